@@ -244,9 +244,9 @@ def test_commands_parse(page: str, line: str) -> None:
         read = cli._parse(command, arguments)
         assert command != "render" or read.output
         if getattr(read, "render", None):
-            from raystream.cli.compare import split
+            from raystream.cli.compare import split_words
 
-            assert [cli._parse("render", split(text)) for text in read.render]
+            assert [cli._parse("render", split_words(text)) for text in read.render]
     elif words[0] in ("python", "bash"):
         assert (ROOT / words[1]).is_file()
         tests = [word for word in words[2:] if word.startswith("tests/")]

@@ -17,7 +17,7 @@ HEAD = '''"""The types of options. Made from their declarations: ``python tools/
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypedDict
 
-from raystream.options.named_values import PhotonFilter, PolicyChoice, Unroll
+from raystream.options.values import PhotonFilter, PolicyChoice, Unroll
 '''
 CALLS = """
 class SettingKeywords(CommonKeywords, total=False):

@@ -54,7 +54,7 @@ def test_a_second_ctrl_c_while_a_child_is_killed(monkeypatch: pytest.MonkeyPatch
 
 def test_a_child_that_cannot_be_killed_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     """As one that hangs in a driver. To close its pipes would wait for it."""
-    monkeypatch.setattr(interrupts, "DYING", 0.01)
+    monkeypatch.setattr(interrupts, "KILL_TIMEOUT", 0.01)
     with starts():
         with monkeypatch.context() as patch:
             patch.setattr(subprocess.Popen, "kill", lambda self: None)

@@ -15,7 +15,15 @@ import pytest
 
 from raystream.base import interrupts, memory, paths
 from raystream.base.errors import DeviceError, ShaderError, ViewerError, ViewerWarning, keywords, printable, warn
-from raystream.base.interrupts import HELD, UNWAITED, Terminated, exit_now, interrupts_held, raise_dropped, terminate
+from raystream.base.interrupts import (
+    EXIT_SIGNALS,
+    UNWAITED,
+    Terminated,
+    exit_now,
+    interrupts_deferred,
+    raise_dropped,
+    terminate,
+)
 from raystream.stream.jobs import returned
 
 
@@ -23,7 +31,7 @@ from raystream.stream.jobs import returned
 def came() -> Any:
     """Numbers that handlers of both signals were called with."""
     found: list[int] = []
-    before = {number: signal.signal(number, lambda number, frame: found.append(number)) for number in HELD}
+    before = {number: signal.signal(number, lambda number, frame: found.append(number)) for number in EXIT_SIGNALS}
     yield found
     for number, handler in before.items():
         signal.signal(number, handler)
@@ -31,19 +39,19 @@ def came() -> Any:
 
 def test_interrupts_wait_for_the_end_of_the_block(came: list[int]) -> None:
     """The first one is raised then; handlers are back."""
-    mine = [signal.getsignal(number) for number in HELD]
-    with interrupts_held():
+    mine = [signal.getsignal(number) for number in EXIT_SIGNALS]
+    with interrupts_deferred():
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGTERM):
             os.kill(os.getpid(), number)
         assert came == []
-    assert came == [signal.SIGTERM] and [signal.getsignal(number) for number in HELD] == mine
-    with interrupts_held():
+    assert came == [signal.SIGTERM] and [signal.getsignal(number) for number in EXIT_SIGNALS] == mine
+    with interrupts_deferred():
         pass
     assert came == [signal.SIGTERM]
 
 
 def test_an_exception_in_the_block_comes_first(came: list[int]) -> None:
-    with pytest.raises(OSError, match="mine"), interrupts_held():
+    with pytest.raises(OSError, match="mine"), interrupts_deferred():
         os.kill(os.getpid(), signal.SIGINT)
         raise OSError("mine")
     assert came == [signal.SIGINT]
@@ -51,7 +59,7 @@ def test_an_exception_in_the_block_comes_first(came: list[int]) -> None:
 
 def test_ignored_signals_stay_so(came: list[int]) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    with interrupts_held():
+    with interrupts_deferred():
         assert signal.getsignal(signal.SIGTERM) == signal.SIG_IGN
         assert callable(signal.getsignal(signal.SIGINT)) and signal.getsignal(signal.SIGINT) is not None
         os.kill(os.getpid(), signal.SIGTERM)
@@ -59,11 +67,11 @@ def test_ignored_signals_stay_so(came: list[int]) -> None:
 
 
 def test_in_another_thread_nothing_is_deferred(came: list[int]) -> None:
-    before, seen = [signal.getsignal(number) for number in HELD], []
+    before, seen = [signal.getsignal(number) for number in EXIT_SIGNALS], []
 
     def work() -> None:
-        with interrupts_held():
-            seen.extend(signal.getsignal(number) for number in HELD)
+        with interrupts_deferred():
+            seen.extend(signal.getsignal(number) for number in EXIT_SIGNALS)
 
     thread = threading.Thread(target=work)
     thread.start()
@@ -85,7 +93,7 @@ def test_what_was_dropped_is_raised_once_more() -> None:
 
 def test_a_thread_that_nobody_waits_for_ends_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
     left: list[int] = []
-    monkeypatch.setattr(interrupts, "leave", left.append)
+    monkeypatch.setattr(interrupts, "exit_process", left.append)
     exit_now(3)
     assert left == []
 

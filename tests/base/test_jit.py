@@ -80,16 +80,16 @@ def _adds(values, out):
 
 def test_a_bound_loop_reads_and_writes_its_arrays_as_they_are():
     values, out = np.arange(1.0, 4.0), np.zeros(3)
-    add = jit.bound(_adds, values, out)
+    add = jit.bind(_adds, values, out)
     assert add() == 1.0
     values[:] = 10.0
     assert add() == 11.0 and out.tolist() == [11.0, 12.0, 13.0]
     other = np.zeros(3)
-    assert jit.bound(_adds, values, other)() == 10.0 and add() == 21.0  # each its own arrays and results
-    kept = jit.bound(_adds, np.ones(3), np.full(3, 5.0))  # nobody else holds them
+    assert jit.bind(_adds, values, other)() == 10.0 and add() == 21.0  # each its own arrays and results
+    kept = jit.bind(_adds, np.ones(3), np.full(3, 5.0))  # nobody else holds them
     assert [kept() for _ in range(3)] == [6.0, 7.0, 8.0]
     with pytest.raises(TypeError, match="C-contiguous"):
-        jit.bound(_adds, np.zeros((3, 2)).T, out)
+        jit.bind(_adds, np.zeros((3, 2)).T, out)
 
 
 def test_a_loop_returns_nothing_or_one_number():
@@ -132,7 +132,7 @@ def test_a_folder_that_cannot_be_written_is_done_without(folder):
 
 def test_what_a_loop_depends_on_tells_it_apart(monkeypatch):
     def content():
-        return repr(list(jit._content(_loop, set())))
+        return repr(list(jit._dependencies(_loop, set())))
 
     before = content()
     assert content() == before

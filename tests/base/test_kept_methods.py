@@ -19,7 +19,7 @@ sys.addaudithook(lambda event, given: event == "compile" and "__create_fn__" in 
 from raystream.base import start
 start.begin()
 {classes}
-start.loaded()
+start.finish_loading()
 print(len(compiled), made)
 """
 CLASSES = """

@@ -55,7 +55,7 @@ def test_others_of_these_names(tmp_path):
 
 def test_children_find_it_where_nothing_is_installed(tmp_path):
     """By the folder that holds the package under its name."""
-    code = "from raystream.base.isolation import python\nprint(*python('pass')[3:])"
+    code = "from raystream.base.start import python_command\nprint(*python_command('pass')[3:])"
     done = python("-c", code, cwd=tmp_path)
     assert f"sys.path.insert(0, '{ROOT / 'tools' / 'editable'}')" in done.stdout
     assert os.listdir(ROOT / "tools" / "editable") == ["raystream"]

@@ -13,8 +13,8 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_what_modules_hold_is_no_garbage() -> None:
-    script = "import gc\nfrom raystream.base.start import begin, loaded\nbegin()\nassert not gc.isenabled()\n"
-    script += "loaded()\nassert gc.isenabled() and gc.get_freeze_count() > 1000"
+    script = "import gc\nfrom raystream.base.start import begin, finish_loading\nbegin()\nassert not gc.isenabled()\n"
+    script += "finish_loading()\nassert gc.isenabled() and gc.get_freeze_count() > 1000"
     assert subprocess.run([sys.executable, "-c", script], cwd=ROOT, check=False).returncode == 0
     assert gc.isenabled() and start.VARIABLES
 

@@ -8,14 +8,14 @@ import sys
 import time
 from typing import Any
 
-from raystream.cli.doctor.items import Item
+from raystream.cli.doctor import Item
 
 CODE = """
 sys.path.insert(0, {folder!r})
 import doctor_items
-from raystream.cli.doctor import items
-items.items = lambda: doctor_items.ITEMS
-items.main(sys.argv[1])
+from raystream.cli import doctor
+doctor.items = lambda: doctor_items.ITEMS
+doctor.run_items(sys.argv[1])
 """
 
 

@@ -13,7 +13,7 @@ import pytest
 from calls import error_line, process, run
 
 from raystream.base.errors import ViewerError
-from raystream.cli import batch, rendering, workers
+from raystream.cli import rendering, workers
 from raystream.cli.progress import TerminalProgress
 from raystream.film.files.image import read_exr
 
@@ -22,14 +22,14 @@ TRIANGLE = "v 0 0 0\nv 1 0 0\nv 0 {top} 0\nf 1 2 3\n"
 # A worker whose pictures are texts, and which one of the scenes kills.
 PRETENDING = """
 import os
-from raystream.cli import workers
+from raystream.cli import rendering, workers
 def render(self, task, progress):
     if task.scene == "dies":
         os._exit(7)
     progress.note(f"note of {task.scene}")
     return ("", "no scene") if task.scene == "wrong" else (f"{task.output} by {os.environ['LP_NUM_THREADS']}", "")
-workers.Renderings.render = render
-workers.work()
+rendering.SceneRenderer.render = render
+workers.serve_tasks()
 """
 
 
@@ -62,7 +62,7 @@ def pixels(path: str) -> np.ndarray:
     ],
 )
 def test_files(pattern: str, scene: str, number: int, count: int, output: str) -> None:
-    assert batch.output_of(pattern, scene, number, count) == output
+    assert rendering.output_path(pattern, scene, number, count) == output
 
 
 @pytest.mark.usefixtures("device")
@@ -137,9 +137,13 @@ def test_the_renderer_stays(monkeypatch: pytest.MonkeyPatch) -> None:
             raise outcome
         return SimpleNamespace(renderer=outcome, line=f"line of {outcome}")
 
-    monkeypatch.setattr(rendering, "rendered", rendered)
-    renderings, task, progress = workers.Renderings(), Namespace(scene="s", debug=False), TerminalProgress(quiet=True)
-    found = [renderings.render(task, progress) for _ in outcomes]
+    monkeypatch.setattr(rendering, "render_picture", rendered)
+    renderer, task, progress = (
+        rendering.SceneRenderer(),
+        Namespace(scene="s", debug=False),
+        TerminalProgress(quiet=True),
+    )
+    found = [renderer.render(task, progress) for _ in outcomes]
     assert given == [None, "first", "first", "second", None]
     assert [made for made, _ in found] == ["line of first", 2, "line of second", 1, "line of third"]
     assert found[1][1] == "s: bad" and found[3][1].startswith("s: ValueError: bug (this is a bug")
@@ -152,7 +156,7 @@ def test_a_worker_that_dies_is_the_fault_of_its_scene(monkeypatch: pytest.Monkey
     monkeypatch.delenv("LP_NUM_THREADS", raising=False)
     names = ("one", "dies", "wrong", "two", "dies", "three")
     tasks = [Namespace(scene=name, output=f"{name}.png") for name in names]
-    found = sorted(workers.answers(tasks, 2))
+    found = sorted(workers.results(tasks, 2, rendering.RENDERER))
     assert found == sorted(
         [
             *[([], "", "dies: the process died that rendered it (exit code 7)")] * 2,
@@ -164,10 +168,10 @@ def test_a_worker_that_dies_is_the_fault_of_its_scene(monkeypatch: pytest.Monkey
 
 def test_workers_end_with_whoever_asks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workers, "CODE", PRETENDING)
-    left = workers.answers([Namespace(scene=str(k), output="") for k in range(50)], 2)
+    left = workers.results([Namespace(scene=str(k), output="") for k in range(50)], 2, rendering.RENDERER)
     next(left)
     left.close()  # as Ctrl-C does; the fixtures' threads would otherwise stay
-    assert not any(isinstance(thread, workers._Server) for thread in workers.threading.enumerate())
+    assert not any(isinstance(thread, workers._TaskServer) for thread in workers.threading.enumerate())
 
 
 @pytest.mark.usefixtures("device")

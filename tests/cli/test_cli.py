@@ -13,8 +13,8 @@ import pytest
 from calls import error_line, needs_renderer, process, run
 
 from raystream.base.errors import DeviceError, ViewerError
-from raystream.options.named_values import PolicyChoice, Unroll
 from raystream.options.table import OPTIONS, keywords
+from raystream.options.values import PolicyChoice, Unroll
 from raystream.renderer.session import trials
 from raystream.scene.camera import Camera
 from raystream.scene.scene import Scene
@@ -240,8 +240,8 @@ def test_info_json_holds_no_infinity(library, capsys):
 
 
 def test_check_shaders_that_fail_are_an_exit_code(monkeypatch, capsys):
-    module = types.ModuleType("raystream.cli.shader_check.check")
-    monkeypatch.setitem(sys.modules, "raystream.cli.shader_check.check", module)
+    module = types.ModuleType("raystream.cli.shader_check")
+    monkeypatch.setitem(sys.modules, "raystream.cli.shader_check", module)
     module.check_shaders = lambda report, program, progress: report(f"all well of {program}") or 0
     run("check-shaders")
     run("check-shaders", "--program", "path")

@@ -13,7 +13,7 @@ import pytest
 
 import raystream
 from raystream.cli import commands, compare, main, presets, rendering, report
-from raystream.cli.compare_page import page
+from raystream.cli.compare import page
 from raystream.film.files.compare import Blemishes, Comparison
 from raystream.renderer.empty_view import FILLED, brightened
 from raystream.scene.animation import Animation, Track
@@ -40,7 +40,10 @@ def test_parser(name: str, request: pytest.FixtureRequest) -> None:
 
 def test_overview(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    lines = [main._overview(), f"{main.DONE} {commands.FAULT} {commands.USER_ERROR} {main.STOPPED} {main.BROKEN_PIPE}"]
+    lines = [
+        main._overview_text(),
+        f"{main.DONE} {commands.FAULT} {commands.USER_ERROR} {main.STOPPED} {main.BROKEN_PIPE}",
+    ]
     for name in presets.PRESETS:
         for scene in ("cornell", "ring", "glass_ball") if name == "2003" else ("ring",):
             lines += [f"# preset {name} of {scene}", *(f"{k}: {v}" for k, v in presets.preset(name, scene).items())]
@@ -96,7 +99,7 @@ def test_report(request: pytest.FixtureRequest, device: Any, monkeypatch: pytest
 
 def test_report_without_opengl(request: pytest.FixtureRequest) -> None:
     """Of a picture as environment, of lists as long as are told, and of one more."""
-    data = report.plain(
+    data = report.json_value(
         {
             **{"name": "n", "meshes": 1, "instances": 1234, "triangles": 10, "triangles_seen": 12340, "quadrics": 3},
             **{"vertices": 7, "bounds": [[0.0, 1.0, 2.0], [3.0, 4.0, 5.123456]], "materials": [], "kinds": {}},
@@ -109,7 +112,7 @@ def test_report_without_opengl(request: pytest.FixtureRequest) -> None:
     said = list(report.lines(data))
     said += list(report.lines({**data, "environment": {"name": "none", "size": [1, 1], "flux": 0.0}}))
     for count in (0, 1, 12, 13, 1012):
-        said += [str(row) for row in report._listed("things", [f"t{k}" for k in range(count)], "all alike")]
+        said += [str(row) for row in report._list_rows("things", [f"t{k}" for k in range(count)], "all alike")]
     hold(HERE / "without_opengl.txt", said, request.config)
 
 
@@ -259,8 +262,8 @@ def test_a_render_that_ends_above_its_limit_of_noise(given: dict, facts: dict, s
 )
 def test_how_to_go_on(saved: bool, used: bool, given: dict, expected: str) -> None:
     state: Any = SimpleNamespace(saved=saved, used=used, path=Path("a b.exr"), samples=5)
-    assert rendering._how_to_go_on(state, asked(**given)) == expected
-    assert rendering._how_to_go_on(None, asked(**given)) == "stopped"
+    assert rendering._resume_message(state, asked(**given)) == expected
+    assert rendering._resume_message(None, asked(**given)) == "stopped"
 
 
 @pytest.mark.parametrize(
@@ -276,7 +279,7 @@ def test_how_to_go_on(saved: bool, used: bool, given: dict, expected: str) -> No
     ],
 )
 def test_which_pictures_are_exposed(output: str, displayed: bool) -> None:
-    assert rendering._displayed(asked(output=output)) == displayed
+    assert rendering._is_displayed(asked(output=output)) == displayed
 
 
 DARK = {"environment": None, "sun": None, "exposure": "auto"}
@@ -340,7 +343,7 @@ def test_a_bright_background_hides_no_darkness(device: Any, height: float) -> No
     ],
 )
 def test_counts(number: int, words: tuple[str, ...], expected: str) -> None:
-    assert rendering._count(number, *words) == expected
+    assert rendering._counted(number, *words) == expected
 
 
 @pytest.mark.parametrize(
@@ -412,4 +415,4 @@ def test_the_page_of_a_comparison(request: pytest.FixtureRequest) -> None:
     [("cornell --spp 4", ["cornell", "--spp", "4"]), ("'a b' -o x", ["a b", "-o", "x"]), ("", [])],
 )
 def test_words_of_a_render(text: str, words: list[str]) -> None:
-    assert compare.split(text) == words
+    assert compare.split_words(text) == words

@@ -19,12 +19,11 @@ from signals import heeding
 
 import raystream
 from raystream.base.version import __version__
-from raystream.cli import commands
+from raystream.cli import commands, shader_check
 from raystream.cli import main as cli
 from raystream.cli.main import _parse
 from raystream.cli.presets import published_remark
-from raystream.cli.rendering import _unused
-from raystream.cli.shader_check import check, machines, passes, scenes
+from raystream.cli.rendering import _unused_options
 from raystream.film.files.image import read_exr
 from raystream.options.table import OPTIONS
 from raystream.stream.compile.source import Source
@@ -96,7 +95,7 @@ def test_presets_are_the_published_machine(name, depth):
     found = {key: str(getattr(chosen, key)) for key in ("machine", "eye_rays", "size", "spp", *PUBLISHED)}
     same = {"machine": "multipass", "eye_rays": "shared", "size": "(256, 256)", "spp": "64", "first_hits": "rays"}
     assert found == {**PUBLISHED, **same, "depth": str(depth)}
-    assert not _unused(_parse("render", ["cornell", "-o", "a.png", "--preset", name, "--program", "cast"]))
+    assert not _unused_options(_parse("render", ["cornell", "-o", "a.png", "--preset", name, "--program", "cast"]))
 
 
 @pytest.mark.usefixtures("device")
@@ -298,7 +297,7 @@ def test_the_scene_for_checking_shaders_has_everything(device):
     from raystream.renderer.renderer import Renderer
     from raystream.scene.material import KINDS
 
-    scene = scenes.everything()
+    scene = shader_check.everything()
     assert {material.kind for material in scene.materials} == set(KINDS)
     made = Renderer(scene, environment="sky", machine="singlepass", device=device).render((4, 4), spp=1)
     assert np.isfinite(made.linear).all()
@@ -307,10 +306,10 @@ def test_the_scene_for_checking_shaders_has_everything(device):
 def test_what_is_drawn_beside_machines_compiles(monkeypatch, request):
     """Without a context that somebody else has made current, as from the command line."""
     device, lines = request.getfixturevalue("device"), []
-    routed = [*passes.routed_sources(), ("broken", (Source(), Source()))]
-    monkeypatch.setattr(passes, "routed_sources", lambda: iter(routed))
-    monkeypatch.setattr(machines, "jobs", lambda device: iter(()))
-    assert check.check_shaders(lines.append, device) == 1
+    routed = [*shader_check.routed_sources(), ("broken", (Source(), Source()))]
+    monkeypatch.setattr(shader_check, "routed_sources", lambda: iter(routed))
+    monkeypatch.setattr(shader_check, "machine_jobs", lambda device: iter(()))
+    assert shader_check.check_shaders(lines.append, device) == 1
     passed = {line.split(": ok")[0] for line in lines if ": ok" in line}
     assert {"photon map: route, fetched", "photon map: keep", "window: photons", "window: panels"} <= passed
     assert "photon map: broken" not in passed and any(line.startswith("photon map: broken: ") for line in lines)

@@ -15,9 +15,9 @@ import pytest
 from calls import error_line, process, run
 
 from raystream.base.errors import ViewerError
-from raystream.cli.dataset import pictures
+from raystream.cli import dataset
 from raystream.dataset import folder as folders
-from raystream.dataset.picture import FinishedPicture, Maker
+from raystream.dataset.picture import DatasetRenderer, FinishedPicture
 
 RECIPE = """
 scenes = 2
@@ -45,13 +45,13 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def made(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The numbers of the pictures that are made, from now on."""
     found: list[int] = []
-    make = Maker.make
+    make = DatasetRenderer.render
 
-    def counted(self: Maker, number: int) -> FinishedPicture:
+    def counted(self: DatasetRenderer, number: int) -> FinishedPicture:
         found.append(number)
         return make(self, number)
 
-    monkeypatch.setattr(Maker, "make", counted)
+    monkeypatch.setattr(DatasetRenderer, "render", counted)
     return found
 
 
@@ -165,14 +165,14 @@ def test_processes_give_the_same_files(capsys: pytest.CaptureFixture[str]) -> No
 @pytest.mark.usefixtures("device")
 def test_a_picture_that_fails_ends_it(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """In one line; those before it stay."""
-    make = Maker.make
+    make = DatasetRenderer.render
 
-    def failing(self: Maker, number: int) -> FinishedPicture:
+    def failing(self: DatasetRenderer, number: int) -> FinishedPicture:
         if number == 2:
             raise ViewerError("the picture", "is not to be")
         return make(self, number)
 
-    monkeypatch.setattr(Maker, "make", failing)
+    monkeypatch.setattr(DatasetRenderer, "render", failing)
     run("dataset", "r.toml", code=2)
     assert error_line(capsys) == "the picture: is not to be"
     assert len(Path("r/manifest.jsonl").read_text().splitlines()) == 3 and not Path("r/coco.json").exists()
@@ -181,25 +181,25 @@ def test_a_picture_that_fails_ends_it(monkeypatch: pytest.MonkeyPatch, capsys: p
 def test_faults_of_processes_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """One that dies has made nothing."""
 
-    def answers(tasks: list[Namespace], jobs: int, maker: str) -> Iterator[Any]:
-        assert (jobs, maker) == (2, pictures.MAKER) and [task.index for task in tasks] == [3, 5]
+    def answers(tasks: list[Namespace], jobs: int, renderer: str) -> Iterator[Any]:
+        assert (jobs, renderer) == (2, dataset.RENDERER) and [task.index for task in tasks] == [3, 5]
         yield [], "made", ""
         yield [], "", f"{tasks[0].scene}: died"
 
-    monkeypatch.setattr(pictures, "answers", answers)
+    monkeypatch.setattr(dataset, "results", answers)
     asked = Namespace(jobs=7, cluster=None, debug=False)
     stage: Any = Namespace(recipe=None)
-    found = pictures.pictures(stage, [3, 5], asked, None)  # type: ignore[arg-type]
+    found = dataset.pictures(stage, [3, 5], asked, None)  # type: ignore[arg-type]
     assert next(found) == "made"  # type: ignore[comparison-overlap]
     with pytest.raises(ViewerError, match="picture 3: died"):
         next(found)
-    assert [*pictures.pictures(stage, [], asked, None)] == []  # type: ignore[arg-type]
+    assert [*dataset.pictures(stage, [], asked, None)] == []  # type: ignore[arg-type]
 
 
 @pytest.fixture
 def unmade(monkeypatch: pytest.MonkeyPatch) -> None:
     """No picture is to be made."""
-    monkeypatch.setattr(Maker, "make", lambda self, number: pytest.fail(f"picture {number} is made"))
+    monkeypatch.setattr(DatasetRenderer, "render", lambda self, number: pytest.fail(f"picture {number} is made"))
 
 
 @pytest.mark.usefixtures("unmade")

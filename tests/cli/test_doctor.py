@@ -16,10 +16,21 @@ import pytest
 from calls import error_line, process, run
 
 from raystream.base.errors import DeviceError
-from raystream.cli.doctor import examination as parent
-from raystream.cli.doctor.items import CHECKED, COMPILE, MICROSECONDS, SPEED, found, items
-from raystream.cli.doctor.pictures import SCENES, UnderTest, compared
-from raystream.cli.doctor.report import lines, made_report, one_line
+from raystream.cli import doctor
+from raystream.cli.doctor import (
+    CHECKED,
+    COMPILE,
+    MICROSECONDS,
+    SCENES,
+    SPEED,
+    UnderTest,
+    compare_pictures,
+    items,
+    one_line,
+    report_data,
+    report_lines,
+    run_item,
+)
 from raystream.cli.main import COMMANDS
 from raystream.stream.gl.device import Device
 from raystream.stream.selftest.fallbacks import CHECKS
@@ -36,8 +47,8 @@ def quiet(share: float, text: str) -> None:
 @pytest.fixture
 def own_items(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """The doctor with the items of the tests, here and in its children."""
-    monkeypatch.setattr(parent, "items", lambda: doctor_items.ITEMS)
-    monkeypatch.setattr(parent, "CODE", doctor_items.CODE.format(folder=str(Path(__file__).parent)))
+    monkeypatch.setattr(doctor, "items", lambda: doctor_items.ITEMS)
+    monkeypatch.setattr(doctor, "CODE", doctor_items.CODE.format(folder=str(Path(__file__).parent)))
     return doctor_items.ITEMS
 
 
@@ -52,15 +63,15 @@ def test_items_are_the_self_tests_and_more() -> None:
 
 
 def test_an_item_is_data(device: Device) -> None:
-    data = found(UnderTest(None), items()["masks: kill mask"])
+    data = run_item(UnderTest(None), items()["masks: kill mask"])
     assert data.pop("seconds") > 0 and data == {"verdict": "pass", "text": "", "figures": {}}
 
 
 def test_a_failed_self_test_is_told_with_the_way_around(device: Device) -> None:
     subject = UnderTest(None)
     subject.device = Device(device.context, distrusted=frozenset({"depth mask"}))
-    assert found(subject, items()["masks: depth mask"])["verdict"] == "fail"
-    (first, *_) = found(subject, items()["fallbacks: ways"])["lines"]
+    assert run_item(subject, items()["masks: depth mask"])["verdict"] == "fail"
+    (first, *_) = run_item(subject, items()["fallbacks: ways"])["lines"]
     assert "--mask kill in place of depth" in first
 
 
@@ -68,14 +79,14 @@ def test_pictures_are_compared() -> None:
     import numpy as np
 
     one = {"linear": np.full((10, 10, 3), 0.5, np.float32), "depth": np.ones((10, 10), np.float32)}
-    assert compared(one, one).verdict == "pass"
+    assert compare_pictures(one, one).verdict == "pass"
     near, far = {**one, "linear": one["linear"].copy()}, {**one, "linear": one["linear"].copy()}
     near["linear"][3, 4] += 1e-6
-    assert compared(one, near).verdict == "differs" and "1 of 100 pixels" in compared(one, near).text
+    assert compare_pictures(one, near).verdict == "differs" and "1 of 100 pixels" in compare_pictures(one, near).text
     far["linear"][3:6] += 0.1
-    assert compared(one, far).verdict == "fail"
+    assert compare_pictures(one, far).verdict == "fail"
     far["linear"][0, 0, 0] = np.nan
-    assert compared(one, far).text == "1 pixels are not finite"
+    assert compare_pictures(one, far).text == "1 pixels are not finite"
 
 
 # -- children ----------------------------------------------------------------------------------------------------------
@@ -83,8 +94,8 @@ def test_pictures_are_compared() -> None:
 
 @pytest.mark.slow
 def test_the_doctor_outlives_a_driver(own_items: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parent, "ITEM_SECONDS", 10.0)
-    told = parent.examination(None, quiet)
+    monkeypatch.setattr(doctor, "ITEM_SECONDS", 10.0)
+    told = doctor.examination(None, quiet)
     assert list(told) == list(own_items)
     texts = {key: data["text"] for key, data in told.items()}
     assert texts["masks: dies"] == "the process died: SIGKILL (last words)"
@@ -97,25 +108,25 @@ def test_the_doctor_outlives_a_driver(own_items: dict[str, Any], monkeypatch: py
 
 
 def test_a_driver_on_which_nothing_lives(own_items: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    keys = [f"masks: {k}" for k in range(parent.MOST_DEATHS + 2)]
+    keys = [f"masks: {k}" for k in range(doctor.MOST_DEATHS + 2)]
     dying = {key: doctor_items.ITEMS["masks: dies"] for key in keys}
-    monkeypatch.setattr(parent, "items", lambda: dying)
-    monkeypatch.setattr(parent, "CODE", "import os; os.abort()")
-    told = parent.examination(None, quiet)
-    assert [data["text"] for data in told.values()].count("the process died: SIGABRT") == parent.MOST_DEATHS
+    monkeypatch.setattr(doctor, "items", lambda: dying)
+    monkeypatch.setattr(doctor, "CODE", "import os; os.abort()")
+    told = doctor.examination(None, quiet)
+    assert [data["text"] for data in told.values()].count("the process died: SIGABRT") == doctor.MOST_DEATHS
     assert [data["text"] for data in told.values()][-2:] == ["not run: no process lives that long here"] * 2
 
 
 def test_without_a_device(device: Device) -> None:
     with pytest.raises(DeviceError, match="no device 99"):
-        parent.examination(99, quiet, QUICK)
+        doctor.examination(99, quiet, QUICK)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no signals between processes")
 def test_ctrl_c_while_a_child_starts(own_items: dict[str, Any]) -> None:
     with starts(ctrl_c) as made:
         with pytest.raises(KeyboardInterrupt):
-            parent.examination(None, quiet)
+            doctor.examination(None, quiet)
         assert len(made) == 1 and gone(made[0])
 
 
@@ -123,20 +134,20 @@ def test_ctrl_c_while_a_child_starts(own_items: dict[str, Any]) -> None:
 
 
 def test_a_report_and_its_lines(device: Device) -> None:
-    told = parent.examination(None, quiet, QUICK)
-    report = made_report(told, 1.25)
+    told = doctor.examination(None, quiet, QUICK)
+    report = report_data(told, 1.25)
     assert json.loads(json.dumps(report)) == report
     assert [check["verdict"] for check in report["checks"]] == ["pass", "pass"]
     assert report["device"]["renderer"] == device.name and report["device"]["features"]
     assert report["fallbacks"] == [] and report["microseconds"]["wait"] > 0
     assert report["line"].count("\n") == 0 and device.name in report["line"] and "2 pass" in report["line"]
-    shown = list(lines(report, "x.json"))
+    shown = list(report_lines(report, "x.json"))
     assert shown[-1] == report["line"] and any("x.json" in line for line in shown)
 
 
 def test_what_fails_is_in_the_line() -> None:
     speed = {"cast_mrays": 12.0, "path_msamples": 0.5}
-    report = made_report(
+    report = report_data(
         {
             "device: capabilities": {"verdict": "fail", "text": "the process died: SIGSEGV"},
             "masks: depth mask": {"verdict": "fail", "text": "3 of 9 texels are wrong"},
@@ -152,7 +163,7 @@ def test_what_fails_is_in_the_line() -> None:
     line = one_line(report)
     assert "1 differ, 4 fail" in line and "depth mask (3 of 9 texels are wrong)" in line and "SIGSEGV" in line
     assert "cornell 12/0.5" in line and "path singlepass 1.2" in line
-    shown = "\n".join(lines(report, "x.json"))
+    shown = "\n".join(report_lines(report, "x.json"))
     assert "instead  --mask kill in place of depth" in shown and "fail     device: capabilities" in shown
 
 
@@ -175,7 +186,7 @@ def test_the_command(
     wrong: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told = {"masks: depth mask": {"verdict": "fail" if wrong else "pass", "text": ""}}
-    monkeypatch.setattr(parent, "examination", lambda *arguments: told)
+    monkeypatch.setattr(doctor, "examination", lambda *arguments: told)
     path = tmp_path / "report.json"
     run("doctor", "-o", str(path), code=1 if wrong else 0)
     shown = capsys.readouterr().out.splitlines()

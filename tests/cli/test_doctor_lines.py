@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from raystream.cli.doctor.items import COMPILE, DEVICE, FALLBACKS, MICROSECONDS, SPEED
-from raystream.cli.doctor.report import lines, verdicts
+from raystream.cli.doctor import COMPILE, DEVICE, FALLBACKS, MICROSECONDS, SPEED, report_lines, verdicts
 from raystream.stream.selftest.check import ABSENT, DIFFERS, FAIL, PASS
 
 REPORT: dict[str, Any] = {
@@ -33,7 +32,7 @@ REPORT: dict[str, Any] = {
 def test_all_lines_of_a_report() -> None:
     """What the driver lacks, what is not as it should be, and the tables, of what there is alone."""
     assert verdicts(REPORT) == {PASS: 2, DIFFERS: 1, FAIL: 2}
-    assert list(lines(REPORT, "report.json")) == [
+    assert list(report_lines(REPORT, "report.json")) == [
         "llvmpipe, OpenGL 4.5",
         "lacks      barriers, queries",
         "self-tests 2 pass, 1 differ, 2 fail",
@@ -52,10 +51,10 @@ def test_all_lines_of_a_report() -> None:
 def test_a_driver_that_lacks_nothing_or_does_not_answer() -> None:
     bare = {**REPORT, **{key: {} for key in (DEVICE, MICROSECONDS, COMPILE, SPEED)}, FALLBACKS: []}
     bare["checks"] = [{"name": "start", "verdict": ABSENT, "text": "no device"}]
-    assert list(lines(bare, "r"))[:3] == [
+    assert list(report_lines(bare, "r"))[:3] == [
         "the driver gives no answer, OpenGL ?",
         "self-tests 1 absent",
         f"  {ABSENT:8} start: no device",
     ]
     device = {**REPORT[DEVICE], "features": {"timers": True}}
-    assert not any(line.startswith("lacks") for line in lines({**REPORT, DEVICE: device}, "r"))
+    assert not any(line.startswith("lacks") for line in report_lines({**REPORT, DEVICE: device}, "r"))

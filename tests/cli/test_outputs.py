@@ -13,13 +13,12 @@ from typing import Any
 import pytest
 
 from raystream.base.errors import ViewerError, duration
-from raystream.cli import commands, main, outputs, progress, rendering
+from raystream.cli import commands, main, progress, rendering
 from raystream.cli.presets import preset
 from raystream.cli.progress import TerminalProgress, TimeLeft
 from raystream.options.declare import Affects, Help, Option, Value
-from raystream.options.kinds import integer
 from raystream.options.table import OPTIONS
-from raystream.options.values import read_ground
+from raystream.options.values import integer, read_ground
 
 FRAMES = ("--frames", "0-3")
 
@@ -35,7 +34,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def checked(*words: str) -> str:
     """The line that refuses them, or nothing."""
     try:
-        outputs.check_output(main._parse("render", ["cornell", *words]))
+        rendering.check_output(main._parse("render", ["cornell", *words]))
     except ViewerError as error:
         return error.typed
     return ""
@@ -294,7 +293,7 @@ def of_file(number: int, text: str, name: str | None = None) -> OSError:
     ],
 )
 def test_faults(error: BaseException, code: int, line: str) -> None:
-    assert commands.explained(error) == (code, line)
+    assert commands.exit_code_and_message(error) == (code, line)
 
 
 @pytest.mark.parametrize(
@@ -305,7 +304,7 @@ def test_a_word_behind_an_option_that_may_stand_alone(word: str, ground: bool, c
     """It is its value, if perhaps a wrong one, where it begins as one does."""
     size = Option("ground", Value(read_ground, None, "WxD", "", 0.01, 1e4), Help(""), Affects.NOTHING)
     number = Option("count", integer(-1, 9, 1), Help(""), Affects.NOTHING)
-    assert (main._reads(size, word), main._reads(number, word)) == (ground, count)
+    assert (main._is_value(size, word), main._is_value(number, word)) == (ground, count)
 
 
 @pytest.mark.parametrize(
@@ -324,7 +323,7 @@ def test_a_word_behind_an_option_that_may_stand_alone(word: str, ground: bool, c
     ],
 )
 def test_values_like_negative_numbers(words: list[str], joined: list[str]) -> None:
-    assert main._joined(words, main._parser("render")) == joined
+    assert main._join_values(words, main._parser("render")) == joined
 
 
 def test_typed_options_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -406,7 +405,7 @@ def test_a_bar_that_is_not_wanted_any_more_does_not_come(monkeypatch: pytest.Mon
 def test_the_pace(seen: list[tuple[float, float | None]], left: float | None) -> None:
     made = TimeLeft()
     for now, share in seen:
-        made.see(now, share)
+        made.add(now, share)
     assert made.seconds() == (None if left is None else pytest.approx(left))
 
 
@@ -419,12 +418,12 @@ def test_durations(seconds: float, text: str) -> None:
 
 
 def test_a_closed_output_takes_no_figures(monkeypatch: pytest.MonkeyPatch, capsys) -> None:
-    commands.emit({"a": 1.5}, lambda data: [f"a\n is {data['a']}", "b"], False)
+    commands.print_report({"a": 1.5}, lambda data: [f"a\n is {data['a']}", "b"], False)
     assert capsys.readouterr().out == "a\\n is 1.5\nb\n"
-    commands.emit({"a": float("inf")}, lambda data: [], True)
+    commands.print_report({"a": float("inf")}, lambda data: [], True)
     assert capsys.readouterr().out == '{\n  "a": null\n}\n'
     monkeypatch.setattr(sys, "stdout", None)
     with pytest.raises(ViewerError, match="standard output: is closed"):
-        commands.emit({}, lambda data: [], False)
+        commands.print_report({}, lambda data: [], False)
     with pytest.raises(ViewerError, match="-o -: standard output is closed"):
-        commands.graph(argparse.Namespace(o="-", program="cast"))
+        commands.graph(argparse.Namespace(output="-", program="cast"))

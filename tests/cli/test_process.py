@@ -15,7 +15,7 @@ from calls import PATIENCE, needs_renderer, process, run
 from signals import heeding
 
 from raystream.cli import main as cli
-from raystream.options.declare import PAPERS, listed
+from raystream.options.declare import PAPERS, join_words
 from raystream.options.table import OPTIONS, by_topic
 
 
@@ -48,7 +48,7 @@ def test_help_shows_what_people_set(capsys, monkeypatch):
     assert 20 <= len(shown) <= 25 and {"--output", "--size", "--spp", "--camera", "--environment"} <= set(shown)
     flat = " ".join(text.split())
     assert "SCENE a scene file or the name of a built-in scene picture: -o" in flat
-    assert flat.endswith(f"--help TOPIC: those of {listed(by_topic(OPTIONS.values()))}.")
+    assert flat.endswith(f"--help TOPIC: those of {join_words(by_topic(OPTIONS.values()))}.")
     assert "--quality NAME limits of noise and samples: draft, good or best --resume" in flat
     assert "--environment none|... environment lighting --background" in flat
     wide = helped(capsys, monkeypatch, "render", "--help", width=160)
@@ -164,7 +164,7 @@ SLOW = """
 import sys, time
 import rich.progress  # beforehand: on a busy machine its import outlasts the first text
 from raystream.cli.progress import TerminalProgress
-with TerminalProgress({quiet}, patience={patience}) as progress:
+with TerminalProgress({quiet}, delay={delay}) as progress:
     progress(0.25, "counting [sheep]")
     {wait}
     progress.note("a note")
@@ -175,19 +175,19 @@ SEEN, A_WHILE = "sys.stdin.readline()", "time.sleep(0.4)"
 
 
 def test_progress_is_shown_on_a_terminal_and_erased():
-    text = on_terminal(SLOW.format(quiet=False, patience=0.05, wait=SEEN), "counting [sheep]", "still")
+    text = on_terminal(SLOW.format(quiet=False, delay=0.05, wait=SEEN), "counting [sheep]", "still")
     assert "counting [sheep]" in text and "a note" in text and "still" in text
     assert text.rstrip().endswith("\x1b[2K")  # the line is wiped at the end
     assert text.count("\x1b[?25l") == text.count("\x1b[?25h")  # and the cursor is back
 
 
 def test_progress_waits_a_while():
-    assert on_terminal(SLOW.format(quiet=False, patience=60, wait=A_WHILE)) == "a note\r\n"
+    assert on_terminal(SLOW.format(quiet=False, delay=60, wait=A_WHILE)) == "a note\r\n"
 
 
 def test_progress_is_quiet_when_told_or_without_a_terminal(capsys):
-    assert on_terminal(SLOW.format(quiet=True, patience=0.05, wait=A_WHILE)) == "a note\r\n"
-    exec(SLOW.format(quiet=False, patience=0.05, wait=A_WHILE), {})
+    assert on_terminal(SLOW.format(quiet=True, delay=0.05, wait=A_WHILE)) == "a note\r\n"
+    exec(SLOW.format(quiet=False, delay=0.05, wait=A_WHILE), {})
     assert capsys.readouterr().err == "a note\n"
 
 

@@ -36,7 +36,7 @@ def terminal_of(monkeypatch: pytest.MonkeyPatch) -> Terminal:
 def test_the_bar_shows_text_share_and_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal, now = terminal_of(monkeypatch), [100.0]
     monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
-    with TerminalProgress(patience=1e6) as bar:
+    with TerminalProgress(delay=1e6) as bar:
         bar(0.0, "sample 0 of 8")
         assert terminal.getvalue() == ""  # it waits
         bar._show()  # as the timer does
@@ -60,14 +60,14 @@ def test_the_bar_shows_text_share_and_time_left(monkeypatch: pytest.MonkeyPatch)
 
 def test_it_comes_by_itself_and_only_for_what_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = terminal_of(monkeypatch)
-    with TerminalProgress(patience=0.0) as bar:
+    with TerminalProgress(delay=0.0) as bar:
         assert bar._timer is not None
         bar._timer.join()
         bar(0.5, "half")
         assert bar._bar is not None and bar._bar.tasks[0].completed == 0.5
     terminal.seek(0)
     terminal.truncate()
-    with TerminalProgress(patience=1e6) as bar:
+    with TerminalProgress(delay=1e6) as bar:
         bar(0.5, "half")
     bar._show()  # a timer that was about to
     assert terminal.getvalue() == "" and bar._bar is None
@@ -102,15 +102,15 @@ def test_lines_in_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_parts_of_a_work_have_one_bar(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """With the share of all of them that is done; lines of their results stand above it, on standard output."""
     terminal = terminal_of(monkeypatch)
-    with TerminalProgress(patience=1e6) as bar:
+    with TerminalProgress(delay=1e6) as bar:
         bar._show()
         assert bar._bar is not None
         (task,) = bar._bar.tasks
         for number, name in enumerate(("a.glb", "b.glb")):
-            bar.part(number, 2, name)
+            bar.begin_part(number, 2, name)
             bar(0.9, "sample 9 of 10")
             assert (task.description, task.completed) == (f"{number + 1} of 2, {name}: sample 9 of 10", number / 2)
-            bar.say(f"{name}: \x1b done")
+            bar.print_line(f"{name}: \x1b done")
     assert capsys.readouterr().out == "a.glb: \\x1b done\nb.glb: \\x1b done\n"
     assert "2 of 2, b.glb" in terminal.text
 

@@ -40,7 +40,7 @@ def test_devices_with_what_they_lack_and_why_one_is_none() -> None:
 
 def test_what_json_cannot_hold() -> None:
     given = {1: np.float32(0.5), "path": Path("a/b"), "set": {2}, "nan": np.nan, "array": np.eye(2), "other": 1j}
-    found = json.loads(json.dumps(report.plain(given)))
+    found = json.loads(json.dumps(report.json_value(given)))
     expected = {"1": 0.5, "path": str(Path("a/b")), "set": [2], "nan": None, "array": [[1, 0], [0, 1]], "other": "1j"}
     assert found == expected
 

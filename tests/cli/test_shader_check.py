@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from raystream.cli.shader_check import check, machines
-from raystream.options.declare import listed
+from raystream.cli import shader_check
+from raystream.options.declare import join_words
 from raystream.programs import PICTURES
 from raystream.stream.compile.source import Source
 from raystream.stream.gl.draw import tiles_source
@@ -34,15 +34,15 @@ ELSEWHERE = source("elsewhere", "#define WRONG", "void main() { color = vec4(0.5
 def checked(monkeypatch: pytest.MonkeyPatch, device: Any, *sources: tuple[str, Source]) -> tuple[int, list[str]]:
     said: list[str] = []
     drawn = [(name, {"vert": tiles_source(), "frag": made}) for name, made in sources]
-    monkeypatch.setattr(check, "jobs", lambda device: [iter(drawn)])
-    return check.check_shaders(said.append, device), said
+    monkeypatch.setattr(shader_check, "jobs", lambda device: [iter(drawn)])
+    return shader_check.check_shaders(said.append, device), said
 
 
 LINES = len(tiles_source().lines) + len(GOOD[1].lines)
 
 
 def test_failures_are_counted_and_told_by_their_lines(device, monkeypatch) -> None:
-    monkeypatch.setattr(check.shutil, "which", lambda name: None)
+    monkeypatch.setattr(shader_check.shutil, "which", lambda name: None)
     failures, said = checked(monkeypatch, device, GOOD, BAD, GOOD)
     assert failures == 1
     assert said[0] == f"good: ok, {LINES} lines"
@@ -55,7 +55,7 @@ def test_failures_are_counted_and_told_by_their_lines(device, monkeypatch) -> No
 
 def test_programs_beyond_the_driver_are_left_out(device, monkeypatch) -> None:
     """Of the mask by exported stencil values: without the extension machines write them bit by bit."""
-    monkeypatch.setattr(check.shutil, "which", lambda name: None)
+    monkeypatch.setattr(shader_check.shutil, "which", lambda name: None)
     made = Source()
     made.add("#version 330 core\n#extension GL_ARB_no_driver_has_it : require\nout vec4 color;", "begin")
     failures, said = checked(monkeypatch, device, GOOD, ("beyond", made))
@@ -65,7 +65,7 @@ def test_programs_beyond_the_driver_are_left_out(device, monkeypatch) -> None:
 
 
 def test_a_validator_has_a_say(device, monkeypatch, tmp_path: Path) -> None:
-    validator = tmp_path / check.VALIDATOR
+    validator = tmp_path / shader_check.VALIDATOR
     validator.write_text(VALIDATOR)
     validator.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
@@ -77,19 +77,19 @@ def test_a_validator_has_a_say(device, monkeypatch, tmp_path: Path) -> None:
 
 def seen_by(device: Any) -> Iterator[tuple[str, Source]]:
     with device.current():
-        yield from (each for job in machines.jobs(device) for each in job)
+        yield from (each for job in shader_check.machine_jobs(device) for each in job)
 
 
 def test_programs_are_looked_at_on_every_machine(device, monkeypatch) -> None:
     """With fewer structures and programs than there are: the forms of each."""
     from raystream.programs import PICTURES
 
-    monkeypatch.setattr(machines, "RECIPES", ({"accel": "grid", "traversal": "dda"},))
-    monkeypatch.setattr(machines, "TESTS", ("watertight",))
-    monkeypatch.setattr(machines, "PICTURES", {name: PICTURES[name] for name in ("cast", "photon")})
-    monkeypatch.setattr(machines, "MAPS", ("stencil",))
-    monkeypatch.setattr(machines, "SEARCHES", ("nearest",))
-    monkeypatch.setattr(machines, "LAYERED", ({"program": "path"},))
+    monkeypatch.setattr(shader_check, "RECIPES", ({"accel": "grid", "traversal": "dda"},))
+    monkeypatch.setattr(shader_check, "TESTS", ("watertight",))
+    monkeypatch.setattr(shader_check, "PICTURES", {name: PICTURES[name] for name in ("cast", "photon")})
+    monkeypatch.setattr(shader_check, "MAPS", ("stencil",))
+    monkeypatch.setattr(shader_check, "SEARCHES", ("nearest",))
+    monkeypatch.setattr(shader_check, "LAYERED", ({"program": "path"},))
     found = dict(seen_by(device))
     names = list(found)
 
@@ -117,10 +117,10 @@ def test_programs_are_looked_at_on_every_machine(device, monkeypatch) -> None:
 
 def test_one_program_alone(device, monkeypatch) -> None:
     """All of its forms, with progress, and no word of files that others include."""
-    monkeypatch.setattr(check.shutil, "which", lambda name: None)
+    monkeypatch.setattr(shader_check.shutil, "which", lambda name: None)
     said: list[str] = []
     seen: list[tuple[float | None, str]] = []
-    assert not check.check_shaders(said.append, device, "cast", lambda share, text: seen.append((share, text)))
+    assert not shader_check.check_shaders(said.append, device, "cast", lambda share, text: seen.append((share, text)))
     for words in ("cast single pass (bvh)", "cast single pass (two-level-bvh)", "cast none/", "moving", "counts 0 to"):
         assert any(words in line for line in said), words
     assert all(line.startswith("cast ") for line in said[:-1]) and said[-1].endswith(", 0 failed")
@@ -133,7 +133,7 @@ def test_an_unknown_program_is_refused(capsys) -> None:
     from raystream.cli.main import main
 
     assert main(["check-shaders", "--program", "nosuch"]) == 2
-    assert f"--program 'nosuch': expected {listed(list(PICTURES))}" in capsys.readouterr().err
+    assert f"--program 'nosuch': expected {join_words(list(PICTURES))}" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("counting", [False, True])
@@ -144,11 +144,11 @@ def test_single_passes_are_checked_as_the_machine_draws_them(
     from raystream.renderer.renderer import Renderer
     from raystream.stream.machines.singlepass import Singlepass
 
-    renderer = Renderer(machines.TRIANGLE, program="cast", device=device)
+    renderer = Renderer(shader_check.TRIANGLE, program="cast", device=device)
     program, forms = renderer.program(), list[Any]()
-    fragment = machines.fragment
-    monkeypatch.setattr(machines, "fragment", lambda *given: forms.append(given[2]) or fragment(*given))
-    list(machines._single(renderer, program, "cast", counting))
+    fragment = shader_check.fragment
+    monkeypatch.setattr(shader_check, "fragment", lambda *given: forms.append(given[2]) or fragment(*given))
+    list(shader_check._single(renderer, program, "cast", counting))
     scene = renderer.gpu_scene
     linked = scene.bind(program, renderer.settings, False)
     machine = Singlepass(device, linked, (4, 4), scene.resources, counting=counting)

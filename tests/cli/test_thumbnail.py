@@ -12,7 +12,7 @@ import pytest
 from calls import error_line, run
 from PIL import Image
 
-from raystream.cli.thumbnail import source
+from raystream.cli.thumbnail import local_path
 
 MODEL = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 2 3\nf 1 3 4\nf 1 4 2\nf 2 4 3\n"
 
@@ -70,11 +70,11 @@ def test_refusals(words: tuple[str, ...], said: str, capsys: pytest.CaptureFixtu
 
 
 def test_sources() -> None:
-    assert source("/a b.glb") == "/a b.glb" and source("a:b.glb") == "a:b.glb"
-    assert source("file:///a%20b%C3%A4.glb") == "/a b\xe4.glb" == source("FILE://localhost/a%20b%C3%A4.glb")
+    assert local_path("/a b.glb") == "/a b.glb" and local_path("a:b.glb") == "a:b.glb"
+    assert local_path("file:///a%20b%C3%A4.glb") == "/a b\xe4.glb" == local_path("FILE://localhost/a%20b%C3%A4.glb")
     Path("file:").mkdir()
     Path("file:/x.glb").touch()
-    assert source("file:/x.glb") == "file:/x.glb"  # there is one of that name
+    assert local_path("file:/x.glb") == "file:/x.glb"  # there is one of that name
 
 
 def test_the_entry_is_a_file_manager_s(capsys: pytest.CaptureFixture[str]) -> None:

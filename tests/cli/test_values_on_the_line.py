@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from raystream.base.errors import ViewerError
-from raystream.cli.main import _joined, _parse, _parser
+from raystream.cli.main import _join_values, _parse, _parser
 
 
 @pytest.mark.parametrize("value", ["-0.5", "-.5", "-12", "-1e1"])
@@ -22,8 +22,8 @@ def test_a_camera_may_begin_with_a_point() -> None:
 def test_options_stay_options() -> None:
     parser = _parser("render")
     for words in (["--exposure", "-o", "a.png"], ["--quiet", "-1"], ["-o", "-1"], ["scene", "-.5"]):
-        assert _joined(words, parser) == words
-    assert _joined(["--exposure", "-.5", "-1"], parser) == ["--exposure=-.5", "-1"]
+        assert _join_values(words, parser) == words
+    assert _join_values(["--exposure", "-.5", "-1"], parser) == ["--exposure=-.5", "-1"]
 
 
 @pytest.mark.parametrize("value", ["-1", "-5e3", "inf", "-inf", "nan", "0", "1e999"])

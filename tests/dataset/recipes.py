@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from raystream.dataset.recipe import DatasetRecipe, parsed
+from raystream.dataset.recipe import DatasetRecipe, parse_recipe
 from raystream.dataset.stage import DatasetStage
 
 MARKS = np.array([[-1, -1, 0.5], [1, -1, -0.5], [0.2, 0.1, 0], [-1, 1, -0.5], [1, 1, 0.5]])  # around their box's middle
@@ -74,7 +74,7 @@ def recipe(folder: Path, **given: Any) -> DatasetRecipe:
         "render": {"spp": 1, "denoise": "none", "machine": "singlepass"},
         "environment": {"choices": [[1, 1, 1]]},
     }
-    return parsed({**own, **given}, "r.toml", str(folder))
+    return parse_recipe({**own, **given}, "r.toml", str(folder))
 
 
 def stage(folder: Path, **given: Any) -> DatasetStage:

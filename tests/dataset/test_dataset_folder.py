@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from raystream.base.errors import ViewerError
-from raystream.dataset.folder import opened
+from raystream.dataset.folder import open_folder
 from raystream.dataset.picture import FinishedPicture
 
 STAGE: Any = SimpleNamespace(digest="d", recipe=SimpleNamespace(formats=(), pictures=4))
@@ -31,13 +31,13 @@ def numbers(path: Path) -> list[int]:
 def test_a_cut_line_is_taken_away(tmp_path: Path) -> None:
     """What is written after it can be read by the next process, too."""
     path = tmp_path / "d"
-    with opened(str(path), STAGE) as folder:
+    with open_folder(str(path), STAGE) as folder:
         folder.add(made(2))
         folder.add(made(0))
     manifest = path / "manifest.jsonl"
     manifest.write_bytes(manifest.read_bytes()[:-9])
     for number, before in ((1, {2}), (3, {2, 1})):
-        with opened(str(path), STAGE) as folder:
+        with open_folder(str(path), STAGE) as folder:
             assert folder.done.keys() == before
             folder.add(made(number))
     assert numbers(path) == [2, 1, 3]
@@ -45,7 +45,7 @@ def test_a_cut_line_is_taken_away(tmp_path: Path) -> None:
 
 def test_lines_are_in_order_at_the_end(tmp_path: Path) -> None:
     path = tmp_path / "d"
-    with opened(str(path), STAGE) as folder:
+    with open_folder(str(path), STAGE) as folder:
         for number in (2, 0, 1):
             folder.add(made(number))
         assert numbers(path) == [2, 0, 1]
@@ -63,7 +63,7 @@ def test_a_head_that_is_cut_begins_anew(tmp_path: Path) -> None:
     path = tmp_path / "d"
     path.mkdir()
     (path / "manifest.jsonl").write_text('{"recipe"')
-    with opened(str(path), STAGE) as folder:
+    with open_folder(str(path), STAGE) as folder:
         assert not folder.done
     assert numbers(path) == []
 
@@ -71,11 +71,11 @@ def test_a_head_that_is_cut_begins_anew(tmp_path: Path) -> None:
 def test_a_recipe_may_change_until_there_is_a_picture(tmp_path: Path) -> None:
     path, other = tmp_path / "d", SimpleNamespace(digest="e", recipe=STAGE.recipe)
     for stage in (other, STAGE):
-        with opened(str(path), stage) as folder:
+        with open_folder(str(path), stage) as folder:
             assert not folder.done
     assert numbers(path) == []
-    with opened(str(path), STAGE) as folder:
+    with open_folder(str(path), STAGE) as folder:
         folder.add(made(0))
-    with pytest.raises(ViewerError, match="another recipe"), opened(str(path), other):
+    with pytest.raises(ViewerError, match="another recipe"), open_folder(str(path), other):
         pass
     assert numbers(path) == [0]

@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 from recipes import cube, marks, stage
 
-from raystream.dataset import bop, coco, nerf
+from raystream.dataset import writers
 from raystream.dataset.stage import DatasetStage
 from raystream.dataset.view import SPLIT, box_of
 from raystream.film.files.image import grey_png
@@ -46,7 +46,7 @@ KNOWN = [  # by pycocotools 2.0.11
 
 @pytest.mark.parametrize(("mask", "text"), KNOWN)
 def test_run_lengths_are_coco_s(mask: np.ndarray, text: str) -> None:
-    assert coco.run_lengths(mask) == text
+    assert writers.run_lengths(mask) == text
     np.testing.assert_array_equal(decoded(text, *mask.shape), mask)
 
 
@@ -54,7 +54,7 @@ def test_run_lengths_of_many_masks() -> None:
     draw = np.random.default_rng(4)
     for _ in range(50):
         mask = draw.random((draw.integers(1, 90), draw.integers(1, 90))) < draw.random()
-        np.testing.assert_array_equal(decoded(coco.run_lengths(mask), *mask.shape), mask)
+        np.testing.assert_array_equal(decoded(writers.run_lengths(mask), *mask.shape), mask)
 
 
 def test_boxes() -> None:
@@ -75,9 +75,11 @@ def test_the_list_of_coco(tmp_path: Path) -> None:
     models = [{"file": "cube.obj", "name": name, "category": category} for name, category in ("ax", "bx", "cy")]
     found = stage(tmp_path, models=models, views=2, scenes=2)
     seen = {"counts": "6", "box": [1, 2, 3, 4], "area": 9}
-    (data,) = coco.lists(
-        found, [record(0, {**seen, "kind": 2}), record(1), record(3, {**seen, "kind": 0}, {**seen, "kind": 1})]
-    ).values()
+    (data,) = (
+        writers.CocoWriter()
+        .lists(found, [record(0, {**seen, "kind": 2}), record(1), record(3, {**seen, "kind": 0}, {**seen, "kind": 1})])
+        .values()
+    )
     whole = json.loads(data)
     assert [each["id"] for each in whole["images"]] == [0, 1, 3]
     assert whole["images"][2]["file_name"] == "train_pbr/000001/rgb/000001.png"
@@ -97,7 +99,7 @@ def test_all_that_transforms_json_says(tmp_path: Path) -> None:
     matrices = [np.diag([1.0, 1, 1, k + 2]).tolist() for k in range(4)]
     lens = {"fl_x": 50.0, "fl_y": 60.0, "cx": 20.5, "cy": 15.5, "k1": 0.1}
     records = [{"number": k, "nerf": {"matrix": matrix, "lens": lens}} for k, matrix in enumerate(matrices)]
-    files = {name: json.loads(data) for name, data in nerf.lists(made, records).items()}
+    files = {name: json.loads(data) for name, data in writers.NerfWriter().lists(made, records).items()}
     assert list(files) == [f"{SPLIT}/{scene:06d}/transforms.json" for scene in (0, 1)]
     for scene, whole in enumerate(files.values()):
         frames = whole.pop("frames")
@@ -120,7 +122,7 @@ def test_all_that_bop_s_lists_say(tmp_path: Path) -> None:
     k = [50.0, 0.0, 19.5, 0.0, 60.0, 14.5, 0.0, 0.0, 1.0]
     names = "scene_camera", "scene_gt", "scene_gt_info"
     facts = [{"scene_camera": {"cam_K": k}, "scene_gt": [n], "scene_gt_info": [10 * n]} for n in range(4)]
-    files = bop.lists(made, [{"number": n, "bop": each} for n, each in enumerate(facts)])
+    files = writers.BopWriter().lists(made, [{"number": n, "bop": each} for n, each in enumerate(facts)])
     for scene in (0, 1):
         for name in names:
             found = json.loads(files[f"{SPLIT}/{scene:06d}/{name}.json"])
@@ -130,7 +132,7 @@ def test_all_that_bop_s_lists_say(tmp_path: Path) -> None:
 
 
 def models_of(found: DatasetStage) -> dict[str, bytes]:
-    return {name: data for name, data in bop.lists(found, []).items() if name.startswith("models/")}
+    return {name: data for name, data in writers.BopWriter().lists(found, []).items() if name.startswith("models/")}
 
 
 def test_models_in_millimetres(tmp_path: Path) -> None:
@@ -180,7 +182,7 @@ def test_vertices_that_no_triangle_uses_are_none_of_the_model(tmp_path: Path) ->
     mesh.triangles = mesh.triangles + np.int32(1)
     if mesh.normals is not None:
         mesh.normals = np.vstack([mesh.normals[:1], mesh.normals, mesh.normals[:1]])
-    points, normals, faces = bop.surface(made, made.kinds[0])
+    points, normals, faces = writers.surface(made, made.kinds[0])
     assert len(points) == len(normals) == faces.max() + 1 and np.isfinite(points).all()
     np.testing.assert_allclose(np.ptp(points[faces], axis=(0, 1)), 500 * np.ptp(corners, axis=(0, 1)), rtol=1e-6)
 
@@ -196,7 +198,7 @@ def test_faces_of_mirrored_nodes_are_outwards(tmp_path: Path) -> None:
     path.write_text(json.dumps(document))
     made = stage(tmp_path, models=[{"file": "marks.gltf", "split": True}])
     for kind in made.kinds:
-        points, _, faces = bop.surface(made, kind)
+        points, _, faces = writers.surface(made, kind)
         corners = points[faces]
         outward = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
         assert ((outward * (corners.mean(axis=1) - points.mean(axis=0))).sum(axis=1) > 0).all(), kind
@@ -205,7 +207,7 @@ def test_faces_of_mirrored_nodes_are_outwards(tmp_path: Path) -> None:
 def test_a_diameter_is_that_of_all_pairs() -> None:
     points = np.random.default_rng(2).normal(size=(400, 3)) * (1, 2, 0.5)
     pairs = np.linalg.norm(points[:, None] - points, axis=2)
-    assert bop._extent(points)["diameter"] == pytest.approx(pairs.max())
+    assert writers._extent(points)["diameter"] == pytest.approx(pairs.max())
 
 
 def test_depths_have_sixteen_bits() -> None:

@@ -15,7 +15,8 @@ from PIL import Image
 from recipes import MARKS, cube, marks, stage
 
 from raystream.dataset import view as view_module
-from raystream.dataset.picture import WRITERS, FinishedPicture, Maker
+from raystream.dataset.picture import DatasetRenderer, FinishedPicture
+from raystream.dataset.writers import WRITERS
 from raystream.film.files.image import read_exr
 from raystream.renderer.renderer import Renderer
 from raystream.scene.camera import Camera
@@ -34,18 +35,18 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def makers() -> Iterator[list[Maker]]:
+def renderers() -> Iterator[list[DatasetRenderer]]:
     """Those of a test, released at its end."""
-    found: list[Maker] = []
+    found: list[DatasetRenderer] = []
     yield found
     for each in found:
         each.release()
 
 
-def made(makers: list[Maker], folder: Path, *numbers: int, **given: Any) -> list[FinishedPicture]:
+def made(renderers: list[DatasetRenderer], folder: Path, *numbers: int, **given: Any) -> list[FinishedPicture]:
     """Pictures of a recipe, in that order."""
-    makers.append(Maker(stage(folder, **given)))
-    return [makers[-1].make(number) for number in numbers]
+    renderers.append(DatasetRenderer(stage(folder, **given)))
+    return [renderers[-1].render(number) for number in numbers]
 
 
 def png(picture: FinishedPicture, layer: str, ending: str = "") -> np.ndarray:
@@ -62,9 +63,9 @@ def exr(picture: FinishedPicture, tmp_path: Path) -> dict[str, np.ndarray]:
     return read_exr(tmp_path / "layers.exr")[1]
 
 
-def listed(makers: list[Maker], format: str, pictures: list[FinishedPicture]) -> dict[str, Any]:
+def listed(renderers: list[DatasetRenderer], format: str, pictures: list[FinishedPicture]) -> dict[str, Any]:
     """A format's lists by the names of their files."""
-    files = WRITERS[format].lists(makers[-1].stage, [each.record for each in pictures])
+    files = WRITERS[format].lists(renderers[-1].stage, [each.record for each in pictures])
     return {Path(name).name: json.loads(data) for name, data in files.items() if name.endswith(".json")}
 
 
@@ -86,13 +87,15 @@ PRINCIPAL = {"intrinsics": [3400, 3500, 150, 128]}
 
 
 @pytest.mark.parametrize("more", [{}, PRINCIPAL], ids=["fov", "matrix"])
-def test_known_points_are_where_the_files_say(more: dict[str, Any], folder: Path, makers: list[Maker]) -> None:
+def test_known_points_are_where_the_files_say(
+    more: dict[str, Any], folder: Path, renderers: list[DatasetRenderer]
+) -> None:
     """Octahedra at known places: the middles of their masks are what each format's cameras project, within a tenth of a
     pixel (perspective moves a middle by less than 0.01)."""
     given = {**KNOWN, "cameras": {**KNOWN["cameras"], **more}}
-    pictures = made(makers, folder, 0, 1, 2, **given)
-    transforms = listed(makers, "nerf", pictures)["transforms.json"]
-    bop = listed(makers, "bop", pictures)
+    pictures = made(renderers, folder, 0, 1, 2, **given)
+    transforms = listed(renderers, "nerf", pictures)["transforms.json"]
+    bop = listed(renderers, "bop", pictures)
     world, compared = MARKS + (0.3, 0.2, -0.1), 0
     for view, (picture, frame) in enumerate(zip(pictures, transforms["frames"], strict=True)):
         x, y, z = np.linalg.inv(frame["transform_matrix"])[:3] @ np.column_stack([world, np.ones(5)]).T
@@ -114,13 +117,13 @@ def test_known_points_are_where_the_files_say(more: dict[str, Any], folder: Path
     assert compared >= 9
 
 
-def test_lenses_are_told(folder: Path, makers: list[Maker]) -> None:
+def test_lenses_are_told(folder: Path, renderers: list[DatasetRenderer]) -> None:
     """NeRF's file has OpenCV's coefficients: by them the middles of masks are where the points are."""
     cameras = {"intrinsics": [700, 700, 160, 120], "distortion": [-0.3, 0.2, 0.01, -0.02, 0.1], "distance": [7, 8]}
     models = [{"file": "small.gltf", "split": True}]
     given = {**KNOWN, "models": models, "cameras": cameras, "formats": ["coco", "nerf"], "layers": ["object"]}
-    pictures = made(makers, folder, 0, 1, **given)
-    found = listed(makers, "nerf", pictures)["transforms.json"]
+    pictures = made(renderers, folder, 0, 1, **given)
+    found = listed(renderers, "nerf", pictures)["transforms.json"]
     k1, k2, p1, p2, k3 = (found[name] for name in ("k1", "k2", "p1", "p2", "k3"))
     assert (k1, k2, p1, p2, k3) == tuple(cameras["distortion"])
     compared = 0
@@ -152,10 +155,10 @@ CUBES: dict[str, Any] = {
 }
 
 
-def test_depth_normal_and_flow_of_a_cube(folder: Path, makers: list[Maker], tmp_path: Path) -> None:
+def test_depth_normal_and_flow_of_a_cube(folder: Path, renderers: list[DatasetRenderer], tmp_path: Path) -> None:
     """Rays through pixels' centres by BOP's matrices against the six planes of the cube."""
-    pictures = made(makers, folder, 0, 1, **CUBES)
-    bop = listed(makers, "bop", pictures)
+    pictures = made(renderers, folder, 0, 1, **CUBES)
+    bop = listed(renderers, "bop", pictures)
     eye, other = (bop["scene_camera.json"][str(view)] for view in (0, 1))
     pose, k = bop["scene_gt.json"]["0"][0], np.reshape(eye["cam_K"], (3, 3))
     rotation, place = np.reshape(pose["cam_R_m2c"], (3, 3)), np.array(pose["cam_t_m2c"])
@@ -171,7 +174,7 @@ def test_depth_normal_and_flow_of_a_cube(folder: Path, makers: list[Maker], tmp_
     assert np.abs(found - depth)[both].max() < 0.026  # half a step, and float32
     channels = exr(pictures[0], tmp_path)
     np.testing.assert_allclose(channels["depth"][both], depth[both] / 1000, rtol=1e-5)
-    steps = listed(makers, "nerf", pictures)["transforms.json"]["integer_depth_scale"]  # in scene units
+    steps = listed(renderers, "nerf", pictures)["transforms.json"]["integer_depth_scale"]  # in scene units
     np.testing.assert_allclose(png(pictures[0], "depth")[both] * steps, channels["depth"][both], atol=0.026e-3)
     side = near.argmax(axis=-1)
     outward = -np.sign(np.take_along_axis(inner, side[..., None], axis=-1)) * np.eye(3)[side]
@@ -189,21 +192,21 @@ def test_depth_normal_and_flow_of_a_cube(folder: Path, makers: list[Maker], tmp_
 
 
 def test_silhouettes_are_those_of_each_object_alone(
-    folder: Path, makers: list[Maker], monkeypatch: pytest.MonkeyPatch
+    folder: Path, renderers: list[DatasetRenderer], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In pictures that cut objects, and in which they hide each other; the canvas is three pictures wide."""
     given = {**CUBES, "models": [{"file": "cube.obj", "size": 0.5, "count": 3}, {"file": "marks.gltf", "size": 0.6}]}
     given |= {"cameras": {"distance": [0.8, 1.0], "aside": 0.5}, "poses": {"turn": "any", "apart": False}, "layers": []}
-    pictures = made(makers, folder, *range(4), **{**given, "views": 4})
+    pictures = made(renderers, folder, *range(4), **{**given, "views": 4})
     hidden = cut = 0
-    maker = makers[-1]
-    arranged = maker.stage.arranged(maker.stage.layout(0))
-    infos = listed(makers, "bop", pictures)["scene_gt_info.json"]
+    renderer = renderers[-1]
+    arranged = renderer.stage.arranged(renderer.stage.layout(0))
+    infos = listed(renderers, "bop", pictures)["scene_gt_info.json"]
     for view, picture in enumerate(pictures):
-        shown, deep = maker.view(view)[0], png(picture, "depth") > 0
+        shown, deep = renderer.view(view)[0], png(picture, "depth") > 0
         size, lens = (80, 60), shown.lens
         wide = Intrinsics(lens.fx, lens.fy, lens.cx + size[0], lens.cy + size[1], (3 * size[0], 3 * size[1]))
-        for number in range(len(arranged.things)):
+        for number in range(len(arranged.objects)):
             own = [
                 each
                 for each, owner in zip(arranged.scene.instances, arranged.owners[:-1], strict=True)
@@ -230,8 +233,8 @@ def test_silhouettes_are_those_of_each_object_alone(
             hidden += 0 < visible.sum() < mask.sum()
             cut += mask.sum() < found.sum() - 20
     assert hidden >= 3 and cut >= 3
-    monkeypatch.setattr(view_module, "TOGETHER", 1)  # each object by itself
-    assert maker.make(0).files == pictures[0].files
+    monkeypatch.setattr(view_module, "MOST_PIXELS", 1)  # each object by itself
+    assert renderer.render(0).files == pictures[0].files
 
 
 MIXED: dict[str, Any] = {
@@ -246,47 +249,47 @@ MIXED: dict[str, Any] = {
 }
 
 
-def test_bits_do_not_depend_on_the_order(folder: Path, makers: list[Maker]) -> None:
+def test_bits_do_not_depend_on_the_order(folder: Path, renderers: list[DatasetRenderer]) -> None:
     """Nor on the pictures made before."""
-    forwards = made(makers, folder, *range(6), **MIXED)
-    backwards = made(makers, folder, *reversed(range(6)), **MIXED)[::-1]
-    alone = made(makers, folder, 4, **MIXED)
+    forwards = made(renderers, folder, *range(6), **MIXED)
+    backwards = made(renderers, folder, *reversed(range(6)), **MIXED)[::-1]
+    alone = made(renderers, folder, 4, **MIXED)
     for one, other in zip([*forwards, forwards[4]], [*backwards, *alone], strict=True):
         assert one.record == other.record
         assert [name for name, data in one.files.items() if data != other.files[name]] == []
     assert len({data for each in forwards for name, data in each.files.items() if "/rgb/" in name}) == 6
 
 
-def test_environments_turn(folder: Path, makers: list[Maker]) -> None:
+def test_environments_turn(folder: Path, renderers: list[DatasetRenderer]) -> None:
     """The sun is on another side of the cube."""
     pictures = []
     for angle in (0, 180):
         environment = {"choices": ["sky"], "rotation": angle, "sun": 30}
-        pictures += made(makers, folder, 0, **{**CUBES, "environment": environment, "layers": []})
+        pictures += made(renderers, folder, 0, **{**CUBES, "environment": environment, "layers": []})
     one, other = (png(each, "rgb").astype(float).mean(axis=-1) for each in pictures)
     inside = png(pictures[0], "foreground") > 0
     assert np.abs(one - other)[inside].max() > 40
 
 
-def test_what_is_not_annotated_hides_what_is(folder: Path, makers: list[Maker]) -> None:
+def test_what_is_not_annotated_hides_what_is(folder: Path, renderers: list[DatasetRenderer]) -> None:
     """It is in the picture and in the depth, and has no mask."""
     around = {"file": "cube.obj", "size": 6.0, "annotate": False}
     inside = {"file": "cube.obj", "size": 0.5}
     poses = {"area": [[0, 0, 0], [0, 0, 0]], "turn": "none", "rest": False}
     given = {**CUBES, "models": [around, inside], "poses": poses, "depth_scale": 0.2}
-    (within,) = made(makers, folder, 0, **given)
+    (within,) = made(renderers, folder, 0, **given)
     assert (png(within, "depth") > 0).all() and 0 < (png(within, "foreground") > 0).mean() < 1
-    (outside,) = made(makers, folder, 0, **{**given, "cameras": {"distance": [9, 10]}})
+    (outside,) = made(renderers, folder, 0, **{**given, "cameras": {"distance": [9, 10]}})
     assert not png(outside, "foreground").any() and outside.record["coco"] == []
     (info,) = outside.record["bop"]["scene_gt_info"]
     assert info["visib_fract"] == 0 and info["px_count_all"] > 5 and png(outside, "mask").any()
 
 
-def test_coco_tells_of_what_is_seen(folder: Path, makers: list[Maker]) -> None:
+def test_coco_tells_of_what_is_seen(folder: Path, renderers: list[DatasetRenderer]) -> None:
     from test_dataset_formats import decoded
 
-    (picture,) = made(makers, folder, 0, **MIXED)
-    whole = listed(makers, "coco", [picture])["coco.json"]
+    (picture,) = made(renderers, folder, 0, **MIXED)
+    whole = listed(renderers, "coco", [picture])["coco.json"]
     assert whole["annotations"]
     for number, each in enumerate(whole["annotations"]):
         mask = decoded(each["segmentation"]["counts"], *each["segmentation"]["size"])
@@ -297,10 +300,10 @@ def test_coco_tells_of_what_is_seen(folder: Path, makers: list[Maker]) -> None:
         assert each["bbox"] == [columns.min(), rows.min(), np.ptp(columns) + 1, np.ptp(rows) + 1]
 
 
-def test_layers_and_formats_are_those_asked_for(folder: Path, makers: list[Maker], tmp_path: Path) -> None:
+def test_layers_and_formats_are_those_asked_for(folder: Path, renderers: list[DatasetRenderer], tmp_path: Path) -> None:
     layers = ["position", "albedo", "uv", "object", "material", "class", "triangle"]
     models = [{"file": "marks.gltf", "split": True}]
-    (picture,) = made(makers, folder, 0, models=models, layers=layers, formats=["coco"])
+    (picture,) = made(renderers, folder, 0, models=models, layers=layers, formats=["coco"])
     assert [name.split("/")[2] for name in picture.files] == ["rgb", "depth", "layers"]
     channels = exr(picture, tmp_path)
     hit = channels["object"] >= 0
@@ -309,10 +312,10 @@ def test_layers_and_formats_are_those_asked_for(folder: Path, makers: list[Maker
         np.stack([channels[f"albedo.{c}"] for c in "RGB"])[:, hit].T, [[0.9, 0.2, 0.1]] * hit.sum(), atol=1e-6
     )
     assert (channels["material"][hit] == 0).all()
-    kinds, things = makers[-1].stage.kinds, makers[-1].view(0)[0].things
-    categories = np.array([*(kinds[thing.kind].category for thing in things), -1])
+    kinds, objects = renderers[-1].stage.kinds, renderers[-1].view(0)[0].objects
+    categories = np.array([*(kinds[placed.kind].category for placed in objects), -1])
     np.testing.assert_array_equal(channels["class"], categories[channels["object"].astype(int)])
-    assert makers[-1].stage.categories[0] == "edge" and len(np.unique(channels["class"][hit])) > 1
+    assert renderers[-1].stage.categories[0] == "edge" and len(np.unique(channels["class"][hit])) > 1
     assert set(channels) == {
         "R",
         "G",
@@ -330,5 +333,5 @@ def test_layers_and_formats_are_those_asked_for(folder: Path, makers: list[Maker
         "class",
         "triangle",
     }
-    (picture,) = made(makers, folder, 0, layers=[], formats=["nerf"])
+    (picture,) = made(renderers, folder, 0, layers=[], formats=["nerf"])
     assert [name.split("/")[2] for name in picture.files] == ["rgb", "depth", "foreground"]

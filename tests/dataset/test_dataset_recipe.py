@@ -9,7 +9,7 @@ import pytest
 from recipes import cube, marks, recipe, stage
 
 from raystream.base.errors import ViewerError
-from raystream.dataset.recipe import read
+from raystream.dataset.recipe import read_recipe
 
 PLAIN = """
 seed = 3
@@ -34,7 +34,7 @@ elevation = [-10, 80]
 def test_values_and_defaults(tmp_path: Path) -> None:
     path = tmp_path / "made.toml"
     path.write_text(PLAIN)
-    found = read(str(path))
+    found = read_recipe(str(path))
     assert (found.seed, found.scenes, found.views, found.pictures, found.size) == (3, 4, 5, 20, (64, 48))
     assert found.formats == ("coco",) and found.layers == ("depth", "normal", "flow")
     first, second = found.models
@@ -160,12 +160,12 @@ def test_files_that_are_none(data: bytes, said: str, tmp_path: Path) -> None:
     path = tmp_path / "r.toml"
     path.write_bytes(data)
     with pytest.raises(ViewerError) as error:
-        read(str(path))
+        read_recipe(str(path))
     assert error.value.typed.startswith(f"{path}: {said}")
     with pytest.raises(ViewerError, match="cannot be read: No such file"):
-        read(str(tmp_path / "none.toml"))
+        read_recipe(str(tmp_path / "none.toml"))
     with pytest.raises(ViewerError, match="cannot be read: File name too long"):
-        read("n" * 10_000)
+        read_recipe("n" * 10_000)
 
 
 @pytest.mark.parametrize(

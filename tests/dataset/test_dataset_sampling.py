@@ -25,7 +25,7 @@ SHAPE = Shape(BOX, 6.0, math.sqrt(14))
 def made(folder: Path, scene: int = 0, **given: Any) -> tuple[DatasetRecipe, SceneLayout]:
     """A recipe of one model, and a scene of it."""
     found = recipe(folder, **given)
-    return found, sampling.layout(found, [SHAPE] * len(found.models), scene)
+    return found, sampling.sample_layout(found, [SHAPE] * len(found.models), scene)
 
 
 def flat(layout: SceneLayout) -> list[float]:
@@ -48,7 +48,7 @@ def test_numbers_stay_from_version_to_version(tmp_path: Path) -> None:
     """Of NumPy, which promises the bits of its generators and of `random`, and of this one."""
     found, layout = made(tmp_path, 3, seed=5, poses={"turn": "any"})
     np.testing.assert_allclose(layout.placements[0].position, POSITION, rtol=1e-12)
-    np.testing.assert_allclose(sampling.camera(found, layout.middle, 3, 2).origin, ORIGIN, rtol=1e-12)
+    np.testing.assert_allclose(sampling.sample_camera(found, layout.middle, 3, 2).origin, ORIGIN, rtol=1e-12)
     assert sampling.picture_seed(found, 11) == SEED
 
 
@@ -58,7 +58,7 @@ def test_one_subject_leaves_the_others(tmp_path: Path) -> None:
     lit, layout = made(tmp_path, lights={"count": [3, 3]})
     assert len(layout.lights) == 3 and not without.lights
     np.testing.assert_array_equal(layout.placements[0].matrix, without.placements[0].matrix)
-    assert sampling.camera(lit, layout.middle, 0, 4) == sampling.camera(plain, without.middle, 0, 4)
+    assert sampling.sample_camera(lit, layout.middle, 0, 4) == sampling.sample_camera(plain, without.middle, 0, 4)
 
 
 def test_copies_rest_and_stay_in_the_area(tmp_path: Path) -> None:
@@ -94,7 +94,7 @@ def test_any_rotation_is_alike_over_all(tmp_path: Path) -> None:
     """An axis goes everywhere: its means vanish, its second moments are a third. Of 4,000 turns means have a standard
     deviation of 0.0091, and the moments of 0.0047: five of them are a chance of 1e-5 in all."""
     draw = np.random.default_rng(1)
-    turned = np.array([sampling.rotated("any", draw) for _ in range(4000)])
+    turned = np.array([sampling.sample_rotation("any", draw) for _ in range(4000)])
     assert np.abs(turned.mean(axis=0)).max() < 0.046
     assert np.abs((turned**2).mean(axis=0) - 1 / 3).max() < 0.024
     angles = np.arccos(np.clip((np.trace(turned, axis1=1, axis2=2) - 1) / 2, -1, 1))
@@ -123,7 +123,7 @@ def test_cameras_are_on_their_shell(tmp_path: Path) -> None:
     found, layout = made(tmp_path, cameras=cameras)
     heights = []
     for view in range(300):
-        eye = sampling.camera(found, layout.middle, 0, view)
+        eye = sampling.sample_camera(found, layout.middle, 0, view)
         away = np.subtract(eye.origin, layout.middle)
         distance = np.linalg.norm(away)
         assert 2 <= distance <= 3 and eye.fov == 33
@@ -141,14 +141,14 @@ def test_cameras_are_on_their_shell(tmp_path: Path) -> None:
 def test_an_orbit_goes_in_even_steps(tmp_path: Path) -> None:
     cameras = {"distance": 2, "elevation": 20, "path": "orbit"}
     found, layout = made(tmp_path, cameras=cameras, views=8)
-    away = [np.subtract(sampling.camera(found, layout.middle, 0, k).origin, layout.middle) for k in range(8)]
+    away = [np.subtract(sampling.sample_camera(found, layout.middle, 0, k).origin, layout.middle) for k in range(8)]
     angles = np.degrees([math.atan2(each[0], each[2]) for each in away]) % 360
     np.testing.assert_allclose(angles, np.arange(8) * 45, atol=1e-9)
 
 
 def test_targets_lie_aside(tmp_path: Path) -> None:
     found, layout = made(tmp_path, cameras={"distance": 2, "aside": 0.3})
-    away = [math.dist(sampling.camera(found, layout.middle, 0, k).target, layout.middle) for k in range(200)]
+    away = [math.dist(sampling.sample_camera(found, layout.middle, 0, k).target, layout.middle) for k in range(200)]
     assert 0.2 < max(away) <= 0.3
     assert abs(np.mean(np.array(away) ** 3) / 0.027 - 0.5) < 0.1  # alike over the ball
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from raystream.farm import worker
-from raystream.farm.units import Build, sources
+from raystream.farm.units import Build, source_digest
 
 
 class Done:
@@ -46,5 +46,5 @@ class Here:
 
     def submit(self, function: Any, *call: Any, workers: list[str], **_: Any) -> Done:
         if function is worker.build:
-            return Done(lambda: Build("1", sources(), self.drivers[workers[0]]))
+            return Done(lambda: Build("1", source_digest(), self.drivers[workers[0]]))
         return Done(lambda: function(*(each.value if isinstance(each, Done) else each for each in call)))

@@ -19,7 +19,7 @@ def test_the_digest_of_code_and_shaders(tmp_path: Path, monkeypatch: pytest.Monk
         code / "__init__.py": b"1",
         code / "a" / "b.py": b"2",
         code / "a" / "note.txt": b"not code",
-        code / "farm" / "work.py": b"not of the samples",
+        code / "farm" / "task_scheduler.py": b"not of the samples",
         glsl / "kernel.glsl": b"3",
         glsl / "kernel.py": b"not a shader",
     }
@@ -30,14 +30,14 @@ def test_the_digest_of_code_and_shaders(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(build_module, "shaders", lambda: glsl)
 
     def found() -> str:
-        return build_module.sources.__wrapped__()
+        return build_module.source_digest.__wrapped__()
 
     def digest(text: bytes) -> str:
         return hashlib.blake2b(text, digest_size=4).hexdigest()
 
     first = found()
     assert first == digest(b"__init__.py\x001\x00a/b.py\x002\x00kernel.glsl\x003\x00") and len(first) == 8
-    for name in (code / "a" / "note.txt", code / "farm" / "work.py", glsl / "kernel.py"):
+    for name in (code / "a" / "note.txt", code / "farm" / "task_scheduler.py", glsl / "kernel.py"):
         name.write_bytes(b"changed")
         assert found() == first
     (glsl / "kernel.glsl").write_bytes(b"4")

@@ -293,7 +293,7 @@ class LocalCluster:
 def started(monkeypatch: pytest.MonkeyPatch) -> list[LocalCluster]:
     monkeypatch.setattr(LocalCluster, "made", [], raising=False)
     monkeypatch.setattr(distributed, "LocalCluster", LocalCluster)
-    monkeypatch.setattr(module, "LOOK", 0.001)
+    monkeypatch.setattr(module, "CHECK_INTERVAL", 0.001)
     for name in module.ONE_THREAD:
         monkeypatch.delenv(name, raising=False)
     return LocalCluster.made

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from raystream.farm.pictures import _whole, ranges, tiles
+from raystream.farm.pictures import _merged_halves, merge_ranges, merge_tiles
 from raystream.farm.units import Unit, sample_units, tile_units
 from raystream.film.error import Halves
 from raystream.film.film import Film
@@ -28,7 +28,7 @@ def filled(samples: np.ndarray) -> Film:
 
 def test_tiles_have_the_halves_of_the_whole(samples: np.ndarray) -> None:
     whole, made = filled(samples), Film(*SIZE)
-    collected = tiles(made)
+    collected = merge_tiles(made)
     next(collected)
     units = list(enumerate(tile_units(SIZE, SAMPLES, 32)))
     for k, unit in reversed(units):
@@ -49,7 +49,7 @@ def test_tiles_have_the_halves_of_the_whole(samples: np.ndarray) -> None:
 
 def test_no_halves_where_a_tile_had_begun(samples: np.ndarray) -> None:
     made = Film(*SIZE)
-    collected = tiles(made)
+    collected = merge_tiles(made)
     next(collected)
     for k, unit in enumerate(tile_units(SIZE, SAMPLES, 32)):
         film = filled(samples[:, *unit.region])
@@ -66,7 +66,7 @@ def test_ranges_join_in_their_order(samples: np.ndarray) -> None:
     straight, mixed = Film(*SIZE), Film(*SIZE)
     for film in films:
         straight.join(film)
-    collected = ranges(mixed)
+    collected = merge_ranges(mixed)
     next(collected)
     for k, there in ((2, 0), (0, 5), (3, 5), (1, SAMPLES)):
         collected.send((k, units[k], films[k]))
@@ -78,7 +78,7 @@ def test_ranges_join_in_their_order(samples: np.ndarray) -> None:
 def test_errors_of_tiles_add_as_independent_ones(samples: np.ndarray) -> None:
     """By their shares of the pixels: tiles of an edge are smaller."""
     made, parts = Film(*SIZE), []
-    collected = tiles(made)
+    collected = merge_tiles(made)
     next(collected)
     for k, unit in enumerate(tile_units(SIZE, SAMPLES, 32)):
         film = filled(samples[:, *unit.region])
@@ -106,7 +106,7 @@ def part(left: int, width: int, count: float, *levels: dict[int, float]) -> tupl
 def halves(*parts: tuple[Unit, Halves], count: float = 4) -> Halves | None:
     made = Film(4, 2)
     made.count[:] = count
-    return _whole(made, list(parts))
+    return _merged_halves(made, list(parts))
 
 
 def test_halves_by_hand() -> None:
@@ -139,13 +139,13 @@ def test_halves_that_do_not_fit() -> None:
     made = Film(4, 2)
     made.count[:] = 4
     made.count[0, 3] = 5
-    assert _whole(made, [left, right]) is None
+    assert _merged_halves(made, [left, right]) is None
 
 
 def test_a_picture_without_tiles_keeps_no_halves(samples: np.ndarray) -> None:
     """Nothing came: it is no error, and says nothing."""
     made = filled(samples)
-    collected = tiles(made)
+    collected = merge_tiles(made)
     next(collected)
     collected.close()
     assert made.halves is None and made.count.min() == SAMPLES

@@ -16,8 +16,8 @@ from raystream.base.errors import DriverWarning
 from raystream.farm import worker
 from raystream.farm.cluster import connected
 from raystream.farm.pictures import render_on
+from raystream.farm.task_scheduler import Task, TaskScheduler
 from raystream.farm.units import tile_units
-from raystream.farm.work import Task, Work
 from raystream.film.film import Film
 
 SIZE, SPP = (80, 64), 5
@@ -114,14 +114,14 @@ def test_the_scheduler_has_gone(
     scheduler: str, renderer: raystream.Renderer, alone: raystream.Picture, tmp_path: Any, monkeypatch: Any
 ) -> None:
     """What is done until then is kept, and the line says where."""
-    look, going = Work._look, [True]
+    look, going = TaskScheduler._check_workers, [True]
 
-    def looked(work: Work, waiting: Any) -> None:
+    def looked(work: TaskScheduler, waiting: Any) -> None:
         if not going[0]:
             raise OSError("Timed out")
         look(work, waiting)
 
-    monkeypatch.setattr(Work, "_look", looked)
+    monkeypatch.setattr(TaskScheduler, "_check_workers", looked)
     state = renderer.checkpoint(tmp_path / "picture.png")
     assert state is not None
 
@@ -155,7 +155,7 @@ def test_a_worker_is_killed(scheduler: str, renderer: raystream.Renderer, alone:
 
 def test_the_scene_travels_once(scheduler: str, renderer: raystream.Renderer) -> None:
     with connected(scheduler) as client:
-        work = Work(client)
+        work = TaskScheduler(client)
         scene = work.hold(renderer.prepared.given)
         spec = worker.RendererSpec(scene, renderer.settings, renderer.camera)
         for _ in range(2):
@@ -169,7 +169,7 @@ def test_the_scene_travels_once(scheduler: str, renderer: raystream.Renderer) ->
 def test_a_fault_is_told(scheduler: str, renderer: raystream.Renderer) -> None:
     """What a unit raises, a cluster raises, and is of use afterwards."""
     with connected(scheduler) as client:
-        work = Work(client)
+        work = TaskScheduler(client)
         scene = work.hold(renderer.prepared.given)
         with pytest.raises(TypeError):
             list(work.run([Task(0, "nothing", worker.trace, ())], scene))
@@ -185,11 +185,13 @@ def test_a_worker_hangs(
     """It is ended after the time that its unit may take, and what it was at is done by another one."""
     from distributed import Client
 
-    from raystream.farm import work
+    from raystream.farm import task_scheduler
 
-    monkeypatch.setattr(work, "LEAST_PATIENCE", 2.0)
-    monkeypatch.setattr(work.Work.__init__, "__kwdefaults__", {"mixed": False, "patience": 2.0, "notify": None})
-    monkeypatch.setattr(work, "SLOW", 2.0)
+    monkeypatch.setattr(task_scheduler, "LEAST_TIMEOUT", 2.0)
+    monkeypatch.setattr(
+        task_scheduler.TaskScheduler.__init__, "__kwdefaults__", {"mixed": False, "wait_timeout": 2.0, "notify": None}
+    )
+    monkeypatch.setattr(task_scheduler, "SLOW", 2.0)
     told: list[str] = []
     with Client(scheduler, set_as_default=False) as client:
         pids = list(client.run(os.getpid).values())

@@ -10,7 +10,7 @@ import pytest
 import raystream
 from raystream.cli.commands import USER_ERROR
 from raystream.cli.main import main
-from raystream.farm import work
+from raystream.farm import task_scheduler
 from raystream.farm.cluster import check_cluster, processes
 from raystream.farm.pictures import render_on
 from raystream.farm.units import Build, Unit, check_builds, sample_units, tile_side, tile_units
@@ -103,7 +103,7 @@ def test_the_environment_of_processes_on_this_machine(monkeypatch: pytest.Monkey
 
 
 def test_workers_without_this_program(scheduler: str, monkeypatch: Any) -> None:
-    monkeypatch.setattr(work, "CODE", "raystream.farm.other:build")
+    monkeypatch.setattr(task_scheduler, "CODE", "raystream.farm.other:build")
     renderer = raystream.Renderer("cornell", machine="singlepass", depth=1)
     with pytest.raises(raystream.ViewerError, match=r"no usable raystream.*raystream\.farm\.other.*install it there"):
         render_on(renderer, scheduler, size=(32, 32), spp=1)
@@ -111,7 +111,7 @@ def test_workers_without_this_program(scheduler: str, monkeypatch: Any) -> None:
 
 
 def test_workers_with_other_code(scheduler: str, monkeypatch: Any) -> None:
-    monkeypatch.setattr(work, "sources", lambda: "other")
+    monkeypatch.setattr(task_scheduler, "source_digest", lambda: "other")
     renderer = raystream.Renderer("cornell", machine="singlepass", depth=1)
     with pytest.raises(raystream.ViewerError, match="has other code"):
         render_on(renderer, scheduler, size=(32, 32), spp=1)

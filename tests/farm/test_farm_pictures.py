@@ -16,9 +16,9 @@ from here import Here
 
 import raystream
 from raystream.farm import pictures, worker
-from raystream.farm.pictures import render_frames, render_on, travelling
+from raystream.farm.pictures import portable_settings, render_frames, render_on
+from raystream.farm.task_scheduler import Task, TaskScheduler
 from raystream.farm.units import Unit, tile_side, tile_units
-from raystream.farm.work import Task, Work
 from raystream.film.film import Film
 from raystream.formats.image.environment_maps import environment_of
 from raystream.renderer.inputs.settings import Settings
@@ -53,7 +53,7 @@ def farm(device: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[SimpleNamespa
         finally:
             found.ended += 1
 
-    class Watched(Work):
+    class Watched(TaskScheduler):
         def __init__(self, client: Any, **options: Any) -> None:
             super().__init__(client, **options)
             self.options, self.tasks = options, []
@@ -64,10 +64,10 @@ def farm(device: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[SimpleNamespa
             yield from found.order(super().run(tasks, scene))
 
     monkeypatch.setattr(pictures, "connected", connected)
-    monkeypatch.setattr(pictures, "Work", Watched)
+    monkeypatch.setattr(pictures, "TaskScheduler", Watched)
     monkeypatch.setattr(worker, "_PROCESS", worker._Process())
     yield found
-    worker._forget()
+    worker._release_renderers()
 
 
 def backwards(results: Iterator[Any]) -> Iterator[Any]:
@@ -93,7 +93,7 @@ def test_a_picture_by_tiles(farm: SimpleNamespace, renderer: raystream.Renderer,
         size=SIZE,
         spp=SPP,
         progress=lambda *what: told.append(what),
-        seen=lambda *what: seen.append(what),
+        on_unit=lambda *what: seen.append(what),
     )
     same(picture.film, alone.film)
     assert farm.asked == ["tcp://head:8786"] and farm.ended == 1
@@ -117,7 +117,7 @@ def test_a_picture_by_ranges(farm: SimpleNamespace, renderer: raystream.Renderer
     """Of sixteen samples, or as many as are given; the texts count them."""
     told: list[str] = []
     seen: list[Unit] = []
-    watched = {"progress": lambda _, text: told.append(text), "seen": lambda unit, *_: seen.append(unit)}
+    watched = {"progress": lambda _, text: told.append(text), "on_unit": lambda unit, *_: seen.append(unit)}
     picture = render_on(renderer, "local", "samples", size=(8, 4), spp=20, **watched)
     same(picture.film, renderer.render((8, 4), 20, sample_range=16).film)
     assert [(unit.first, unit.samples) for unit in seen] == [(0, 16), (16, 4)]
@@ -143,7 +143,7 @@ def test_tiles_for_each_worker(
     monkeypatch.setattr(pictures, "tile_side", lambda size, count: sides.append((size, count)) or 40)
     farm.drivers = dict.fromkeys("ab"[:workers], "driver")
     if tiles is None:  # they are on their way
-        monkeypatch.setattr(Work, "run", lambda *_: iter(()))
+        monkeypatch.setattr(TaskScheduler, "run", lambda *_: iter(()))
     render_on(renderer, "local", size=(40, 40), spp=1)
     assert sides == [((40, 40), max(1, workers))] and len(farm.works[0].tasks) == 1
 
@@ -315,14 +315,14 @@ def test_environments_that_travel(tmp_path: Path, renderer: raystream.Renderer) 
     image = ImageEnvironment(np.full((2, 4, 3), 0.5, np.float32), "mine")
     for value in (None, "none", "sky", "studio", (0.5, 0.25, 1.0), "0.5,0.25,1"):
         settings = Settings(environment=value, **OPTIONS)
-        assert travelling(settings) == (settings, None)
+        assert portable_settings(settings) == (settings, None)
     settings = Settings(environment=image, **OPTIONS)
-    left, found = travelling(settings)
+    left, found = portable_settings(settings)
     assert found is image and left == settings.replace(environment=None) and left.environment is None
     from raystream.film.files.image import save
 
     save(path := tmp_path / "sky.exr", np.full((2, 4, 3), 0.25, np.float32), {}, {})
-    left, found = travelling(Settings(environment=str(path), **OPTIONS))
+    left, found = portable_settings(Settings(environment=str(path), **OPTIONS))
     named = environment_of(str(path))[0]
     assert isinstance(found, ImageEnvironment) and isinstance(named, ImageEnvironment) and left.environment is None
     np.testing.assert_array_equal(found.pixels, named.pixels)

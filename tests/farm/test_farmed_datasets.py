@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from raystream.dataset.picture import Maker
-from raystream.dataset.recipe import parsed
+from raystream.dataset.picture import DatasetRenderer
+from raystream.dataset.recipe import parse_recipe
 from raystream.dataset.stage import DatasetStage
 from raystream.farm import worker
 from raystream.farm.pictures import render_dataset
@@ -28,7 +28,7 @@ GIVEN = {
 def stage(tmp_path: Path) -> DatasetStage:
     """Of a small recipe."""
     (tmp_path / "a.obj").write_text(MODEL)
-    return DatasetStage(parsed(dict(GIVEN), "r.toml", str(tmp_path)))
+    return DatasetStage(parse_recipe(dict(GIVEN), "r.toml", str(tmp_path)))
 
 
 @pytest.mark.usefixtures("device")
@@ -36,14 +36,14 @@ def test_workers_make_the_same_bytes(stage: DatasetStage, scheduler: str) -> Non
     """The models travel: workers have no files of theirs."""
     (Path(stage.recipe.folder) / "a.obj").unlink()
     found = {made.index: made for made in render_dataset(stage, [3, 0, 2], scheduler)}
-    maker = Maker(stage)
+    renderer = DatasetRenderer(stage)
     for number in (0, 2, 3):
-        own = maker.make(number)
+        own = renderer.render(number)
         assert found[number].files == own.files and found[number].record == own.record
-    maker.release()
+    renderer.release()
     assert found.keys() == {0, 2, 3}
 
 
 def test_a_worker_without_the_stage_says_so() -> None:
-    with pytest.raises(worker.SceneMissing):
+    with pytest.raises(worker.SceneLost):
         worker.dataset_picture("unknown", 0)

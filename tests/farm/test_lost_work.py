@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 import raystream
-from raystream.farm import work, worker
-from raystream.farm.units import Build, sources
-from raystream.farm.work import Task, Work
+from raystream.farm import task_scheduler, worker
+from raystream.farm.task_scheduler import Task, TaskScheduler
+from raystream.farm.units import Build, source_digest
 from tests.farm.told import DONE, Answer, Reply, Told, ready, tasks
 
 
@@ -23,7 +23,7 @@ def scene() -> raystream.Scene:
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(work, "LOOK", 0.01)
+    monkeypatch.setattr(task_scheduler, "CHECK_INTERVAL", 0.01)
 
 
 class Clock:
@@ -31,7 +31,7 @@ class Clock:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now = 100.0
-        monkeypatch.setattr(work, "time", SimpleNamespace(monotonic=lambda: self.now))
+        monkeypatch.setattr(task_scheduler, "time", SimpleNamespace(monotonic=lambda: self.now))
 
 
 @pytest.fixture
@@ -41,10 +41,10 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 def test_looks_at_the_workers(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     """Twice a second, whatever happens; new ones are taken, and those that went are counted."""
-    monkeypatch.setattr(work, "LOOK", 0.5)
+    monkeypatch.setattr(task_scheduler, "CHECK_INTERVAL", 0.5)
     client = Told("a", unit=lambda *_: DONE)
     notes: list[str] = []
-    made = Work(client, notify=notes.append)
+    made = TaskScheduler(client, notify=notes.append)
     looks: list[float] = []
     there = client.nthreads
 
@@ -54,19 +54,19 @@ def test_looks_at_the_workers(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> 
 
     client.nthreads = nthreads  # type: ignore[method-assign]
     waiting: deque[Task] = deque()
-    step = work.LOOK
+    step = task_scheduler.CHECK_INTERVAL
     for after in (0.0, 0.5 * step, 0.99 * step, step, 1.5 * step, 2.25 * step):
         clock.now = 100.0 + after
-        made._look(waiting)
+        made._check_workers(waiting)
     assert looks == [100.0, 100.0 + step, 100.0 + 2.25 * step]
     first = made.workers["a"]
     client.there = {"b": 1, "a": 1}
     clock.now += step
-    made._look(waiting)
+    made._check_workers(waiting)
     assert made.workers.keys() == {"a", "b"} and made.workers["a"] is first and (made.lost, notes) == (0, [])
     client.there = {"b": 1}
     clock.now += step
-    made._look(waiting)
+    made._check_workers(waiting)
     assert made.workers.keys() == {"b"} and made.lost == 1 and not waiting
     assert notes == ["worker a has gone; its work is repeated"]
 
@@ -84,14 +84,14 @@ def test_how_long_a_unit_may_take(clock: Clock, rate: float, cost: float, patien
     made._rate = rate
     one, other = Task(0, "one", worker.trace, (0,), cost), Task(1, "other", worker.trace, (1,), cost)
     waiting = deque([one, other])
-    made._give("a", made.workers["a"], "digest", waiting)
-    assert list(waiting) == [other] and made.workers["a"].busy is not None
-    assert made._patience(made.workers["a"].busy) == patience
+    made._assign("a", made.workers["a"], "digest", waiting)
+    assert list(waiting) == [other] and made.workers["a"].job is not None
+    assert made._timeout(made.workers["a"].job) == patience
     clock.now += patience
-    made._look(waiting)
+    made._check_workers(waiting)
     assert made.workers.keys() == {"a", "b"} and not client.restarted
     clock.now += 1.0
-    made._look(waiting)
+    made._check_workers(waiting)
     assert made.workers.keys() == {"b"} and list(waiting) == [one, other] and (one.attempts, other.attempts) == (1, 0)
     assert client.restarted == [(["a"], {"timeout": 10, "raise_for_error": False})]
     assert client.futures[0].cancelled == [True] and made.lost == 1
@@ -102,57 +102,57 @@ def test_a_preparation_may_take_its_time(clock: Clock) -> None:
     """Whatever units take; then there is nothing to repeat. A worker without a nanny, or of a user's own, stays."""
     client = Told("a", unit=lambda *_: DONE, other=lambda *_: ("pending", None))
     client.restart_workers = lambda *given, **more: 1 / 0  # type: ignore[method-assign,assignment]
-    made = Work(client)
+    made = TaskScheduler(client)
     made._rate = 2.0
-    made.workers["a"] = each = work._Worker()
+    made.workers["a"] = each = task_scheduler._Worker()
     waiting: deque[Task] = deque()
-    made._give("a", each, "digest", waiting)
-    assert each.busy is not None and (each.busy.kind, each.busy.since, each.busy.task) == ("code", 100.0, None)
-    clock.now += work.FIRST_PATIENCE
-    made._look(waiting)
+    made._assign("a", each, "digest", waiting)
+    assert each.job is not None and (each.job.kind, each.job.start_time, each.job.task) == ("code", 100.0, None)
+    clock.now += task_scheduler.FIRST_TIMEOUT
+    made._check_workers(waiting)
     assert "a" in made.workers
     clock.now += 1.0
-    made._look(waiting)
+    made._check_workers(waiting)
     assert not made.workers and made.lost == 1 and not waiting
 
 
 def test_least_patience_is_of_the_one_who_asks(clock: Clock) -> None:
-    made = Work(Told(unit=lambda *_: DONE), patience=7.0)
+    made = TaskScheduler(Told(unit=lambda *_: DONE), wait_timeout=7.0)
     made._rate = 1.0
-    assert made._patience(work._Busy("unit", Reply(*DONE), 0.0, Task(0, "", worker.trace, (), 0.5))) == 7.0
-    assert made._patience(work._Busy("unit", Reply(*DONE), 0.0, Task(0, "", worker.trace, (), 0.75))) == 7.5
-    assert made._patience(work._Busy("scene", Reply(*DONE), 0.0)) == 1800.0
+    assert made._timeout(task_scheduler._Job("unit", Reply(*DONE), 0.0, Task(0, "", worker.trace, (), 0.5))) == 7.0
+    assert made._timeout(task_scheduler._Job("unit", Reply(*DONE), 0.0, Task(0, "", worker.trace, (), 0.75))) == 7.5
+    assert made._timeout(task_scheduler._Job("scene", Reply(*DONE), 0.0)) == 1800.0
 
 
 def test_without_any_worker(clock: Clock) -> None:
     """For a minute; from the first look on."""
-    made = Work(Told(unit=lambda *_: DONE))
+    made = TaskScheduler(Told(unit=lambda *_: DONE))
     for _ in range(2):
-        made._look(deque())
-        clock.now += work.ALONE
-    clock.now -= work.ALONE
-    made._look(deque())
+        made._check_workers(deque())
+        clock.now += task_scheduler.LONGEST_EMPTY
+    clock.now -= task_scheduler.LONGEST_EMPTY
+    made._check_workers(deque())
     clock.now += 0.5
     with pytest.raises(raystream.ViewerError) as caught:
-        made._look(deque())
+        made._check_workers(deque())
     what = "there has been no worker for 60 seconds"
     assert caught.value.typed == f"--cluster: {what} (dask worker SCHEDULER --nthreads 1 starts some)"
 
 
 def test_a_unit_that_no_worker_outlives() -> None:
     """After twenty times it is told, with the last worker; until then it is the next one to be given."""
-    made = Work(Told(unit=lambda *_: DONE))
+    made = TaskScheduler(Told(unit=lambda *_: DONE))
     first, other = tasks(1, 1)
     waiting = deque([other])
-    for attempt in range(1, work.MOST_ATTEMPTS):
-        made._again(first, waiting, f"w{attempt}", "has gone")
+    for attempt in range(1, task_scheduler.MOST_ATTEMPTS):
+        made._retry(first, waiting, f"w{attempt}", "has gone")
         assert first.attempts == attempt and waiting.popleft() is first and list(waiting) == [other]
     with pytest.raises(raystream.ViewerError) as caught:
-        made._again(first, waiting, "w20", "does not answer")
+        made._retry(first, waiting, "w20", "does not answer")
     what = "unit 0: was begun 20 times; the last worker, w20, does not answer"
     assert caught.value.typed == f"--cluster: {what} (look at what the worker printed)"
-    made._again(None, waiting, "a", "has gone")
-    assert list(waiting) == [other] and other.attempts == 0 and work.MOST_ATTEMPTS == 20
+    made._retry(None, waiting, "a", "has gone")
+    assert list(waiting) == [other] and other.attempts == 0 and task_scheduler.MOST_ATTEMPTS == 20
 
 
 def killed() -> Exception:
@@ -170,7 +170,7 @@ def killed() -> Exception:
         ("error", OSError("gone")),
         ("error", TimeoutError()),
         ("error", CancelledError()),
-        ("error", worker.SceneMissing("digest")),
+        ("error", worker.SceneLost("digest")),
         ("error", "killed"),
         ("finished", OSError("gone")),
         ("finished", CancelledError()),
@@ -180,7 +180,7 @@ def test_units_that_are_lost_with_their_worker(scene: raystream.Scene, answer: A
     """They are made by the next one."""
     answers = [(answer[0], killed() if answer[1] == "killed" else answer[1]), DONE, DONE]
     client = Told("a", unit=lambda *_: answers.pop(0))
-    made = Work(client)
+    made = TaskScheduler(client)
     given = tasks(1, 1)
     done = list(made.run(given, made.hold(scene)))
     assert sorted(task.index for task, _ in done) == [0, 1] and [result for _, result in done] == ["made", "made"]
@@ -191,11 +191,11 @@ def test_units_that_are_lost_with_their_worker(scene: raystream.Scene, answer: A
 def test_errors_of_a_unit(scene: raystream.Scene, error: Exception) -> None:
     """They are its own, and would be everywhere; whoever works meanwhile is stopped."""
     client = Told("a", "b", unit=lambda address, number: ("error", error) if number else ("pending", None))
-    made = Work(client)
+    made = TaskScheduler(client)
     with pytest.raises(type(error)) as caught:
         list(made.run(tasks(1, 1), made.hold(scene)))
     assert caught.value is error and [each.cancelled for each in client.futures] == [[True], []]
-    assert client.futures[1].waited == [work.WAIT] and all(each.busy is None for each in made.workers.values())
+    assert client.futures[1].waited == [task_scheduler.WAIT] and all(each.job is None for each in made.workers.values())
 
 
 def test_errors_of_a_preparation(scene: raystream.Scene) -> None:
@@ -204,7 +204,7 @@ def test_errors_of_a_preparation(scene: raystream.Scene) -> None:
     for error in (ImportError("No module named 'raystream'"), AttributeError("no farm")):
         client = Told("a", unit=lambda *_: DONE, other=lambda *_, error=error: ("error", error))  # type: ignore[misc]
         with pytest.raises(raystream.ViewerError) as caught:
-            list((made := Work(client)).run(tasks(1), made.hold(scene)))
+            list((made := TaskScheduler(client)).run(tasks(1), made.hold(scene)))
         what = f"a has no usable raystream ({error})"
         assert caught.value.typed == f"--cluster: {what} (install it there: pip install 'raystream[farm]')"
     for kind in ("code", "build", "scene"):
@@ -214,7 +214,7 @@ def test_errors_of_a_preparation(scene: raystream.Scene) -> None:
             return failures.pop(0) if asked == kind and failures else None
 
         client = Told("a", unit=lambda *_: DONE, other=other)
-        made = Work(client)
+        made = TaskScheduler(client)
         assert len(list(made.run(tasks(1), made.hold(scene)))) == 1
         assert [asked for _, asked in client.given].count(kind) == 4 and made.lost == 0 and not failures
         error = ImportError("of OpenGL") if kind != "code" else ValueError("wrong")
@@ -222,18 +222,18 @@ def test_errors_of_a_preparation(scene: raystream.Scene) -> None:
             "a", unit=lambda *_: DONE, other=lambda _, asked, k=kind, e=error: ("error", e) if asked == k else None
         )  # type: ignore[misc]
         with pytest.raises(type(error)) as raised:
-            list((made := Work(client)).run(tasks(1), made.hold(scene)))
+            list((made := TaskScheduler(client)).run(tasks(1), made.hold(scene)))
         assert raised.value is error
 
 
 def test_workers_of_other_builds(scene: raystream.Scene) -> None:
     """Those of other code than this process's, and those of other drivers than each other's."""
-    build = f"raystream 1 ({sources()})"
-    mine, code, driver = Build("1", sources(), "one"), Build("2", "bb", "one"), Build("1", sources(), "two")
+    build = f"raystream 1 ({source_digest()})"
+    mine, code, driver = Build("1", source_digest(), "one"), Build("2", "bb", "one"), Build("1", source_digest(), "two")
     hint = "install the same version there; --mix-builds takes it as it is"
     both = f"{build}, one on a", f"{build}, two on b"
     for builds, lines in (
-        ({"a": code}, [f"a has other code, raystream 2 (bb), one, than this process, {sources()} ({hint})"]),
+        ({"a": code}, [f"a has other code, raystream 2 (bb), one, than this process, {source_digest()} ({hint})"]),
         (
             {"a": mine, "b": driver},
             [
@@ -246,19 +246,19 @@ def test_workers_of_other_builds(scene: raystream.Scene) -> None:
         def other(address: str, kind: str, builds: dict[str, Build] = builds) -> Answer | None:
             return ("finished", builds[address]) if kind == "build" else None
 
-        made = Work(Told(*builds, unit=lambda *_: DONE, other=other))
+        made = TaskScheduler(Told(*builds, unit=lambda *_: DONE, other=other))
         made.hold(scene)
         with pytest.raises(raystream.ViewerError) as caught:
             list(made.run(tasks(1, 1), made.hold(scene)))
         assert caught.value.typed in [f"--cluster: {line}" for line in lines]
-        mixed = Work(Told(*builds, unit=lambda *_: DONE, other=other), mixed=True)
+        mixed = TaskScheduler(Told(*builds, unit=lambda *_: DONE, other=other), mixed=True)
         assert len(list(mixed.run(tasks(1, 1), mixed.hold(scene)))) == 2
 
 
 def test_a_result_that_travels_slowly(scene: raystream.Scene) -> None:
     """It is waited for as long as its worker is there, each time twice as long."""
     client = Told("a", unit=lambda *_: DONE)
-    made = Work(client)
+    made = TaskScheduler(client)
     late = [TimeoutError(), TimeoutError(), TimeoutError()]
 
     class Slow(Reply):
@@ -304,13 +304,13 @@ def test_durations(clock: Clock) -> None:
     made = ready(client)
     waiting = deque(tasks(1, 1))
     for number, seconds in ((0, 3.0), (1, 5.0)):
-        made._give("a", made.workers["a"], "digest", waiting)
+        made._assign("a", made.workers["a"], "digest", waiting)
         clock.now += seconds
-        task = made._take("a", client.futures[-1], waiting)
-        assert task is not None and task.index == number and made.workers["a"].busy is None
+        task = made._completed_task("a", client.futures[-1], waiting)
+        assert task is not None and task.index == number and made.workers["a"].job is None
     assert made.seconds == {0: 3.0, 1: 5.0} and not waiting
-    assert made._take("a", client.futures[-1], waiting) is None, "it was taken already"
-    assert made._take("b", client.futures[-1], waiting) is None and made.seconds == {0: 3.0, 1: 5.0}
+    assert made._completed_task("a", client.futures[-1], waiting) is None, "it was taken already"
+    assert made._completed_task("b", client.futures[-1], waiting) is None and made.seconds == {0: 3.0, 1: 5.0}
 
 
 @pytest.mark.parametrize(
@@ -324,7 +324,7 @@ def test_durations(clock: Clock) -> None:
 def test_a_scheduler_that_is_gone(scene: raystream.Scene, error: BaseException, said: str) -> None:
     """In one line; what its workers do is given up."""
     client = Told("a", unit=lambda *_: ("pending", None))
-    made = Work(client)
+    made = TaskScheduler(client)
     looks = [1, 1, 1, 1, 1]
 
     def nthreads() -> dict[str, int]:
@@ -337,18 +337,18 @@ def test_a_scheduler_that_is_gone(scene: raystream.Scene, error: BaseException, 
         list(made.run(tasks(1), made.hold(scene)))
     assert caught.value.typed == f"--cluster: the scheduler does not answer any more ({said}) (start it again)"
     assert caught.value.__cause__ is error and client.futures[0].cancelled == [True]
-    assert made.workers["a"].busy is None
+    assert made.workers["a"].job is None
 
 
 def test_who_stops_in_between(scene: raystream.Scene) -> None:
     """Gives up what workers do, also where the cluster does not answer to that."""
     client = Told("a", "b", "c", unit=lambda address, _: DONE if address == "a" else ("pending", None))
-    made = Work(client)
+    made = TaskScheduler(client)
     running = made.run(tasks(*[1] * 9), made.hold(scene))
-    while [each.busy.kind for each in made.workers.values() if each.busy is not None].count("unit") < 2:
+    while [each.job.kind for each in made.workers.values() if each.job is not None].count("unit") < 2:
         next(running)
     pending = [each for each in client.futures if each.status == "pending"]
     pending[0].cancel = lambda force=False: 1 / 0  # type: ignore[method-assign,assignment]
     running.close()  # type: ignore[attr-defined]
     assert [each.cancelled for each in pending] == [[], [True]]
-    assert all(each.busy is None for each in made.workers.values())
+    assert all(each.job is None for each in made.workers.values())

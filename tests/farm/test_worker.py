@@ -11,7 +11,7 @@ import pytest
 import raystream
 from raystream.base.version import __version__
 from raystream.farm import worker
-from raystream.farm.units import Build, Unit, sources
+from raystream.farm.units import Build, Unit, source_digest
 from raystream.film.film import Film
 from raystream.renderer.inputs.settings import Settings
 from raystream.renderer.renderer import Renderer
@@ -29,7 +29,7 @@ def process(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def held(digest: str, scene: raystream.Scene) -> worker.RendererSpec:
-    worker.hold(digest, np.frombuffer(pickle.dumps((scene, None)), np.uint8))
+    worker.store_payload(digest, np.frombuffer(pickle.dumps((scene, None)), np.uint8))
     return worker.RendererSpec(digest, Settings(**OPTIONS))
 
 
@@ -37,13 +37,13 @@ def test_the_scenes_used_last_are_kept() -> None:
     """What came long ago is asked for again."""
     scene, unit = raystream.load("cornell"), Unit(0, 0, *SIZE, 1)
     recipes = [held(digest, scene) for digest in "abc"]
-    with pytest.raises(worker.SceneMissing):
+    with pytest.raises(worker.SceneLost):
         worker.trace(recipes[0], SIZE, unit)
     for spec in recipes[1:]:
         assert worker.trace(spec, SIZE, unit).film.count.min() == 1
     held("b", scene)
     held("d", scene)
-    with pytest.raises(worker.SceneMissing):
+    with pytest.raises(worker.SceneLost):
         worker.trace(recipes[2], SIZE, unit)
     assert worker.trace(recipes[1], SIZE, unit).film.count.min() == 1
 
@@ -86,7 +86,7 @@ def released(monkeypatch: pytest.MonkeyPatch) -> list[Renderer]:
 
 
 def test_its_build(device: Any) -> None:
-    assert worker.build() == Build(__version__, sources(), device.driver)
+    assert worker.build() == Build(__version__, source_digest(), device.driver)
     assert str(Build("1", "aa", "GPU")) == "raystream 1 (aa), GPU"
 
 
@@ -97,7 +97,7 @@ def test_scenes_that_are_held() -> None:
     kept = worker._PROCESS.scenes
     for digest, there in (("a", "a"), ("b", "ab"), ("c", "bc"), ("b", "cb"), ("d", "bd"), ("d", "bd"), ("a", "da")):
         before = kept.get(digest)
-        worker.hold(digest, payloads[digest])
+        worker.store_payload(digest, payloads[digest])
         assert "".join(kept) == there and kept[digest] == scenes[digest]
         assert before is None or kept[digest] is before
 
@@ -106,14 +106,14 @@ def test_a_scene_with_its_environment() -> None:
     """The settings have it again; without one they are what was sent. A scene that is not there is told by its name."""
     image = ImageEnvironment(np.ones((2, 4, 3), np.float32), "mine")
     scene, settings = raystream.load("cornell"), Settings(environment="sky", **OPTIONS)
-    worker.hold("one", np.frombuffer(pickle.dumps((scene, image)), np.uint8))
-    worker.hold("two", np.frombuffer(pickle.dumps((scene, None)), np.uint8))
-    found, given = worker._given(worker.RendererSpec("one", settings))
+    worker.store_payload("one", np.frombuffer(pickle.dumps((scene, image)), np.uint8))
+    worker.store_payload("two", np.frombuffer(pickle.dumps((scene, None)), np.uint8))
+    found, given = worker._scene_and_settings(worker.RendererSpec("one", settings))
     assert found.name == "cornell" and given.environment.name == "mine"
     assert given.replace(environment="sky") == settings
-    assert worker._given(worker.RendererSpec("two", settings))[1] is settings
-    with pytest.raises(worker.SceneMissing) as caught:
-        worker._given(worker.RendererSpec("three", settings))
+    assert worker._scene_and_settings(worker.RendererSpec("two", settings))[1] is settings
+    with pytest.raises(worker.SceneLost) as caught:
+        worker._scene_and_settings(worker.RendererSpec("three", settings))
     assert caught.value.args == ("three",)
 
 
@@ -160,8 +160,8 @@ def test_the_renderer_that_is_kept(released: list[Renderer]) -> None:
     aside.release()
     released.clear()
     last = process.renderer
-    worker._forget()
-    worker._forget()
+    worker._release_renderers()
+    worker._release_renderers()
     assert released == [last] and (process.renderer, process.spec, process.staged) == (None, None, None)
     assert list(process.scenes) == ["a"]
 
@@ -189,5 +189,5 @@ def test_frames_and_units_by_turns(released: list[Renderer], monkeypatch: pytest
     np.testing.assert_array_equal(found.film.mean(), plain.linear)
     worker.frame(spec, motion, asked, 1, False)
     assert process.staged is not None and staged[1:] and process.renderer is not frames
-    with pytest.raises(worker.SceneMissing):
+    with pytest.raises(worker.SceneLost):
         worker.frame(held("b", scene) and worker.RendererSpec("c", spec.settings), motion, asked, 0, False)

@@ -7,12 +7,12 @@ from collections.abc import Callable
 from typing import Any
 
 from raystream.farm import worker
-from raystream.farm.units import Build, sources
-from raystream.farm.work import Task, Work, _Worker
+from raystream.farm.task_scheduler import Task, TaskScheduler, _Worker
+from raystream.farm.units import Build, source_digest
 
 Answer = tuple[str, Any]  # status of a future, and its result or error
 DONE = ("finished", "made")
-KINDS = {pkgutil.resolve_name: "code", worker.build: "build", worker.hold: "scene"}
+KINDS = {pkgutil.resolve_name: "code", worker.build: "build", worker.store_payload: "scene"}
 
 
 class Reply:
@@ -80,7 +80,7 @@ class Told:
         if kind == "unit":
             self.futures.append(Reply(*self.unit(workers[0], call[0])))
             return self.futures[-1]
-        usual = "finished", Build("1", sources(), "driver") if kind == "build" else None
+        usual = "finished", Build("1", source_digest(), "driver") if kind == "build" else None
         return Reply(*(self.other(workers[0], kind) or usual))
 
     def restart_workers(self, addresses: list[str], **options: Any) -> None:
@@ -98,9 +98,9 @@ def tasks(*costs: float) -> list[Task]:
     return [Task(k, f"unit {k}", worker.trace, (k,), cost) for k, cost in enumerate(costs)]
 
 
-def ready(client: Told, **options: Any) -> Work:
+def ready(client: Told, **options: Any) -> TaskScheduler:
     """With workers that have all but a unit."""
-    made = Work(client, **options)
+    made = TaskScheduler(client, **options)
     for address in client.there:
-        made.workers[address] = _Worker(code=True, build=Build("1", sources(), "driver"), scenes={"digest"})
+        made.workers[address] = _Worker(code=True, build=Build("1", source_digest(), "driver"), scenes={"digest"})
     return made

@@ -251,9 +251,9 @@ def test_frames_on_their_way_to_a_page_that_is_gone(run: Callable[..., None]) ->
         for feedback, index in (({"index": 3, "timestamp": 0.0, "localtime": 0.0}, 3), ({}, 0)):
             widget._has_visible_views = False
             widget._rfb_frame_index, widget._frame_feedback = 7, feedback
-            widget._on_seen({"new": False})
+            widget._on_visibility({"new": False})
             assert widget._rfb_frame_index == 7
-            widget._on_seen({"new": True})
+            widget._on_visibility({"new": True})
             assert widget._rfb_frame_index == index
 
     run(body)

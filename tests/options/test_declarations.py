@@ -7,11 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from raystream.options.commands import DATASET, DOCTOR, REMOTE, THUMBNAIL
-from raystream.options.compare import COMPARE
-from raystream.options.named_values import PhotonFilter
-from raystream.options.processor import MEASURE
+from raystream.options.commands import COMPARE, DATASET, DOCTOR, GRAPH, MEASURE, REMOTE, THUMBNAIL
 from raystream.options.table import ELSEWHERE, OPTIONS
+from raystream.options.values import PhotonFilter
 from raystream.renderer.inputs.settings import NAMES, VIEW, registered
 from tests.texts import hold
 
@@ -25,6 +23,7 @@ def test_declarations(request: pytest.FixtureRequest) -> None:
         ("of view --remote", REMOTE),
         ("of diff", COMPARE),
         ("of devices", MEASURE),
+        ("of graph", GRAPH),
         ("of dataset", DATASET),
         ("of doctor", DOCTOR),
         ("of thumbnail", THUMBNAIL),

@@ -10,8 +10,7 @@ import pytest
 
 from raystream.base.errors import ViewerError
 from raystream.options import values
-from raystream.options.commands import REMOTE
-from raystream.options.compare import COMPARE
+from raystream.options.commands import COMPARE, REMOTE
 from raystream.options.declare import (
     LONGEST_ECHO,
     PAPERS,
@@ -19,22 +18,21 @@ from raystream.options.declare import (
     Help,
     Option,
     Value,
-    listed,
+    join_words,
     of_command,
     of_part,
     suggestion,
     wrong,
 )
-from raystream.options.kinds import SWITCH as OFF
-from raystream.options.kinds import choice, integer
-from raystream.options.named_values import PhotonFilter
-from raystream.options.table import OPTIONS, by_topic, check, docstring, markdown_table, meant, part, signature
+from raystream.options.table import OPTIONS, by_topic, check, docstring, markdown_table, part, signature, suggest_option
+from raystream.options.values import SWITCH as OFF
+from raystream.options.values import PhotonFilter, choice, integer
 
 COUNT = Option("a_count", integer(1, 9, 4), Help("how many"), Affects.NOTHING)
 SWITCH = Option("a_switch", OFF, Help("does it"), Affects.NOTHING)
 WORD = Option("word", choice("one", "two", "3"), Help("which"), Affects.NOTHING)
 ABOVE = "a number of metres above {low:g} and below {high:g}"
-REAL = Option("real", Value(values.read_optional_real, None, "X", ABOVE, 0.5, 2), Help("r"), Affects.NOTHING)
+REAL = Option("real", Value(values.read_optional_open_real, None, "X", ABOVE, 0.5, 2), Help("r"), Affects.NOTHING)
 BARE = replace(COUNT, name="bare").with_value(bare="auto").with_help(short="-b")
 
 
@@ -108,7 +106,7 @@ def test_keywords(option: Option, following: str, value: bool, expected: str) ->
 )
 def test_lists(words: Any, expected: str) -> None:
     words = list(words)
-    assert listed(words) == expected and listed(words, "and") == expected.replace(" or ", " and ")
+    assert join_words(words) == expected and join_words(words, "and") == expected.replace(" or ", " and ")
 
 
 def test_wrong_values_are_repeated_to_a_length() -> None:
@@ -147,7 +145,7 @@ def test_other_renderers_words() -> None:
         ("--siz", flags, "did you mean '--size'?"),
         ("qqqq", names, ""),
     ):
-        assert meant(word, known) == expected, word
+        assert suggest_option(word, known) == expected, word
 
 
 def test_parts_and_commands() -> None:

@@ -13,15 +13,14 @@ from hypothesis import strategies as st
 
 from raystream.base.errors import ViewerError
 from raystream.options import values
-from raystream.options.named_values import PolicyChoice, Unroll
 from raystream.options.picture import QUALITIES
 from raystream.options.table import FEW_SAMPLES, MOST_SAMPLES, OPTIONS, check, keywords, markdown_table, most_samples
-from raystream.options.values import LARGEST_SIDE
+from raystream.options.values import LARGEST_SIDE, PolicyChoice, Unroll
 
 # Readers of numbers whose range has its ends, whole ones first.
 CLOSED = (
     *(values.read_integer, values.read_optional_integer, values.read_integer_or_auto),
-    *(values.read_real, values.read_real_or_auto, values.read_optional_closed_real),
+    *(values.read_real, values.read_real_or_auto, values.read_optional_real),
 )
 
 

@@ -14,7 +14,7 @@ from raystream.lighting.path import path_settings
 from raystream.lighting.photons import RadianceEstimate, estimate_settings, map_modules
 from raystream.materials.bsdf import bsdfs
 from raystream.materials.surface_features import SurfaceFeatures
-from raystream.options.named_values import PhotonFilter
+from raystream.options.values import PhotonFilter
 from raystream.photons.grid import PhotonGrid
 from raystream.programs.photon_map import radiance_estimate
 from raystream.stream.compile.link import LinkedProgram

@@ -9,7 +9,7 @@ import pytest
 from estimates import Estimates, filtered, found_by, photon_records
 
 from raystream.base.errors import ViewerError
-from raystream.options.named_values import PhotonFilter
+from raystream.options.values import PhotonFilter
 from raystream.photons.grid import PhotonGrid
 from raystream.renderer.inputs.settings import Settings
 

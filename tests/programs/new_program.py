@@ -91,7 +91,7 @@ def pictures() -> dict[str, Any]:
 
 def viewed() -> dict[str, Any]:
     """Keys, the page of a browser, and the inspector."""
-    from raystream.remote.canvas import resources
+    from raystream.remote.canvas import page_files
     from raystream.viewport.canvas import CanvasView
     from raystream.viewport.debug_views.inspector import Inspector
     from raystream.viewport.keymap import BY_NAME, markdown_table
@@ -101,7 +101,7 @@ def viewed() -> dict[str, Any]:
     view.handle({"event_type": "key_down", "key": KEY, "modifiers": []})
     renderer = view.view.renderer
     assert renderer is not None
-    page = resources(view.view.keymap, view.view.actions.handlers, "cornell")["index.html"].body.decode()
+    page = page_files(view.view.keymap, view.view.actions.handlers, "cornell")["index.html"].body.decode()
     inspector = Inspector(renderer, SIZE)
     inspector.begin(renderer.camera)
     found = {
@@ -140,13 +140,13 @@ def panels() -> list[str]:
 
 def checked() -> list[str]:
     """Names of what the shader check assembles, of the program and of one more."""
-    from raystream.cli.shader_check import machines
+    from raystream.cli import shader_check
     from raystream.stream.gl.device import shared_device
 
-    machines.RECIPES, machines.TESTS, machines.LAYERED = (), ("watertight",), ()
-    machines.PICTURES = {name: PICTURES[name] for name in ("cast", "photon", NAME)}
+    shader_check.RECIPES, shader_check.TESTS, shader_check.LAYERED = (), ("watertight",), ()
+    shader_check.PICTURES = {name: PICTURES[name] for name in ("cast", "photon", NAME)}
     with shared_device().current():
-        for name in (name for job in machines.jobs(shared_device()) for name, _ in job):
+        for name in (name for job in shader_check.machine_jobs(shared_device()) for name, _ in job):
             if name.startswith(NAME):
                 return [name]
     return []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from raystream.cli.shader_check.scenes import everything
+from raystream.cli.shader_check import everything
 from raystream.programs import LEVELS, PICTURES, light_layers, visibility
 from raystream.renderer.inputs.prepared import PreparedScene, prepare
 from raystream.renderer.inputs.settings import Settings

@@ -10,7 +10,7 @@ import places
 import pytest
 from inlined import single_pass
 
-from raystream.cli.shader_check.scenes import layered
+from raystream.cli.shader_check import layered
 from raystream.kernels.records import HIT
 from raystream.renderer.inputs.prepared import prepare
 from raystream.renderer.renderer import Renderer

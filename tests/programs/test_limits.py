@@ -11,8 +11,7 @@ from inlined import single_pass
 from raystream.accel import bvh_tree as bvh
 from raystream.accel.grid import grid
 from raystream.accel.two_level.top import TOPS
-from raystream.cli.shader_check.machines import LAYERED
-from raystream.cli.shader_check.scenes import everything
+from raystream.cli.shader_check import LAYERED, everything
 from raystream.kernels.photons import MAPS, SEARCHES
 from raystream.lighting.sampler import SAMPLERS
 from raystream.programs import LEVELS, PICTURES, programs_with, trace

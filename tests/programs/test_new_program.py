@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from new_program import CAPTION, HELP, KEY, NAME
 
-from raystream.options.declare import listed
+from raystream.options.declare import join_words
 from raystream.options.table import OPTIONS
 from raystream.programs import PICTURES, PictureProgram, ray_cast, register
 
@@ -29,7 +29,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 def test_the_command_line_knows_it(told: Any) -> None:
     line = told["line"]
-    assert listed((*PICTURES, NAME)) in line["help"]
+    assert join_words((*PICTURES, NAME)) in line["help"]
     code, drawing, _ = line["graph"]
     assert code == 0 and f"<title>{NAME}: {CAPTION}" in drawing
     code, _, notes = line["rendered"]

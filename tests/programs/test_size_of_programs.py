@@ -12,7 +12,7 @@ import pytest
 from inlined import copies, lines
 from numpy.typing import NDArray
 
-from raystream.cli.shader_check.scenes import everything
+from raystream.cli.shader_check import everything
 from raystream.programs import LEVELS, PICTURES
 from raystream.renderer.inputs.prepared import prepare
 from raystream.renderer.inputs.settings import Settings

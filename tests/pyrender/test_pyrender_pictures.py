@@ -195,15 +195,15 @@ def test_specular_glossiness(offscreen):
     material = SpecularGlossinessMaterial(diffuseFactor=[0, 0, 0, 1], specularFactor=[0.5, 0.25, 0.125])
     color, _ = offscreen(4, 4, spp=16).render(facing(material, ambient=1.0))
     np.testing.assert_allclose(radiance(color).mean(axis=(0, 1)), [0.5, 0.25, 0.125], rtol=0.05, atol=0.01)
-    from raystream.pyrender.surfaces import Textures, lit
+    from raystream.pyrender.conversion import Textures, lit_material
 
     gloss = np.full((1, 1, 4), 200, np.uint8)
     gloss[..., 3] = 51
     material = SpecularGlossinessMaterial(glossinessFactor=0.5, specularGlossinessTexture=gloss)
     textures = Textures()
-    made = lit(square(material=material).primitives[0], True, textures)
+    made = lit_material(square(material=material).primitives[0], True, textures)
     assert made.roughness == 1 and made.metallic_roughness_texture is not None
-    assert textures.found[made.metallic_roughness_texture].image.texels[0, 0, 1] == round(255 * (1 - 0.5 * 0.2))
+    assert textures.textures[made.metallic_roughness_texture].image.texels[0, 0, 1] == round(255 * (1 - 0.5 * 0.2))
     assert isinstance(made, Material)
 
 

@@ -169,7 +169,7 @@ def test_poses_build_nothing(offscreen, things):
     """Between pictures nodes and the camera move: the structure stays, and the picture is that of a new renderer."""
     scene, renderer = things(PerspectiveCamera(1.0)), offscreen(*SIZE)
     before = renderer.render(scene, RenderFlags.DEPTH_ONLY)
-    (shown,) = renderer._shown.values()
+    (shown,) = renderer._renderers.values()
     structure = shown.renderer.prepared.structure
     nodes = [*list(scene.mesh_nodes)[:2], scene.main_camera_node]
     for node, pose in zip(nodes, (at(0.3, 0, -3), at(-0.2, 0.3, -0.5), at(0, 0.2, 0.4)), strict=True):

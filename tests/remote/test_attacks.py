@@ -19,7 +19,7 @@ import pytest
 from PIL import Image
 
 from raystream.film.files.image import read_exr
-from raystream.remote.guard import LONGEST, sound
+from raystream.remote.guard import LONGEST, is_well_formed
 from raystream.remote.server import REQUEST
 from tests.remote.test_remote import PATIENCE, Page, client, got, serving
 
@@ -244,7 +244,7 @@ def message(kind: str, **fields: Any) -> str:
     ],
 )
 def test_messages_that_are_dropped(text: str | None) -> None:
-    assert not sound(text)
+    assert not is_well_formed(text)
 
 
 @pytest.mark.parametrize(
@@ -259,7 +259,7 @@ def test_messages_that_are_dropped(text: str | None) -> None:
     ],
 )
 def test_messages_that_are_taken(text: str) -> None:
-    assert sound(text)
+    assert is_well_formed(text)
 
 
 def test_json_beyond_the_limit_is_dropped(standing: str) -> None:

@@ -9,7 +9,18 @@ from typing import Any
 import pytest
 
 from raystream.remote import guard as module
-from raystream.remote.guard import HEADERS, LARGEST, LATEST, LONGEST, NUMBERS, OWN, TEXTS, File, Guard, sound
+from raystream.remote.guard import (
+    HEADERS,
+    LARGEST,
+    LATEST,
+    LONGEST,
+    NUMBERS,
+    REMOTE_EVENTS,
+    TEXTS,
+    File,
+    Guard,
+    is_well_formed,
+)
 
 TOKEN = "aToken-_9"
 HERE = "127.0.0.1:8765"
@@ -257,11 +268,11 @@ def taken(kind: object, **fields: Any) -> bool:
     found = {"type": kind, "timestamp": 0.5, **fields}
     if found["timestamp"] is None:
         del found["timestamp"]
-    return sound(json.dumps(found))
+    return is_well_formed(json.dumps(found))
 
 
 def test_types_of_messages() -> None:
-    assert FIELDS.keys() == NUMBERS.keys() | TEXTS.keys() and set(OWN) <= FIELDS.keys()
+    assert FIELDS.keys() == NUMBERS.keys() | TEXTS.keys() and set(REMOTE_EVENTS) <= FIELDS.keys()
     assert (LONGEST, LARGEST, LATEST) == (4096, 1e5, 1e15)
 
 
@@ -354,14 +365,14 @@ def test_other_types(kind: object, good: bool) -> None:
     "text", [None, b'{"type": "hover", "timestamp": 0}', 3, "", "{", "[]", "3", '"hover"', "null", "{}"]
 )
 def test_texts_that_are_no_message(text: Any) -> None:
-    assert not sound(text)
+    assert not is_well_formed(text)
 
 
 @pytest.mark.parametrize("constant", ["NaN", "Infinity", "-Infinity", "1e400", "-1e400"])
 def test_numbers_that_are_none(constant: str) -> None:
     """JSON knows none of these, Python's reader does; the last two become infinite."""
-    assert not sound(f'{{"type": "pointer_move", "timestamp": 0, "x": {constant}, "y": 0}}')
-    assert sound(f'{{"type": "hover", "timestamp": 0, "more": {constant}}}') is constant.endswith("1e400")
+    assert not is_well_formed(f'{{"type": "pointer_move", "timestamp": 0, "x": {constant}, "y": 0}}')
+    assert is_well_formed(f'{{"type": "hover", "timestamp": 0, "more": {constant}}}') is constant.endswith("1e400")
 
 
 def test_lengths_of_messages(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from raystream.options.table import OPTIONS
 from raystream.programs import PICTURES
-from raystream.remote.canvas import FINGERS, OFFERED, choices, offered, resources
+from raystream.remote.canvas import FINGERS, OFFERED, is_allowed, listed_values, page_files
 from raystream.renderer.inputs.settings import registered
 from raystream.viewport.keymap import ACTIONS, MOUSE, Keymap
 
@@ -17,7 +17,7 @@ pytest.importorskip("rendercanvas", reason="rendercanvas is not installed")
 
 
 def page(performed: tuple[str, ...] = (), keymap: Keymap | None = None, name: str = "a scene") -> str:
-    return resources(keymap or Keymap(), performed, name)["index.html"].body.decode()
+    return page_files(keymap or Keymap(), performed, name)["index.html"].body.decode()
 
 
 def panel(text: str) -> str:
@@ -33,12 +33,12 @@ def rows(text: str) -> list[tuple[str, str]]:
 
 def test_lists_have_their_defaults() -> None:
     """An option whose default is none has an empty entry, by which one comes back to the scene's own."""
-    listed = {name: choices(name) for name in OFFERED if choices(name)}
+    listed = {name: listed_values(name) for name in OFFERED if listed_values(name)}
     assert {"environment", "program", "tonemap"} <= listed.keys()
     for name, values in listed.items():
         default = OPTIONS[name].value.default
         assert ("" in values) == (default is None) and (default is None or str(default) in values or default is True)
-        assert all(offered(name, value) for value in values) and not offered(name, "/etc/passwd")
+        assert all(is_allowed(name, value) for value in values) and not is_allowed(name, "/etc/passwd")
     assert listed["environment"][0] == "" and {"sky", "studio"} <= set(listed["environment"])
     text = page()
     for name, values in listed.items():
@@ -60,7 +60,7 @@ def test_lists_have_their_defaults() -> None:
     ],
 )
 def test_values_of_options(name: str, values: tuple[str, ...]) -> None:
-    assert choices(name) == values
+    assert listed_values(name) == values
 
 
 def test_options_that_are_offered() -> None:
@@ -68,7 +68,7 @@ def test_options_that_are_offered() -> None:
     wanted = ("spp", "program", "depth", "shadows", "reflections", "refractions", "environment", "background")
     assert (*wanted, "denoise", "tonemap", "exposure") == OFFERED
     for name in ("device", "layers", "size", "resume", "camera", "nothing", ""):
-        assert not offered(name, "") and not offered(name, "1")
+        assert not is_allowed(name, "") and not is_allowed(name, "1")
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_options_that_are_offered() -> None:
 )
 def test_values_that_a_page_may_give(name: str, value: str, good: bool) -> None:
     """Of a list its entries, else a text of at most 32 characters; whether that is a number shows later."""
-    assert offered(name, value) is good
+    assert is_allowed(name, value) is good
 
 
 def test_fields_of_options() -> None:
@@ -104,7 +104,7 @@ def test_fields_of_options() -> None:
     assert tuple(name for _, name, _ in labels) == OFFERED
     for about, name, field in labels:
         assert unescape(about) == registered()[name].about
-        if listed := choices(name):
+        if listed := listed_values(name):
             items = [(each, each or "of the scene") for each in listed]
             assert re.findall(r'<option value="(.*?)">(.*?)</option>', field) == items
         else:
@@ -151,7 +151,7 @@ def test_the_name_of_a_scene_is_no_markup() -> None:
 
 def test_files_of_the_page() -> None:
     """What the page loads is there, as what it is."""
-    found = resources(Keymap(), (), "a scene")
+    found = page_files(Keymap(), (), "a scene")
     kinds = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
     assert set(found) == {
         "index.html",

@@ -22,7 +22,7 @@ import pytest
 from PIL import Image
 
 import raystream
-from raystream.remote.serve import _listening
+from raystream.remote.serve import _listening_socket
 
 pytest.importorskip("uvicorn", reason="uvicorn is not installed")
 client = pytest.importorskip("websockets.sync.client", reason="websockets is not installed")
@@ -244,11 +244,11 @@ def test_ports() -> None:
         other.bind(("127.0.0.1", 0))
         other.listen()
         with pytest.raises(raystream.ViewerError, match="is taken"):
-            _listening("127.0.0.1", other.getsockname()[1])
+            _listening_socket("127.0.0.1", other.getsockname()[1])
     with pytest.raises(raystream.ViewerError, match="not an address"):
-        _listening("nowhere.invalid", 0)
+        _listening_socket("nowhere.invalid", 0)
     with pytest.raises(raystream.ViewerError, match="not an address of this machine"):
-        _listening("192.0.2.1", 0)
+        _listening_socket("192.0.2.1", 0)
 
 
 @pytest.mark.parametrize(("typed", "said"), [("70000", "a port from 0"), ("x", "neither a file")])

@@ -23,9 +23,9 @@ from rendercanvas import http
 
 from raystream.film.files.image import read_exr
 from raystream.remote import canvas as module
-from raystream.remote.canvas import LONGEST_SIDE, MOST_PIXELS, OFFERED, RemoteCanvas, _clamp, _text
+from raystream.remote.canvas import LONGEST_SIDE, MOST_PIXELS, OFFERED, RemoteCanvas, _clamp_size, _value_text
 from raystream.remote.guard import File
-from raystream.remote.serve import address
+from raystream.remote.serve import page_address
 
 
 @pytest.fixture(scope="module")
@@ -57,19 +57,19 @@ def event(width: float, height: float, ratio: float) -> dict[str, Any]:
 def test_sizes_are_brought_to_a_screen_s(given: Any, taken: Any) -> None:
     """With the ratio of pixels to the page's units, so that the cursor stays where it is in the picture."""
     told = event(*given)
-    assert _clamp(told)
+    assert _clamp_size(told)
     assert (told["pwidth"], told["pheight"]) == taken[:2] and told["ratio"] == pytest.approx(taken[2], rel=1e-12)
     assert told["pwidth"] * told["pheight"] <= MOST_PIXELS and max(told["pwidth"], told["pheight"]) <= LONGEST_SIDE
 
 
 @pytest.mark.parametrize("given", [(-1, 5, 1.0), (5, -1, 1.0), (5, 5, 0.0), (5, 5, -1.0)])
 def test_sizes_that_are_none(given: Any) -> None:
-    assert not _clamp(event(*given))
+    assert not _clamp_size(event(*given))
 
 
 def test_values_as_the_page_has_them() -> None:
     given = {None: "", True: "on", False: "off", "sky": "sky", 32: "32", 0.5: "0.5"}
-    assert {value: _text(value) for value in given} == given
+    assert {value: _value_text(value) for value in given} == given
 
 
 def test_an_option_goes_back_to_its_default(canvas: RemoteCanvas) -> None:
@@ -99,7 +99,7 @@ def test_an_option_goes_back_to_its_default(canvas: RemoteCanvas) -> None:
 )
 def test_addresses_that_are_printed(host: str, shown: str) -> None:
     """An IPv6 one in brackets; of all of a machine's the one that this machine reaches itself by."""
-    assert address(host, 8765, "token") == f"http://{shown}:8765/token/"
+    assert page_address(host, 8765, "token") == f"http://{shown}:8765/token/"
 
 
 # -- events ------------------------------------------------------------------------------------------------------------
@@ -237,7 +237,7 @@ def test_options_that_are_not_a_page_s(canvas: RemoteCanvas, monkeypatch: pytest
 def test_names(canvas: RemoteCanvas, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of the scene, and until it is there of what was asked for."""
     canvas.view.wait()
-    monkeypatch.setattr(canvas, "_given", "given.ply")
+    monkeypatch.setattr(canvas, "_source_name", "given.ply")
     assert canvas.name == "cornell"
     with monkeypatch.context() as patch:
         patch.setattr(canvas, "view", SimpleNamespace(view=SimpleNamespace(scene=None)))

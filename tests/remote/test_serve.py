@@ -13,7 +13,7 @@ import pytest
 
 import raystream
 from raystream.remote import serve as module
-from raystream.remote.serve import SIZE, Remote, _listening, serve
+from raystream.remote.serve import SIZE, Remote, _listening_socket, serve
 
 pytest.importorskip("uvicorn", reason="uvicorn is not installed")
 pytest.importorskip("rendercanvas", reason="rendercanvas is not installed")
@@ -45,13 +45,13 @@ def made(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Canvas]]:
     monkeypatch.setattr(Canvas, "made", found := [], raising=False)
     monkeypatch.setattr(canvas_module, "RemoteCanvas", Canvas)
     listening: list[socket.socket] = []
-    listen = module._listening
+    listen = module._listening_socket
 
     def listened(host: str, port: int | str) -> socket.socket:
         listening.append(listen("127.0.0.1" if host == "0.0.0.0" else host, port))
         return listening[-1]
 
-    monkeypatch.setattr(module, "_listening", listened)
+    monkeypatch.setattr(module, "_listening_socket", listened)
     yield found
     for each in listening:
         each.close()
@@ -123,8 +123,8 @@ def test_the_port_that_is_told_is_listened_at(made: list[Canvas]) -> None:
 def test_a_scene_that_cannot_be_shown(made: list[Canvas], monkeypatch: pytest.MonkeyPatch) -> None:
     """Leaves the port free."""
     used: list[socket.socket] = []
-    listen: Callable[..., socket.socket] = module._listening
-    monkeypatch.setattr(module, "_listening", lambda *where: used.append(listen(*where)) or used[-1])
+    listen: Callable[..., socket.socket] = module._listening_socket
+    monkeypatch.setattr(module, "_listening_socket", lambda *where: used.append(listen(*where)) or used[-1])
 
     def refused(*given: Any, **options: Any) -> None:
         raise raystream.ViewerError("no.ply", "is not there")
@@ -176,7 +176,7 @@ def free() -> int:
 def test_the_usual_port_or_any(monkeypatch: pytest.MonkeyPatch) -> None:
     """A number that was asked for is that or an error; a second view on the usual one takes another."""
     monkeypatch.setattr(module, "PORT", usual := free())
-    with _listening("127.0.0.1", "auto") as first, _listening("127.0.0.1", "auto") as second:
+    with _listening_socket("127.0.0.1", "auto") as first, _listening_socket("127.0.0.1", "auto") as second:
         assert first.getsockname() == ("127.0.0.1", usual)
         assert second.getsockname()[0] == "127.0.0.1" and second.getsockname()[1] not in (0, usual)
         for each in (first, second):
@@ -184,22 +184,22 @@ def test_the_usual_port_or_any(monkeypatch: pytest.MonkeyPatch) -> None:
             with socket.create_connection(each.getsockname(), 5):
                 pass
         with pytest.raises(raystream.ViewerError) as caught:
-            _listening("127.0.0.1", usual)
+            _listening_socket("127.0.0.1", usual)
         assert str(caught.value) == f"--remote {usual}: is taken (another one; 0 is any that is free)"
-    with _listening("127.0.0.1", usual) as again:
+    with _listening_socket("127.0.0.1", usual) as again:
         assert again.getsockname()[1] == usual
-    with _listening("127.0.0.1", 0) as any_one:
+    with _listening_socket("127.0.0.1", 0) as any_one:
         assert any_one.getsockname()[1] not in (0, usual)
 
 
 @pytest.mark.parametrize("port", ["auto", 0, 4321])
 def test_hosts_that_are_none(port: int | str) -> None:
     with pytest.raises(raystream.ViewerError) as caught:
-        _listening("256.0.0.1.invalid", port)
+        _listening_socket("256.0.0.1.invalid", port)
     assert str(caught.value).startswith("--remote-host 256.0.0.1.invalid: is not an address (")
     assert str(caught.value).endswith("(0.0.0.0 is all)")
     with pytest.raises(raystream.ViewerError) as caught:
-        _listening("192.0.2.1", port)
+        _listening_socket("192.0.2.1", port)
     line = "--remote-host 192.0.2.1: is not an address of this machine (0.0.0.0 is all of them)"
     assert str(caught.value) == line
 
@@ -220,7 +220,7 @@ def test_ports_that_are_not_allowed(monkeypatch: pytest.MonkeyPatch, port: int |
 
     monkeypatch.setattr(module.socket, "socket", Refused)
     with pytest.raises(raystream.ViewerError) as caught:
-        _listening("127.0.0.1", port)
+        _listening_socket("127.0.0.1", port)
     line = f"--remote {port}: is unavailable (Permission denied) (another one; 0 is any that is free)"
     assert str(caught.value) == line
     assert [each.at[1] for each in tried] == ([module.PORT, 0] if port == "auto" else [80])
@@ -228,7 +228,7 @@ def test_ports_that_are_not_allowed(monkeypatch: pytest.MonkeyPatch, port: int |
 
 
 def test_all_addresses_of_the_machine() -> None:
-    with _listening("0.0.0.0", 0) as made:
+    with _listening_socket("0.0.0.0", 0) as made:
         assert made.getsockname()[0] == "0.0.0.0"
-    with suppress(raystream.ViewerError), _listening("::1", 0) as made:  # where there is IPv6
+    with suppress(raystream.ViewerError), _listening_socket("::1", 0) as made:  # where there is IPv6
         assert made.family == socket.AF_INET6 and made.getsockname()[0] == "::1"

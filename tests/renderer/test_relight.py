@@ -7,7 +7,7 @@ import places
 import pytest
 from pictures import of_two_kinds
 
-from raystream.cli.shader_check.scenes import everything
+from raystream.cli.shader_check import everything
 from raystream.renderer.renderer import Renderer
 from raystream.scene.edits.movable import with_light_at
 from raystream.scene.environment import ConstantEnvironment, ImageEnvironment, sky

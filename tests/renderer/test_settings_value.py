@@ -11,7 +11,7 @@ import pytest
 from raystream import Renderer
 from raystream.base.errors import ViewerError
 from raystream.base.errors import keywords as in_python
-from raystream.options.declare import Affects, listed
+from raystream.options.declare import Affects, join_words
 from raystream.options.table import OPTIONS, keywords
 from raystream.programs import PICTURES
 from raystream.renderer.inputs.settings import NAMES, Settings
@@ -78,7 +78,7 @@ def test_help_explains_every_option() -> None:
             told = f"{name} : {option.about}. " + ("" if name in ("program", "layers") else option.expected())
             assert in_python(told) in text and in_python(option.default_words()) in text
         assert "--" not in text  # Python has keywords
-    assert f"{listed(list(PICTURES))}; default: path." in (Renderer.__doc__ or "")
+    assert f"{join_words(list(PICTURES))}; default: path." in (Renderer.__doc__ or "")
 
 
 def test_editors_see_every_option() -> None:

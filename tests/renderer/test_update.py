@@ -12,10 +12,10 @@ import raystream
 from raystream import Renderer, Scene
 from raystream.accel.two_level.structure import TwoLevel
 from raystream.base.errors import ViewerError
-from raystream.cli.shader_check.scenes import everything
+from raystream.cli.shader_check import everything
 from raystream.options.declare import Affects
-from raystream.options.photons import PHOTONS
 from raystream.options.table import OPTIONS
+from raystream.options.tracing import PHOTONS
 from raystream.renderer.inputs.prepared import prepare
 from raystream.renderer.inputs.settings import NAMES
 from raystream.scene.camera import Camera

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from raystream.base.interrupts import Terminated, interrupts_held, raise_dropped, terminate
+from raystream.base.interrupts import Terminated, interrupts_deferred, raise_dropped, terminate
 from raystream.stream.compile.source import Source
 from raystream.stream.gl.draw import tiles_source
 
@@ -41,7 +41,7 @@ def test_handlers_are_put_back_and_called_once() -> None:
     calls: list[int] = []
     before = signal.signal(signal.SIGTERM, lambda number, frame: calls.append(number))
     try:
-        with interrupts_held():
+        with interrupts_deferred():
             signal.raise_signal(signal.SIGTERM)
             signal.raise_signal(signal.SIGTERM)
             assert calls == []
@@ -57,7 +57,7 @@ def test_other_threads_are_left_alone() -> None:
 
     def inside() -> None:
         handler = signal.getsignal(signal.SIGINT)
-        with interrupts_held():
+        with interrupts_deferred():
             found.append(signal.getsignal(signal.SIGINT) is handler)
 
     thread = threading.Thread(target=inside)

@@ -130,8 +130,7 @@ def test_nothing_is_executed(place: Path, call: tuple[str, ...]) -> None:
 
 
 EXAMINED = """
-from raystream.cli.doctor.examination import examination
-from raystream.cli.doctor.items import items
+from raystream.cli.doctor import examination, items
 key = next(key for key, item in items().items() if not item.cold)
 print(*examination(None, lambda share, text: None, [key]).values())
 """
@@ -182,7 +181,7 @@ def _window(process: subprocess.Popen[str]) -> bool:
     return process.poll() is None
 
 
-PLUGINS = "import raystream; from raystream.base import distributions; print([*distributions.named('formats')])"
+PLUGINS = "import raystream; from raystream.base import distributions; print([*distributions.entry_points('formats')])"
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import numpy as np
 
 import raystream
 from raystream.farm import worker
-from raystream.farm.pictures import travelling
+from raystream.farm.pictures import portable_settings
 from raystream.farm.units import tile_units
 from raystream.film.files import image
 
@@ -21,9 +21,9 @@ def test_the_picture_comes_with_the_scene(tmp_path: Path) -> None:
     renderer = raystream.Renderer(
         "balls", machine="singlepass", depth=1, environment=str(path), environment_rotation=20.0
     )
-    settings, environment = travelling(renderer.settings)
+    settings, environment = portable_settings(renderer.settings)
     path.unlink()  # on another machine
-    worker.hold("scene", np.frombuffer(pickle.dumps((renderer.prepared.given, environment)), np.uint8))
+    worker.store_payload("scene", np.frombuffer(pickle.dumps((renderer.prepared.given, environment)), np.uint8))
     made = raystream.film.film.Film(*size)
     held = []
     for unit in tile_units(size, 1, 8):
@@ -33,6 +33,6 @@ def test_the_picture_comes_with_the_scene(tmp_path: Path) -> None:
         held.append(worker._PROCESS.renderer)
     assert len(held) == 2 and held[0] is held[1]
     np.testing.assert_array_equal(made.linear, renderer.render(size, 1).linear)
-    worker._forget()
+    worker._release_renderers()
     worker._PROCESS.scenes.clear()
     renderer.release()

@@ -14,7 +14,7 @@ import raystream
 from raystream.base.errors import ViewerError, keywords
 from raystream.cli import main as cli
 from raystream.film.layers import LAYERS, SERIES
-from raystream.options import commands, compare
+from raystream.options import commands
 from raystream.options.declare import Option, wrong
 from raystream.options.table import OPTIONS
 from raystream.programs.registry import PICTURES
@@ -141,7 +141,7 @@ def test_words_after_an_option_are_values_of_it() -> None:
 
 
 @pytest.mark.parametrize(
-    "option", [*commands.REMOTE.values(), *compare.COMPARE.values()], ids=lambda option: option.name
+    "option", [*commands.REMOTE.values(), *commands.COMPARE.values()], ids=lambda option: option.name
 )
 def test_other_commands_options_stay_as_typed(option: Option) -> None:
     if option.name not in OPTIONS:

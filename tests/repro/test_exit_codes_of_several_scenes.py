@@ -31,7 +31,7 @@ def test_a_fault_of_the_program_counts_more(monkeypatch: pytest.MonkeyPatch, tmp
     def failing(task, *rest):
         raise faults[task.scene]
 
-    monkeypatch.setattr(rendering, "rendered", failing)
+    monkeypatch.setattr(rendering, "render_picture", failing)
     assert main(["render", "cornell", "ring", "-o", "{stem}.png"]) == 1
     faults["ring"] = faults["cornell"]
     assert main(["render", "cornell", "ring", "-o", "{stem}.png"]) == 2

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from raystream.base.errors import ViewerError
-from raystream.dataset.folder import opened
+from raystream.dataset.folder import open_folder
 from raystream.dataset.picture import FinishedPicture
 
 STAGE: Any = SimpleNamespace(digest="0123456789abcdef", recipe=SimpleNamespace(formats=(), pictures=4))
@@ -36,7 +36,7 @@ def _picture(number: int) -> FinishedPicture:
 
 
 def _refused(folder: Path, what: str) -> None:
-    with pytest.raises(ViewerError, match=what), opened(str(folder), STAGE):
+    with pytest.raises(ViewerError, match=what), open_folder(str(folder), STAGE):
         pass
 
 
@@ -72,7 +72,7 @@ def test_links_are_not_followed(tmp_path: Path, content: bytes | None) -> None:
 
 def _written(folder: Path) -> tuple[Path, list[bytes]]:
     """The manifest of four pictures, and its lines."""
-    with opened(str(folder), STAGE) as dataset:
+    with open_folder(str(folder), STAGE) as dataset:
         for number in range(4):
             dataset.add(_picture(number))
         dataset.finish()
@@ -105,7 +105,7 @@ def test_a_damaged_record_is_made_again(tmp_path: Path, edit: Callable[[bytes], 
     folder = tmp_path / "d"
     manifest, lines = _written(folder)
     manifest.write_bytes(b"".join([*lines[:2], edit(lines[2]), *lines[3:]]))
-    with opened(str(folder), STAGE) as dataset:
+    with open_folder(str(folder), STAGE) as dataset:
         assert dataset.done.keys() == {0, 2, 3}
         dataset.add(_picture(1))
         dataset.finish()
@@ -115,11 +115,11 @@ def test_a_damaged_record_is_made_again(tmp_path: Path, edit: Callable[[bytes], 
 def test_a_record_of_another_recipe_is_no_picture(tmp_path: Path) -> None:
     other = SimpleNamespace(digest="f" * 16, recipe=STAGE.recipe)
     manifest, lines = _written(tmp_path / "d")
-    with opened(str(tmp_path / "e"), other) as dataset:
+    with open_folder(str(tmp_path / "e"), other) as dataset:
         dataset.add(_picture(0))
     foreign = (tmp_path / "e" / "manifest.jsonl").read_bytes().splitlines(keepends=True)[1]
     manifest.write_bytes(b"".join([lines[0], foreign, *lines[2:]]))
-    with opened(str(tmp_path / "d"), STAGE) as dataset:
+    with open_folder(str(tmp_path / "d"), STAGE) as dataset:
         assert dataset.done.keys() == {1, 2, 3}
 
 
@@ -136,7 +136,7 @@ def test_random_damage(tmp_path: Path) -> None:
             damaged[at : at + draw.randint(0, 4)] = bytes(draw.randrange(256) for _ in range(draw.randint(0, 4)))
         manifest.write_bytes(damaged)
         try:
-            with opened(str(folder), STAGE) as dataset:
+            with open_folder(str(folder), STAGE) as dataset:
                 assert dataset.done.keys() <= {0, 1, 2, 3}
                 for number, record in dataset.done.items():
                     assert record.items() <= whole[number].items()

@@ -24,7 +24,7 @@ FEW = ("--photons", "64", "--caustic-photons", "16", "--nearest", "4", "--light-
 
 def chosen(*words: str) -> dict[str, object]:
     """The options of a view as the command line hands them to the application."""
-    return commands.viewed(main._parse("view", list(words)))
+    return commands.view_options(main._parse("view", list(words)))
 
 
 @pytest.mark.parametrize("name", PRESETS)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from raystream.remote.guard import Guard, sound
+from raystream.remote.guard import Guard, is_well_formed
 from raystream.viewport.preferences import Preferences
 
 SIZE = (16, 12)  # pixels of the page
@@ -77,7 +77,7 @@ class Pages:
             text = data.decode()
         except UnicodeDecodeError:
             text = None  # a message of bytes
-        sound(text)  # whose exceptions would end a task that nobody awaits
+        is_well_formed(text)  # whose exceptions would end a task that nobody awaits
         logger = logging.getLogger("rendercanvas")
         logger.addHandler(self._faults)
         try:

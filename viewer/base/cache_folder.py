@@ -20,8 +20,8 @@ def folders(name: str) -> list[Path]:
     from platformdirs import user_cache_path
 
     path = user_cache_path("raystream", appauthor=False) / name
-    beside = None if _writable(path) else _temporary()
-    return [path] if beside is None else [path, beside]
+    fallback = None if _writable(path) else _temporary()
+    return [path] if fallback is None else [path, fallback]
 
 
 def _writable(path: Path) -> bool:

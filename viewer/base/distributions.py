@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any
 
 from raystream.base.errors import warn
-from raystream.base.isolation import installed
+from raystream.base.start import installed_folders
 
 PREFIX = b"[raystream."  # of a group's line in entry_points.txt
 
@@ -20,15 +20,15 @@ _later: dict[tuple[str, str], list[Any]] = {}  # groups and names -> entry point
 
 
 @cache
-def named(group: str) -> dict[str, Any]:
+def entry_points(group: str) -> dict[str, Any]:
     """The entry points of ``raystream.<group>`` by name, not loaded yet; of one name the first on the path."""
-    if not _any():
+    if not _has_entry_points():
         return {}
     from importlib.metadata import distributions  # takes as long as the rest of a short command
 
     entry_points: dict[str, Any] = {}
     visited: set[str] = set()
-    for distribution in distributions(path=installed()):
+    for distribution in distributions(path=installed_folders()):
         name = re.sub(r"[-_.]+", "_", distribution.metadata["Name"] or "").lower()
         if name in visited:  # of one distribution the first on the path
             continue
@@ -39,41 +39,43 @@ def named(group: str) -> dict[str, Any]:
     return entry_points
 
 
-def usable(group: str) -> list[str]:
+def plugin_names(group: str) -> list[str]:
     """The names of entry points, without those that have been found broken."""
-    return [name for name in named(group) if (group, name) not in _broken]
+    return [name for name in entry_points(group) if (group, name) not in _broken]
 
 
-def loaded(group: str, take: Callable[[str, Any], None], *names: str) -> None:
-    """Load the plug-ins of a group, or those of these names, and ``take`` each with its name. One that raises or exits
-    is left out, and so are others of its name, with one warning each."""
-    for name, point in named(group).items():
+def load_plugins(group: str, register: Callable[[str, Any], None], *names: str) -> None:
+    """Load the plug-ins of a group, or those of these names, and ``register`` each with its name. One that raises or
+    exits is left out, and so are others of its name, with one warning each."""
+    for name, entry_point in entry_points(group).items():
         if (names and name not in names) or (group, name) in _broken:
             continue
         try:
-            take(name, point.load())
+            register(name, entry_point.load())
         except (Exception, SystemExit) as error:  # whatever somebody else's code does
             _broken.add((group, name))
-            _leave_out(group, point, f"{type(error).__name__}: {error}")
+            _report_fault(group, entry_point, f"{type(error).__name__}: {error}")
         for other in _later.pop((group, name), ()):
-            _leave_out(group, other, f"{_distribution(point)} has a plug-in of that name")
+            _report_fault(group, other, f"{_distribution(entry_point)} has a plug-in of that name")
 
 
-def _distribution(point: Any) -> str:
-    return getattr(point.dist, "name", "unknown")
+def _distribution(entry_point: Any) -> str:
+    return getattr(entry_point.dist, "name", "unknown")
 
 
-def _leave_out(group: str, point: Any, why: str) -> None:
-    """Tell that an entry point is not there, in one line."""
-    said = " ".join(why.split())
-    faults.append(f"plug-in {point.name} of raystream.{group} ({_distribution(point)}) is left out: {said}")
+def _report_fault(group: str, entry_point: Any, reason: str) -> None:
+    """Tell that an entry point is left out, in one line."""
+    reason_line = " ".join(reason.split())
+    faults.append(
+        f"plug-in {entry_point.name} of raystream.{group} ({_distribution(entry_point)}) is left out: {reason_line}"
+    )
     warn(faults[-1:])
 
 
-def _any() -> bool:
+def _has_entry_points() -> bool:
     """Whether a distribution on the path has entry points of this package, by the files themselves: to ask
     importlib.metadata takes ten times as long."""
-    for folder in installed():
+    for folder in installed_folders():
         try:
             names = os.listdir(folder)
         except OSError:

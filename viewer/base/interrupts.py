@@ -9,7 +9,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from os import _exit as leave  # without the interpreter's own end
+from os import _exit as exit_process  # without the interpreter's own end
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from subprocess import Popen
 
 # Windows lacks the last, by which a process ends with its terminal.
-HELD = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
-DYING = 30.0  # seconds that a killed child may take; one that hangs in a device's driver never ends
+EXIT_SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
+KILL_TIMEOUT = 30.0  # seconds that a killed child may take; one that hangs in a device's driver never ends
 UNWAITED = "raystream-unwaited"  # name of threads that `exit_now` does not wait for
 
 
@@ -36,14 +36,14 @@ class Terminated(KeyboardInterrupt):
 def end_by_signals() -> None:
     """Have these signals end the process in one line while a command's modules are loaded, those apart that are
     ignored, as under nohup: there is nothing to tidy up yet, and imports drop exceptions, or end in tracebacks."""
-    for signum in HELD:
+    for signum in EXIT_SIGNALS:
         if signal.getsignal(signum) != signal.SIG_IGN:
-            signal.signal(signum, _end)
+            signal.signal(signum, _end_process)
 
 
-def _end(signum: int, frame: FrameType | None) -> NoReturn:
+def _end_process(signum: int, frame: FrameType | None) -> NoReturn:
     os.write(2, b"raystream: stopped\n")
-    leave(128 + signum)
+    exit_process(128 + signum)
 
 
 def terminate(signum: int, frame: FrameType | None) -> NoReturn:
@@ -76,32 +76,32 @@ def exit_now(code: int) -> None:
         for stream in filter(None, (sys.stdout, sys.stderr)):
             with suppress(OSError, ValueError):
                 stream.flush()
-        leave(code)
+        exit_process(code)
 
 
 @contextmanager
-def interrupts_held() -> Iterator[None]:
-    """Defer the handlers of `HELD`, such as raising KeyboardInterrupt, to the end of the block.
+def interrupts_deferred() -> Iterator[None]:
+    """Defer the handlers of `EXIT_SIGNALS`, such as raising KeyboardInterrupt, to the end of the block.
 
     Handlers run in the main thread alone; in another one nothing is deferred.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    came: list[tuple[int, FrameType | None]] = []
+    deferred_signals: list[tuple[int, FrameType | None]] = []
     handlers: dict[int, Callable[[int, FrameType | None], Any]] = {}
-    for deferred in HELD:
+    for deferred in EXIT_SIGNALS:
         signum = int(deferred)
         handler = signal.getsignal(signum)
         if callable(handler):  # neither ignored nor the system's default
             handlers[signum] = handler
-            signal.signal(signum, lambda signum, frame: came.append((signum, frame)))
+            signal.signal(signum, lambda signum, frame: deferred_signals.append((signum, frame)))
     try:
         yield
     finally:
         for signum, handler in handlers.items():
             signal.signal(signum, handler)
-        for signum, frame in came[:1]:
+        for signum, frame in deferred_signals[:1]:
             handlers[signum](signum, frame)
 
 
@@ -116,15 +116,15 @@ def child_process(command: list[str], **options: Any) -> Iterator[Popen[bytes]]:
 
     process: Popen[bytes] | None = None
     try:
-        with interrupts_held():  # raised in the constructor, they would leave a child that nobody knows
+        with interrupts_deferred():  # raised in the constructor, they would leave a child that nobody knows
             process = subprocess.Popen(command, start_new_session=True, **options)
         yield process
     finally:
-        with interrupts_held():  # a second one
+        with interrupts_deferred():  # a second one
             if process is not None:
                 process.kill()  # no effect after its end
                 with suppress(subprocess.TimeoutExpired):
-                    process.wait(DYING)
+                    process.wait(KILL_TIMEOUT)
                     for pipe in filter(None, (process.stdin, process.stdout, process.stderr)):
                         with suppress(OSError):  # of bytes that the child did not take
                             pipe.close()

@@ -49,18 +49,18 @@ def run(loop: Callable, *arguments: Any, small: bool = False) -> Any:
     if small:
         with np.errstate(all="ignore"):  # as machine code does
             result = loop(*arguments)
-        return tuple(map(_plain, result)) if isinstance(result, tuple) else _plain(result)
+        return tuple(map(_python_number, result)) if isinstance(result, tuple) else _python_number(result)
     return _compiled(loop, arguments)(arguments)()
 
 
-def bound(loop: Callable, *arguments: Any) -> Callable[[], Any]:
+def bind(loop: Callable, *arguments: Any) -> Callable[[], Any]:
     """The compiled loop with these arguments, which are looked at once: for calls by the thousand on the same arrays.
     Arrays must be C-contiguous; what is called reads and writes them as they then are."""
     return _compiled(loop, arguments)(arguments)
 
 
 def _compiled(loop: Callable, arguments: tuple[Any, ...]) -> Callable[[tuple[Any, ...]], Callable[[], Any]]:
-    types = tuple(map(_type, arguments))
+    types = tuple(map(_type_key, arguments))
     compiled = _loaded.get((loop, types))
     if compiled is None:
         with _lock:
@@ -70,11 +70,11 @@ def _compiled(loop: Callable, arguments: tuple[Any, ...]) -> Callable[[tuple[Any
     return compiled
 
 
-def _plain(result: Any) -> Any:
+def _python_number(result: Any) -> Any:
     return result.item() if isinstance(result, np.generic) else result
 
 
-def _type(argument: Any) -> str:
+def _type_key(argument: Any) -> str:
     """The key of compiled variants: "f8 2" for an array of float64 with two dimensions; "b", "i", "f"."""
     if isinstance(argument, np.ndarray):
         if not argument.flags.c_contiguous:
@@ -90,7 +90,7 @@ def _load(loop: Callable, types: tuple[str, ...]) -> Callable:
     lock."""
     from raystream.base import jit_cache
 
-    key = jit_cache.key(loop.__name__, repr((types, list(_content(loop, set())))))
+    key = jit_cache.key(loop.__name__, repr((types, list(_dependencies(loop, set())))))
     machine_code = jit_cache.find(key)
     if machine_code is None:
         while on_compile:
@@ -109,7 +109,7 @@ def _call(address: int, types: tuple[str, ...], machine_code: Object) -> Callabl
         number = NUMBERS.get(type_)
         kinds += [number] if number else [ctypes.c_void_p] + [ctypes.c_int64] * int(type_.split()[1])
     entry = ctypes.CFUNCTYPE(None, *kinds, ctypes.c_void_p)(address)
-    several = machine_code.results.startswith("(")
+    is_tuple = machine_code.results.startswith("(")
     convert = [PYTHON[kind] for kind in machine_code.results.lstrip("(")]
 
     def bind(
@@ -128,18 +128,18 @@ def _call(address: int, types: tuple[str, ...], machine_code: Object) -> Callabl
 
         def call(alive: tuple[Any, ...] = arguments, code: Any = (bind, out)) -> Any:  # arrays and results live with it
             if long and threading.current_thread() is threading.main_thread():
-                _aside(lambda: (entry(*flat), alive, code))
+                _run_in_thread(lambda: (entry(*flat), alive, code))
             else:
                 entry(*flat)
             results = tuple(make(value) for make, value in zip(convert, out, strict=True))
-            return results if several else results[0] if results else None
+            return results if is_tuple else results[0] if results else None
 
         return call
 
     return bind
 
 
-def _aside(work: Callable[[], Any]) -> None:
+def _run_in_thread(work: Callable[[], Any]) -> None:
     """Run machine code in a thread while this one, the main thread, waits: there signals, such as Ctrl-C, come through.
     What was begun then goes on, with all that it needs, until it or the process ends."""
     done = threading.Event()
@@ -154,25 +154,26 @@ def _aside(work: Callable[[], Any]) -> None:
     done.wait()  # `Thread.join` would leave a thread that is interrupted for one that has ended
 
 
-def _content(function: Callable, visited: set[Callable]) -> Iterator[Any]:
+def _dependencies(function: Callable, visited: set[Callable]) -> Iterator[Any]:
     """All that a function's machine code depends on: its code, that of its helpers, and the values of its constants."""
     if function in visited:
         return
     visited.add(function)
     assert isinstance(function, FunctionType)
-    yield function.__name__, function.__defaults__, *_code(function.__code__)
+    yield function.__name__, function.__defaults__, *_code_content(function.__code__)
     for name in sorted({*function.__code__.co_names}):
         value = function.__globals__.get(name)
         if isinstance(value, FunctionType):
-            yield from _content(value, visited)
+            yield from _dependencies(value, visited)
         elif isinstance(value, np.ndarray):
             yield name, value.dtype.str, value.shape, value.tobytes()
         elif value is not None and not isinstance(value, ModuleType):
             yield name, repr(value)
 
 
-def _code(code: CodeType) -> Iterator[Any]:
+def _code_content(code: CodeType) -> Iterator[Any]:
     constants = [
-        tuple(_code(constant)) if isinstance(constant, CodeType) else repr(constant) for constant in code.co_consts
+        tuple(_code_content(constant)) if isinstance(constant, CodeType) else repr(constant)
+        for constant in code.co_consts
     ]
     yield from (code.co_code, constants, code.co_names, code.co_varnames)

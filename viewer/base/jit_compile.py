@@ -46,11 +46,11 @@ def compiled(loop: Callable, kinds: tuple[str, ...], helpers: list[Callable], sy
         signature += [types.CPointer(_numba(kind).dtype)] + [types.int64] * len(shape)
     call = f"loop({', '.join(values)})"
     if results.startswith("("):
-        stores = "".join(f"\n    out[{k}] = made[{k}]" for k in range(len(results) - 1))
+        stores = "".join(f"\n    out[{k}] = result[{k}]" for k in range(len(results) - 1))
     else:
-        stores = "\n    out[0] = made" if results else ""
+        stores = "\n    out[0] = result" if results else ""
     scope: dict[str, Any] = {"loop": native, "carray": carray}
-    exec(f"def entry({', '.join(names)}, out):\n    made = {call}{stores}", scope)
+    exec(f"def entry({', '.join(names)}, out):\n    result = {call}{stores}", scope)
     entry = cfunc(types.void(*signature, types.CPointer(types.float64)), error_model="numpy")(scope["entry"])
     code = _code(entry, symbol)
     if not code:

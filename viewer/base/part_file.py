@@ -21,7 +21,8 @@ try:
 except ImportError:  # Windows
     fcntl = None
 
-MOST = 8  # concurrent writers of one target whose parts are found again
+STANDARD_OUTPUT = "-"  # in place of a file's name
+MOST_WRITERS = 8  # concurrent writers of one target whose parts are found again
 
 
 class PartFile:
@@ -37,7 +38,7 @@ class PartFile:
             return
         lock, self._lock = self._lock, None
         try:
-            if _is(self.path, lock):  # another writer may own the name by now
+            if _refers_to(self.path, lock):  # another writer may own the name by now
                 self.path.unlink(missing_ok=True)
         finally:
             os.close(lock)
@@ -51,7 +52,7 @@ def begin(target: Path) -> PartFile:
     if fcntl is None:
         return _create(_name(target, os.urandom(6).hex()))
     part_file: PartFile | None = None
-    for index in range(MOST):
+    for index in range(MOST_WRITERS):
         path = _name(target, str(index))
         if os.path.lexists(path):
             _remove_if_dead(path)
@@ -61,9 +62,9 @@ def begin(target: Path) -> PartFile:
     return part_file or _create(_name(target, os.urandom(6).hex()))
 
 
-def _name(target: Path, which: str) -> Path:
+def _name(target: Path, suffix: str) -> Path:
     digest = blake2b(os.fsencode(target.name), digest_size=8).hexdigest()  # the target's name may be of maximal length
-    return target.with_name(f".raystream-{digest}-{which}.part")
+    return target.with_name(f".raystream-{digest}-{suffix}.part")
 
 
 def _create(path: Path) -> PartFile:
@@ -92,13 +93,13 @@ def _remove_if_dead(path: Path) -> None:
         descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if _is(path, descriptor):
+            if _refers_to(path, descriptor):
                 path.unlink()
         finally:
             os.close(descriptor)
 
 
-def _is(path: Path, descriptor: int) -> bool:
+def _refers_to(path: Path, descriptor: int) -> bool:
     """Whether the path still refers to the open file."""
     try:
         return os.path.samestat(os.lstat(path), os.fstat(descriptor))

@@ -1,6 +1,6 @@
 """The commands of ``raystream`` but ``render``, by their checked arguments, and the parts that all of them share.
 
-Faults are exceptions, which the command line tells by `explained`.
+Faults are exceptions, which the command line tells by `exit_code_and_message`.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from raystream.base.errors import ViewerError, brief, printable
-from raystream.base.start import loaded
-from raystream.cli.outputs import STANDARD_OUTPUT
+from raystream.base.part_file import STANDARD_OUTPUT
+from raystream.base.start import finish_loading
 from raystream.cli.presets import preset
-from raystream.options.table import OPTIONS, keywords, of_view, part
+from raystream.options.table import OPTIONS, keywords, part, viewable_options
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -31,11 +31,11 @@ def view(arguments: Namespace) -> bool:
 
     if not is_builtin(arguments.scene):
         recognise(arguments.scene)
-    chosen = viewed(arguments)
+    chosen = view_options(arguments)
     if arguments.remote is not None:
         from raystream.remote.serve import serve
 
-        loaded()
+        finish_loading()
         serve(arguments.scene, arguments.remote, arguments.remote_host, **chosen)
         return True
     from raystream.window.opening import opened
@@ -44,14 +44,16 @@ def view(arguments: Namespace) -> bool:
     return True
 
 
-def viewed(arguments: Namespace) -> dict[str, Any]:
+def view_options(arguments: Namespace) -> dict[str, Any]:
     """The options of a view as keywords: those that are typed, and those of a preset. The size and the samples that it
     has are a file's: a picture on show goes on until the window's own rules end it."""
     chosen = set(arguments.typed)
     if arguments.preset is not None:
         chosen |= preset(arguments.preset, arguments.scene, arguments.program).keys() - set(keywords("render"))
     return {
-        name: getattr(arguments, name) for name in of_view() if name in chosen and OPTIONS[name].scope.part != "command"
+        name: getattr(arguments, name)
+        for name in viewable_options()
+        if name in chosen and OPTIONS[name].scope.part != "command"
     }
 
 
@@ -66,15 +68,15 @@ def info(arguments: Namespace) -> bool:
         from raystream.formats.named import load
 
         if not arguments.json:
-            said = "raystream: note: compiling what reads scenes and builds their trees, once on this machine"
-            jit.on_compile[:] = [lambda: progress.note(said)]
+            note = "raystream: note: compiling what reads scenes and builds their trees, once on this machine"
+            jit.on_compile[:] = [lambda: progress.note(note)]
         scene = load(arguments.scene, lenient=arguments.lenient, max_texture=arguments.max_texture)
         progress(None, "building")
         structure = {
             name: getattr(arguments, name) for name in part("structure") if "info" in OPTIONS[name].scope.offered
         }
         data = describe(scene, arguments.program, arguments.max_texture, structure)
-    emit(data, lines, arguments.json)
+    print_report(data, lines, arguments.json)
     return True
 
 
@@ -82,21 +84,21 @@ def graph(arguments: Namespace) -> bool:
     """``raystream graph``: a program as a diagram."""
     from raystream.cli.graph import write_graph
 
-    if arguments.o == STANDARD_OUTPUT and sys.stdout is None:
+    if arguments.output == STANDARD_OUTPUT and sys.stdout is None:
         raise ViewerError("-o -", "standard output is closed", "send it to a file or a program")
-    write_graph(arguments.program, arguments.o)
+    write_graph(arguments.program, arguments.output)
     return True
 
 
 def check_shaders(arguments: Namespace) -> bool:
     """``raystream check-shaders``: whether all compile, or those of one program."""
     from raystream.cli.progress import TerminalProgress
-    from raystream.cli.shader_check.check import check_shaders as check
+    from raystream.cli.shader_check import check_shaders as check
     from raystream.renderer.inputs.program_file import read_program
 
     program = None if arguments.program is None else read_program(arguments.program)
     with TerminalProgress() as progress:
-        return not check(progress.say, program=program, progress=progress)
+        return not check(progress.print_line, program=program, progress=progress)
 
 
 def devices(arguments: Namespace) -> bool:
@@ -119,7 +121,7 @@ def devices(arguments: Namespace) -> bool:
                     name: [outcome._asdict() for outcome in getattr(results, name)] for name in ("trials", "skipped")
                 }
                 device |= {"since": results.since, **outcomes, "note": results.note}
-    emit(listed, device_lines, arguments.json)
+    print_report(listed, device_lines, arguments.json)
     return True
 
 
@@ -145,19 +147,19 @@ def load_scene(arguments: Namespace, progress: TerminalProgress) -> Scene:
     variant, lenient, largest = arguments.variant, arguments.lenient, arguments.max_texture
     scene = load(arguments.scene, variant=variant, lenient=lenient, max_texture=largest)
     chosen = getattr(arguments, "camera", None) is not None  # then none stands in for the first one
-    tell([note for note in scene.warnings if not (chosen and FRAMED in note)], arguments, progress)
+    print_notes([note for note in scene.warnings if not (chosen and FRAMED in note)], arguments, progress)
     if arguments.animation is not None:
         scene.play(arguments.animation)
     return scene
 
 
-def at_moment(scene: Scene, arguments: Namespace, progress: TerminalProgress) -> Scene:
+def scene_at_moment(scene: Scene, arguments: Namespace, progress: TerminalProgress) -> Scene:
     """The scene at the time of --moment, or while the shutter of a frame is open that begins there."""
     if arguments.moment is None:
         return scene
     from raystream.renderer.sequence import moment_remarks, shown_at
 
-    tell(moment_remarks(scene, arguments.moment), arguments, progress)
+    print_notes(moment_remarks(scene, arguments.moment), arguments, progress)
     return shown_at(scene, arguments.moment, arguments.fps, arguments.shutter, arguments.motion_keys)
 
 
@@ -166,7 +168,7 @@ def chosen_options(arguments: Namespace, scope: Any) -> dict[str, Any]:
     return {name: getattr(arguments, name) for name in keywords(scope)}
 
 
-def tell(notes: Iterable[str], arguments: Namespace, progress: TerminalProgress) -> None:
+def print_notes(notes: Iterable[str], arguments: Namespace, progress: TerminalProgress) -> None:
     """Print notes on standard error, above the bar, unless ``--quiet``; of one of several scenes with its name."""
     scene = f"{arguments.scene}: " if len(getattr(arguments, "scenes", ())) > 1 else ""
     if not arguments.quiet:
@@ -174,7 +176,7 @@ def tell(notes: Iterable[str], arguments: Namespace, progress: TerminalProgress)
             progress.note(f"raystream: note: {scene}{line}")
 
 
-def emit(data: Any, lines: Callable[[Any], Iterable[str]], json: bool) -> None:
+def print_report(data: Any, lines: Callable[[Any], Iterable[str]], json: bool) -> None:
     """Print a report on standard output, as JSON or in lines. Raises ViewerError where that is closed."""
     if sys.stdout is None:
         raise ViewerError("standard output", "is closed", "give it a file or a terminal")
@@ -185,9 +187,9 @@ def as_json(data: Any) -> str:
     """Data as text; NaN and infinities as null."""
     import json
 
-    from raystream.cli.report import plain
+    from raystream.cli.report import json_value
 
-    return json.dumps(plain(data), indent=2, allow_nan=False)
+    return json.dumps(json_value(data), indent=2, allow_nan=False)
 
 
 def doctor(arguments: Namespace) -> bool:
@@ -195,8 +197,7 @@ def doctor(arguments: Namespace) -> bool:
     from time import perf_counter
 
     from raystream.base import part_file
-    from raystream.cli.doctor.examination import examination
-    from raystream.cli.doctor.report import lines, made_report, verdicts
+    from raystream.cli.doctor import examination, report_data, report_lines, verdicts
     from raystream.cli.progress import TerminalProgress
     from raystream.stream.selftest.check import FAIL
 
@@ -206,7 +207,7 @@ def doctor(arguments: Namespace) -> bool:
     with TerminalProgress(arguments.quiet) as progress:
         progress(0.0, "examining the device")
         findings = examination(arguments.device, progress)
-    report = made_report(findings, perf_counter() - start_time)
+    report = report_data(findings, perf_counter() - start_time)
     if path == STANDARD_OUTPUT:
         print(as_json(report))
     else:
@@ -214,12 +215,12 @@ def doctor(arguments: Namespace) -> bool:
     if not arguments.quiet:
         # Where the report goes to standard output, nothing else does.
         stream = sys.stderr if path == STANDARD_OUTPUT else sys.stdout
-        for line in lines(report, path):
+        for line in report_lines(report, path):
             print(printable(line), file=stream)
     return not verdicts(report)[FAIL]
 
 
-def explained(error: BaseException) -> tuple[int, str]:
+def exit_code_and_message(error: BaseException) -> tuple[int, str]:
     """Exit code and line for an exception, of a command that it ends."""
     if isinstance(error, ViewerError):
         return USER_ERROR, error.typed

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import shlex
+from base64 import b64encode
 from collections.abc import Sequence
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 from raystream.base import part_file
 from raystream.base.errors import ViewerError
-from raystream.cli import commands, outputs, rendering
+from raystream.base.version import __version__
+from raystream.cli import commands, rendering
 from raystream.options.table import OPTIONS
 
 if TYPE_CHECKING:
@@ -29,7 +32,7 @@ NAMES = {
 }
 
 
-def split(text: str) -> list[str]:
+def split_words(text: str) -> list[str]:
     """The words of a command in quotes. Raises ViewerError for quotes that do not end."""
     try:
         return shlex.split(text)
@@ -57,25 +60,27 @@ def diff(arguments: Namespace, renders: Sequence[Namespace]) -> bool:
             raise ViewerError(flag, "is of pictures, not of a layer", "take --figure error, largest or share")
         if arguments.figure == "flip" and not has_flip():
             raise ViewerError("FLIP", "flip-evaluator is not installed", f"{INSTALL}; or another --figure")
-    shown = [read(path, arguments.layer) for path in arguments.pictures]
+    compared = [read(path, arguments.layer) for path in arguments.pictures]
     if renders:
         from raystream.cli.progress import TerminalProgress
 
         with TerminalProgress(arguments.quiet or arguments.json) as progress:
             labelled = zip(arguments.render, renders, strict=True)
-            shown += [_rendered(text, render, arguments, progress) for text, render in labelled]
-    comparison = compare(shown[0], shown[1], arguments.layer, arguments.tolerance)
+            compared += [_render(text, render, arguments, progress) for text, render in labelled]
+    comparison = compare(compared[0], compared[1], arguments.layer, arguments.tolerance)
     value = figure(comparison, arguments.figure)
     if arguments.limit is not None and value is None:
-        raise ViewerError(shown[0].name, f"holds no layer {' or '.join(IDS)}", "fringes are counted beside their edges")
+        raise ViewerError(
+            compared[0].name, f"holds no layer {' or '.join(IDS)}", "fringes are counted beside their edges"
+        )
     within = arguments.limit is None or value is None or value <= arguments.limit
     if arguments.output is not None:
-        from raystream.cli.compare_page import page
-
         part_file.write(arguments.output, page(comparison, rows(comparison), _verdict(comparison, arguments, within)))
     if arguments.json or not arguments.quiet:
         verdict = {"figure": arguments.figure, "limit": arguments.limit, "within": within}
-        commands.emit({**data(comparison), **verdict}, lambda _: _lines(comparison, arguments, within), arguments.json)
+        commands.print_report(
+            {**data(comparison), **verdict}, lambda _: _lines(comparison, arguments, within), arguments.json
+        )
     return within
 
 
@@ -102,11 +107,11 @@ def rows(comparison: Comparison) -> list[tuple[str, str]]:
         (NAMES["error"], f"{comparison.error:.4g}"),
         (NAMES["largest"], f"{comparison.largest:.4g} at column {comparison.at[0]}, row {comparison.at[1]}"),
         (NAMES["share"], f"{comparison.share:.2%} by more than {comparison.tolerance:g}"),
-        *((NAMES[name], _share(figure(comparison, name), layer)) for name in ("specks", "holes", "fringes")),
+        *((NAMES[name], _share_text(figure(comparison, name), layer)) for name in ("specks", "holes", "fringes")),
     ]
 
 
-def _share(value: float | None, layer: bool) -> str:
+def _share_text(value: float | None, layer: bool) -> str:
     if value is None:
         return "not of a layer" if layer else "no layer of ids"
     return f"{value:.2%} of the pixels"
@@ -115,13 +120,13 @@ def _share(value: float | None, layer: bool) -> str:
 def _lines(comparison: Comparison, arguments: Namespace, within: bool) -> list[str]:
     first, second = comparison.names
     width = max(map(len, NAMES.values()))
-    what = {"linear": "linear radiance", "displayed": "displayed values, 0 to 1"}.get(
+    units = {"linear": "linear radiance", "displayed": "displayed values, 0 to 1"}.get(
         comparison.kind, f"layer {comparison.kind}"
     )
-    said = [f"{first} and {second}: {comparison.size[0]} x {comparison.size[1]}, {what}"]
-    said += [f"   {label:{width}}  {value}" for label, value in rows(comparison)]
+    lines = [f"{first} and {second}: {comparison.size[0]} x {comparison.size[1]}, {units}"]
+    lines += [f"   {label:{width}}  {value}" for label, value in rows(comparison)]
     verdict = _verdict(comparison, arguments, within)
-    return [*said, verdict] if verdict else said
+    return [*lines, verdict] if verdict else lines
 
 
 def _verdict(comparison: Comparison, arguments: Namespace, within: bool) -> str:
@@ -141,9 +146,7 @@ def _check_render(arguments: Namespace, layers: Sequence[str | None]) -> None:
     arguments.layers = tuple(dict.fromkeys([*arguments.layers, *filter(None, layers)]))
 
 
-def _rendered(
-    text: str, arguments: Namespace, diff_arguments: Namespace, progress: TerminalProgress
-) -> ComparedPicture:
+def _render(text: str, arguments: Namespace, diff_arguments: Namespace, progress: TerminalProgress) -> ComparedPicture:
     """The picture of ``raystream render`` with these arguments, as it would write it."""
     from raystream.film.files.compare import ComparedPicture, stacked_ids
     from raystream.film.layers import WORDS
@@ -151,13 +154,75 @@ def _rendered(
     from raystream.renderer.renderer import Renderer
 
     check("layers", arguments.layers, WORDS)
-    arguments.output, arguments.quiet = outputs.STANDARD_OUTPUT, diff_arguments.quiet or diff_arguments.json
+    arguments.output, arguments.quiet = part_file.STANDARD_OUTPUT, diff_arguments.quiet or diff_arguments.json
     scene = commands.load_scene(arguments, progress)
-    scene = commands.at_moment(scene, arguments, progress)
+    scene = commands.scene_at_moment(scene, arguments, progress)
     renderer = Renderer(scene, **commands.chosen_options(arguments, "renderer"), progress=progress)
-    commands.tell([*renderer.notes, *rendering.fill_darkness(renderer, arguments)], arguments, progress)
+    commands.print_notes([*renderer.notes, *rendering.fill_darkness(renderer, arguments)], arguments, progress)
     picture = renderer.render(**commands.chosen_options(arguments, "render"), progress=progress)
     renderer.release()
     typed = {name: getattr(arguments, name) for name in keywords("save") if name in arguments.typed}
     pixels = picture.linear if diff_arguments.layer is None else picture.layers[diff_arguments.layer]
     return ComparedPicture(f"render of {text}", pixels, ids=stacked_ids(picture.layers), **typed)
+
+
+# -- the page: both pictures under a slider, their difference, and the figures, in one file ----------------------------
+
+STYLE = """
+body { margin: 2rem auto; max-width: 72rem; padding: 0 1rem; font: 15px/1.5 system-ui, sans-serif; color: #222;
+  background: #fafafa; }
+h1 { font-size: 1.2rem; } h2 { font-size: 1rem; margin-bottom: .3rem; } td { padding: .1rem 1.5rem .1rem 0; }
+img { display: block; width: 100%; image-rendering: pixelated; background: #000; }
+.pair { position: relative; } .pair img + img { position: absolute; inset: 0; clip-path: inset(0 0 0 50%); }
+.pair i { position: absolute; top: 0; bottom: 0; left: 50%; width: 1px; background: #fff; }
+input { width: 100%; margin: .4rem 0; } .beyond { color: #b00020; font-weight: 600; }
+.side { display: grid; grid-template-columns: repeat(auto-fit, minmax(16rem, 1fr)); gap: 1rem; }
+figure { margin: 0; } figcaption { overflow-wrap: anywhere; }
+@media (prefers-color-scheme: dark) { body { color: #ddd; background: #181818; } .beyond { color: #ff8a80; } }
+"""
+SCRIPT = """
+const pair = document.querySelector(".pair"), slider = document.querySelector("input");
+function split() {
+  pair.children[1].style.clipPath = `inset(0 0 0 ${slider.value}%)`;
+  pair.children[2].style.left = `${slider.value}%`;
+}
+slider.addEventListener("input", split);
+pair.addEventListener("pointermove", event => {
+  const box = pair.getBoundingClientRect();
+  if (event.buttons) { slider.value = 100 * (event.clientX - box.left) / box.width; split(); }
+});
+pair.addEventListener("dragstart", event => event.preventDefault());
+"""
+
+
+def page(comparison: Comparison, rows: Sequence[tuple[str, str]], verdict: str) -> str:
+    """The whole page, HTML; it loads nothing."""
+    from raystream.film.files.image import png
+
+    def picture(name: str) -> str:
+        source = b64encode(png(comparison.shown[name], {})).decode()
+        return f'<img alt="{escape(titles[name])}" src="data:image/png;base64,{source}">'
+
+    of = "FLIP of each pixel" if comparison.flip is not None else "the largest difference in each pixel, by the largest"
+    titles = {"first": comparison.names[0], "second": comparison.names[1], "difference": f"Difference: {of}"}
+    table = "".join(f"<tr><td>{escape(name)}</td><td>{escape(value)}</td></tr>" for name, value in rows)
+    beyond = ' class="beyond"' if "beyond" in verdict else ""
+    figures = "".join(
+        f"<figure>{picture(name)}<figcaption>{escape(titles[name])}</figcaption></figure>" for name in titles
+    )
+    width, height = comparison.size
+    title = f"{comparison.names[0]} and {comparison.names[1]}"
+    return f"""<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<meta name="generator" content="raystream {__version__}"><title>{escape(title)}</title>
+<style>{STYLE}</style></head><body>
+<h1>{escape(title)}</h1>
+<p>{width} x {height} pixels, {escape(comparison.kind)}</p>
+<table>{table}</table>
+<p{beyond}>{escape(verdict)}</p>
+<h2>Left: {escape(titles["first"])}; right: {escape(titles["second"])}</h2>
+<div class="pair" style="max-width: {max(2 * width, 640)}px">{picture("first")}{picture("second")}<i></i></div>
+<input type="range" min="0" max="100" value="50" step="0.1" aria-label="where the second picture begins"
+  style="max-width: {max(2 * width, 640)}px">
+<div class="side">{figures}</div>
+<script>{SCRIPT}</script></body></html>"""

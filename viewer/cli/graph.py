@@ -9,7 +9,7 @@ from pathlib import Path
 
 from raystream.base import part_file
 from raystream.base.errors import ViewerError
-from raystream.cli.outputs import STANDARD_OUTPUT
+from raystream.base.part_file import STANDARD_OUTPUT
 from raystream.options.declare import suggestion
 from raystream.programs import LEVELS, PICTURES, photon_emission, photon_frame, ray_cast, trace
 from raystream.programs.diagram import draw_program

@@ -17,54 +17,63 @@ import sys
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NoReturn
 
 from raystream.base import distributions
 from raystream.base.errors import ViewerError, printable
-from raystream.base.interrupts import HELD, Terminated, exit_now, terminate
-from raystream.base.start import loaded
-from raystream.cli import batch, commands, rendering
-from raystream.cli.commands import FAULT, explained
-from raystream.cli.dataset.command import dataset
+from raystream.base.interrupts import EXIT_SIGNALS, Terminated, exit_now, terminate
+from raystream.base.start import finish_loading
+from raystream.cli import commands, rendering
+from raystream.cli.commands import FAULT, exit_code_and_message
+from raystream.cli.dataset import dataset
 from raystream.cli.presets import preset
 from raystream.cli.thumbnail import thumbnail
-from raystream.options.commands import DATASET, DOCTOR, REMOTE, THUMBNAIL
-from raystream.options.compare import COMPARE
-from raystream.options.declare import Option, listed, suggestion
-from raystream.options.processor import CHECK, MEASURE
-from raystream.options.table import OPTIONS, by_topic, check, meant, of_view
+from raystream.options.commands import CHECK, COMPARE, DATASET, DOCTOR, GRAPH, MEASURE, REMOTE, THUMBNAIL
+from raystream.options.declare import Option, join_words, suggestion
+from raystream.options.table import OPTIONS, by_topic, check, suggest_option, viewable_options
 
 FIRST_SCENE, FIRST_PICTURE = "cornell", "cornell.png"
 DONE, STOPPED, BROKEN_PIPE = 0, 130, 141
-SCREEN, TYPED = 40, 24  # lines of a screen; characters of an option as typed, in a list of one line each
-ALL = "all"  # of the topics of a command's help
+SCREEN_LINES, FLAG_WIDTH = 40, 24  # lines of a screen; characters of an option as typed, in a list of one line each
+ALL_TOPICS = "all"  # of the topics of a command's help
+
+
+@dataclass(frozen=True)
+class Positional:
+    """A positional argument. many : any number of them. required : told where it is missing; others the command's own
+    function checks."""
+
+    name: str
+    metavar: str
+    help: str
+    many: bool = False
+    required: bool = False
+
+
+SCENE = Positional("scene", "SCENE", "a scene file or the name of a built-in scene", required=True)
+SCENES = replace(SCENE, many=True)
 
 
 @dataclass(frozen=True)
 class Command:
-    """A command: its line of help, its positional arguments, its options, whether it takes a scene, and its
-    function."""
+    """A command: its line of help, its usage, its function, and its arguments. json : it has ``--json``."""
 
     help: str
     usage: str
     run: Callable[[argparse.Namespace], bool | int]  # whether all is well, or the exit code
     options: tuple[str, ...] = ()
-    scene: bool = False
+    positionals: tuple[Positional, ...] = ()
     json: bool = False
-    argument: str = ""  # what it takes in place of a scene
-    own: Mapping[str, Option] = field(default_factory=dict)  # options that are this command's alone
-    pictures: bool = False  # whether it takes pictures in place of a scene
-    several: bool = False  # whether it takes more than one scene
-    words: tuple[tuple[str, str], ...] = ()  # what it takes in place of a scene, by name: the help of each
+    specific_options: Mapping[str, Option] = field(default_factory=dict)  # those of this command alone
 
     def option(self, name: str) -> Option:
         """The declaration of one of its options, as it is registered where programs are its business."""
-        return self.own.get(name) or (self._known if "program" in self.options else OPTIONS)[name]
+        return self.specific_options.get(name) or (self._registered if "program" in self.options else OPTIONS)[name]
 
     @cached_property
-    def _known(self) -> Mapping[str, Option]:
+    def _registered(self) -> Mapping[str, Option]:
         from raystream.renderer.inputs.settings import registered
 
         return registered()
@@ -78,15 +87,15 @@ def entry() -> NoReturn:
     if not sys.warnoptions and "--debug" not in sys.argv:
         warnings.simplefilter("ignore")  # remarks for developers, not for whoever renders
     try:
-        for signum in HELD:
+        for signum in EXIT_SIGNALS:
             if signal.getsignal(signum) != signal.SIG_IGN:  # as under nohup
                 signal.signal(signum, terminate)
         code = main()
-        for signum in HELD:  # a second one must not interrupt the interpreter's own end
+        for signum in EXIT_SIGNALS:  # a second one must not interrupt the interpreter's own end
             signal.signal(signum, signal.SIG_IGN)
     except KeyboardInterrupt as stop:  # between those lines and `main`'s own
         code = _stopped(stop)
-        for signum in HELD:
+        for signum in EXIT_SIGNALS:
             signal.signal(signum, signal.SIG_IGN)
     # Interrupted in a text that is executed (of a dataclass, while modules load), Python remembers that until it
     # executes the next, and would end by the signal instead of with the code.
@@ -120,7 +129,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             code = DONE
         if sys.stdout is not None:
             sys.stdout.flush()
-        _tell_faults("--quiet" in arguments)
+        _print_plugin_faults("--quiet" in arguments)
         return code
     except KeyboardInterrupt as stop:
         return _stopped(stop)
@@ -128,21 +137,21 @@ def main(argv: Sequence[str] | None = None) -> int:
         _abandon_output()
         return BROKEN_PIPE
     except BaseException as error:
-        code, line = explained(error)
+        code, line = exit_code_and_message(error)
         if "--debug" in arguments:
             import traceback
 
             traceback.print_exc()
         if isinstance(error, OSError):
             _abandon_output()
-        _tell_faults("--quiet" in arguments)  # a plug-in that is left out may be the reason
+        _print_plugin_faults("--quiet" in arguments)  # a plug-in that is left out may be the reason
         return _complain(line, code)
 
 
-def _tell_faults(quiet: bool) -> None:
+def _print_plugin_faults(quiet: bool) -> None:
     """Print the notes on plug-ins that were left out, once."""
-    for said in () if quiet else distributions.faults:
-        print(f"raystream: note: {printable(said)}", file=sys.stderr)
+    for fault in () if quiet else distributions.faults:
+        print(f"raystream: note: {printable(fault)}", file=sys.stderr)
     distributions.faults.clear()
 
 
@@ -164,16 +173,16 @@ def _abandon_output() -> None:
 
 def _dispatch(arguments: list[str]) -> int:
     if not arguments:
-        return _first()
+        return _show_first_scene()
     first, words = arguments[0], arguments[1:]
     if first in COMMANDS:
         parsed = _parse(first, words)
-        if not COMMANDS[first].scene:  # else more modules are to come
-            loaded()
+        if not {SCENE, SCENES} & {*COMMANDS[first].positionals}:  # else more modules are to come
+            finish_loading()
         result = COMMANDS[first].run(parsed)
         return (DONE if result else FAULT) if isinstance(result, bool) else result
     if first in ("-h", "--help"):
-        print(_overview())
+        print(_overview_text())
         return DONE
     if first == "--version":
         from raystream.base.version import __version__
@@ -192,9 +201,9 @@ def _commands() -> str:
     return f"commands: {', '.join(COMMANDS)}"
 
 
-def _overview() -> str:
+def _overview_text() -> str:
     from raystream.formats import suffixes
-    from raystream.scene.builtin import SCENES
+    from raystream.scene.builtin import SCENES as BUILTIN
 
     width = max(map(len, COMMANDS)) + 2
     scene = f"SCENE is a file ({' '.join(suffixes())}) or, where there is none of that name, a built-in scene "
@@ -210,12 +219,12 @@ def _overview() -> str:
         "",
         "  -h, --help  after a command: its options        --version  the version",
         "",
-        *textwrap.wrap(f"{scene}({', '.join(SCENES)}).", _width()),
+        *textwrap.wrap(f"{scene}({', '.join(BUILTIN)}).", _text_width()),
     ]
     return "\n".join(lines)
 
 
-def _width() -> int:
+def _text_width() -> int:
     return shutil.get_terminal_size().columns - 2  # as argparse
 
 
@@ -239,14 +248,16 @@ class _Parser(argparse.ArgumentParser):
         ones, a line each. Raises ViewerError for an unknown topic."""
         topics = by_topic(map(self.command.option, self.command.options))
         if topic:
-            return self._in_full(topic, topics)
-        whole = self.format_help()
-        return whole if whole.count("\n") <= SCREEN else self._at_first(topics)
+            return self._options_in_full(topic, topics)
+        help_text = self.format_help()
+        return help_text if help_text.count("\n") <= SCREEN_LINES else self._first_options(topics)
 
-    def _in_full(self, topic: str, topics: Mapping[str, list[Option]]) -> str:
+    def _options_in_full(self, topic: str, topics: Mapping[str, list[Option]]) -> str:
         actions = {action.dest: action for action in self._actions}
-        sections = {name or "options": [actions.pop(option.name) for option in of] for name, of in topics.items()}
-        if topic == ALL:
+        sections = {
+            name or "options": [actions.pop(option.name) for option in options] for name, options in topics.items()
+        }
+        if topic == ALL_TOPICS:
             positional = [action for action in actions.values() if not action.option_strings]
             general = [action for action in actions.values() if action.option_strings]
             sections = {"positional arguments": positional, **sections}
@@ -254,27 +265,29 @@ class _Parser(argparse.ArgumentParser):
         elif topic in sections:
             sections = {topic: sections[topic]}
         else:
-            names = (ALL, *sections)
+            names = (ALL_TOPICS, *sections)
             hint = suggestion(topic, names) or f"topics: {', '.join(names)}"
             raise ViewerError(f"--help {topic}", "unknown topic", hint)
         formatter = self._get_formatter()
         formatter.add_usage(self.usage, [], [])
-        for title, of in sections.items():
+        for title, section in sections.items():
             formatter.start_section(title)
-            formatter.add_arguments(of)
+            formatter.add_arguments(section)
             formatter.end_section()
         return formatter.format_help()
 
-    def _at_first(self, topics: Mapping[str, list[Option]]) -> str:
-        width = _width()
+    def _first_options(self, topics: Mapping[str, list[Option]]) -> str:
+        width = _text_width()
         lines = [f"usage: {self.usage}", "", self.description or "", ""]
-        lines += [f"  {action.metavar:{TYPED}}{action.help}" for action in self._actions if not action.option_strings]
+        lines += [
+            f"  {action.metavar:{FLAG_WIDTH}}{action.help}" for action in self._actions if not action.option_strings
+        ]
         for topic, options in topics.items():
             first = [option for option in options if option.help.shown == "first"]
             lines += [f"{topic or 'options'}:"] if first else []
-            lines += [f"  {_typed(option):{TYPED}}{option.brief(width - 2 - TYPED)}" for option in first]
-        names = listed(topic or "options" for topic in topics)
-        more = f"--help {ALL}: every option in full; --help TOPIC: those of {names}."
+            lines += [f"  {_flag_text(option):{FLAG_WIDTH}}{option.brief(width - 2 - FLAG_WIDTH)}" for option in first]
+        names = join_words(topic or "options" for topic in topics)
+        more = f"--help {ALL_TOPICS}: every option in full; --help TOPIC: those of {names}."
         return "\n".join([*lines, "", *textwrap.wrap(more, width), ""])
 
     def error(self, message: str) -> NoReturn:
@@ -289,10 +302,10 @@ class _Parser(argparse.ArgumentParser):
         raise ViewerError(self.prog.removeprefix("raystream "), message, f"see {self.prog} --help")
 
 
-def _typed(option: Option) -> str:
+def _flag_text(option: Option) -> str:
     """An option as it is typed, of many forms of its value the first alone where there is no room for them."""
     typed = f"{option.help.short}, {option.typed}" if option.help.short else option.typed
-    if len(typed) < TYPED - 1:
+    if len(typed) < FLAG_WIDTH - 1:
         return typed
     return f"{typed.partition('|')[0]}|...{']' if option.value.bare else ''}"
 
@@ -314,18 +327,11 @@ def _parser(name: str) -> _Parser:
         const="",
         default=argparse.SUPPRESS,
         metavar="TOPIC",
-        help=f"this help; or of a topic, or of {ALL}, the options in full",
+        help=f"this help; or of a topic, or of {ALL_TOPICS}, the options in full",
     )
-    if command.scene:
-        nargs = "*" if command.several else "?"
-        parser.add_argument("scene", nargs=nargs, metavar="SCENE", help="a scene file or the name of a built-in scene")
-    if command.argument:
-        parser.add_argument(command.argument.lower(), nargs="?", metavar=command.argument)
-        parser.add_argument("-o", metavar="OUT", help="a file name ending in .svg; - is standard output")
-    for word, text in command.words:
-        parser.add_argument(word, nargs="?", metavar=word.upper(), help=text)
-    if command.pictures:
-        parser.add_argument("pictures", nargs="*", metavar="PICTURE", help="a file: PNG, JPEG, EXR, HDR or NPZ")
+    for positional in command.positionals:
+        nargs = "*" if positional.many else "?"
+        parser.add_argument(positional.name, nargs=nargs, metavar=positional.metavar, help=positional.help)
     if command.json:
         parser.add_argument("--json", action="store_true", help="the same as data")
     for option_name in command.options:
@@ -338,12 +344,12 @@ def _parser(name: str) -> _Parser:
         text = option.about + (f"; {words}" if words else "") + (f" (default: {default})" if default else "")
         # argparse reads % in a help text as a format.
         action, value = "append" if option.value.repeats else "store", option.value
-        more: dict[str, Any] = {"nargs": "?", "const": value.bare} if value.bare else {}
-        parser.add_argument(*flags, action=action, **more, metavar=value.metavar, help=text.replace("%", "%%"))
+        bare: dict[str, Any] = {"nargs": "?", "const": value.bare} if value.bare else {}
+        parser.add_argument(*flags, action=action, **bare, metavar=value.metavar, help=text.replace("%", "%%"))
     return parser
 
 
-def _joined(arguments: Sequence[str], parser: _Parser) -> list[str]:
+def _join_values(arguments: Sequence[str], parser: _Parser) -> list[str]:
     """The arguments with values that begin like a negative number tied to their options: argparse takes -1,0,0 for an
     option of its own. An option that may stand without a value gets its own before an argument that does not begin like
     one."""
@@ -357,7 +363,7 @@ def _joined(arguments: Sequence[str], parser: _Parser) -> list[str]:
     words: list[str] = []
     for word in arguments:
         if words and (action := bare.get(words[-1])):
-            is_value = _reads(parser.command.option(action.dest), word)
+            is_value = _is_value(parser.command.option(action.dest), word)
             words[-1] += f"={word if is_value else action.const}"
             words += [] if is_value else [word]
         elif words and words[-1] in valued and words[-1].startswith("--") and re.match(r"-[\d.]", word):
@@ -367,7 +373,7 @@ def _joined(arguments: Sequence[str], parser: _Parser) -> list[str]:
     return words
 
 
-def _reads(option: Option, word: str) -> bool:
+def _is_value(option: Option, word: str) -> bool:
     """Whether a word, behind an option that may stand alone, is its value, if perhaps a wrong one."""
     try:
         option.read(word)
@@ -388,22 +394,23 @@ def _parse(name: str, arguments: list[str]) -> argparse.Namespace:
     """The command's arguments, every option checked. Raises ViewerError, in one line."""
     command = COMMANDS[name]
     parser = _parser(name)
-    words = _joined(arguments, parser)
-    mixed = command.pictures or command.several
-    read = parser.parse_known_intermixed_args if mixed else parser.parse_known_args
+    words = _join_values(arguments, parser)
+    many = any(positional.many for positional in command.positionals)
+    read = parser.parse_known_intermixed_args if many else parser.parse_known_args
     namespace, unknown = read(words)
     flags = [flag for action in parser._actions for flag in action.option_strings]
     for word in unknown:
         if word.startswith("-") and word != "-":
             typed = word.partition("=")[0]
-            raise ViewerError(f"option '{typed}'", "unknown", meant(typed, flags) or f"see {parser.prog} --help")
+            raise ViewerError(
+                f"option '{typed}'", "unknown", suggest_option(typed, flags) or f"see {parser.prog} --help"
+            )
     if unknown:
         raise ViewerError(f"'{unknown[0]}'", "one argument too many", f"usage: {parser.usage}")
-    if command.scene and not namespace.scene:
-        raise ViewerError(name, "the scene is missing", f"usage: {parser.usage}")
-    if command.argument and not getattr(namespace, command.argument.lower()):
-        raise ViewerError(name, f"the {command.argument.lower()} is missing", f"usage: {parser.usage}")
-    if command.several:
+    for positional in command.positionals:
+        if positional.required and not getattr(namespace, positional.name):
+            raise ViewerError(name, f"the {positional.name} is missing", f"usage: {parser.usage}")
+    if SCENES in command.positionals:
         namespace.scenes, namespace.scene = namespace.scene, namespace.scene[0]
     preset_values: dict[str, Any] = {}
     if getattr(namespace, "preset", None) is not None:
@@ -416,7 +423,7 @@ def _parse(name: str, arguments: list[str]) -> argparse.Namespace:
     return namespace
 
 
-def _first() -> int:
+def _show_first_scene() -> int:
     """Without arguments: the first scene in a window, or where there is no display in a picture."""
     if _has_display():
         commands.view(_parse("view", [FIRST_SCENE]))
@@ -428,9 +435,9 @@ def _first() -> int:
 
 def _diff(arguments: argparse.Namespace) -> bool:
     """``raystream diff``: scenes to render are read as by ``raystream render``, before any work."""
-    from raystream.cli.compare import diff, split
+    from raystream.cli.compare import diff, split_words
 
-    return diff(arguments, [_parse("render", split(text)) for text in arguments.render or ()])
+    return diff(arguments, [_parse("render", split_words(text)) for text in arguments.render or ()])
 
 
 def _has_display() -> bool:
@@ -441,25 +448,24 @@ COMMANDS = {
     "render": Command(
         "render scenes to pictures",
         "SCENE ... -o OUT [options]",
-        batch.render,
+        rendering.render,
         tuple(OPTIONS),
-        scene=True,
-        several=True,
+        (SCENES,),
     ),
     "view": Command(
         "fly through a scene in a window, or in a browser",
         "SCENE [options]",
         commands.view,
-        (*of_view(), *REMOTE),
-        scene=True,
-        own=REMOTE,
+        (*viewable_options(), *REMOTE),
+        (SCENE,),
+        specific_options=REMOTE,
     ),
     "info": Command(
         "tell what a scene holds and what it takes",
         "SCENE [--json]",
         commands.info,
         tuple(name for name, option in OPTIONS.items() if "info" in option.scope.offered),
-        scene=True,
+        (SCENE,),
         json=True,
     ),
     "thumbnail": Command(
@@ -467,29 +473,29 @@ COMMANDS = {
         "INPUT OUTPUT SIZE, or --entry",
         thumbnail,
         (*THUMBNAIL, "debug"),
-        own=THUMBNAIL,
-        words=(
-            ("input", "a file, or its URI"),
-            ("output", "a PNG, whatever its name"),
-            ("size", "width and height, pixels"),
+        (
+            Positional("input", "INPUT", "a file, or its URI"),
+            Positional("output", "OUTPUT", "a PNG, whatever its name"),
+            Positional("size", "SIZE", "width and height, pixels"),
         ),
+        specific_options=THUMBNAIL,
     ),
     "dataset": Command(
         "render annotated pictures of models by recipe: COCO, BOP, NeRF",
         "RECIPE.toml [-o FOLDER] [options]",
         dataset,
         (*DATASET, "cluster", "mix_builds", "quiet", "debug"),
-        own=DATASET,
-        words=(("recipe", "a TOML file of models, poses, cameras, lights and formats"),),
+        (Positional("recipe", "RECIPE", "a TOML file of models, poses, cameras, lights and formats"),),
+        specific_options=DATASET,
     ),
     "diff": Command(
         "tell how far two pictures, or what two renders give, are apart",
         "A B [options], or A --render 'SCENE [options]'",
         _diff,
         (*COMPARE, "quiet", "debug"),
+        (Positional("pictures", "PICTURE", "a file: PNG, JPEG, EXR, HDR or NPZ", many=True),),
         json=True,
-        own=COMPARE,
-        pictures=True,
+        specific_options=COMPARE,
     ),
     "devices": Command(
         "list GPUs, what their OpenGL can do, and what auto means there",
@@ -497,27 +503,28 @@ COMMANDS = {
         commands.devices,
         (*MEASURE, "debug"),
         json=True,
-        own=MEASURE,
+        specific_options=MEASURE,
     ),
     "doctor": Command(
         "test what OpenGL does here, and how fast; a report for an issue",
         "[-o REPORT.json] [options]",
         commands.doctor,
         ("output", "device", "quiet", "debug"),
-        own=DOCTOR,
+        specific_options=DOCTOR,
     ),
     "graph": Command(
         "draw a program's states, kernels, exits and streams",
         "PROGRAM [-o OUT.svg]",
         commands.graph,
-        ("debug",),
-        argument="PROGRAM",
+        (*GRAPH, "debug"),
+        (Positional("program", "PROGRAM", "a program's name, or a Python file of your own", required=True),),
+        specific_options=GRAPH,
     ),
     "check-shaders": Command(
         "assemble and compile every program, or all forms of one",
         "[--program NAME]",
         commands.check_shaders,
         (*CHECK, "debug"),
-        own=CHECK,
+        specific_options=CHECK,
     ),
 }

@@ -7,8 +7,8 @@ from argparse import Namespace
 from typing import Any
 
 from raystream.base.errors import duration
-from raystream.options.named_values import PolicyChoice, Unroll
 from raystream.options.table import OPTIONS
+from raystream.options.values import PolicyChoice, Unroll
 
 # The published machine, and the path tracer as it ran there: T. J. Purcell, I. Buck, W. R. Mark, P. Hanrahan, "Ray
 # Tracing on Programmable Graphics Hardware" (2002), sections 3.1.4, 3.2 and table 3; T. J. Purcell, *Ray Tracing on a

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bar
     from rich.progress import TaskID
 
-PATIENCE = 1.0  # seconds of work before a bar is worth its place
+DELAY = 1.0  # seconds of work before a bar is worth its place
 WINDOW = 30.0  # seconds whose pace tells the time left
 LEAST = 1.0  # seconds before it tells anything
-APART, SHARE = 10.0, 0.1  # of lines in a file: seconds, or this share of what has passed where that is more
+INTERVAL, SHARE = 10.0, 0.1  # between lines in a file: seconds, or this share of those passed where that is more
 BAR = 24  # columns; a text of samples and noise, the bar, time spent and time left fit 80
 
 
@@ -28,26 +28,26 @@ class TimeLeft:
     """How long work will still take, at the pace of its last `WINDOW` seconds."""
 
     def __init__(self) -> None:
-        self._seen: deque[tuple[float, float]] = deque()  # (seconds, share)
+        self._history: deque[tuple[float, float]] = deque()  # (seconds, fraction)
 
-    def see(self, now: float, fraction: float | None) -> None:
+    def add(self, now: float, fraction: float | None) -> None:
         """At ``now`` seconds this fraction is done; None, or less than before: other work has begun."""
-        if fraction is None or (self._seen and fraction < self._seen[-1][1]):
-            self._seen.clear()
+        if fraction is None or (self._history and fraction < self._history[-1][1]):
+            self._history.clear()
         if fraction is None:
             return
-        self._seen.append((now, fraction))
-        while len(self._seen) > 2 and now - self._seen[1][0] >= WINDOW:
-            self._seen.popleft()
+        self._history.append((now, fraction))
+        while len(self._history) > 2 and now - self._history[1][0] >= WINDOW:
+            self._history.popleft()
 
     def seconds(self) -> float | None:
-        """Seconds left when the last share was seen; None where nothing can be told yet."""
-        if not self._seen:
+        """Seconds left at the last share; None where nothing can be told yet."""
+        if not self._history:
             return None
-        (start_time, before), (now, fraction) = self._seen[0], self._seen[-1]
-        if now - start_time < LEAST or fraction <= before:
+        (start_time, start), (now, fraction) = self._history[0], self._history[-1]
+        if now - start_time < LEAST or fraction <= start:
             return None
-        return (1 - fraction) * (now - start_time) / (fraction - before)
+        return (1 - fraction) * (now - start_time) / (fraction - start)
 
 
 class TerminalProgress:
@@ -59,17 +59,15 @@ class TerminalProgress:
     on_note  : takes notes in place of standard error.
     """
 
-    def __init__(
-        self, quiet: bool = False, patience: float = PATIENCE, on_note: Callable[[str], None] | None = None
-    ) -> None:
+    def __init__(self, quiet: bool = False, delay: float = DELAY, on_note: Callable[[str], None] | None = None) -> None:
         self.enabled = not quiet and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
         self._plain = not quiet and not self.enabled
-        self._begin = self._told = time.monotonic()
-        self._patience, self._noted = patience, on_note
+        self._start_time = self._last_line = time.monotonic()
+        self._delay, self._on_note = delay, on_note
         self._part: tuple[int, int, str] | None = None
         self._lock = threading.Lock()
         self._state: tuple[float | None, str] = (None, "")
-        self._left = TimeLeft()
+        self._time_left = TimeLeft()
         self._timer: threading.Timer | None = None
         self._bar: Bar | None = None
         self._task: TaskID | None = None
@@ -78,7 +76,7 @@ class TerminalProgress:
     def __enter__(self) -> TerminalProgress:
         if self.enabled:
             # A timer, since one long step may report nothing in its first seconds.
-            self._timer = threading.Timer(self._patience, self._show)
+            self._timer = threading.Timer(self._delay, self._show)
             self._timer.daemon = True
             self._timer.start()
         return self
@@ -103,20 +101,20 @@ class TerminalProgress:
         with self._lock:
             text = printable(text)
             self._state = (fraction, text)
-            self._left.see(now, fraction)
+            self._time_left.add(now, fraction)
             if self.enabled:
                 self._update()
-            elif now - self._told >= max(APART, SHARE * (now - self._begin)):
-                self._told = now
+            elif now - self._last_line >= max(INTERVAL, SHARE * (now - self._start_time)):
+                self._last_line = now
                 percentage = "" if fraction is None else f", {fraction:.0%}"
-                remaining = f", {self._time_left()}" if self._time_left() else ""
+                remaining = f", {self._remaining()}" if self._remaining() else ""
                 print(f"raystream: {text}{percentage}{remaining}", file=sys.stderr, flush=True)
 
-    def part(self, index: int, count: int, name: str) -> None:
+    def begin_part(self, index: int, count: int, name: str) -> None:
         """The work that follows is one of ``count`` parts, that of an ``index`` from 0 on: shares are of all parts."""
         self._part = index, count, name
 
-    def say(self, line: str) -> None:
+    def print_line(self, line: str) -> None:
         """Print a line on standard output, above the bar where one is shown."""
         with self._lock:
             bar = None if self._closed else self._bar
@@ -129,8 +127,8 @@ class TerminalProgress:
     def note(self, line: str) -> None:
         """Print a line on standard error, above the bar where one is shown."""
         line = printable(line)
-        if self._noted is not None:
-            self._noted(line)
+        if self._on_note is not None:
+            self._on_note(line)
             return
         with self._lock:
             if self._bar is not None and not self._closed:
@@ -166,8 +164,8 @@ class TerminalProgress:
             return
         fraction, text = self._state
         # rich keeps the old total where None is given, so an unknown fraction shows as an empty bar.
-        self._bar.update(self._task, description=text, total=1.0, completed=fraction or 0.0, left=self._time_left())
+        self._bar.update(self._task, description=text, total=1.0, completed=fraction or 0.0, left=self._remaining())
 
-    def _time_left(self) -> str:
-        seconds = self._left.seconds()
+    def _remaining(self) -> str:
+        seconds = self._time_left.seconds()
         return "" if seconds is None else f"{duration(seconds)} left"

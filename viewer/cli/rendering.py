@@ -1,33 +1,45 @@
-"""``raystream render``: pictures and frames of motion, by checked arguments, and its results as text."""
+"""``raystream render``: pictures and frames of motion, of one scene or of several, and its results as text."""
 
 from __future__ import annotations
 
 import math
 import os
+import re
 import shlex
 import sys
+import traceback
 import warnings
-from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from argparse import Namespace
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from glob import glob
 from itertools import pairwise
+from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from raystream.base import part_file
 from raystream.base.errors import DriverWarning, ViewerError, ViewerWarning, printable
 from raystream.base.interrupts import suppress_interrupt
-from raystream.base.start import loaded
-from raystream.cli.commands import as_json, at_moment, chosen_options, load_scene, tell
-from raystream.cli.outputs import STANDARD_OUTPUT, check_output
+from raystream.base.part_file import STANDARD_OUTPUT
+from raystream.base.start import finish_loading
+from raystream.cli.commands import (
+    FAULT,
+    as_json,
+    chosen_options,
+    exit_code_and_message,
+    load_scene,
+    print_notes,
+    scene_at_moment,
+)
 from raystream.cli.presets import published_remark
+from raystream.cli.workers import results
 from raystream.film.files.checkpoint import AUTO
 from raystream.options.picture import DEFAULT_QUALITY, MOST_SAMPLES
 from raystream.options.table import OPTIONS, most_samples
 
 if TYPE_CHECKING:
-    from argparse import Namespace
-
     from raystream.cli.progress import TerminalProgress
     from raystream.film.files.checkpoint import Checkpoint
     from raystream.renderer.renderer import Picture, Renderer
@@ -47,22 +59,22 @@ def check_render(arguments: Namespace) -> None:
     from raystream.film.files.movie import is_movie
 
     limits = ("quality", "spp", "time", "error", "resume", "sample_range", "cluster")
-    if _displayed(arguments) or is_movie(arguments.output):
+    if _is_displayed(arguments) or is_movie(arguments.output):
         if all(getattr(arguments, name) is None for name in limits):
             arguments.quality = DEFAULT_QUALITY
     elif arguments.quality is not None and arguments.denoise == "auto":
         arguments.denoise = "none"
 
 
-def render(arguments: Namespace) -> bool:
-    """``raystream render``: a picture, or frames of motion."""
+def render_scene(arguments: Namespace) -> bool:
+    """A picture of a scene, or frames of motion."""
     check_render(arguments)
     if arguments.frames is not None:
         return _render_frames(arguments)
     from raystream.cli.progress import TerminalProgress
 
     with TerminalProgress(arguments.quiet) as progress:
-        done = rendered(arguments, progress)
+        done = render_picture(arguments, progress)
     if not arguments.quiet:
         # Where the picture goes to standard output, nothing else does.
         print(done.line, file=sys.stderr if arguments.output == STANDARD_OUTPUT else sys.stdout)
@@ -82,7 +94,7 @@ class Rendered:
     line: str
 
 
-def rendered(arguments: Namespace, progress: TerminalProgress, renderer: Renderer | None = None) -> Rendered:
+def render_picture(arguments: Namespace, progress: TerminalProgress, renderer: Renderer | None = None) -> Rendered:
     """Load, render and write one picture. renderer : one that shows it in place of its scene, by the same device."""
     times = [perf_counter()]
     progress(None, f"loading {arguments.scene}")
@@ -90,8 +102,8 @@ def rendered(arguments: Namespace, progress: TerminalProgress, renderer: Rendere
     from raystream.renderer.renderer import Renderer
 
     scene = load_scene(arguments, progress)
-    scene = at_moment(scene, arguments, progress)
-    loaded()  # the scene stays, too
+    scene = scene_at_moment(scene, arguments, progress)
+    finish_loading()  # the scene stays, too
     times.append(perf_counter())
     progress(None, "building")
     chosen = chosen_options(arguments, "renderer")
@@ -99,25 +111,25 @@ def rendered(arguments: Namespace, progress: TerminalProgress, renderer: Rendere
         renderer = Renderer(scene, **chosen, progress=progress)
     else:
         renderer.update(scene, **chosen, progress=progress)
-    tell([*renderer.notes, *_beyond(renderer, arguments)], arguments, progress)
-    tell(_unused(arguments), arguments, progress)
+    print_notes([*renderer.notes, *_limit_remarks(renderer, arguments)], arguments, progress)
+    print_notes(_unused_options(arguments), arguments, progress)
     if arguments.preset is not None:
-        tell(published_remark(arguments, renderer.device.software), arguments, progress)
+        print_notes(published_remark(arguments, renderer.device.software), arguments, progress)
     times.append(perf_counter())
     progress(None, "compiling")
-    tell(fill_darkness(renderer, arguments), arguments, progress)
-    tell(nothing_seen(renderer, arguments.size), arguments, progress)
+    print_notes(fill_darkness(renderer, arguments), arguments, progress)
+    print_notes(nothing_seen(renderer, arguments.size), arguments, progress)
     state = None if arguments.output == STANDARD_OUTPUT else renderer.checkpoint(arguments.output)
-    tell(_find_state(state, arguments), arguments, progress)
+    print_notes(_find_state(state, arguments), arguments, progress)
     try:
-        with _driver_warnings_told(arguments, progress):
+        with _driver_warnings_as_notes(arguments, progress):
             picture = _picture(renderer, arguments, state, progress)
         times.append(perf_counter())
-        tell(picture.remarks(arguments.exposure if _displayed(arguments) else 0.0), arguments, progress)
+        print_notes(picture.remarks(arguments.exposure if _is_displayed(arguments) else 0.0), arguments, progress)
         progress(None, f"writing {arguments.output}")
         _write(picture, arguments)
     except KeyboardInterrupt as stop:
-        stop.args = (_how_to_go_on(state, arguments),)
+        stop.args = (_resume_message(state, arguments),)
         raise
     if state is not None:
         state.finish()
@@ -148,12 +160,12 @@ def _picture(renderer: Renderer, arguments: Namespace, state: Checkpoint | None,
     from raystream.farm.pictures import render_on
 
     def notify(line: str) -> None:
-        tell([line], arguments, progress)
+        print_notes([line], arguments, progress)
 
     return render_on(renderer, arguments.cluster, arguments.unit, arguments.mix_builds, notify=notify, **options)
 
 
-def _displayed(arguments: Namespace) -> bool:
+def _is_displayed(arguments: Namespace) -> bool:
     """Whether the picture is exposed and tone mapped, to be looked at; else it is linear."""
     from raystream.film.files.image import DISPLAYED
 
@@ -166,7 +178,7 @@ def fill_darkness(renderer: Renderer, arguments: Namespace) -> list[str]:
     Only where that is left to Raystream: without an environment, and with an exposure that no picture can be shown at.
     """
     requested = arguments.environment, arguments.sun, arguments.exposure
-    automatic = requested == (None, None, "auto") and _displayed(arguments)
+    automatic = requested == (None, None, "auto") and _is_displayed(arguments)
     if not automatic:
         return []
     from raystream.renderer.empty_view import brightened, lit_from_within
@@ -186,28 +198,28 @@ def _write(picture: Picture, arguments: Namespace) -> None:
 def _summary(arguments: Namespace, picture: Picture, triangles: int, seconds: dict[str, float]) -> str:
     """The line that ends a render."""
     width, height = arguments.size
-    parts = [f"{width} x {height}"]
+    phrases = [f"{width} x {height}"]
     facts = picture.stats.facts
     if "samples" in facts:
-        why = facts.get("stopped by", "spp")
+        stop_reason = facts.get("stopped by", "spp")
         rule = f"--quality {arguments.quality}" if arguments.quality and arguments.error is None else "--error"
-        stop_rule = {"spp": "", "error": f" ({rule} met)"}.get(why, f" (--{why} met)")
+        stop_rule = {"spp": "", "error": f" ({rule} met)"}.get(stop_reason, f" (--{stop_reason} met)")
         samples = facts["samples"]
-        samples_text = _count(samples, "sample") if isinstance(samples, int) else f"{samples} samples"
-        parts.append(f"{samples_text} a pixel{stop_rule}")
+        samples_text = _counted(samples, "sample") if isinstance(samples, int) else f"{samples} samples"
+        phrases.append(f"{samples_text} a pixel{stop_rule}")
     if "estimated error" in facts and not (isinstance(facts["samples"], int) and facts["samples"] < NOISE_FROM):
         from raystream.renderer.session.convergence import percent
 
-        before = f" before --denoise {facts['denoised']}" if "denoised" in facts else ""
-        parts.append(f"noise {percent(float(facts['estimated error']))}{before}{_above_goal(arguments, facts)}")
-    parts += [_count(triangles, "triangle"), _count(picture.stats.kernel_passes, "pass", "passes")]
+        denoiser = f" before --denoise {facts['denoised']}" if "denoised" in facts else ""
+        phrases.append(f"noise {percent(float(facts['estimated error']))}{denoiser}{_noise_remark(arguments, facts)}")
+    phrases += [_counted(triangles, "triangle"), _counted(picture.stats.kernel_passes, "pass", "passes")]
     return (
-        f"{printable(arguments.output)}: {', '.join(parts)}; load {seconds['load']:.2f} s, "
+        f"{printable(arguments.output)}: {', '.join(phrases)}; load {seconds['load']:.2f} s, "
         f"build {seconds['build']:.2f} s, compile and render {seconds['render']:.2f} s"
     )
 
 
-def _above_goal(arguments: Namespace, facts: dict[str, Any]) -> str:
+def _noise_remark(arguments: Namespace, facts: dict[str, Any]) -> str:
     """A remark on a render that has ended above its limit of noise, with the option by which another one would reach
     it; empty where it has none, or has ended below."""
     from raystream.film.error import FIRST_LOOK
@@ -216,10 +228,10 @@ def _above_goal(arguments: Namespace, facts: dict[str, Any]) -> str:
 
     samples, error = facts["samples"], float(facts["estimated error"])
     if arguments.error is not None:
-        limit, rule, again = arguments.error, f"--error {arguments.error:g}", ""
+        limit, rule, quality_flag = arguments.error, f"--error {arguments.error:g}", ""
     elif arguments.quality is not None:
         limit = noise_limit(arguments.quality, facts.get("denoised", "none"))
-        rule = again = f"--quality {arguments.quality}"
+        rule = quality_flag = f"--quality {arguments.quality}"
     else:
         return ""
     if error <= limit or (isinstance(samples, int) and samples < FIRST_LOOK):
@@ -229,7 +241,7 @@ def _above_goal(arguments: Namespace, facts: dict[str, Any]) -> str:
     elif isinstance(samples, int):
         needed = samples * (error / limit) ** 2
         digits = 10 ** max(0, math.floor(math.log10(needed)) - 1)
-        remedy = f"{again} --spp {min(math.ceil(needed / digits) * digits, MOST_SAMPLES)}".strip()
+        remedy = f"{quality_flag} --spp {min(math.ceil(needed / digits) * digits, MOST_SAMPLES)}".strip()
     else:
         remedy = "a larger --spp"
     return f", above the {percent(limit)} of {rule} ({remedy} gets there)"
@@ -242,15 +254,15 @@ def _find_state(state: Checkpoint | None, arguments: Namespace) -> list[str]:
         return []
     path, samples, wrong = state.find(arguments.size, pictures=automatic)
     if not automatic:
-        remark = f"{path} holds {_count(samples, 'sample')} of this picture; --resume auto goes on from there"
+        remark = f"{path} holds {_counted(samples, 'sample')} of this picture; --resume auto goes on from there"
         return [] if path is None else [remark]
     arguments.resume = None if path is None else os.fspath(path)
     if path is None:
         return [*(f"not resumed: {reason}" for reason in wrong), "--resume auto: no state to go on from; starts anew"]
-    return [f"goes on from {path}, {_count(samples, 'sample')}"]
+    return [f"goes on from {path}, {_counted(samples, 'sample')}"]
 
 
-def _how_to_go_on(state: Checkpoint | None, arguments: Namespace) -> str:
+def _resume_message(state: Checkpoint | None, arguments: Namespace) -> str:
     """The message for a render ended by Ctrl-C or SIGTERM."""
     if state is None or not (state.saved or state.used):
         return "stopped"
@@ -258,10 +270,10 @@ def _how_to_go_on(state: Checkpoint | None, arguments: Namespace) -> str:
     if not state.saved:
         return f"stopped; go on with --resume {path}"
     goal = most_samples(arguments.spp, arguments.time, arguments.error, arguments.quality)
-    return f"stopped after {state.samples} of {_count(goal, 'sample')}; go on with --resume {path}"
+    return f"stopped after {state.samples} of {_counted(goal, 'sample')}; go on with --resume {path}"
 
 
-def _unused(arguments: Namespace) -> list[str]:
+def _unused_options(arguments: Namespace) -> list[str]:
     """A remark on options that do not serve the chosen program."""
     from raystream.renderer.inputs.settings import unused
 
@@ -271,7 +283,7 @@ def _unused(arguments: Namespace) -> list[str]:
     )
 
 
-def _beyond(renderer: Renderer, arguments: Namespace) -> list[str]:
+def _limit_remarks(renderer: Renderer, arguments: Namespace) -> list[str]:
     """A remark on kernels that are too long for ``--limits``."""
     if arguments.limits == "none" or arguments.quiet:
         return []
@@ -283,12 +295,12 @@ def _beyond(renderer: Renderer, arguments: Namespace) -> list[str]:
 
 
 @contextmanager
-def _driver_warnings_told(arguments: Namespace, progress: TerminalProgress) -> Iterator[None]:
+def _driver_warnings_as_notes(arguments: Namespace, progress: TerminalProgress) -> Iterator[None]:
     """Say a DriverWarning as a note, whatever the filters for developers' warnings are."""
     with warnings.catch_warnings():
         warnings.simplefilter("always", DriverWarning)
         warnings.simplefilter("ignore", ViewerWarning)  # told already
-        warnings.showwarning = lambda message, *rest, **more: tell([str(message)], arguments, progress)
+        warnings.showwarning = lambda message, *rest, **more: print_notes([str(message)], arguments, progress)
         yield
 
 
@@ -301,7 +313,7 @@ def _render_frames(arguments: Namespace) -> bool:
         progress(None, f"loading {arguments.scene}")
         from raystream.renderer.sequence import save_frames
 
-        loaded()
+        finish_loading()
         scene = load_scene(arguments, progress)
         frames = _frames(scene, arguments, progress)
         remarks: list[list[str]] = []
@@ -312,15 +324,15 @@ def _render_frames(arguments: Namespace) -> bool:
 
         save_frames(arguments.output, frames, arguments.fps, note, arguments.exposure, arguments.tonemap)
         if all(remarks):  # one that fades to black is meant to
-            tell(remarks[0], arguments, progress)
+            print_notes(remarks[0], arguments, progress)
     seconds = perf_counter() - start_time
     if arguments.stats is not None:
         part_file.write(arguments.stats, as_json({"frames": counted, "wall_seconds": seconds}))
     if not arguments.quiet:
         width, height = arguments.size
         print(
-            f"{printable(arguments.output)}: {_count(len(counted), 'frame')} of {width} x {height}, "
-            f"{_count(scene.triangle_count, 'triangle')}; {seconds:.2f} s, {seconds / len(counted):.2f} s a frame"
+            f"{printable(arguments.output)}: {_counted(len(counted), 'frame')} of {width} x {height}, "
+            f"{_counted(scene.triangle_count, 'triangle')}; {seconds:.2f} s, {seconds / len(counted):.2f} s a frame"
         )
     return True
 
@@ -344,9 +356,210 @@ def _frames(scene: Scene, arguments: Namespace, progress: TerminalProgress) -> G
     return farmed(
         **options,
         films=arguments.output.lower().endswith(".exr"),
-        notify=lambda line: tell([line], arguments, progress),
+        notify=lambda line: print_notes([line], arguments, progress),
     )
 
 
-def _count(count: int, one: str, many: str = "") -> str:
+def _counted(count: int, one: str, many: str = "") -> str:
     return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+# -- several scenes: one picture each, by one renderer or by several processes; a scene that fails is told at the end --
+
+PLACEHOLDER = re.compile(r"\{(stem|name|index)\}")
+EXAMPLE = "such as -o {stem}.png; there are {stem}, {name} and {index}"
+RENDERER = "raystream.cli.rendering:SceneRenderer"  # of workers
+SINGLE = ("frames", "resume", "stats")  # options of one picture, or of one scene
+
+
+def render(arguments: Namespace) -> bool | int:
+    """Render every scene of ``arguments.scenes`` to a file of its own; whether all is well, or the exit code that each
+    failed picture would have by itself."""
+    arguments.scenes = scenes = [name for word in arguments.scenes for name in _expand_pattern(word)]
+    if len(scenes) == 1:
+        arguments.scene = scenes[0]
+        if arguments.output is not None and PLACEHOLDER.search(arguments.output):
+            arguments.output = output_path(arguments.output, scenes[0], 0, 1)
+            with _folders([arguments.output]):
+                check_render(arguments)
+        return render_scene(arguments)
+    from raystream.cli.progress import TerminalProgress
+
+    tasks, start_time, failed = _scene_tasks(arguments, scenes), perf_counter(), list[tuple[str, int]]()
+    jobs = min(arguments.jobs, len(tasks))
+    with TerminalProgress(arguments.quiet) as progress:
+        try:
+            for result, fault in (
+                _by_processes(tasks, jobs, progress) if jobs > 1 else _by_this_process(tasks, progress)
+            ):
+                if fault:
+                    failed.append((fault, result if isinstance(result, int) else FAULT))
+                elif not arguments.quiet:
+                    progress.print_line(str(result))
+        except KeyboardInterrupt as stop:
+            stop.args = ("stopped; the pictures that are written are whole",)
+            raise
+    for fault, _ in failed:
+        print(f"raystream: error: {printable(fault)}", file=sys.stderr)
+    if not arguments.quiet:
+        done, seconds = len(tasks) - len(failed), perf_counter() - start_time
+        print(f"{done} of {len(tasks)} pictures; {seconds:.2f} s, {seconds / len(tasks):.2f} s a picture")
+    return min(code for _, code in failed) if failed else True
+
+
+def _expand_pattern(word: str) -> list[str]:
+    """The files of a pattern, where the shell has left one; any other word itself."""
+    files = sorted(glob(word)) if "*" in word and not os.path.exists(word) else []
+    return files or [word]
+
+
+def output_path(pattern: str, scene: str, index: int, count: int) -> str:
+    """The file of the scene of that index among ``count``: placeholders in the pattern are replaced."""
+    path = Path(scene)
+    values = {"stem": path.stem, "name": path.name, "index": str(index).zfill(len(str(count - 1)))}
+    return PLACEHOLDER.sub(lambda match: values[match[1]], pattern)
+
+
+def _scene_tasks(arguments: Namespace, scenes: Sequence[str]) -> list[Namespace]:
+    """The arguments of each picture. Raises ViewerError, before any work, for an unwritable file and for two pictures
+    in one file."""
+    if arguments.output is None or not PLACEHOLDER.search(arguments.output):
+        where = "--output" if arguments.output is None else arguments.output
+        named = f"'{scenes[0]}', '{scenes[1]}'{' ...' if len(scenes) > 2 else ''}"
+        raise ViewerError(where, f"one file cannot hold the pictures of {len(scenes)} scenes, {named}", EXAMPLE)
+    for name in SINGLE:
+        if name in arguments.typed:
+            raise ViewerError(f"--{name}", f"is for one scene, and there are {len(scenes)}", "render them one by one")
+    owners: dict[str, int] = {}
+    tasks = []
+    for index, scene in enumerate(scenes):
+        output = output_path(arguments.output, scene, index, len(scenes))
+        first = owners.setdefault(os.path.realpath(output), index)
+        if first != index:
+            raise ViewerError(output, f"both {scenes[first]} and {scene} would go there", "add {index} to -o")
+        tasks.append(Namespace(**{**vars(arguments), "scene": scene, "output": output}))
+    with _folders([task.output for task in tasks]):
+        for task in tasks:
+            check_render(task)
+    return tasks
+
+
+@contextmanager
+def _folders(outputs: Sequence[str]) -> Iterator[None]:
+    """Makes the missing folders of these files, where those above are there; an error in the block takes them away."""
+    created: list[Path] = []
+    try:
+        for folder in dict.fromkeys(Path(output).parent for output in outputs):
+            with suppress(OSError, ValueError):  # the check tells why
+                if not folder.exists():
+                    folder.mkdir()
+                    created.append(folder)
+        yield
+    except BaseException:
+        for folder in created:
+            with suppress(OSError):
+                folder.rmdir()
+        raise
+
+
+class SceneRenderer:
+    """Pictures one after the other by one renderer: device and compiled programs stay."""
+
+    def __init__(self) -> None:
+        self._renderer: Renderer | None = None
+
+    def render(self, task: Namespace, progress: TerminalProgress) -> tuple[str | int, str]:
+        """The line of a picture that is written, and empty; or the exit code, and the fault."""
+        try:
+            done = render_picture(task, progress, self._renderer)
+        except Exception as error:
+            if task.debug:
+                traceback.print_exc()
+            if not isinstance(error, ViewerError):  # after which the renderer is as it was
+                self._renderer = None
+            code, fault = exit_code_and_message(error)
+            return code, fault if fault.startswith(task.scene) else f"{task.scene}: {fault}"
+        self._renderer = done.renderer
+        return done.line, ""
+
+
+def _by_this_process(tasks: Sequence[Namespace], progress: TerminalProgress) -> Iterator[tuple[str | int, str]]:
+    """Every picture by this process."""
+    renderer = SceneRenderer()
+    for index, task in enumerate(tasks):
+        progress.begin_part(index, len(tasks), os.path.basename(task.scene))
+        yield renderer.render(task, progress)
+
+
+def _by_processes(tasks: Sequence[Namespace], jobs: int, progress: TerminalProgress) -> Iterator[tuple[str | int, str]]:
+    """Every picture by one of ``jobs`` processes, in the order in which they are done."""
+    for done, (notes, line, fault) in enumerate(results(tasks, jobs, RENDERER), 1):
+        for note in notes:
+            progress.note(note)
+        progress(done / len(tasks), f"{done} of {len(tasks)} pictures, {jobs} processes")
+        yield line, fault
+
+
+# -- whether a picture, or frames, can be written: found out before any work -------------------------------------------
+
+
+def check_output(arguments: Namespace) -> None:
+    """Find out before any work whether the picture, or the frames, can be written; refuse options that do nothing."""
+    from raystream.film.files.image import check_alpha, check_path
+    from raystream.film.files.movie import check_output as check_movie
+    from raystream.film.files.movie import is_movie
+    from raystream.renderer.device.footprint import check_memory
+
+    _check_cluster(arguments)
+    if "motion_keys" in arguments.typed and arguments.shutter is None:
+        raise ViewerError("--motion-keys", "needs --shutter", "such as --shutter 0,0.5")
+    # As little as any program takes: the renderer, which knows more, looks again.
+    check_memory(arguments.size, progressive=False, layers=arguments.layers)
+    if arguments.frames is not None:
+        if arguments.moment is not None:
+            raise ViewerError("--moment", "is for one picture, and --frames for many", "give one of them")
+        if arguments.resume is not None:
+            raise ViewerError("--resume", "is for one picture, and --frames for many", "give one of them")
+        if arguments.output == STANDARD_OUTPUT:
+            raise ViewerError("--output -", "is for one picture, and --frames for many", "such as -o frame_%04d.png")
+        check_movie(arguments.output, arguments.frames, arguments.size, arguments.fps, arguments.layers)
+        if arguments.background == "transparent" and is_movie(arguments.output):
+            raise ViewerError(arguments.output, "a movie has no alpha channel", "such as -o frame_%04d.png")
+        return
+    if arguments.output == STANDARD_OUTPUT:
+        _check_standard_output(arguments)
+    elif is_movie(arguments.output):
+        raise ViewerError(arguments.output, "a movie needs --frames", "such as --frames 0-119")
+    if arguments.turntable:
+        raise ViewerError("--turntable", "needs --frames", "such as --frames 0-119 -o frame_%04d.png")
+    if arguments.shutter is not None and arguments.moment is None:
+        raise ViewerError("--shutter", "needs --moment or --frames", "such as --moment 1.5")
+    if arguments.animation is not None and arguments.moment is None:
+        raise ViewerError("--animation", "needs --moment or --frames", "such as --moment 1.5")
+    if arguments.resume not in (None, AUTO) and not os.path.isfile(arguments.resume):
+        raise ViewerError(arguments.resume, "there is no such file to go on from", "an EXR that a render has left")
+    if arguments.output != STANDARD_OUTPUT:
+        check_path(arguments.output, arguments.layers)
+        if arguments.background == "transparent":
+            check_alpha(arguments.output)
+
+
+def _check_cluster(arguments: Namespace) -> None:
+    if arguments.cluster is not None:
+        from raystream.farm.cluster import check_cluster
+
+        check_cluster(arguments.cluster)
+        if arguments.frames is not None and "unit" in arguments.typed:
+            raise ViewerError("--unit", "is for one picture: of many, a frame is the unit", "leave it out")
+        return
+    for name, option in OPTIONS.items():  # a switch that is off is typed, too
+        if option.scope.needs == "cluster" and name in arguments.typed and getattr(arguments, name):
+            raise ViewerError(option.flag, "needs --cluster", "such as --cluster local")
+
+
+def _check_standard_output(arguments: Namespace) -> None:
+    if sys.stdout is None or sys.stdout.isatty():
+        what = "standard output is closed" if sys.stdout is None else "standard output is a terminal"
+        raise ViewerError("--output -", what, "send it to a file or a program: -o - > picture.png")
+    if arguments.layers:
+        raise ViewerError("--output -", f"a PNG cannot hold the layers {', '.join(arguments.layers)}", "save as .exr")

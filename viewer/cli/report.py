@@ -134,7 +134,7 @@ def describe(
         data["gpu"] = Renderer(scene, program=program, **(structure or {})).info()
     except DeviceError as error:
         data["warnings"].append(f"nothing known of GPU memory: {error}")
-    return plain(data)
+    return json_value(data)
 
 
 def lines(data: Mapping[str, Any]) -> Iterator[str]:
@@ -148,16 +148,16 @@ def lines(data: Mapping[str, Any]) -> Iterator[str]:
         *([("quadrics", f"{data['quadrics']:,}")] if data["quadrics"] else []),
         ("vertices", f"{data['vertices']:,}"),
         ("bounds", f"{_vector(low)} to {_vector(high)}"),
-        *_listed(
+        *_list_rows(
             "materials",
             [f"{m['name']}: {_material(m)}" for m in data["materials"]],
             ", ".join(f"{count:,} {kind}" for kind, count in data["kinds"].items()),
         ),
-        *_listed("textures", [_texture(t) for t in data["textures"]], size_text(data["texture_bytes"])),
-        *_listed("lights", [_light_text(light) for light in data["lights"]]),
+        *_list_rows("textures", [_texture(t) for t in data["textures"]], size_text(data["texture_bytes"])),
+        *_list_rows("lights", [_light_text(light) for light in data["lights"]]),
         ("environment", _environment(data["environment"])),
-        *_listed("cameras", [_camera(camera) for camera in data["cameras"]]),
-        *_listed("animations", [f"{a['name']}: {a['seconds']:g} s" for a in data["animations"]]),
+        *_list_rows("cameras", [_camera(camera) for camera in data["cameras"]]),
+        *_list_rows("animations", [f"{a['name']}: {a['seconds']:g} s" for a in data["animations"]]),
         *([("deforming", _deforming_text(data["deforming"]))] if data["deforming"]["meshes"] else []),
         *([("variants", ", ".join(data["variants"]))] if data["variants"] else []),
         ("extensions", ", ".join(data["extensions_used"]) or "none"),
@@ -165,7 +165,7 @@ def lines(data: Mapping[str, Any]) -> Iterator[str]:
     if data["extensions_ignored"]:
         rows.append(("  ignored", ", ".join(data["extensions_ignored"])))
     for part, value in (data["gpu"] or {}).items():
-        rows.extend(_rows(part.replace("per ray", f"per ray, program {data['program']}"), value))
+        rows.extend(_nested_rows(part.replace("per ray", f"per ray, program {data['program']}"), value))
     rows.extend(("note", warning) for warning in data["warnings"])
     yield from _aligned(rows)
 
@@ -203,17 +203,17 @@ def _trials(device: Mapping[str, Any]) -> str:
     return ": ".join(filter(None, (device["since"], "; ".join(filter(None, (figures, *skipped, device["note"]))))))
 
 
-def plain(value: Any) -> Any:
+def json_value(value: Any) -> Any:
     """The value as JSON can hold it: arrays as lists, NumPy numbers as Python's, None for infinities and NaN."""
     match value:
         case Mapping():
-            return {str(key): plain(item) for key, item in value.items()}
+            return {str(key): json_value(item) for key, item in value.items()}
         case np.ndarray():
-            return plain(value.tolist())
+            return json_value(value.tolist())
         case np.generic():
-            return plain(value.item())
+            return json_value(value.item())
         case list() | tuple() | set():
-            return [plain(item) for item in value]
+            return [json_value(item) for item in value]
         case float():
             return value if math.isfinite(value) else None
         case None | bool() | int() | str():
@@ -229,7 +229,7 @@ def _aligned(rows: list[tuple[str, str]]) -> Iterator[str]:
         yield f"   {label:{width}}  {value}".rstrip()
 
 
-def _listed(label: str, entries: list[str], sum_of_all: str = "", most: int = 12) -> list[tuple[str, str]]:
+def _list_rows(label: str, entries: list[str], sum_of_all: str = "", most: int = 12) -> list[tuple[str, str]]:
     """Rows of a list: its length and a remark on all, then an entry each, the end left out of long ones."""
     remark = f": {sum_of_all}" if entries and sum_of_all else ""
     rows = [(label, f"{len(entries):,}{remark}")] + [("", entry) for entry in entries[:most]]
@@ -284,8 +284,8 @@ def _light(scene: Scene, light: Movable) -> dict[str, Any]:
 
 
 def _light_text(light: Mapping[str, Any]) -> str:
-    where = "towards" if light["kind"] == "directional" else "at"
-    text = f"{light['name']}: {light['kind']}, {where} {_vector(light['position'])}"
+    preposition = "towards" if light["kind"] == "directional" else "at"
+    text = f"{light['name']}: {light['kind']}, {preposition} {_vector(light['position'])}"
     if light["intensity"] is not None:
         unit = "W/m^2" if light["kind"] == "directional" else "W/sr"
         text += f", {_vector(light['intensity'])} {unit}"
@@ -293,8 +293,8 @@ def _light_text(light: Mapping[str, Any]) -> str:
 
 
 def _environment(environment: Mapping[str, Any]) -> str:
-    wide, tall = environment["size"]
-    text = environment["name"] + (f", {wide:,} x {tall:,}" if wide * tall > 1 else "")
+    width, height = environment["size"]
+    text = environment["name"] + (f", {width:,} x {height:,}" if width * height > 1 else "")
     return text if environment["flux"] == 0 else f"{text}, {environment['flux']:.3g} W/m^2 from all around"
 
 
@@ -308,21 +308,21 @@ def _camera(camera: Mapping[str, Any]) -> str:
 
 
 def _texture(texture: Mapping[str, Any]) -> str:
-    wide, tall = texture["size"]
-    parts = [f"{wide:,} x {tall:,}", size_text(texture["bytes"]), " and ".join(dict.fromkeys(texture["wrap"]))]
+    width, height = texture["size"]
+    parts = [f"{width:,} x {height:,}", size_text(texture["bytes"]), " and ".join(dict.fromkeys(texture["wrap"]))]
     parts += [texture["filter"], *(["mip levels"] if "mipmap" in texture["minification"] else [])]
     parts += {"uint16": ["16 bits"], "float16": ["halfs"]}.get(texture["type"], [])
     return f"{texture['image']}: {', '.join(parts)}"
 
 
-def _rows(label: str, value: Any, bytes_: bool = False) -> Iterator[tuple[str, str]]:
+def _nested_rows(label: str, value: Any, bytes_: bool = False) -> Iterator[tuple[str, str]]:
     """Rows of nested data; a number under a name with ``bytes`` or ``memory`` is shown in binary units."""
     counted = bytes_ or any(word in label.lower() for word in ("bytes", "memory"))
     text = label.replace("_", " ")
     if isinstance(value, Mapping):
         yield text, ""
         for key, item in value.items():
-            for inner, shown in _rows(str(key), item, counted):
+            for inner, shown in _nested_rows(str(key), item, counted):
                 yield f"  {inner}", shown
     elif isinstance(value, bool) or not isinstance(value, (int, float)):
         yield text, _vector(value) if isinstance(value, list) else str(value)

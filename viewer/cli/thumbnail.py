@@ -42,7 +42,7 @@ def thumbnail(arguments: Namespace) -> bool:
     for name in ("input", "output", "size"):
         if getattr(arguments, name) is None:
             raise ViewerError("thumbnail", f"the {name} is missing", "such as raystream thumbnail a.glb a.png 256")
-    path, edge = source(arguments.input), _edge(arguments.size)
+    path, edge = local_path(arguments.input), _edge(arguments.size)
     part_file.check_path(arguments.output)
     try:
         changed = os.stat(path).st_mtime
@@ -54,7 +54,7 @@ def thumbnail(arguments: Namespace) -> bool:
     from raystream.renderer.empty_view import brightened
     from raystream.renderer.renderer import Renderer
 
-    start.loaded()
+    start.finish_loading()
     renderer = Renderer(load(path, lenient=True).with_parts(framed=True), max_texture=TEXELS * edge)
     brightened(renderer, (edge, edge))
     picture = renderer.render((edge, edge), spp=SAMPLES, quality=QUALITY)
@@ -62,16 +62,16 @@ def thumbnail(arguments: Namespace) -> bool:
     return True
 
 
-def source(name: str) -> str:
+def local_path(name: str) -> str:
     """The path of a file, by its name or its ``file:`` URI. Raises ViewerError for a file elsewhere."""
     if not _is_uri(name):
         return name
-    parts = urlsplit(name)
-    if parts.scheme.lower() != "file" or parts.netloc not in ("", "localhost"):
+    uri = urlsplit(name)
+    if uri.scheme.lower() != "file" or uri.netloc not in ("", "localhost"):
         raise ViewerError(name, "is no file of this machine", "give a path or a file:// URI")
     from urllib.request import url2pathname
 
-    return url2pathname(parts.path)
+    return url2pathname(uri.path)
 
 
 def _is_uri(name: str) -> bool:

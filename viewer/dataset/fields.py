@@ -9,7 +9,7 @@ from dataclasses import MISSING, fields
 from typing import Any, TypeVar
 
 from raystream.base.errors import ViewerError
-from raystream.options.declare import listed, suggestion
+from raystream.options.declare import join_words, suggestion
 
 Reader = Callable[[Any], Any]
 Span = tuple[float, float]
@@ -138,7 +138,7 @@ def word(*words: str) -> Reader:
     def read(value: Any) -> str:
         if value not in words:
             close = suggestion(value[:LONGEST_ECHO], words) if isinstance(value, str) else ""
-            raise Refused(listed(words), close)
+            raise Refused(join_words(words), close)
         return str(value)
 
     return read

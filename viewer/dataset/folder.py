@@ -21,8 +21,9 @@ from typing import Any, BinaryIO
 from raystream.base.errors import ViewerError
 from raystream.base.version import __version__
 from raystream.dataset.fields import echo
-from raystream.dataset.picture import WRITERS, FinishedPicture
+from raystream.dataset.picture import FinishedPicture
 from raystream.dataset.stage import DatasetStage
+from raystream.dataset.writers import WRITERS
 from raystream.film.files.image import write_whole
 
 fcntl: ModuleType | None
@@ -50,8 +51,10 @@ class DatasetFolder:
         for another recipe's, and for a file that is no manifest."""
         data = (self.path / MANIFEST).read_bytes()
         first, _, _ = data.partition(b"\n")
-        head = _head(first + b"\n") if len(first) < len(data) else None
-        if head is None and (self._begun or not _line(self._head).startswith(data)):  # a process killed at its start
+        head = _manifest_head(first + b"\n") if len(first) < len(data) else None
+        if head is None and (
+            self._begun or not _json_line(self._head).startswith(data)
+        ):  # a process killed at its start
             raise ViewerError(str(self.path), f"holds other files: its {MANIFEST} is no dataset's", NEW)
         if head is None or (head != self._head and not self._begun):
             self._manifest.truncate(0)  # of another recipe there is no picture
@@ -76,13 +79,13 @@ class DatasetFolder:
 
     def _record(self, line: bytes) -> dict[str, Any] | None:
         """A picture's record of its line; None for a line that is damaged, or of another recipe."""
-        record = _object(line)
+        record = _json_object(line)
         if record is None or record.pop(CHECKSUM, None) != self._checksum(record):
             return None
         return record if record["number"] < self.stage.recipe.pictures else None
 
     def _checksum(self, record: Mapping[str, Any]) -> str:
-        return hashlib.blake2b(_line(record), key=self.stage.digest.encode(), digest_size=8).hexdigest()
+        return hashlib.blake2b(_json_line(record), key=self.stage.digest.encode(), digest_size=8).hexdigest()
 
     def _has_files(self, record: Mapping[str, Any]) -> bool:
         """Whether all of a picture's files are there, in their sizes."""
@@ -107,7 +110,7 @@ class DatasetFolder:
                 self._write(path, data)
         lines = [self._head, *map(self._checked, records)]
         self._manifest.close()  # Windows renames onto no open file
-        self._write(MANIFEST, b"".join(_line(record) for record in lines))
+        self._write(MANIFEST, b"".join(_json_line(record) for record in lines))
 
     def _checked(self, record: Mapping[str, Any]) -> Mapping[str, Any]:
         return {**record, CHECKSUM: self._checksum(record)}
@@ -118,11 +121,11 @@ class DatasetFolder:
             target.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise ViewerError(str(target.parent), f"cannot be made: {error.strerror}") from None
-        write_whole(target, lambda part: _fill(part, data))
+        write_whole(target, lambda part: _write_bytes(part, data))
 
     def _append(self, record: Mapping[str, Any]) -> None:
         """A line at the end, or nothing."""
-        end, line = self._manifest.seek(0, os.SEEK_END), _line(record)
+        end, line = self._manifest.seek(0, os.SEEK_END), _json_line(record)
         try:
             if self._manifest.write(line) < len(line):  # a full disk takes a part, without an error
                 raise OSError(ENOSPC, os.strerror(ENOSPC))
@@ -134,7 +137,7 @@ class DatasetFolder:
 
 
 @contextmanager
-def opened(path: str, stage: DatasetStage) -> Iterator[DatasetFolder]:
+def open_folder(path: str, stage: DatasetStage) -> Iterator[DatasetFolder]:
     """The folder of a dataset, made or gone on with, held by this process alone meanwhile.
 
     Raises ViewerError for a folder of other things or another recipe's, one that another process holds, and one that
@@ -166,12 +169,12 @@ def opened(path: str, stage: DatasetStage) -> Iterator[DatasetFolder]:
         yield dataset
 
 
-def _fill(part: Path, data: bytes) -> None:
+def _write_bytes(part: Path, data: bytes) -> None:
     with open(part, "wb") as file:
         file.write(data)
 
 
-def _object(line: bytes) -> dict[str, Any] | None:
+def _json_object(line: bytes) -> dict[str, Any] | None:
     """The JSON object of a line; None for anything else."""
     try:
         value = json.loads(line)
@@ -180,12 +183,12 @@ def _object(line: bytes) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-def _head(line: bytes) -> dict[str, Any] | None:
+def _manifest_head(line: bytes) -> dict[str, Any] | None:
     """The recipe's digest and the version of a manifest's first line; None for another program's."""
-    value = _object(line)
+    value = _json_object(line)
     ours = value is not None and [*value] == ["recipe", "raystream"] and all(isinstance(v, str) for v in value.values())
     return value if ours else None
 
 
-def _line(record: Mapping[str, Any]) -> bytes:
+def _json_line(record: Mapping[str, Any]) -> bytes:
     return json.dumps(record, separators=(",", ":")).encode() + b"\n"

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import tempfile
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from raystream.base.errors import ViewerWarning
-from raystream.dataset import bop, coco, nerf
-from raystream.dataset.sampling import PlacementReport, SceneLayout, camera, picture_seed
+from raystream.dataset.sampling import PlacementReport, SceneLayout, picture_seed, sample_camera
 from raystream.dataset.stage import Arrangement, DatasetStage
-from raystream.dataset.view import Ball, CopyInView, GroundTruth, Silhouette, lens_of, silhouettes
+from raystream.dataset.view import Ball, GroundTruth, ObjectInView, Silhouette, lens_of, silhouettes
+from raystream.dataset.writers import WRITERS
 from raystream.film.files import image
 from raystream.options.table import keywords
 from raystream.renderer.render import centre_layers
@@ -24,7 +24,7 @@ from raystream.renderer.renderer import Renderer
 from raystream.scene.camera import Camera
 
 CORNERS = np.array([[k >> axis & 1 for axis in range(3)] for k in range(8)], bool)
-OWN_LAYERS = ("class", "depth", "flow", "object", "position")  # made here; others by the renderer
+DATASET_LAYERS = ("class", "depth", "flow", "object", "position")  # made here; others by the renderer
 
 
 @dataclass(frozen=True)
@@ -37,10 +37,10 @@ class FinishedPicture:
     record: Mapping[str, Any]
 
 
-class Maker:
-    """Makes a stage's pictures in any order, by one renderer; a picture's bits do not depend on those before it.
+class DatasetRenderer:
+    """Renders a stage's pictures in any order, by one renderer; a picture's bits do not depend on those before it.
 
-    report : of the placement of copies, see `raystream.dataset.sampling.layout`.
+    report : of the placement of copies, see `raystream.dataset.sampling.sample_layout`.
     """
 
     def __init__(self, stage: DatasetStage, report: PlacementReport | None = None) -> None:
@@ -48,15 +48,15 @@ class Maker:
         self.stage, self.recipe = stage, stage.recipe
         self._renderer: Renderer | None = None
         self._scene: tuple[int, SceneLayout, Arrangement] | None = None
-        self._on_show: Arrangement | None = None  # by the renderer
+        self._arrangement: Arrangement | None = None  # of the renderer
 
     def release(self) -> None:
         """Free the renderer."""
         if self._renderer is not None:
             self._renderer.release()
-            self._renderer = self._on_show = None
+            self._renderer = self._arrangement = None
 
-    def make(self, index: int) -> FinishedPicture:
+    def render(self, index: int) -> FinishedPicture:
         """The picture of that index. Raises ViewerError where the renderer does."""
         view, linear, layers = self.view(index)
         files = {view.path("rgb"): image.png(view.rgb, {}), view.path("depth"): self._depth(view.depth)}
@@ -65,23 +65,23 @@ class Maker:
         assert self._renderer is not None
         record: dict[str, Any] = {"number": index, "driver": self._renderer.device.driver}
         for name in self.recipe.formats:
-            more, record[name] = WRITERS[name].of_view(self.stage, view)
-            files |= more
+            view_files, record[name] = WRITERS[name].of_view(self.stage, view)
+            files |= view_files
         return FinishedPicture(index, files, record)
 
     def view(self, picture_index: int) -> tuple[GroundTruth, NDArray[np.float32], dict[str, NDArray]]:
         """A picture as arrays: its record, its linear colours (H, W, 3), and the recipe's layers by name."""
         recipe, (scene, index) = self.recipe, divmod(picture_index, self.recipe.views)
         if self._scene is None or self._scene[0] != scene:
-            laid = self.stage.layout(scene, self._report)
-            self._scene = scene, laid, self.stage.arranged(laid)
-        _, laid, arranged = self._scene
-        eye, size = camera(recipe, laid.middle, scene, index), recipe.size
-        renderer = self._shown(laid, arranged, eye, picture_seed(recipe, picture_index))
+            layout = self.stage.layout(scene, self._report)
+            self._scene = scene, layout, self.stage.arranged(layout)
+        _, layout, arranged = self._scene
+        eye, size = sample_camera(recipe, layout.middle, scene, index), recipe.size
+        renderer = self._updated_renderer(layout, arranged, eye, picture_seed(recipe, picture_index))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ViewerWarning)  # of choices that the recipe has made
             picture = renderer.render(size, spp=recipe.render["spp"])
-        names = [name for name in recipe.layers if name not in OWN_LAYERS]
+        names = [name for name in recipe.layers if name not in DATASET_LAYERS]
         layers = centre_layers(renderer, size, [*names, "instance", "position"])
         hit, position = layers["instance"] >= 0, layers["position"].astype(np.float64)
         owners = arranged.owners[layers["instance"]]
@@ -95,22 +95,22 @@ class Maker:
             picture.srgb8(recipe.render["exposure"], recipe.render["tonemap"]),
             depth,
             owners,
-            self._copies_in_view(arranged, eye, owners, renderer),
+            self._objects_in_view(arranged, eye, owners, renderer),
         )
-        categories = [*(self.stage.kinds[thing.kind].category for thing in arranged.things), -1]
+        categories = [*(self.stage.kinds[placed.kind].category for placed in arranged.objects), -1]
         layers |= {"depth": depth, "object": owners, "class": np.array(categories, np.int32)[owners]}
         if "flow" in recipe.layers:
-            layers["flow"] = self._flow(laid, scene, index, position, hit)
+            layers["flow"] = self._flow(layout, scene, index, position, hit)
         return view, picture.linear, {name: layers[name] for name in recipe.layers}
 
-    def _shown(self, laid: SceneLayout, arranged: Arrangement, eye: Camera, seed: int) -> Renderer:
+    def _updated_renderer(self, layout: SceneLayout, arranged: Arrangement, eye: Camera, seed: int) -> Renderer:
         """The renderer with a picture's scene; every option that differs among pictures is given."""
-        environment = self.stage.environments[laid.environment]
+        environment = self.stage.environments[layout.environment]
         chosen: dict[str, Any] = {
             "camera": eye,
             "environment": environment,
-            "environment_rotation": laid.rotation,
-            "sun": (laid.sun, 0.0) if environment == "sky" else None,
+            "environment_rotation": layout.rotation,
+            "sun": (layout.sun, 0.0) if environment == "sky" else None,
             "seed": seed,
         }
         with warnings.catch_warnings():
@@ -119,54 +119,54 @@ class Maker:
                 fixed = {name: value for name, value in self.recipe.render.items() if name in keywords("renderer")}
                 self._renderer = Renderer(arranged.scene, **fixed, **chosen)
             else:
-                self._renderer.update(None if arranged is self._on_show else arranged.scene, **chosen)
-        self._on_show = arranged
+                self._renderer.update(None if arranged is self._arrangement else arranged.scene, **chosen)
+        self._arrangement = arranged
         return self._renderer
 
-    def _copies_in_view(
+    def _objects_in_view(
         self,
         arranged: Arrangement,
         eye: Camera,
         owners: NDArray[np.int32],
         renderer: Renderer,
-    ) -> tuple[CopyInView, ...]:
-        """The copies in a picture."""
-        outlines: list[Silhouette | None] = [None] * len(arranged.things)
-        if any(WRITERS[name].WHOLE for name in self.recipe.formats):
-            balls = [self._ball(k, arranged) for k in range(len(arranged.things))]
-            outlines = [*silhouettes(renderer, eye, arranged.owners, balls, owners)]
+    ) -> tuple[ObjectInView, ...]:
+        """The objects in a picture."""
+        whole_silhouettes: list[Silhouette | None] = [None] * len(arranged.objects)
+        if any(WRITERS[name].whole_silhouettes for name in self.recipe.formats):
+            balls = [self._ball(k, arranged) for k in range(len(arranged.objects))]
+            whole_silhouettes = [*silhouettes(renderer, eye, arranged.owners, balls, owners)]
         right, up, forward = eye.basis()
         axes = np.stack([right, -up, forward])
         return tuple(
-            CopyInView(
-                thing.kind,
-                axes @ thing.placement.rotation,
-                axes @ (thing.placement.position - eye.origin),
+            ObjectInView(
+                placed.kind,
+                axes @ placed.placement.rotation,
+                axes @ (placed.placement.position - eye.origin),
                 silhouette,
             )
-            for thing, silhouette in zip(arranged.things, outlines, strict=True)
+            for placed, silhouette in zip(arranged.objects, whole_silhouettes, strict=True)
         )
 
     def _ball(self, index: int, arranged: Arrangement) -> Ball:
         """Of a copy: that of its whole model."""
-        placed = arranged.things[index].placement
-        shape = self.stage.assets[placed.model].shape
+        placement = arranged.objects[index].placement
+        shape = self.stage.assets[placement.model].shape
         low, high = shape.points.min(axis=0), shape.points.max(axis=0)
-        corners = np.where(CORNERS, high, low) @ placed.matrix[:3, :3].T + placed.position
-        return Ball(placed.position, shape.radius * placed.scale * (1 + 1e-5), corners)
+        corners = np.where(CORNERS, high, low) @ placement.matrix[:3, :3].T + placement.position
+        return Ball(placement.position, shape.radius * placement.scale * (1 + 1e-5), corners)
 
     def _flow(
-        self, laid: SceneLayout, scene: int, index: int, position: NDArray[np.float64], hit: NDArray[np.bool_]
+        self, layout: SceneLayout, scene: int, index: int, position: NDArray[np.float64], hit: NDArray[np.bool_]
     ) -> NDArray[np.float32]:
         """(H, W, 2): from pixels' centres to where the next view of the scene has the same points, right and down; NaN
         where nothing is hit or the point is behind that camera, and in the last view."""
         height, width = hit.shape
         flow = np.full((height, width, 2), np.nan, np.float32)
         if index + 1 < self.recipe.views:
-            following = camera(self.recipe, laid.middle, scene, index + 1)
+            following = sample_camera(self.recipe, layout.middle, scene, index + 1)
             rows, columns = np.nonzero(hit)
-            at = following.project(position[hit], (width, height))
-            flow[hit] = at - np.stack([columns, rows], axis=1) - 0.5
+            projected = following.project(position[hit], (width, height))
+            flow[hit] = projected - np.stack([columns, rows], axis=1) - 0.5
         return flow
 
     def _depth(self, depth: NDArray[np.float64]) -> bytes:
@@ -185,21 +185,3 @@ def exr(linear: NDArray[np.float32], layers: Mapping[str, NDArray]) -> bytes:
         path = Path(folder) / "picture.exr"
         image.save(path, linear, channels)
         return path.read_bytes()
-
-
-Files = dict[str, bytes]
-
-
-class Writer(Protocol):
-    """The interface of a format's module. WHOLE : whether it needs whole silhouettes."""
-
-    WHOLE: bool
-
-    def of_view(self, stage: DatasetStage, view: GroundTruth) -> tuple[Files, Any]:
-        """A picture's own files, by their paths in the dataset's folder, and its data for `lists`, of JSON's types."""
-
-    def lists(self, stage: DatasetStage, records: Sequence[Mapping[str, Any]]) -> Files:
-        """The files of all pictures together, by the indices and records of all."""
-
-
-WRITERS: Mapping[str, Writer] = {"coco": coco, "bop": bop, "nerf": nerf}  # type: ignore[dict-item]

@@ -25,7 +25,7 @@ MOST = 1_000_000  # scenes, and pictures: file names have six digits
 MOST_THINGS = 4096  # in a scene: a mask each
 BYTES = 16 << 20  # of a recipe's file
 # What the recipe says itself, or what is of one picture alone.
-OWN = {"camera", "environment", "environment_rotation", "sun", "seed", "light", "variant", "classic", "device"}
+RESERVED = {"camera", "environment", "environment_rotation", "sun", "seed", "light", "variant", "classic", "device"}
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ def _format(value: Any) -> str:
 
 
 def _table(value: Any) -> Any:
-    """Read by `read`, which knows the file."""
+    """Read by `read_recipe`, which knows the file."""
     return value
 
 
@@ -170,7 +170,7 @@ TABLES = {"cameras": Cameras, "poses": Poses, "lights": Lights, "environment": E
 RENDERING = {"spp": 8, "denoise": "shader", "exposure": 0.0, "tonemap": "agx", "ground": "none"}  # unless given
 
 
-def read(path: str) -> DatasetRecipe:
+def read_recipe(path: str) -> DatasetRecipe:
     """The recipe of a file. Raises ViewerError, in one line, for an unreadable or an invalid one."""
     try:
         with open(path, "rb") as file:
@@ -183,12 +183,12 @@ def read(path: str) -> DatasetRecipe:
         tables = tomllib.loads(data.decode("utf-8"))
     except (ValueError, RecursionError) as error:  # of both, encoding and TOML
         raise ViewerError(path, f"is no TOML: {str(error)[:200]}", "see https://toml.io") from None
-    return parsed(tables, path, str(Path(path).resolve().parent))
+    return parse_recipe(tables, path, str(Path(path).resolve().parent))
 
 
-def parsed(tables: dict[str, Any], name: str, folder: str) -> DatasetRecipe:
+def parse_recipe(tables: dict[str, Any], name: str, folder: str) -> DatasetRecipe:
     """The recipe of a file's tables. name : of the file. folder : which files are named from."""
-    _check_places(tables, name)
+    _check_stray_keys(tables, name)
     read_tables: dict[str, Any] = dict(tables)
     if "models" in tables:
         models = tables["models"]
@@ -200,13 +200,13 @@ def parsed(tables: dict[str, Any], name: str, folder: str) -> DatasetRecipe:
     for key, kind in TABLES.items():
         if key in tables:
             read_tables[key] = f.table(kind, f"{name}: {key}", tables[key])
-    read_tables["render"] = rendering(tables.get("render", {}), f"{name}: render")
+    read_tables["render"] = render_options(tables.get("render", {}), f"{name}: render")
     recipe = replace(f.table(DatasetRecipe, name, read_tables), name=name, folder=folder)
     _check(recipe)
     return recipe
 
 
-def _check_places(tables: dict[str, Any], name: str) -> None:
+def _check_stray_keys(tables: dict[str, Any], name: str) -> None:
     """Raise ViewerError for a key of the recipe itself in one of its tables: TOML gives a table all that follows it."""
     for key, value in tables.items():
         kind = {**TABLES, "models": Model}.get(key)
@@ -218,11 +218,11 @@ def _check_places(tables: dict[str, Any], name: str) -> None:
                 raise ViewerError(where, "is a key of the recipe itself", "write it above the first [table]")
 
 
-def rendering(chosen: Any, where: str) -> dict[str, Any]:
+def render_options(chosen: Any, where: str) -> dict[str, Any]:
     """The options of a recipe's pictures, checked, with those of `RENDERING`."""
     if not isinstance(chosen, dict):
         raise ViewerError(where, f"{f.echo(chosen)} is no table of options")
-    reserved = OWN | set(part("camera"))
+    reserved = RESERVED | set(part("camera"))
     accepted = [name for name in keywords("renderer") if name not in reserved]
     accepted += ["spp", *keywords("save")]
     values = dict(RENDERING)

@@ -75,7 +75,7 @@ def generator(seed: int, *keys: int) -> np.random.Generator:
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence((seed, *keys))))
 
 
-def layout(
+def sample_layout(
     recipe: DatasetRecipe, shapes: Sequence[Shape], scene: int, report: PlacementReport | None = None
 ) -> SceneLayout:
     """The scene of that index. shapes : of the recipe's models. report : called with the copies placed so far, and
@@ -91,8 +91,8 @@ def layout(
     middle = (low + high) / 2
     lights = _lights(recipe.lights, recipe.cameras, middle, generator(recipe.seed, LIGHTS, scene))
     draw = generator(recipe.seed, ENVIRONMENT, scene)
-    chosen = _one_of(len(recipe.environment.choices), draw)
-    rotation, sun = within(recipe.environment.rotation, draw), within(recipe.environment.sun, draw)
+    chosen = _uniform_index(len(recipe.environment.choices), draw)
+    rotation, sun = uniform(recipe.environment.rotation, draw), uniform(recipe.environment.sun, draw)
     return SceneLayout(placements, lights, chosen, rotation, sun, middle)
 
 
@@ -101,14 +101,14 @@ def _placements(
 ) -> tuple[Placement, ...]:
     poses = recipe.poses
     low, high = (np.array(corner) for corner in poses.area)
-    copies = _Copies(sum(model.count[1] for model in recipe.models))
+    copies = _PlacedBalls(sum(model.count[1] for model in recipe.models))
     placements = list[Placement]()
     for index, (model, shape) in enumerate(zip(recipe.models, shapes, strict=True)):
         turned_about_y = poses.turn != "any"
         lowest = float(shape.points[:, 1].min()) if len(shape.points) else 0.0
-        for _ in range(model.count[0] + _one_of(model.count[1] - model.count[0] + 1, draw)):
-            scale = 1.0 if model.size is None else within(model.size, draw) / shape.side
-            rotation = rotated(poses.turn, draw)
+        for _ in range(model.count[0] + _uniform_index(model.count[1] - model.count[0] + 1, draw)):
+            scale = 1.0 if model.size is None else uniform(model.size, draw) / shape.side
+            rotation = sample_rotation(poses.turn, draw)
             if not turned_about_y and len(shape.points):
                 lowest = float((shape.points @ rotation[1]).min())
             lift = -lowest * scale if poses.rest else 0.0
@@ -121,7 +121,7 @@ def _placements(
     return tuple(placements)
 
 
-class _Copies:
+class _PlacedBalls:
     """Balls around the copies placed so far, of which there are ``most`` in the end."""
 
     def __init__(self, most: int) -> None:
@@ -159,26 +159,26 @@ def most_room_loop(positions: Array, centers: Array, radii: Array, count: int) -
 
 def _lights(lights: Lights, cameras: Cameras, middle: Array, draw: np.random.Generator) -> tuple[Light, ...]:
     sampled = []
-    for index in range(lights.count[0] + _one_of(lights.count[1] - lights.count[0] + 1, draw)):
-        distance = within(lights.distance or cameras.distance, draw)
-        position = middle + distance * on_shell(lights.elevation, lights.azimuth, draw)
-        power = within(lights.irradiance, draw) * distance**2
-        color = np.array(lights.colors[_one_of(len(lights.colors), draw)]) * power
+    for index in range(lights.count[0] + _uniform_index(lights.count[1] - lights.count[0] + 1, draw)):
+        distance = uniform(lights.distance or cameras.distance, draw)
+        position = middle + distance * sample_shell(lights.elevation, lights.azimuth, draw)
+        power = uniform(lights.irradiance, draw) * distance**2
+        color = np.array(lights.colors[_uniform_index(len(lights.colors), draw)]) * power
         x, y, z = position.tolist()
         red, green, blue = color.tolist()
         sampled.append(Light("point", f"light {index}", (x, y, z), intensity=(red, green, blue)))
     return tuple(sampled)
 
 
-def camera(recipe: DatasetRecipe, middle: Array, scene: int, view: int) -> Camera:
+def sample_camera(recipe: DatasetRecipe, middle: Array, scene: int, view: int) -> Camera:
     """The camera of a view of a scene. middle : (3,) of the models there."""
     cameras, draw = recipe.cameras, generator(recipe.seed, CAMERA, scene, view)
-    distance, roll = within(cameras.distance, draw), math.radians(within(cameras.roll, draw))
+    distance, roll = uniform(cameras.distance, draw), math.radians(uniform(cameras.roll, draw))
     azimuth = cameras.azimuth
     if cameras.path == "orbit":
         azimuth = (azimuth[0] + (azimuth[1] - azimuth[0]) * view / recipe.views,) * 2
-    away = on_shell(cameras.elevation, azimuth, draw)
-    inside = on_shell((-90.0, 90.0), (0.0, 360.0), draw) * cameras.aside * draw.random() ** (1 / 3)
+    away = sample_shell(cameras.elevation, azimuth, draw)
+    inside = sample_shell((-90.0, 90.0), (0.0, 360.0), draw) * cameras.aside * draw.random() ** (1 / 3)
     target = middle + inside
     origin = target + distance * away
     plain = Camera(tuple(origin.tolist()), tuple(target.tolist()), fov=cameras.fov)
@@ -193,25 +193,25 @@ def picture_seed(recipe: DatasetRecipe, index: int) -> int:
     return int(generator(recipe.seed, PICTURE, index).random() * 0x7FFFFFFF)
 
 
-def within(span: Span, draw: np.random.Generator) -> float:
+def uniform(span: Span, draw: np.random.Generator) -> float:
     """A number of a range."""
     return span[0] + (span[1] - span[0]) * float(draw.random())
 
 
-def _one_of(count: int, draw: np.random.Generator) -> int:
+def _uniform_index(count: int, draw: np.random.Generator) -> int:
     """A whole number below the count."""
     return int(draw.random() * count)
 
 
-def on_shell(elevation: Span, azimuth: Span, draw: np.random.Generator) -> Array:
+def sample_shell(elevation: Span, azimuth: Span, draw: np.random.Generator) -> Array:
     """(3,): a direction of a sphere's part between two elevations and two azimuths, degrees, all alike."""
     low, high = (math.sin(math.radians(angle)) for angle in elevation)
-    height, around = within((low, high), draw), math.radians(within(azimuth, draw))
+    height, around = uniform((low, high), draw), math.radians(uniform(azimuth, draw))
     radius = math.sqrt(max(0.0, 1 - height * height))
     return np.array([radius * math.sin(around), height, radius * math.cos(around)])
 
 
-def rotated(turn: str, draw: np.random.Generator) -> Array:
+def sample_rotation(turn: str, draw: np.random.Generator) -> Array:
     """(3, 3): about +Y alone, any rotation (K. Shoemake, "Uniform Random Rotations", Graphics Gems III, 1992), or
     none. Three numbers are drawn in each case."""
     first, second, third = draw.random(3).tolist()

@@ -16,7 +16,7 @@ from raystream import formats
 from raystream.base.errors import ViewerError
 from raystream.base.version import __version__
 from raystream.dataset.recipe import DatasetRecipe, Model
-from raystream.dataset.sampling import Placement, PlacementReport, SceneLayout, Shape, layout
+from raystream.dataset.sampling import Placement, PlacementReport, SceneLayout, Shape, sample_layout
 from raystream.film.files.checkpoint import fingerprint
 from raystream.film.mattes import classes, objects, shortened, unique
 from raystream.formats.image.environment_maps import load as load_environment
@@ -43,7 +43,7 @@ class Kind(NamedTuple):
     category: int
 
 
-class Thing(NamedTuple):
+class PlacedObject(NamedTuple):
     """A copy of a kind, by its index, in a scene."""
 
     kind: int
@@ -67,7 +67,7 @@ class Arrangement:
     the last is that of the rest, such as the ground."""
 
     scene: Scene
-    things: tuple[Thing, ...]
+    objects: tuple[PlacedObject, ...]
     owners: NDArray[np.int32]
 
 
@@ -88,13 +88,13 @@ class DatasetStage:
         self.kinds: list[Kind] = []
         self.notes: list[str] = []
         for index, (model, name) in enumerate(zip(recipe.models, names, strict=True)):
-            asset = _asset(recipe, model, f"{recipe.name}: models[{index}]")
+            asset = _load_asset(recipe, model, f"{recipe.name}: models[{index}]")
             self.assets.append(asset)
             self.notes += asset.scene.warnings
             for part, object_name, category in _kinds(asset.scene, model, name) if model.annotate else ():
                 self.kinds.append(Kind(index, part, object_name, labels.setdefault(category, len(labels))))
         self.categories = tuple(labels)
-        self.depth_scale = recipe.depth_scale or _steps(2 * 1000 * recipe.cameras.distance[1] / 0xFFFF)
+        self.depth_scale = recipe.depth_scale or _round_up(2 * 1000 * recipe.cameras.distance[1] / 0xFFFF)
         self.environments = [self._environment(choice) for choice in recipe.environment.choices]
         self._numbers = {(kind.model, kind.part): index for index, kind in enumerate(self.kinds)}
         self._meshes, self._materials, self._textures = self._joined()
@@ -110,31 +110,33 @@ class DatasetStage:
         return fingerprint(__version__, plain, *parts)
 
     def layout(self, scene: int, report: PlacementReport | None = None) -> SceneLayout:
-        """The layout of the scene of that index. report : see `raystream.dataset.sampling.layout`."""
-        return layout(self.recipe, [asset.shape for asset in self.assets], scene, report)
+        """The layout of the scene of that index. report : see `raystream.dataset.sampling.sample_layout`."""
+        return sample_layout(self.recipe, [asset.shape for asset in self.assets], scene, report)
 
     def arranged(self, placed: SceneLayout) -> Arrangement:
         """The scene of a layout."""
-        instances, owners, things = list[Instance](), list[int](), list[Thing]()
+        instances, owners, placed_objects = list[Instance](), list[int](), list[PlacedObject]()
         for copy, placement in enumerate(placed.placements):
             asset, first = self.assets[placement.model], self._first[placement.model]
             matrix = placement.matrix.copy()
             matrix[:3, 3] -= matrix[:3, :3] @ asset.middle
             indices: dict[int, int] = {}
-            for part in sorted(set(asset.parts.tolist())):
-                kind = self._numbers.get((placement.model, part if self.recipe.models[placement.model].split else -1))
+            for part_index in sorted(set(asset.parts.tolist())):
+                kind = self._numbers.get(
+                    (placement.model, part_index if self.recipe.models[placement.model].split else -1)
+                )
                 if kind is not None:
-                    indices[part] = len(things)
-                    things.append(Thing(kind, placement))
-            for instance, part in zip(asset.scene.instances, asset.parts.tolist(), strict=True):
+                    indices[part_index] = len(placed_objects)
+                    placed_objects.append(PlacedObject(kind, placement))
+            for instance, part_index in zip(asset.scene.instances, asset.parts.tolist(), strict=True):
                 material = None if instance.material is None else instance.material + first[1]
                 name = f"{instance.name} of copy {copy}"
                 instances.append(Instance(instance.mesh + first[0], matrix @ instance.transform, material, name))
-                owners.append(indices.get(part, -1))
+                owners.append(indices.get(part_index, -1))
         scene = Scene(
             self._meshes, instances, self._materials, lights=list(placed.lights), name="scene", textures=self._textures
         )
-        return Arrangement(scene, tuple(things), np.array([*owners, -1], np.int32))
+        return Arrangement(scene, tuple(placed_objects), np.array([*owners, -1], np.int32))
 
     def surfaces(self, kind: Kind) -> Iterator[tuple[Mesh, NDArray[np.float64]]]:
         """The meshes of an object, with their transforms (4, 4) from each to the model, its middle at the origin."""
@@ -167,14 +169,14 @@ class DatasetStage:
         return meshes, materials, textures
 
 
-def _steps(least: float) -> float:
+def _round_up(least: float) -> float:
     """The first of 0.1, 0.2, 0.5, 1, 2 ... that is not below."""
     return next(
         size for power in range(-1, 20) for size in (10.0**power, 2 * 10.0**power, 5 * 10.0**power) if size >= least
     )
 
 
-def _asset(recipe: DatasetRecipe, model: Model, where: str) -> Asset:
+def _load_asset(recipe: DatasetRecipe, model: Model, where: str) -> Asset:
     path = os.path.join(recipe.folder, model.file)
     try:
         if model.file in builtin.names() and not os.path.exists(path):

@@ -19,7 +19,7 @@ Box = tuple[int, int, int, int]
 
 # A silhouette that leaves the picture is known in a canvas of so many pictures along each side, as BOP's tools have it.
 CANVAS = 3
-TOGETHER = 1 << 20  # pixels of objects whose rays are traced together
+MOST_PIXELS = 1 << 20  # pixels of objects whose rays are traced together
 STEP = 1e-5  # behind a surface, in radii of the object, from where a ray goes on
 
 
@@ -65,13 +65,13 @@ def silhouettes(
     for index, frame in enumerate(frames):
         group.append(index)
         pixels += frame[2] * frame[3]
-        if pixels >= TOGETHER or index + 1 == len(frames):
-            finished += _traced(renderer, camera, owners, balls, frames, visible, group)
+        if pixels >= MOST_PIXELS or index + 1 == len(frames):
+            finished += _trace_silhouettes(renderer, camera, owners, balls, frames, visible, group)
             group, pixels = [], 0
     return finished
 
 
-def _traced(
+def _trace_silhouettes(
     renderer: Renderer,
     camera: Camera,
     owners: NDArray[np.int32],
@@ -89,14 +89,16 @@ def _traced(
     step = STEP * np.array([ball.radius for ball in balls])
     origin, active = np.asarray(camera.origin), np.arange(len(owner))
     while len(active):
-        at, rays = near[active], directions[active]
-        hits = renderer.trace(origin + at[:, None] * rays, rays, (far[active] - at).astype(np.float32), view=True)
+        distance, rays = near[active], directions[active]
+        hits = renderer.trace(
+            origin + distance[:, None] * rays, rays, (far[active] - distance).astype(np.float32), view=True
+        )
         owned = owners[hits.instance] == owner[active]
         for index in np.unique(owner[active[owned]]).tolist():
             canvases[index].reshape(-1)[pixels[active[owned & (owner[active] == index)]]] = True
-        near[active] = at + hits.distance + step[owner[active]]
+        near[active] = distance + hits.distance + step[owner[active]]
         active = active[~owned & (hits.instance >= 0) & (near[active] < far[active])]
-    return [_whole(canvas, frames[k], visible == k) for k, canvas in canvases.items()]
+    return [_silhouette(canvas, frames[k], visible == k) for k, canvas in canvases.items()]
 
 
 class _Rays(NamedTuple):
@@ -119,9 +121,9 @@ def _frame(camera: Camera, ball: Ball, size: tuple[int, int]) -> Box:
     if (ahead <= 0).all():
         return 0, 0, 0, 0
     if (ahead > 0).all():
-        at = camera.project(ball.corners, size)
-        low = np.clip(np.floor(at.min(axis=0)) - 1, low, high)
-        high = np.clip(np.ceil(at.max(axis=0)) + 1, low, high)
+        projected = camera.project(ball.corners, size)
+        low = np.clip(np.floor(projected.min(axis=0)) - 1, low, high)
+        high = np.clip(np.ceil(projected.max(axis=0)) + 1, low, high)
     left, top, right, bottom = (int(value) for value in (*low, *high))
     return left, top, right - left, bottom - top
 
@@ -130,7 +132,7 @@ def _rays(camera: Camera, ball: Ball, frame: Box, size: tuple[int, int], visible
     """Those through the frame's pixels that come to the ball, but for pixels in which the object is seen anyway."""
     left, top, width, height = frame
     shown = np.zeros((height, width), bool)
-    _within(shown, frame, visible)[...] = _within(visible, (0, 0, *size), shown, frame)
+    _overlap(shown, frame, visible)[...] = _overlap(visible, (0, 0, *size), shown, frame)
     pixels = np.flatnonzero(~shown)
     film = np.stack([pixels % max(width, 1) + left, pixels // max(width, 1) + top], axis=1) + 0.5
     _, directions = camera.unproject(film, size)
@@ -144,7 +146,7 @@ def _rays(camera: Camera, ball: Ball, frame: Box, size: tuple[int, int], visible
     return _Rays(pixels[crossing], directions[crossing], near[crossing], far[crossing])
 
 
-def _within(array: NDArray, frame: Box, other: NDArray, other_frame: Box | None = None) -> NDArray:
+def _overlap(array: NDArray, frame: Box, other: NDArray, other_frame: Box | None = None) -> NDArray:
     """The part of an array over a frame that another one, over the picture or another frame, has, too."""
     left, top, width, height = frame
     x, y, w, h = other_frame or (0, 0, other.shape[1], other.shape[0])
@@ -153,10 +155,10 @@ def _within(array: NDArray, frame: Box, other: NDArray, other_frame: Box | None 
     return array[max(upper - top, 0) : max(lower - top, 0), max(first - left, 0) : max(last - left, 0)]
 
 
-def _whole(canvas: NDArray[np.bool_], frame: Box, visible: NDArray[np.bool_]) -> Silhouette:
+def _silhouette(canvas: NDArray[np.bool_], frame: Box, visible: NDArray[np.bool_]) -> Silhouette:
     mask = visible.copy()
-    inside = _within(mask, (0, 0, mask.shape[1], mask.shape[0]), canvas, frame)
-    part = _within(canvas, frame, mask)
+    inside = _overlap(mask, (0, 0, mask.shape[1], mask.shape[0]), canvas, frame)
+    part = _overlap(canvas, frame, mask)
     inside |= part
     part |= inside
     return Silhouette(mask, int(canvas.sum()), box_of(canvas, frame[0], frame[1]))
@@ -176,7 +178,7 @@ class Lens(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class CopyInView:
+class ObjectInView:
     """A copy in a picture: the number of its kind; its pose from the model to OpenCV's camera, x right, y down, z along
     the view, scene units, by a rotation (3, 3) and a translation (3,); its silhouette, where asked for."""
 
@@ -199,7 +201,7 @@ class GroundTruth:
     rgb: NDArray[np.uint8]
     depth: Array
     owners: NDArray[np.int32]
-    things: tuple[CopyInView, ...]
+    objects: tuple[ObjectInView, ...]
 
     @property
     def rotation(self) -> Array:
@@ -207,14 +209,14 @@ class GroundTruth:
         right, up, forward = self.camera.basis()
         return np.stack([right, -up, forward])
 
-    def path(self, layer: str, ending: str = "png", thing: int | None = None) -> str:
+    def path(self, layer: str, ending: str = "png", object_index: int | None = None) -> str:
         """Of a layer's file, in the dataset's folder."""
-        return path_of(self.scene, self.index, layer, ending, thing)
+        return path_of(self.scene, self.index, layer, ending, object_index)
 
 
-def path_of(scene: int, index: int, layer: str, ending: str = "png", thing: int | None = None) -> str:
+def path_of(scene: int, index: int, layer: str, ending: str = "png", object_index: int | None = None) -> str:
     """Of the file of a layer of a view of a scene, and of a copy's."""
-    return f"{SPLIT}/{scene:06d}/{layer}/{index:06d}{'' if thing is None else f'_{thing:06d}'}.{ending}"
+    return f"{SPLIT}/{scene:06d}/{layer}/{index:06d}{'' if object_index is None else f'_{object_index:06d}'}.{ending}"
 
 
 def lens_of(camera: Camera, size: tuple[int, int]) -> Lens:

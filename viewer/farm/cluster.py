@@ -20,7 +20,7 @@ INSTALL = "pip install 'raystream[farm]'"
 EXPECTED = "expected local, local:N, tcp://HOST:PORT or a scheduler's file"
 MOST_LOCAL = 256
 WAIT = 5.0  # seconds for a scheduler to answer
-LOOK = 0.05  # seconds between looks whether processes have started
+CHECK_INTERVAL = 0.05  # seconds between checks whether processes have started
 # One thread of the software driver per worker, too: there are as many processes as cores.
 ONE_THREAD = {"LP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1", "DASK_LOGGING__DISTRIBUTED": "critical"}
 # A terminal sends Ctrl-C to all processes: the one that asked for the picture ends the workers.
@@ -95,7 +95,7 @@ def processes(count: int) -> Iterator[Any]:
         local.scale(count)
         assert local.scheduler is not None
         while len(local.scheduler.workers) < count:
-            if given_up.wait(LOOK):
+            if given_up.wait(CHECK_INTERVAL):
                 what = f"its processes end as soon as they start, {MOST_DEATHS} times in a row"
                 raise ViewerError("--cluster", what, "is there memory for them? fewer: local:N")
         yield local

@@ -13,7 +13,7 @@ from typing import Any
 from distributed import Nanny
 from distributed.core import Status
 
-from raystream.base.isolation import SAFE_PATH
+from raystream.base.start import SAFE_PATH
 
 MOST_DEATHS = 5  # in a row, at its start
 ENDED = (Status.closing, Status.closed, Status.closing_gracefully)

@@ -14,8 +14,8 @@ from raystream.dataset.picture import FinishedPicture
 from raystream.dataset.stage import DatasetStage
 from raystream.farm import worker
 from raystream.farm.cluster import connected
+from raystream.farm.task_scheduler import Task, TaskScheduler
 from raystream.farm.units import RANGE, Unit, sample_units, tile_side, tile_units
-from raystream.farm.work import Task, Work
 from raystream.farm.worker import RendererSpec, Traced
 from raystream.film.error import Halves, stop_of
 from raystream.film.files.checkpoint import DRIVER, Checkpoint
@@ -39,7 +39,7 @@ from raystream.stream.machines.counters import Stats
 Collector = Generator[None, tuple[int, Unit, Film], None]  # receives a unit's index, the unit and its film
 
 
-def tiles(picture_film: Film) -> Collector:
+def merge_tiles(picture_film: Film) -> Collector:
     """Merges films of tiles into the picture's; on close, also the halves of the samples if all tiles have them."""
     halves: list[tuple[Unit, Halves]] = []
     try:
@@ -49,10 +49,10 @@ def tiles(picture_film: Film) -> Collector:
             if film.halves is not None:
                 halves.append((unit, film.halves))
     finally:
-        picture_film.halves = _whole(picture_film, halves)
+        picture_film.halves = _merged_halves(picture_film, halves)
 
 
-def ranges(picture_film: Film) -> Collector:
+def merge_ranges(picture_film: Film) -> Collector:
     """Merges films of ranges of samples into the picture's, in the order of their indices."""
     early: dict[int, Film] = {}
     following = 0
@@ -64,28 +64,28 @@ def ranges(picture_film: Film) -> Collector:
             following += 1
 
 
-def _whole(picture_film: Film, parts: list[tuple[Unit, Halves]]) -> Halves | None:
+def _merged_halves(picture_film: Film, tile_halves: list[tuple[Unit, Halves]]) -> Halves | None:
     """The halves of a picture from its tiles': differences and variances are means over pixels. None if tiles lack
     them, or began with different sample counts."""
     total, count = np.zeros_like(picture_film.square), np.zeros_like(picture_film.count)
-    for unit, halves in parts:
+    for unit, halves in tile_halves:
         total[unit.region], count[unit.region] = halves.sum, halves.count
     counts = picture_film.count
     if not count.size or count.min() == 0 or count.min() < count.max() or counts.min() < counts.max():
         return None
-    weights = [unit.width * unit.height / count.size for unit, _ in parts]
-    of_tiles = [halves for _, halves in parts]
+    weights = [unit.width * unit.height / count.size for unit, _ in tile_halves]
+    of_tiles = [halves for _, halves in tile_halves]
     differences, variances = (
         {
             level: sum(weight * table[level] for weight, table in zip(weights, tables, strict=True))
-            for level in _common(tables)
+            for level in _common_levels(tables)
         }
         for tables in ([halves.differences for halves in of_tiles], [halves.variances for halves in of_tiles])
     )
     return Halves(total, count, differences, variances, _relative_std_errors(of_tiles, weights, variances))
 
 
-def _common(tables: list[dict[int, float]]) -> list[int]:
+def _common_levels(tables: list[dict[int, float]]) -> list[int]:
     """The keys common to all."""
     return sorted(set.intersection(*map(set, tables)))
 
@@ -93,7 +93,7 @@ def _common(tables: list[dict[int, float]]) -> list[int]:
 def _relative_std_errors(of_tiles: list[Halves], weights: list[float], variances: dict[int, float]) -> dict[int, float]:
     """Relative standard errors of the variances' roots: tiles' errors are independent."""
     result = {}
-    for level in _common([halves.relative_std_errors for halves in of_tiles]):
+    for level in _common_levels([halves.relative_std_errors for halves in of_tiles]):
         errors = [
             weight * table.variances[level] * table.relative_std_errors[level]
             for weight, table in zip(weights, of_tiles, strict=True)
@@ -124,10 +124,10 @@ def render(
     Raises ViewerError for a wrong option, an unresponsive scheduler, and workers of different builds.
     """
     resolved = taken(scene, arguments)
-    drawn = {name: arguments.pop(name) for name in RENDER_KEYWORDS if name in arguments}
+    render_keywords = {name: arguments.pop(name) for name in RENDER_KEYWORDS if name in arguments}
     renderer = Renderer(resolved, **arguments)
     try:
-        return render_on(renderer, cluster, unit, mix_builds, **drawn)
+        return render_on(renderer, cluster, unit, mix_builds, **render_keywords)
     finally:
         renderer.release()
 
@@ -142,17 +142,22 @@ def render_on(
     state: Checkpoint | None = None,
     progress: Report | None = None,
     notify: Callable[[str], None] | None = None,
-    seen: Callable[[Unit, Traced, float], None] | None = None,
-    **drawn: Any,
+    on_unit: Callable[[Unit, Traced, float], None] | None = None,
+    **render_keywords: Any,
 ) -> Picture:
-    """`render` with the scene and settings of a renderer. notify : called with remarks on workers. seen : called with
-    each finished unit, its result, and the seconds from its assignment to its end.
+    """`render` with the scene and settings of a renderer. notify : called with remarks on workers. on_unit : called
+    with each finished unit, its result, and the seconds from its assignment to its end.
 
     Samples come from the cluster; layers and the denoiser's features are made here.
     """
-    size = options.check("size", drawn.get("size", options.OPTIONS["size"].value.default))
-    stop = stop_of(drawn.get("spp"), drawn.get("time"), drawn.get("error"), drawn.get("quality"))
-    length = options.check("sample_range", drawn.pop("sample_range", None))
+    size = options.check("size", render_keywords.get("size", options.OPTIONS["size"].value.default))
+    stop = stop_of(
+        render_keywords.get("spp"),
+        render_keywords.get("time"),
+        render_keywords.get("error"),
+        render_keywords.get("quality"),
+    )
+    length = options.check("sample_range", render_keywords.pop("sample_range", None))
     if options.check("unit", unit) == "samples":
         check_ranges(renderer, "--unit samples")
     elif length is not None:
@@ -162,31 +167,31 @@ def render_on(
         raise ViewerError("--cluster", what, "leave it out, or take --program path")
     check_whole(stop, "--cluster")
     with framed(renderer, size):
-        film, before = (None, "") if resume is None else resumed_film(renderer, resume, size, state)
-        crew = Crew(cluster, mix_builds, notify, seen)
+        film, earlier_drivers = (None, "") if resume is None else resumed_film(renderer, resume, size, state)
+        workers = Workers(cluster, mix_builds, notify, on_unit)
         ranged = (length or RANGE) if unit == "samples" else None
-        film, stats, drivers = _film(renderer, FilmPart(size, stop.spp), film, crew, ranged, state, progress)
-        picture = renderer.render(film=film, state=state, progress=progress, **drawn)
+        film, stats, drivers = _film(renderer, FilmPart(size, stop.spp), film, workers, ranged, state, progress)
+        picture = renderer.render(film=film, state=state, progress=progress, **render_keywords)
     picture.stats.add(stats)
-    earlier = [name for name in before.split("; ") if name and name != renderer.device.driver]
-    picture.metadata[DRIVER] = "; ".join(dict.fromkeys([*earlier, *drivers])) or before
+    earlier = [name for name in earlier_drivers.split("; ") if name and name != renderer.device.driver]
+    picture.metadata[DRIVER] = "; ".join(dict.fromkeys([*earlier, *drivers])) or earlier_drivers
     return picture
 
 
-class Crew(NamedTuple):
+class Workers(NamedTuple):
     """The workers of a picture, see `render_on`; mixed : of different builds."""
 
     cluster: str
     mixed: bool
     notify: Callable[[str], None] | None
-    seen: Callable[[Unit, Traced, float], None] | None
+    on_unit: Callable[[Unit, Traced, float], None] | None
 
 
 def _film(
     renderer: Renderer,
     part: FilmPart,
     film: Film | None,
-    crew: Crew,
+    workers: Workers,
     length: int | None,
     state: Checkpoint | None,
     progress: Report | None,
@@ -200,10 +205,10 @@ def _film(
     merged.halves = merged.sample_budget = None  # of samples one after the other
     if progress is not None:
         progress(None, "starting workers")
-    with connected(crew.cluster) as client:
-        work = Work(client, mixed=crew.mixed, notify=crew.notify)
-        settings, environment = travelling(renderer.settings)
-        scene = work.hold(renderer.prepared.given, environment)
+    with connected(workers.cluster) as client:
+        scheduler = TaskScheduler(client, mixed=workers.mixed, notify=workers.notify)
+        settings, environment = portable_settings(renderer.settings)
+        scene = scheduler.hold(renderer.prepared.given, environment)
         spec = RendererSpec(scene, settings, renderer.camera)
         if length is not None:
             units = list(sample_units(size, int(merged.count.min()), samples, length))
@@ -212,18 +217,20 @@ def _film(
             units = list(tile_units(size, samples, tile_side(size, count), film))
         tasks = [Task(k, str(unit), worker.trace, (spec, size, unit), unit.cost) for k, unit in enumerate(units)]
         total_cost, done = sum(unit.cost for unit in units), 0.0
-        collected = (tiles if length is None else ranges)(merged)
+        collected = (merge_tiles if length is None else merge_ranges)(merged)
         next(collected)
         try:
-            for task, traced in work.run(tasks, scene):
+            for task, traced in scheduler.run(tasks, scene):
                 unit: Unit = units[task.index]
                 stats.add(traced.stats)
                 done += unit.cost
-                if crew.seen is not None:
-                    crew.seen(unit, traced, work.seconds[task.index])
+                if workers.on_unit is not None:
+                    workers.on_unit(unit, traced, scheduler.seconds[task.index])
                 collected.send((task.index, unit, traced.film))
                 if progress is not None:
-                    progress(done / total_cost, _text(length is None, work, len(units), done / total_cost))
+                    progress(
+                        done / total_cost, _progress_text(length is None, scheduler, len(units), done / total_cost)
+                    )
                 if state is not None and state.due() and merged.count.any():
                     state.save(merged)
         except (KeyboardInterrupt, ViewerError) as stop:
@@ -234,10 +241,10 @@ def _film(
                     raise ViewerError(stop.where, stop.what, hint) from stop
             raise
         collected.close()
-        return merged, stats, work.drivers()
+        return merged, stats, scheduler.drivers()
 
 
-def travelling(settings: Settings) -> tuple[Settings, ImageEnvironment | None]:
+def portable_settings(settings: Settings) -> tuple[Settings, ImageEnvironment | None]:
     """The settings for other machines, and the environment sent once as a picture, in place of its file's name or out
     of the settings."""
     value = settings.environment
@@ -248,8 +255,8 @@ def travelling(settings: Settings) -> tuple[Settings, ImageEnvironment | None]:
     return settings, None
 
 
-def _text(tiled: bool, work: Work, units: int, fraction: float) -> str:
-    workers = len(work.workers)
+def _progress_text(tiled: bool, scheduler: TaskScheduler, units: int, fraction: float) -> str:
+    workers = len(scheduler.workers)
     return f"{round(fraction * units)} of {units} {'tiles' if tiled else 'ranges'}, {workers} workers"
 
 
@@ -277,12 +284,12 @@ def render_frames(
     size = {name: value for name, value in (render or {}).items() if name == "size"}
     exposure: dict[str, Any] = {"shutter": shutter, "motion_keys": motion_keys}
     motion = FrameSequence(scene, frames, fps, turntable, camera, arguments, **size, **exposure)
-    settings, environment = travelling(Settings(**arguments))
+    settings, environment = portable_settings(Settings(**arguments))
     if progress is not None:
         progress(None, "starting workers")
     with connected(cluster) as client:
-        work = Work(client, mixed=mix_builds, notify=notify)
-        scene_key = work.hold(scene, environment)
+        scheduler = TaskScheduler(client, mixed=mix_builds, notify=notify)
+        scene_key = scheduler.hold(scene, environment)
         spec = RendererSpec(scene_key, settings)
         tasks = [
             Task(k, f"frame {index}", worker.frame, (spec, motion, render or {}, k, films))
@@ -290,10 +297,10 @@ def render_frames(
         ]
         early: dict[int, Frame] = {}
         following = 0
-        for done, (task, frame) in enumerate(work.run(tasks, scene_key), 1):
+        for done, (task, frame) in enumerate(scheduler.run(tasks, scene_key), 1):
             early[task.index] = frame
             if progress is not None:
-                progress(done / len(tasks), f"{done} of {len(tasks)} frames, {len(work.workers)} workers")
+                progress(done / len(tasks), f"{done} of {len(tasks)} frames, {len(scheduler.workers)} workers")
             while following in early:
                 yield early.pop(following)
                 following += 1
@@ -309,8 +316,8 @@ def render_dataset(
     """The pictures of these indices, in any order. cluster, mix_builds : as of `raystream.farm.render`. notify : called
     with remarks on workers."""
     with connected(cluster) as client:
-        work = Work(client, mixed=mix_builds, notify=notify)
-        stage_key = work.hold(stage)
+        scheduler = TaskScheduler(client, mixed=mix_builds, notify=notify)
+        stage_key = scheduler.hold(stage)
         tasks = [Task(k, f"picture {k}", worker.dataset_picture, (stage_key, k)) for k in indices]
-        for _, picture in work.run(tasks, stage_key):
+        for _, picture in scheduler.run(tasks, stage_key):
             yield picture

@@ -17,7 +17,7 @@ from raystream.film.film import Film
 from raystream.renderer.device.tile_job import rectangles
 from raystream.renderer.sampling.partial_film import sample_ranges
 
-FOR_EACH = 6  # tiles per worker, so that all end at about the same time
+TILES_PER_WORKER = 6  # tiles per worker, so that all end at about the same time
 LEAST_SIDE = 32  # pixels, below which a tile's passes cost more than its rays
 MOST_SIDE = 256  # bounds the loss when a worker dies, and the duration of the last tile
 RANGE = 16  # default number of samples
@@ -58,7 +58,7 @@ class Unit:
 
 def tile_side(size: tuple[int, int], workers: int) -> int:
     """The side of square tiles, pixels: a few tiles per worker, within limits."""
-    side = int((size[0] * size[1] / (FOR_EACH * workers)) ** 0.5)
+    side = int((size[0] * size[1] / (TILES_PER_WORKER * workers)) ** 0.5)
     return max(LEAST_SIDE, min(MOST_SIDE, side))
 
 
@@ -95,7 +95,7 @@ class Build(NamedTuple):
 
 
 @cache
-def sources() -> str:
+def source_digest() -> str:
     """Eight hexadecimal digits, a digest of code and shaders."""
     from pathlib import Path
 
@@ -116,10 +116,10 @@ def check_builds(builds: Mapping[str, Build], mixed: bool) -> None:
         kinds.setdefault(build, []).append(worker)
     if len(kinds) < 2 or mixed:
         return
-    listing = "; ".join(f"{build} on {_listed(workers)}" for build, workers in kinds.items())
+    listing = "; ".join(f"{build} on {_worker_list(workers)}" for build, workers in kinds.items())
     raise ViewerError("--cluster", f"its workers would give different bits: {listing}", "--mix-builds takes them all")
 
 
-def _listed(workers: list[str]) -> str:
+def _worker_list(workers: list[str]) -> str:
     more = f" and {len(workers) - 1} more" if len(workers) > 1 else ""
     return f"{workers[0]}{more}"

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raystream.base.version import __version__
-from raystream.dataset.picture import FinishedPicture, Maker
-from raystream.farm.units import Build, Unit, sources
+from raystream.dataset.picture import DatasetRenderer, FinishedPicture
+from raystream.farm.units import Build, Unit, source_digest
 from raystream.film.film import Film
 from raystream.renderer.inputs.settings import Settings
 from raystream.renderer.renderer import Renderer
@@ -25,10 +25,10 @@ from raystream.scene.scene import Scene
 from raystream.stream.gl.device import shared_device
 from raystream.stream.machines.counters import Stats
 
-MOST_HELD = 2  # scenes
+MOST_SCENES = 2  # scenes
 
 
-class SceneMissing(Exception):
+class SceneLost(Exception):
     """The process was restarted since it received the scene."""
 
 
@@ -60,7 +60,7 @@ class _Process:
     renderer: Renderer | None = None
     spec: RendererSpec | None = None
     staged: Scene | None = None  # scene of the current frames
-    maker: tuple[str, Maker] | None = None  # of a dataset's pictures, by the digest of its stage
+    dataset_renderer: tuple[str, DatasetRenderer] | None = None  # of a dataset's pictures, by the digest of its stage
 
 
 _PROCESS = _Process()
@@ -68,21 +68,21 @@ _PROCESS = _Process()
 
 def build() -> Build:
     """This worker's build."""
-    return Build(__version__, sources(), shared_device().driver)
+    return Build(__version__, source_digest(), shared_device().driver)
 
 
-def hold(digest: str, payload: NDArray[np.uint8]) -> None:
+def store_payload(digest: str, payload: NDArray[np.uint8]) -> None:
     """Store a pickled scene with its environment, or a dataset's stage, under the digest of their content."""
     scenes = _PROCESS.scenes
     if digest not in scenes:
         scenes[digest] = pickle.loads(payload.tobytes())
     scenes.move_to_end(digest)
-    while len(scenes) > MOST_HELD:
+    while len(scenes) > MOST_SCENES:
         scenes.popitem(last=False)
 
 
 def trace(spec: RendererSpec, size: tuple[int, int], unit: Unit) -> Traced:
-    """The film of a unit of a picture of ``size`` (width, height). Raises SceneMissing, and errors of `Renderer`."""
+    """The film of a unit of a picture of ``size`` (width, height). Raises SceneLost, and errors of `Renderer`."""
     began, stats = time.perf_counter(), Stats()
     renderer = _renderer(spec)
     preparing = time.perf_counter() - began
@@ -93,9 +93,9 @@ def trace(spec: RendererSpec, size: tuple[int, int], unit: Unit) -> Traced:
 
 def frame(spec: RendererSpec, motion: FrameSequence, render: dict[str, Any], k: int, with_film: bool) -> Frame:
     """The k-th frame of an animated scene. with_film : keep a progressive program's film, for .exr."""
-    (scene, settings), process = _given(spec), _PROCESS
+    (scene, settings), process = _scene_and_settings(spec), _PROCESS
     if process.staged is None or process.spec != spec:
-        _forget()
+        _release_renderers()
         process.spec, process.staged = spec, motion.staged(scene)
     process.renderer = motion.show(process.staged, k, process.renderer, settings)
     finished = motion.frame(k, process.renderer.render(**render))
@@ -105,32 +105,32 @@ def frame(spec: RendererSpec, motion: FrameSequence, render: dict[str, Any], k: 
 
 
 def dataset_picture(digest: str, index: int) -> FinishedPicture:
-    """A picture of a dataset whose stage is held. Raises SceneMissing, and errors of `Renderer`."""
+    """A picture of a dataset whose stage is held. Raises SceneLost, and errors of `Renderer`."""
     process = _PROCESS
-    if process.maker is None or process.maker[0] != digest:
-        _forget()
+    if process.dataset_renderer is None or process.dataset_renderer[0] != digest:
+        _release_renderers()
         try:
-            process.maker = digest, Maker(process.scenes[digest][0])
+            process.dataset_renderer = digest, DatasetRenderer(process.scenes[digest][0])
         except KeyError:
-            raise SceneMissing(digest) from None
-    return process.maker[1].make(index)
+            raise SceneLost(digest) from None
+    return process.dataset_renderer[1].render(index)
 
 
-def _given(spec: RendererSpec) -> tuple[Scene, Settings]:
+def _scene_and_settings(spec: RendererSpec) -> tuple[Scene, Settings]:
     """The scene of a spec, and the settings with its environment."""
     try:
         scene, environment = _PROCESS.scenes[spec.scene]
     except KeyError:
-        raise SceneMissing(spec.scene) from None
+        raise SceneLost(spec.scene) from None
     return scene, spec.settings if environment is None else spec.settings.replace(environment=environment)
 
 
 def _renderer(spec: RendererSpec) -> Renderer:
     """The renderer of a spec: the present one, updated or replaced if necessary."""
-    process, (scene, settings) = _PROCESS, _given(spec)
+    process, (scene, settings) = _PROCESS, _scene_and_settings(spec)
     if process.renderer is not None and process.spec == spec and process.staged is None:
         return process.renderer
-    _forget()
+    _release_renderers()
     process.renderer = Renderer(scene, settings)
     if spec.camera is not None:
         process.renderer.update(camera=spec.camera)
@@ -138,8 +138,11 @@ def _renderer(spec: RendererSpec) -> Renderer:
     return process.renderer
 
 
-def _forget() -> None:
-    for resource in (_PROCESS.renderer, _PROCESS.maker[1] if _PROCESS.maker is not None else None):
+def _release_renderers() -> None:
+    for resource in (
+        _PROCESS.renderer,
+        _PROCESS.dataset_renderer[1] if _PROCESS.dataset_renderer is not None else None,
+    ):
         if resource is not None:
             resource.release()
-    _PROCESS.renderer = _PROCESS.spec = _PROCESS.staged = _PROCESS.maker = None
+    _PROCESS.renderer = _PROCESS.spec = _PROCESS.staged = _PROCESS.dataset_renderer = None

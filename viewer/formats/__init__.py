@@ -96,7 +96,7 @@ def recognise(path: str | Path) -> Any:
 def suffixes() -> tuple[str, ...]:
     """The file extensions of all formats, with dots."""
     builtin = [suffix for extensions in FORMATS.values() for suffix in extensions]
-    return tuple(dict.fromkeys([*builtin, *map(_suffix, distributions.usable("formats"))]))
+    return tuple(dict.fromkeys([*builtin, *map(_suffix, distributions.plugin_names("formats"))]))
 
 
 def _plugin_fault(module: Any, path: Path, error: BaseException) -> ViewerError:
@@ -126,7 +126,11 @@ def _suffix(name: str) -> str:
 def _foreign(accepts: Callable[[str], bool]) -> list[Any]:
     """The readers of plug-ins whose extension, with its dot, it accepts."""
     builtin = {suffix for extensions in FORMATS.values() for suffix in extensions}
-    names = [name for name in distributions.named("formats") if _suffix(name) not in builtin and accepts(_suffix(name))]
+    names = [
+        name
+        for name in distributions.entry_points("formats")
+        if _suffix(name) not in builtin and accepts(_suffix(name))
+    ]
     readers: list[Any] = []
 
     def take(_: str, module: Any) -> None:
@@ -134,7 +138,7 @@ def _foreign(accepts: Callable[[str], bool]) -> list[Any]:
         readers.append(module)
 
     if names:
-        distributions.loaded("formats", take, *names)
+        distributions.load_plugins("formats", take, *names)
     return readers
 
 

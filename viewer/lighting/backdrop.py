@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raystream.lighting.lights import LightList
-from raystream.options.camera_values import blur_of
+from raystream.options.values import blur_of
 from raystream.scene.environment import ConstantEnvironment, Environment, ImageEnvironment, cached_by_pixels
 from raystream.scene.light import luminance
 from raystream.stream.declare.kernel import Module, Table

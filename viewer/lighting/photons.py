@@ -13,7 +13,7 @@ from raystream.kernels.photons import SEARCHES, STORED
 from raystream.kernels.records import FAR
 from raystream.lighting.lights import LightList
 from raystream.lighting.specular_bounds import MOST_SPHERES
-from raystream.options.named_values import PhotonFilter
+from raystream.options.values import PhotonFilter
 from raystream.stream.declare.kernel import Module
 
 CONSTANT = PhotonFilter()

@@ -51,7 +51,7 @@ class Widget(AnywidgetRenderCanvas):
         self._parking: asyncio.TimerHandle | None = None
         self.drive = CanvasLoop(view, self, loop, self._tell)
         self.on_msg(self._on_message)
-        self.observe(self._on_seen, names=["_has_visible_views"])
+        self.observe(self._on_visibility, names=["_has_visible_views"])
         if self.comm is not None:
             self.comm.on_close(lambda message: self.close())  # the page has dropped it
         self._park_later()
@@ -137,7 +137,7 @@ class Widget(AnywidgetRenderCanvas):
             self._tell_motion(anew=True)
             self._park_later()
 
-    def _on_seen(self, change: Any) -> None:
+    def _on_visibility(self, change: Any) -> None:
         """The page shows it, maybe elsewhere or after a reload: the picture is sent again."""
         if self.view.closed:
             return

@@ -1,5 +1,5 @@
-"""The options of commands that are no options of a picture: ``raystream dataset``, ``doctor``, ``thumbnail``, and the
-view in a browser."""
+"""Options of single commands, which no picture has: of ``raystream dataset``, ``doctor``, ``thumbnail``, ``devices``,
+``check-shaders``, ``graph``, ``diff``, and of the view in a browser."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from raystream.options import values
 from raystream.options.declare import Affects, Help, Option, Value, of_command, wrong
-from raystream.options.kinds import SWITCH, file, integer
+from raystream.options.values import SWITCH, choice, file, integer
 
 DATASET = of_command(
     Option(
@@ -32,6 +32,15 @@ DOCTOR = of_command(
     ),
 )
 
+GRAPH = of_command(
+    Option(
+        "output",
+        file("OUT", "a file name ending in .svg; - is standard output"),
+        Help("the diagram", "the program's name, .svg", short="-o"),
+        Affects.NOTHING,
+    ),
+)
+
 THUMBNAIL = of_command(
     Option(
         "entry", SWITCH, Help("print the entry that file managers look for, in place of a picture"), Affects.NOTHING
@@ -39,7 +48,28 @@ THUMBNAIL = of_command(
 )
 
 
-PORT = 8765
+MEASURE = of_command(
+    Option(
+        "measure",
+        file("SCENE"),
+        Help(
+            "measures on this scene what auto means for --fuse, --mask, --count, --tile and --memory, and keeps it for "
+            "this build of the driver: half a second, beside compiling; the pictures stay the same"
+        ),
+        Affects.NOTHING,
+    )
+)
+
+CHECK = of_command(
+    Option(
+        "program",
+        Value(values.read_optional_word, None, "NAME"),
+        Help("the forms of this program alone: a name, or a Python file of your own"),
+        Affects.NOTHING,
+    )
+)
+
+PORT = 8765  # of the view in a browser
 
 
 def read_port(option: Option, value: Any) -> int | str | None:
@@ -81,4 +111,72 @@ REMOTE = of_command(
         Affects.NOTHING,
     ),
     part="browser",
+)
+
+
+def read_texts(option: Option, value: Any) -> tuple[str, ...]:
+    """Texts that are not blank, in order."""
+    texts = (value,) if isinstance(value, str) else tuple(value)
+    for text in texts:
+        if not isinstance(text, str) or not text.strip():
+            raise wrong(option, text)
+    return texts
+
+
+COMPARE = of_command(
+    Option(
+        "render",
+        Value(
+            read_texts,
+            None,
+            "'SCENE [options]'",
+            "a scene with its options, in quotes, such as 'cornell --spp 16'",
+            repeats=True,
+        ),
+        Help(
+            "renders a picture in place of a file, with any option of raystream render but -o; files go first, and two"
+            " of these compare two renders"
+        ),
+        Affects.NOTHING,
+    ),
+    Option(
+        "limit",
+        Value(values.read_optional_real, None, "NUMBER", "a number from {low:g}", 0, 1e30),
+        Help("ends with exit code 1 where the figure is larger than this", "none"),
+        Affects.NOTHING,
+    ),
+    Option(
+        "figure",
+        choice("flip", "error", "largest", "share", "specks", "holes", "fringes"),
+        Help(
+            "the figure that --limit holds: mean FLIP, relative error, largest difference, or the share of pixels that"
+            " differ, or that are specks, holes or fringes where the first picture has none"
+        ),
+        Affects.NOTHING,
+    ),
+    Option(
+        "tolerance",
+        Value(values.read_real, 0.01, "NUMBER", "a number from {low:g}", 0, 1e30),
+        Help(
+            "a pixel differs where one of its components does by more than this: radiance, or sRGB values of 0 to 1"
+            " where a picture is displayed"
+        ),
+        Affects.NOTHING,
+    ),
+    Option(
+        "layer",
+        Value(values.read_optional_name, None, "NAME"),
+        Help("compares this layer of EXR or NPZ files, such as depth, in place of the picture", "the picture"),
+        Affects.NOTHING,
+    ),
+    Option(
+        "output",
+        file("REPORT.html", "a file name such as report.html"),
+        Help(
+            "a page that stands alone: both pictures under a slider, their difference, and the figures",
+            "none",
+            short="-o",
+        ),
+        Affects.NOTHING,
+    ),
 )

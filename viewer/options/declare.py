@@ -46,7 +46,7 @@ class Affects(IntEnum):
 
 @dataclass(frozen=True)
 class Value:
-    """The value of an option; `raystream.options.kinds` has common ones.
+    """The value of an option; `raystream.options.values` has common ones.
 
     read     : (option, value) -> the checked value; see `raystream.options.table.check`.
     default  : a checked value.
@@ -204,12 +204,12 @@ class Option:
         programs = self.scope.programs
         if not programs:
             return self.help.text
-        return f"{self.help.text}; in program{'s' if len(programs) > 1 else ''} {listed(programs, 'and')}"
+        return f"{self.help.text}; in program{'s' if len(programs) > 1 else ''} {join_words(programs, 'and')}"
 
     def brief(self, width: int) -> str:
         """Its help in a line of ``width`` characters: its choices, or as much of it as fits and can stand alone."""
         text = self.help.text
-        choices = f"{re.split('[:;,]| [(]', text)[0]}: {listed(self.value.choices)}" if self.value.choices else ""
+        choices = f"{re.split('[:;,]| [(]', text)[0]}: {join_words(self.value.choices)}" if self.value.choices else ""
         if choices and len(choices) <= width:
             return choices
         if len(text) <= width:
@@ -230,7 +230,7 @@ class Option:
         if value.expected:
             choices = ", ".join(value.choices) or "the known ones"
             return value.expected.format(choices=choices, low=value.low, high=value.high)
-        return listed(value.choices) if value.choices else ""
+        return join_words(value.choices) if value.choices else ""
 
     def default_words(self) -> str:
         """The default in words; empty for a switch and for a value that must be given."""
@@ -264,7 +264,7 @@ def of_command(*options: Option, part: str = "") -> dict[str, Option]:
     return {option.name: option.with_scope(taker="command", part=part) for option in options}
 
 
-def listed(words: Iterable[str], joint: str = "or") -> str:
+def join_words(words: Iterable[str], joint: str = "or") -> str:
     """Words with commas, and a word before the last."""
     *most, last = list(words)
     return f"{', '.join(most)} {joint} {last}" if most else last

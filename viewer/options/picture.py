@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from raystream.options import values
 from raystream.options.declare import Affects, Help, Option, Scope, Value, of_part
-from raystream.options.kinds import ON_OFF, SWITCH, file, integer, number, optional_choice
+from raystream.options.values import ON_OFF, SWITCH, file, integer, number, open_number, optional_choice
 
 # Samples per pixel where --spp does not say: alone, and where --time or --error is to end the picture.
 FEW_SAMPLES, MOST_SAMPLES = 32, 65536
@@ -57,7 +57,7 @@ WHOLE = of_part(
     ),
     Option(
         "error",
-        Value(values.read_optional_real, None, "SHARE", "a number above {low:g} and below {high:g} such as 0.01", 0, 1),
+        open_number("SHARE", 0, 1, note=" such as 0.01"),
         Help("noise limit: no more samples at this estimated relative error of the picture", "none", shown="first"),
         Affects.SAMPLES,
         Scope("render", sampled=True),

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from raystream.options import named_values, values
-from raystream.options.declare import Affects, Help, Option, Scope, Value, of_command, of_part
-from raystream.options.kinds import SWITCH, choice, file, integer
-from raystream.options.named_values import PolicyChoice, Unroll
+from raystream.options import values
+from raystream.options.declare import Affects, Help, Option, Scope, Value, of_part
+from raystream.options.values import SWITCH, PolicyChoice, Unroll, choice, file, integer
 
 MULTIPASS = of_part(
     "machine",
     Option(
         "policy",
         Value(
-            named_values.read_policy,
+            values.read_policy,
             PolicyChoice(),
             "NAME",
             "{choices}, or threshold=SHARE[,active|all] with 0 < SHARE <= 1",
@@ -27,7 +26,7 @@ MULTIPASS = of_part(
     Option(
         "unroll",
         Value(
-            named_values.read_unroll,
+            values.read_unroll,
             Unroll(),
             "N|N,M|auto",
             "auto, a whole number, or one per looping kernel such as 4,2; each from {low} to {high}",
@@ -164,26 +163,4 @@ DEVICE = of_part(
         Affects.NOTHING,
         Scope("command", serves="file"),
     ),
-)
-
-MEASURE = of_command(
-    Option(
-        "measure",
-        file("SCENE"),
-        Help(
-            "measures on this scene what auto means for --fuse, --mask, --count, --tile and --memory, and keeps it for "
-            "this build of the driver: half a second, beside compiling; the pictures stay the same"
-        ),
-        Affects.NOTHING,
-    )
-)
-
-# Of ``raystream check-shaders``.
-CHECK = of_command(
-    Option(
-        "program",
-        Value(values.read_optional_word, None, "NAME"),
-        Help("the forms of this program alone: a name, or a Python file of your own"),
-        Affects.NOTHING,
-    )
 )

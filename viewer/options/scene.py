@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from raystream.options import camera_values, values
-from raystream.options.camera_values import LEAST_BLUR, MOST_BLUR, WORDS, read_background
+from raystream.options import values
 from raystream.options.declare import Affects, Help, Option, Scope, Value, of_part
-from raystream.options.kinds import SWITCH, choice, integer, number, optional_choice
+from raystream.options.values import SWITCH, choice, integer, number, open_number, optional_choice
 
 STRUCTURE = of_part(
     "structure",
@@ -111,7 +110,7 @@ SCENE = of_part(
     ),
     Option(
         "point_size",
-        Value(values.read_optional_real, None, "SIZE", "a whole number from {low} to {high}", 0.0, 1e9),
+        open_number("SIZE", 0, 1e9, unit="scene units"),
         Help(
             "diameter of a model's points, which are spheres; lines are half as thick",
             "the mean distance of neighbours",
@@ -171,9 +170,7 @@ CAMERA = of_part(
     ),
     Option(
         "fov",
-        Value(
-            values.read_optional_real, None, "DEGREES", "a number of degrees above {low:g} and below {high:g}", 0, 180
-        ),
+        open_number("DEGREES", 0, 180, unit="degrees"),
         Help("vertical field of view", "the camera's", shown="first", slider=(5, 140)),
         Affects.UNIFORMS,
     ),
@@ -204,7 +201,7 @@ CAMERA = of_part(
     Option(
         "ortho",
         Value(
-            camera_values.read_ortho,
+            values.read_ortho,
             None,
             "HEIGHT",
             "a number of scene units above {low:g}, or auto, or nothing: auto",
@@ -222,7 +219,7 @@ CAMERA = of_part(
     Option(
         "fisheye",
         Value(
-            camera_values.read_fisheye, None, "DEGREES", "a number of degrees above {low:g}, at most {high:g}", 0, 360
+            values.read_optional_above, None, "DEGREES", "a number of degrees above {low:g}, at most {high:g}", 0, 360
         ),
         Help(
             "a fisheye camera, and the angle across its circle, which fits in the picture",
@@ -233,7 +230,7 @@ CAMERA = of_part(
     Option(
         "intrinsics",
         Value(
-            camera_values.read_intrinsics,
+            values.read_intrinsics,
             None,
             "FX,FY,CX,CY[ WxH]",
             "four numbers such as 800,800,319.5,239.5, or the nine of a matrix K, and perhaps a size: '... 640x480'",
@@ -247,7 +244,7 @@ CAMERA = of_part(
     ),
     Option(
         "distortion",
-        Value(camera_values.read_distortion, None, "K1,K2,P1,P2[,K3 ..]", "4, 5 or 8 numbers"),
+        Value(values.read_distortion, None, "K1,K2,P1,P2[,K3 ..]", "4, 5 or 8 numbers"),
         Help(
             "OpenCV's distortion of a measured camera: K1,K2,P1,P2[,K3[,K4,K5,K6]], of a measured fisheye K1,K2,K3,K4",
             "none",
@@ -324,13 +321,13 @@ LIGHT = of_part(
     Option(
         "background",
         Value(
-            read_background,
+            values.read_background,
             None,
             "R,G,B|WORD|blur=DEGREES",
-            f"{', '.join(WORDS)}, blur=DEGREES with {LEAST_BLUR:g} to {MOST_BLUR:g}, or three numbers from 0 such "
-            "as 1,1,1",
+            f"{', '.join(values.BACKGROUNDS)}, blur=DEGREES with {values.LEAST_BLUR:g} to {values.MOST_BLUR:g}, or "
+            "three numbers from 0 such as 1,1,1",
             high=1e30,
-            words=(*WORDS, "blur=10"),
+            words=(*values.BACKGROUNDS, "blur=10"),
         ),
         Help(
             "what the camera sees where its rays leave the scene, without a change of what lights it: the environment, "
@@ -345,7 +342,11 @@ LIGHT = of_part(
     Option(
         "light",
         Value(
-            values.read_places, (), "NAME=X,Y,Z", "the name of a light and a point such as lamp=0,2,1.5", repeats=True
+            values.read_positions,
+            (),
+            "NAME=X,Y,Z",
+            "the name of a light and a point such as lamp=0,2,1.5",
+            repeats=True,
         ),
         Help(
             "moves a light or an emissive object; may be given several times; of a directional light the direction to"

@@ -16,7 +16,7 @@ from typing import Any
 
 from raystream.base.errors import KEYWORDS, ViewerError
 from raystream.base.errors import keywords as without_flags
-from raystream.options import photons, picture, processor, scene, tracing
+from raystream.options import picture, processor, scene, tracing
 from raystream.options.declare import PAPERS, Option, Taker, suggestion, wrong
 from raystream.options.picture import FEW_SAMPLES, MOST_SAMPLES, QUALITIES
 
@@ -28,7 +28,7 @@ OPTIONS: dict[str, Option] = {
         tracing.PATHS,
         tracing.CAMERA_RAYS,
         tracing.ESTIMATE,
-        photons.PHOTONS,
+        tracing.PHOTONS,
         processor.MACHINE,
         scene.STRUCTURE,
         scene.SCENE,
@@ -72,7 +72,7 @@ ELSEWHERE = {
 _MEANT = {word: name for name, words in ELSEWHERE.items() for word in words}
 
 
-def meant(word: str, allowed: Iterable[str]) -> str:
+def suggest_option(word: str, allowed: Iterable[str]) -> str:
     """``did you mean 'spp'?`` for another renderer's word, as typed or as a keyword, else a close one; of ``allowed``
     alone."""
     names = list(allowed)
@@ -89,7 +89,7 @@ def option(name: str) -> Option:
     try:
         return OPTIONS[name]
     except KeyError:
-        raise ViewerError(f"option '{name}'", "unknown", meant(name, OPTIONS)) from None
+        raise ViewerError(f"option '{name}'", "unknown", suggest_option(name, OPTIONS)) from None
 
 
 def check(name: str, value: Any, choices: Collection[str] = ()) -> Any:
@@ -135,7 +135,7 @@ def keywords(taker: Taker) -> list[str]:
     return [name for name, declaration in OPTIONS.items() if declaration.scope.taker in takers]
 
 
-def of_view() -> list[str]:
+def viewable_options() -> list[str]:
     """The names of the options that ``raystream view`` takes: of all that a picture on show has."""
     return [name for name, declaration in OPTIONS.items() if declaration.scope.serves == "picture"]
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypedDict
 
-from raystream.options.named_values import PhotonFilter, PolicyChoice, Unroll
+from raystream.options.values import PhotonFilter, PolicyChoice, Unroll
 
 class SettingValues:
     @property

@@ -1,4 +1,4 @@
-"""Values of options: their types, and the readers that check a text or a Python value."""
+"""Values of options: their types, the readers that check a text or a Python value, and their common kinds."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import math
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import wraps
 from importlib.util import find_spec
 from typing import Any, Literal, TypeVar
 
-from raystream.options.declare import Option, suggestion, wrong
+from raystream.options.declare import Option, Value, suggestion, wrong
 
 LARGEST_SIDE = 32768  # pixels; a larger picture than a stream may be is cut into streams
 LAST_FRAME = 9_999_999
@@ -18,8 +19,6 @@ OPEN_IMAGE_DENOISE = "pyoidn"  # the package of its binding
 
 N = TypeVar("N", int, float)
 V = TypeVar("V")
-
-
 R = TypeVar("R", bound=Callable[[Option, Any], Any])
 
 
@@ -90,6 +89,22 @@ def _within(option: Option, value: Any, number: N | None) -> N:
     return number
 
 
+def _parts(value: Any, separators: str = ",") -> list[Any]:
+    """A text's parts between the separators, or a collection's elements; none of other values."""
+    if isinstance(value, str):
+        return re.split(f"[{separators}]", value)
+    return list(value) if isinstance(value, Iterable) else []
+
+
+def _numbers(
+    option: Option, value: Any, parts: Sequence[Any], count: int, read: Callable[[Any], float | None] = real
+) -> tuple[Any, ...]:
+    """``count`` numbers in the option's range, from the parts of a value."""
+    if len(parts) != count:
+        raise wrong(option, value)
+    return tuple(_within(option, value, read(part)) for part in parts)
+
+
 def read_integer(option: Option, value: Any) -> int:
     """A whole number in the option's range."""
     return _within(option, value, whole(value))
@@ -126,15 +141,25 @@ def read_real_or_auto(option: Option, value: Any) -> float | Literal["auto"]:
 
 read_optional_word = optional(read_word)
 read_optional_integer = optional(read_integer)
-read_optional_closed_real = optional(read_real)  # the ends of its range included
+read_optional_real = optional(read_real)
 
 
-def read_optional_real(option: Option, value: Any) -> float | None:
-    """A finite number in the option's range, or None."""
+def read_optional_open_real(option: Option, value: Any) -> float | None:
+    """A number between the ends of the option's range, or None."""
     if value is None:
         return None
     number = real(value)
     if number is None or not option.value.low < number < option.value.high:
+        raise wrong(option, value)
+    return number
+
+
+def read_optional_above(option: Option, value: Any) -> float | None:
+    """A number above the low end of the option's range, up to its high end, or None."""
+    if value is None:
+        return None
+    number = real(value)
+    if number is None or not option.value.low < number <= option.value.high:
         raise wrong(option, value)
     return number
 
@@ -161,11 +186,7 @@ def read_shutter(option: Option, value: Any) -> tuple[float, float] | None:
     """``"OPEN,CLOSE"``, or two numbers: shares of a frame."""
     if value is None:
         return None
-    parts = value.split(",") if isinstance(value, str) else tuple(value) if isinstance(value, Iterable) else ()
-    times = [real(part) for part in parts]
-    if len(times) != 2:
-        raise wrong(option, value)
-    opens, closes = (_within(option, value, time) for time in times)
+    opens, closes = _numbers(option, value, _parts(value), 2)
     if closes < opens:
         raise wrong(option, value, hint=f"it closes at {closes:g}, before it opens at {opens:g}")
     return opens, closes
@@ -185,17 +206,7 @@ def read_optional_name(option: Option, value: Any) -> str | int | None:
 def read_size(option: Option, value: Any) -> tuple[int, int]:
     """``"WxH"`` or two whole numbers; one is the side of a square."""
     side = whole(value)
-    parts: Sequence[Any] = ()
-    if isinstance(value, str):
-        parts = re.split("[xX]", value)
-    elif side is None and isinstance(value, Iterable):
-        parts = tuple(value)
-    sides = [whole(part) for part in parts] if side is None else [side, side]
-    if len(sides) != 2:
-        raise wrong(option, value)
-    width, height = sides
-    if width is None or height is None or not (1 <= width <= LARGEST_SIDE and 1 <= height <= LARGEST_SIDE):
-        raise wrong(option, value)
+    width, height = _numbers(option, value, _parts(value, "xX") if side is None else [side, side], 2, whole)
     return width, height
 
 
@@ -203,11 +214,8 @@ def read_cells(option: Option, value: Any) -> tuple[int, int, int] | None:
     """``"XxYxZ"`` or three whole numbers; ``"auto"`` or None: None."""
     if is_auto(value):
         return None
-    parts = re.split("[xX]", value) if isinstance(value, str) else tuple(value) if isinstance(value, Iterable) else ()
-    numbers = [whole(part) for part in parts]
-    if len(numbers) != 3 or not all(n is not None and option.value.low <= n <= option.value.high for n in numbers):
-        raise wrong(option, value)
-    return numbers[0], numbers[1], numbers[2]  # type: ignore[return-value]
+    x, y, z = _numbers(option, value, _parts(value, "xX"), 3, whole)
+    return x, y, z
 
 
 @takes("str | bool | Sequence[float] | None")
@@ -218,11 +226,8 @@ def read_ground(option: Option, value: Any) -> tuple[float, float] | str | None:
         return None if value is None else "auto" if value else "none"
     if isinstance(value, str) and value in ("auto", "shadow", "none"):
         return value
-    parts = re.split("[xX]", value) if isinstance(value, str) else tuple(value) if isinstance(value, Iterable) else ()
-    sides = [real(part) for part in parts]
-    if len(sides) != 2 or not all(side is not None and option.value.low <= side <= option.value.high for side in sides):
-        raise wrong(option, value)
-    return sides[0], sides[1]  # type: ignore[return-value]
+    width, depth = _numbers(option, value, _parts(value, "xX"), 2)
+    return width, depth
 
 
 def read_camera(option: Option, value: Any) -> Any:
@@ -262,14 +267,8 @@ def _points_of_matrix(rows: Sequence[Any]) -> list[tuple[float, float, float] | 
 
 def _vector(value: Any) -> tuple[float, float, float] | None:
     """The three finite numbers of ``"x,y,z"`` or a sequence, None where it is none."""
-    if isinstance(value, str):
-        value = value.split(",")
-    elif not isinstance(value, Iterable):
-        return None
-    numbers = [real(part) for part in value]
-    if len(numbers) != 3 or any(number is None for number in numbers):
-        return None
-    return numbers[0], numbers[1], numbers[2]  # type: ignore[return-value]
+    numbers = [number for part in _parts(value) if (number := real(part)) is not None]
+    return (numbers[0], numbers[1], numbers[2]) if len(numbers) == len(_parts(value)) == 3 else None
 
 
 def read_environment(option: Option, value: Any) -> Any:
@@ -288,51 +287,42 @@ def read_sun(option: Option, value: Any) -> tuple[float, float] | None:
     """``"elevation,azimuth"`` or two numbers, degrees."""
     if value is None:
         return None
-    parts = value.split(",") if isinstance(value, str) else tuple(value) if isinstance(value, Iterable) else ()
-    angles = [real(part) for part in parts]
-    if len(angles) != 2 or angles[0] is None or angles[1] is None:
+    elevation, azimuth = _numbers(option, value, _parts(value), 2)
+    if not 0 <= elevation <= 90:
         raise wrong(option, value)
-    if not (0 <= angles[0] <= 90 and option.value.low <= angles[1] <= option.value.high):
-        raise wrong(option, value)
-    return angles[0], angles[1]
+    return elevation, azimuth
 
 
 @takes("str | Mapping[str, Any] | Sequence[Any]")
-def read_places(option: Option, value: Any) -> tuple[tuple[str, tuple[float, float, float]], ...]:
-    """Places by name, each name once: ``"NAME=x,y,z"``, several of these, pairs (name, place), or a dictionary."""
+def read_positions(option: Option, value: Any) -> tuple[tuple[str, tuple[float, float, float]], ...]:
+    """Positions by name, each name once: ``"NAME=x,y,z"``, several of these, pairs (name, position), or a
+    dictionary."""
     entries = value.items() if isinstance(value, Mapping) else [value] if isinstance(value, str) else value
     if entries is None:
         return ()
     if not isinstance(entries, Iterable):
         raise wrong(option, value)
-    places: dict[str, tuple[float, float, float]] = {}
+    positions: dict[str, tuple[float, float, float]] = {}
     for entry in entries:
-        pair = entry
-        if isinstance(entry, str):
-            name, _, place = entry.rpartition("=")
-            pair = (name, place)
-        place_of = _vector(pair[1]) if isinstance(pair, tuple) and len(pair) == 2 else None
-        if place_of is None or not isinstance(pair[0], str) or not pair[0]:
+        pair = entry.rpartition("=")[::2] if isinstance(entry, str) else entry
+        position = _vector(pair[1]) if isinstance(pair, tuple) and len(pair) == 2 else None
+        if position is None or not isinstance(pair[0], str) or not pair[0]:
             raise wrong(option, entry)
-        places[pair[0]] = place_of
-    return tuple(places.items())
+        positions[pair[0]] = position
+    return tuple(positions.items())
 
 
 @takes("str | Sequence[str]")
 def read_names(option: Option, value: Any) -> tuple[str, ...]:
     """Names, as a list or with commas between them."""
-    if isinstance(value, str):
-        parts = [part.strip() for part in value.split(",")]
-    elif isinstance(value, Iterable):
-        parts = list(value)
-    else:
+    if not isinstance(value, Iterable):
         raise wrong(option, value)
-    for part in parts:
-        is_name = isinstance(part, str) and bool(part) and (part in option.value.choices or not option.value.choices)
-        if not is_name:
-            hint = suggestion(part, option.value.choices) if isinstance(part, str) else ""
-            raise wrong(option, part if part and len(parts) > 1 else value, hint=hint)
-    return tuple(dict.fromkeys(parts))
+    names = [name.strip() for name in value.split(",")] if isinstance(value, str) else list(value)
+    for name in names:
+        if not isinstance(name, str) or not name or (option.value.choices and name not in option.value.choices):
+            hint = suggestion(name, option.value.choices) if isinstance(name, str) else ""
+            raise wrong(option, name if name and len(names) > 1 else value, hint=hint)
+    return tuple(dict.fromkeys(names))
 
 
 def read_file(option: Option, value: Any) -> str | None:
@@ -361,3 +351,269 @@ def read_switch(option: Option, value: Any) -> bool:
     if isinstance(value, bool):
         return value
     raise wrong(option, value, "True or False")
+
+
+# -- a camera's projection, and the background for rays that leave the scene -------------------------------------------
+
+_SIZE = re.compile(r"(\d{1,6})x(\d{1,6})")
+_COUNTS = (0, 4, 5, 8)  # of OpenCV's coefficients
+
+
+def read_ortho(option: Option, value: Any) -> float | Literal["auto"] | None:
+    """A height above 0, ``auto``, or none."""
+    return "auto" if isinstance(value, str) and value == "auto" else read_optional_above(option, value)
+
+
+def read_intrinsics(option: Option, value: Any) -> tuple[tuple[float, ...], tuple[int, int] | None] | None:
+    """Nine numbers of a matrix K, row by row, and the size that it is of: ``"FX,FY,CX,CY[ WxH]"``, or K with nine
+    numbers; in Python also K as (3, 3), or a pair of K and a size (width, height). Whether it is a K, the camera
+    tells."""
+    if value is None:
+        return None
+    size: tuple[int, int] | None = None
+    matrix = value
+    if isinstance(value, str):
+        matrix, *sizes = value.split() or [""]
+        size_match = _SIZE.fullmatch(sizes[0]) if len(sizes) == 1 else None
+        if sizes and size_match is None:
+            raise wrong(option, value)
+        size = (int(size_match[1]), int(size_match[2])) if size_match else None
+        matrix = matrix.split(",")
+    elif isinstance(value, (tuple, list)) and len(value) == 2:
+        matrix, sides = value
+        size = _sides(sides)
+        if size is None and sides is not None:
+            raise wrong(option, value)
+    numbers = _flat(matrix)
+    if numbers is not None and len(numbers) == 4:
+        fx, fy, cx, cy = numbers
+        numbers = (fx, 0.0, cx, 0.0, fy, cy, 0.0, 0.0, 1.0)
+    if numbers is None or len(numbers) != 9 or (size is not None and min(size) < 1):
+        raise wrong(option, value)
+    return numbers, size
+
+
+def read_distortion(option: Option, value: Any) -> tuple[float, ...] | None:
+    """4, 5 or 8 numbers, or none."""
+    if value is None:
+        return None
+    numbers = _flat(value.split(",") if isinstance(value, str) else value)
+    if numbers is None or len(numbers) not in _COUNTS:
+        raise wrong(option, value)
+    return numbers
+
+
+def _flat(values: Any) -> tuple[float, ...] | None:
+    """All numbers, row by row; None where something is none, or not finite."""
+    numbers: list[float] = []
+    for value in values if isinstance(values, Iterable) and not isinstance(values, str) else [values]:
+        inner = _flat(value) if isinstance(value, Iterable) and not isinstance(value, str) else None
+        number = real(value) if inner is None else None
+        if inner is None and number is None:
+            return None
+        numbers += [number] if inner is None else inner  # type: ignore[list-item]
+    return tuple(numbers)
+
+
+def _sides(value: Any) -> tuple[int, int] | None:
+    """A size of whole numbers, None where it is none."""
+    numbers = _flat(value)
+    if numbers is None or len(numbers) != 2 or any(number != int(number) for number in numbers):
+        return None
+    return int(numbers[0]), int(numbers[1])
+
+
+BACKGROUNDS = ("environment", "transparent", "gradient")
+BLUR = "blur="
+LEAST_BLUR, MOST_BLUR = 0.5, 90.0  # degrees
+
+
+def read_background(option: Option, value: Any) -> str | tuple[float, float, float] | None:
+    """A word, ``"blur=DEGREES"``, or a radiance as ``"r,g,b"`` or three numbers, as a tuple; None: the default."""
+    if value is None or (isinstance(value, str) and value in BACKGROUNDS):
+        return value
+    if isinstance(value, str) and value.startswith(BLUR):
+        degrees = real(value.removeprefix(BLUR))
+        if degrees is None or not LEAST_BLUR <= degrees <= MOST_BLUR:
+            raise wrong(option, value)
+        return f"{BLUR}{degrees:g}"
+    radiance = _vector(value)
+    if radiance is None or not all(0 <= component <= option.value.high for component in radiance):
+        raise wrong(option, value, hint=suggestion(value, (*BACKGROUNDS, BLUR)) if isinstance(value, str) else "")
+    return radiance
+
+
+def blur_of(value: Any) -> float:
+    """Degrees of a checked value; 0 of one that blurs nothing."""
+    return float(value.removeprefix(BLUR)) if isinstance(value, str) and value.startswith(BLUR) else 0.0
+
+
+# -- names with numbers: policies, unrolling and photon filters --------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class PolicyChoice:
+    """Which state the multipass machine serves next.
+
+    name  : ``sweep`` (the states in turn, without counts), ``naive``, ``threshold`` or
+            ``most-work``.
+    share : of threshold: the intersection pass runs once this share of the rays waits for it, in (0, 1].
+    of    : of threshold: the rays that the share is of, the ``active`` rays or ``all`` rays.
+    """
+
+    name: str = "sweep"
+    share: float = 0.2
+    of: str = "active"
+
+    def __str__(self) -> str:
+        return f"threshold={self.share:g},{self.of}" if self.name == "threshold" else self.name
+
+
+@dataclass(frozen=True)
+class Unroll:
+    """How many calls of a looping kernel one pass may make.
+
+    counts : one number for all looping kernels, or one for each in the program's order; None lets the machine choose.
+    """
+
+    counts: tuple[int, ...] | None = None
+
+    @property
+    def auto(self) -> bool:
+        """Whether the machine chooses."""
+        return self.counts is None
+
+    def __str__(self) -> str:
+        return "auto" if self.counts is None else ",".join(map(str, self.counts))
+
+
+@dataclass(frozen=True)
+class PhotonFilter:
+    """How a radiance estimate weighs photons by their distance d within its radius r.
+
+    name  : ``constant`` (alike), ``cone`` (1 - d / (width r)) or ``epanechnikov`` (1 - d^2 / r^2).
+    width : of the cone, at least 1: H. W. Jensen's filter constant (2001, section 7.2.1).
+    """
+
+    name: str = "constant"
+    width: float = 1.1
+
+    def __str__(self) -> str:
+        return f"cone={self.width:g}" if self.name == "cone" else self.name
+
+    @property
+    def slope(self) -> float:
+        """c in the weight (1 - c (d / r)^p)."""
+        return {"constant": 0.0, "cone": 1 / self.width, "epanechnikov": 1.0}[self.name]
+
+    @property
+    def exponent(self) -> int:
+        """p in the weight (1 - c (d / r)^p)."""
+        return {"constant": 0, "cone": 1, "epanechnikov": 2}[self.name]
+
+    @property
+    def integral(self) -> float:
+        """Of the weight over the disc, as a share of the disc's area."""
+        return 1 - self.slope * 2 / (self.exponent + 2) if self.exponent else 1.0
+
+
+def read_policy(option: Option, value: Any) -> PolicyChoice:
+    """A policy, by its name and number, as in ``threshold=0.2,all``."""
+    policy = value
+    if isinstance(value, str):
+        name, equals, text = value.partition("=")
+        share_text, comma, of = text.partition(",")
+        if name not in option.value.choices:
+            raise wrong(option, value, hint=suggestion(name, option.value.choices))
+        if equals and (name != "threshold" or not share_text or (comma and not of)):
+            raise wrong(option, value)
+        fraction = real(share_text) if equals else PolicyChoice.share
+        policy = PolicyChoice(name, math.nan if fraction is None else fraction, of or PolicyChoice.of)
+    if not isinstance(policy, PolicyChoice) or policy.name not in option.value.choices:
+        raise wrong(option, value)
+    fraction = real(policy.share)
+    if fraction is None or not 0 < fraction <= 1 or policy.of not in ("active", "all"):
+        raise wrong(option, value)
+    return PolicyChoice(policy.name, fraction, policy.of)
+
+
+def read_photon_filter(option: Option, value: Any) -> PhotonFilter:
+    """A filter of photons, by its name and number."""
+    photon_filter = value
+    if isinstance(value, str):
+        name, equals, text = value.partition("=")
+        if name not in option.value.choices:
+            raise wrong(option, value, hint=suggestion(name, option.value.choices))
+        width = real(text) if equals else PhotonFilter.width
+        if equals and (name != "cone" or width is None):
+            raise wrong(option, value)
+        photon_filter = PhotonFilter(name, PhotonFilter.width if width is None else width)
+    if not isinstance(photon_filter, PhotonFilter) or photon_filter.name not in option.value.choices:
+        raise wrong(option, value)
+    width = real(photon_filter.width)
+    if width is None or not 1 <= width <= 1e6:
+        raise wrong(option, value)
+    return PhotonFilter(photon_filter.name, width)
+
+
+@takes("Unroll | int | str | Sequence[int]")
+def read_unroll(option: Option, value: Any) -> Unroll:
+    """Calls of a kernel in a pass: one number for all, one for each kernel, or ``auto``."""
+    calls = value.counts if isinstance(value, Unroll) else value
+    if is_auto(calls):
+        return Unroll()
+    if isinstance(calls, str):
+        calls = calls.split(",")
+    elif not isinstance(calls, Iterable):
+        calls = (calls,)
+    counts = tuple(whole(part) for part in calls)
+    if not counts or any(count is None or not option.value.low <= count <= option.value.high for count in counts):
+        raise wrong(option, value)
+    return Unroll(counts)  # type: ignore[arg-type]
+
+
+# -- common kinds, each in place of a whole `Value` --------------------------------------------------------------------
+
+SWITCH = Value(read_switch, False)
+ON_OFF = Value(read_on_off, True, "on|off", choices=("on", "off"))
+
+
+def choice(*words: str, metavar: str = "NAME") -> Value:
+    """One of these words; the first is the default."""
+    return Value(read_word, words[0], metavar, choices=words)
+
+
+def optional_choice(*words: str) -> Value:
+    """One of these words, or none."""
+    return Value(read_optional_word, None, "NAME", choices=words)
+
+
+def integer(
+    low: int, high: int, default: int | Literal["auto"] | None = None, metavar: str = "N", note: str = ""
+) -> Value:
+    """A whole number; None: or none; ``auto``: or that. note : follows the range in words."""
+    expected = "a whole number from {low} to {high}" + note
+    if default == "auto":
+        return Value(read_integer_or_auto, default, f"{metavar}|auto", f"auto or {expected}", low, high)
+    read = read_optional_integer if default is None else read_integer
+    return Value(read, default, metavar, expected, low, high)
+
+
+def number(
+    metavar: str, low: float, high: float, default: float | None = None, unit: str = "", note: str = ""
+) -> Value:
+    """A number, ends of the range included; None: or none. unit : in words. note : follows the range in words."""
+    expected = f"a number{f' of {unit}' if unit else ''} from {{low:g}} to {{high:g}}{note}"
+    read = read_optional_real if default is None else read_real
+    return Value(read, default, metavar, expected, low, high)
+
+
+def open_number(metavar: str, low: float, high: float, unit: str = "", note: str = "") -> Value:
+    """A number, ends of the range excluded, or none. unit : in words. note : follows the range in words."""
+    expected = f"a number{f' of {unit}' if unit else ''} above {{low:g}} and below {{high:g}}{note}"
+    return Value(read_optional_open_real, None, metavar, expected, low, high)
+
+
+def file(metavar: str, expected: str = "", default: str | None = None) -> Value:
+    """A file's name, or none."""
+    return Value(read_file, default, metavar, expected)

@@ -16,7 +16,7 @@ from raystream.programs.traversal import LEVELS, TraversalStates
 
 for _module in iter_modules(__path__):
     import_module(f"{__name__}.{_module.name}")
-distributions.loaded("programs", lambda _, program: register(program))
+distributions.load_plugins("programs", lambda _, program: register(program))
 
 __all__ = [
     "LEVELS",

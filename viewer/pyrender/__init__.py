@@ -10,13 +10,16 @@ from raystream.base.version import __version__
 from raystream.pyrender.camera import Camera, IntrinsicsCamera, OrthographicCamera, PerspectiveCamera
 from raystream.pyrender.constants import GLTF, RenderFlags, TextAlign
 from raystream.pyrender.light import DirectionalLight, Light, PointLight, SpotLight
-from raystream.pyrender.material import Material, MetallicRoughnessMaterial, SpecularGlossinessMaterial
-from raystream.pyrender.mesh import Mesh
-from raystream.pyrender.node import Node
+from raystream.pyrender.material import (
+    Material,
+    MetallicRoughnessMaterial,
+    Sampler,
+    SpecularGlossinessMaterial,
+    Texture,
+)
+from raystream.pyrender.mesh import Mesh, Primitive
 from raystream.pyrender.offscreen import OffscreenRenderer
-from raystream.pyrender.primitive import Primitive
-from raystream.pyrender.scene import Scene
-from raystream.pyrender.texture import Sampler, Texture
+from raystream.pyrender.scene import Node, Scene
 from raystream.pyrender.viewer import Viewer
 
 __all__ = [

@@ -1,5 +1,6 @@
-"""A scene of pyrender as a value for the renderer. Unchanged parts are the same objects as in the last one, so that the
-renderer redoes the changed ones only.
+"""A scene of pyrender as a value for the renderer: its materials and textures, its camera, its meshes.
+
+Unchanged parts are the same objects as in the last one, so that the renderer redoes the changed ones only.
 """
 
 from __future__ import annotations
@@ -15,16 +16,177 @@ from numpy.typing import NDArray
 from raystream.base.errors import ViewerError
 from raystream.pyrender.constants import GLTF
 from raystream.pyrender.light import DirectionalLight, SpotLight
-from raystream.pyrender.node import Node
-from raystream.pyrender.primitive import Primitive, edges_of
-from raystream.pyrender.scene import Scene
-from raystream.pyrender.surfaces import Textures, flat, lit
+from raystream.pyrender.material import (
+    Material,
+    MetallicRoughnessMaterial,
+    Sampler,
+    SpecularGlossinessMaterial,
+    Texture,
+)
+from raystream.pyrender.mesh import Primitive, edges_of
+from raystream.pyrender.scene import Node, Scene
+from raystream.scene import material as surface
+from raystream.scene import texture as image
 from raystream.scene.camera import Camera
 from raystream.scene.light import Light
-from raystream.scene.material import Material
 from raystream.scene.mesh import Instance, Mesh
 from raystream.scene.projections import Intrinsics, Orthographic, Projection
 from raystream.scene.scene import Scene as Converted
+
+# -- materials and textures as the renderer takes them -----------------------------------------------------------------
+
+WRAPS = {GLTF.REPEAT: "repeat", GLTF.MIRRORED_REPEAT: "mirrored", GLTF.CLAMP_TO_EDGE: "clamp"}
+FILTERS = {
+    GLTF.NEAREST: "nearest",
+    GLTF.LINEAR: "linear",
+    GLTF.NEAREST_MIPMAP_NEAREST: "nearest_mipmap_nearest",
+    GLTF.LINEAR_MIPMAP_NEAREST: "linear_mipmap_nearest",
+    GLTF.NEAREST_MIPMAP_LINEAR: "nearest_mipmap_linear",
+    GLTF.LINEAR_MIPMAP_LINEAR: "linear_mipmap_linear",
+}
+DIELECTRIC = 0.04  # reflectance at normal incidence of glTF's dielectrics
+
+
+class Textures:
+    """The textures of a scene in the making. Images that an earlier one had stay the same objects."""
+
+    def __init__(self) -> None:
+        self.textures: list[image.Texture] = []
+        self._numbers: dict[tuple[Any, ...], int] = {}
+        self._cache: dict[tuple[Any, ...], tuple[Any, image.Texture]] = {}
+
+    def begin(self) -> None:
+        """Begin another scene; entries that the last one did not use are dropped."""
+        self._cache = {key: self._cache[key] for key in self._numbers}
+        self.textures, self._numbers = [], {}
+
+    def number(self, texture: Texture | None, content: str, change: Any = None) -> int | None:
+        """The number of a texture whose texels are ``content``, of `image.CONTENTS`; ``change`` (name, function) makes
+        other texels of them. None without an image."""
+        if texture is None or texture.source is None:
+            return None
+        sampler: Sampler = texture.sampler
+        sampling = sampler.wrapS, sampler.wrapT, sampler.magFilter, sampler.minFilter
+        key = (id(texture.source), content, change and change[0], *sampling)
+        if key not in self._numbers:
+            if key not in self._cache:
+                # The source is kept, so that its number is not another's.
+                self._cache[key] = texture.source, _texture(texture, content, change)
+            self._numbers[key] = len(self.textures)
+            self.textures.append(self._cache[key][1])
+        return self._numbers[key]
+
+
+def _texture(texture: Texture, content: str, change: Any) -> image.Texture:
+    sampler: Sampler = texture.sampler
+    for filtered in (sampler.magFilter, sampler.minFilter):
+        if filtered is not None and filtered not in FILTERS:
+            raise ViewerError(f"texture {texture.name or ''}", f"filter {filtered} is none of GLTF")
+    for wrap in (sampler.wrapS, sampler.wrapT):
+        if wrap not in WRAPS:
+            raise ViewerError(f"texture {texture.name or ''}", f"wrap mode {wrap} is none of GLTF")
+    assert texture.source is not None
+    texels = _rgba(texture.source, texture.source_channels)
+    return image.Texture(
+        image.Image(texels if change is None else change[1](texels), texture.name or "image"),
+        (WRAPS[sampler.wrapS], WRAPS[sampler.wrapT]),
+        sampler.magFilter == GLTF.NEAREST,
+        name=texture.name or "texture",
+        minification=None if sampler.minFilter is None else FILTERS[sampler.minFilter],
+        content=content,
+    )
+
+
+def _rgba(source: NDArray[np.uint8], channels: str) -> NDArray[np.uint8]:
+    """(H, W, 4) of an image (H, W, C), each channel at its place, others full."""
+    rgba = np.full((*source.shape[:2], 4), 255, np.uint8)
+    for index, channel in enumerate(channels):
+        rgba[..., "RGBA".index(channel)] = source[..., index]
+    if channels == "R":
+        rgba[..., 1] = rgba[..., 2] = rgba[..., 0]
+    return rgba
+
+
+def flat_material(primitive: Primitive, culled: bool, textures: Textures) -> surface.Material:
+    """A light of the material's colour, as the numbers are: factors, vertices and texels are values of pixels there."""
+    color, texture = _base_color(primitive.material)
+    return surface.Material(
+        primitive.material.name or "flat",
+        tuple(map(float, np.clip(color, 0, 1))),  # type: ignore[arg-type]
+        backface_culling=culled,
+        kind="principled",
+        texture=textures.number(texture, "data"),
+        unlit=True,
+        **_opacity(primitive),
+    )
+
+
+def lit_material(primitive: Primitive, culled: bool, textures: Textures) -> surface.Material:
+    """glTF's material; of specular-glossiness the dielectric of that reflectance (KHR_materials_specular)."""
+    material: Any = primitive.material
+    color, texture = _base_color(material)
+    fields: dict[str, Any]
+    if isinstance(material, SpecularGlossinessMaterial):
+        gloss = material.glossinessFactor
+        specular_texture, rough = material.specularGlossinessTexture, 1.0 - gloss
+        fields = {
+            "roughness": rough if specular_texture is None else 1.0,
+            "specular_color": tuple(map(float, material.specularFactor / DIELECTRIC)),
+            "specular_color_texture": textures.number(specular_texture, "color"),
+            "metallic_roughness_texture": textures.number(
+                specular_texture, "data", (f"roughness {gloss}", _roughness(gloss))
+            ),
+        }
+    else:
+        fields = {
+            "metallic": material.metallicFactor,
+            "roughness": material.roughnessFactor,
+            "metallic_roughness_texture": textures.number(material.metallicRoughnessTexture, "data"),
+        }
+    return surface.Material(
+        material.name or "material",
+        tuple(map(float, color)),  # type: ignore[arg-type]
+        emission=tuple(map(float, material.emissiveFactor)),  # type: ignore[arg-type]
+        double_sided=material.doubleSided,
+        backface_culling=culled,
+        kind="principled",
+        texture=textures.number(texture, "color"),
+        emission_texture=textures.number(material.emissiveTexture, "color"),
+        normal_texture=textures.number(material.normalTexture, "normal"),
+        **fields,
+        **_opacity(primitive),
+    )
+
+
+def _roughness(gloss: float) -> Any:
+    """Texels with a roughness in green, of a glossiness in opacity."""
+
+    def change(texels: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        packed = np.full_like(texels, 255)
+        packed[..., 1] = np.rint(255.0 - gloss * texels[..., 3])
+        return packed
+
+    return change
+
+
+def _base_color(material: Material) -> tuple[NDArray[np.float32], Texture | None]:
+    """The factor (4,) and the texture of the colour."""
+    if isinstance(material, SpecularGlossinessMaterial):
+        return material.diffuseFactor, material.diffuseTexture
+    assert isinstance(material, MetallicRoughnessMaterial)
+    return material.baseColorFactor, material.baseColorTexture
+
+
+def _opacity(primitive: Primitive) -> dict[str, Any]:
+    """How the material's opacity counts: where MASK is the default of a material without holes, not at all."""
+    material = primitive.material
+    texture = _base_color(material)[1]
+    if material.alphaMode == "BLEND" and primitive.is_transparent:
+        return {"alpha_mode": "blend"}
+    if material.alphaMode == "MASK" and texture is not None and texture.is_transparent(material.alphaCutoff):
+        return {"alpha_mode": "mask", "alpha_cutoff": material.alphaCutoff}
+    return {}
+
 
 # -- a camera at its pose, for pictures of one size: rays through pixel centres, and the camera of a path tracer -------
 
@@ -52,7 +214,7 @@ class Eye:
         camera = node.camera
         assert camera is not None
         projection = np.asarray(camera.get_projection_matrix(*size), np.float64)
-        near, far = _planes(projection)
+        near, far = _clip_planes(projection)
         if not near < far:  # as of a perspective that begins at the eye
             near, far = camera.znear, math.inf if camera.zfar is None else camera.zfar
         return cls(scene.get_pose(node), projection, near, far, size)
@@ -88,25 +250,25 @@ class Eye:
     def camera(self) -> Camera:
         """The renderer's camera with this view: a pinhole by its field of view where pixels are square and the
         principal point is in the middle."""
-        (width, height), (wide, tall), scale = self.size, self.pixel, self.projection
+        (width, height), (pixel_width, pixel_height), scale = self.size, self.pixel, self.projection
         origin, back, up = self.pose[:3, 3], self.pose[:3, 2], self.pose[:3, 1]
         projection: Projection | None = None
         if self.parallel:
-            if abs(wide / tall - 1) > CENTRED:
+            if abs(pixel_width / pixel_height - 1) > CENTRED:
                 raise ViewerError("camera", "pixels of a parallel projection are not square", "give the other aspect")
-            off = -scale[0, 3] / scale[0, 0], -scale[1, 3] / scale[1, 1], -min(self.near, 0.0)
-            origin = origin + self.pose[:3, :3] @ off
+            offset = -scale[0, 3] / scale[0, 0], -scale[1, 3] / scale[1, 1], -min(self.near, 0.0)
+            origin = origin + self.pose[:3, :3] @ offset
             projection = Orthographic(2.0 / scale[1, 1] * float(np.linalg.norm(up)))
-        elif np.abs(scale[:2, 2]).max() > CENTRED or abs(wide / tall - 1) > CENTRED:
+        elif np.abs(scale[:2, 2]).max() > CENTRED or abs(pixel_width / pixel_height - 1) > CENTRED:
             # The centre of the upper left pixel is 0 there, and half a pixel here.
             middle = (1 - scale[0, 2]) / 2 * width - 0.5, (1 + scale[1, 2]) / 2 * height - 0.5
-            projection = Intrinsics(1 / wide, 1 / tall, *middle, size=self.size)
+            projection = Intrinsics(1 / pixel_width, 1 / pixel_height, *middle, size=self.size)
         fov = math.degrees(2 * math.atan(1 / scale[1, 1]))
-        places = tuple(map(float, origin)), tuple(map(float, origin - back)), tuple(map(float, up))
-        return Camera(*places, fov=fov, name="main camera", projection=projection)  # type: ignore[arg-type]
+        points = tuple(map(float, origin)), tuple(map(float, origin - back)), tuple(map(float, up))
+        return Camera(*points, fov=fov, name="main camera", projection=projection)  # type: ignore[arg-type]
 
 
-def _planes(projection: NDArray[np.float64]) -> tuple[float, float]:
+def _clip_planes(projection: NDArray[np.float64]) -> tuple[float, float]:
     """Depths at which a projection (4, 4) leaves OpenGL's clip space, from -1 to 1; not a number where it has none."""
     (a, b), (c, d) = projection[2:, 2:]
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -133,12 +295,12 @@ class _CachedMesh:
 class Conversion:
     """Conversions of a scene, one after the other.
 
-    look : ``lit``; ``flat``, the materials' colours alone; ``solid``, opaque surfaces for rays alone. culled : the back
-    faces of wireframes are left out. nodes : of each instance of the last scene.
+    style : ``lit``; ``flat``, the materials' colours alone; ``solid``, opaque surfaces for rays alone. culled : the
+    back faces of wireframes are left out. nodes : of each instance of the last scene.
     """
 
-    def __init__(self, look: str, culled: bool = True) -> None:
-        self.look, self.culled = look, culled
+    def __init__(self, style: str, culled: bool = True) -> None:
+        self.style, self.culled = style, culled
         self.nodes: list[Node] = []
         self._meshes: dict[Any, _CachedMesh] = {}
         self._textures = Textures()
@@ -150,7 +312,7 @@ class Conversion:
         whether a material is drawn as edges, by its own ``wireframe``. Raises ViewerError for features that the
         renderer lacks."""
         self._textures.begin()
-        before, self._meshes, self.nodes = self._meshes, {}, []
+        previous, self._meshes, self.nodes = self._meshes, {}, []
         instances, materials = [], []
         for node in scene.mesh_nodes:
             pose = scene.get_pose(node)
@@ -174,10 +336,10 @@ class Conversion:
                         ),
                         *(primitive.color_0, primitive.indices, primitive.poses if thin else None),
                     )
-                    values, index, old = (primitive.mode, *view), len(self._meshes), before.get(key)
-                    same = old is not None and old.index == index and old.values == values
-                    if old is not None and same and all(a is b for a, b in zip(old.arrays, arrays, strict=True)):
-                        self._meshes[key] = old
+                    values, index, cached = (primitive.mode, *view), len(self._meshes), previous.get(key)
+                    same = cached is not None and cached.index == index and cached.values == values
+                    if cached is not None and same and all(a is b for a, b in zip(cached.arrays, arrays, strict=True)):
+                        self._meshes[key] = cached
                     else:
                         geometry: tuple[NDArray, NDArray, NDArray | None, NDArray]
                         if primitive.mode == GLTF.POINTS:
@@ -194,10 +356,10 @@ class Conversion:
         return Converted(
             [entry.mesh for entry in self._meshes.values()],
             instances,
-            materials or [Material()],
-            lights=[_light(scene, node) for node in scene.light_nodes] if self.look == "lit" else [],
+            materials or [surface.Material()],
+            lights=[_light(scene, node) for node in scene.light_nodes] if self.style == "lit" else [],
             name=scene.name or "scene",
-            textures=self._textures.found,
+            textures=self._textures.textures,
         )
 
     def _mesh(
@@ -211,13 +373,13 @@ class Conversion:
     ) -> Mesh:
         """The mesh of a primitive's ``vertices`` (V,), which stand at ``positions`` (V, 3)."""
         colors, sets = primitive.color_0, [primitive.texcoord_0, primitive.texcoord_1]
-        if self.look == "solid":
+        if self.style == "solid":
             colors, sets, normals = None, [None, None], None
         uvs = [
             None if texcoords is None else (texcoords * (1, -1) + (0, 1)).astype(np.float32)[vertices]
             for texcoords in sets
         ]
-        tangents = primitive.tangents if self.look == "lit" else None
+        tangents = primitive.tangents if self.style == "lit" else None
         return Mesh(
             positions,
             triangles,
@@ -230,11 +392,11 @@ class Conversion:
             None if tangents is None or len(vertices) != len(primitive.positions) else tangents,
         )
 
-    def _material(self, primitive: Primitive, thin: bool) -> Material:
+    def _material(self, primitive: Primitive, thin: bool) -> surface.Material:
         culled = not primitive.material.doubleSided and not thin
-        if self.look == "solid":
-            return Material(backface_culling=culled)
-        return (flat if self.look == "flat" else lit)(primitive, culled, self._textures)
+        if self.style == "solid":
+            return surface.Material(backface_culling=culled)
+        return (flat_material if self.style == "flat" else lit_material)(primitive, culled, self._textures)
 
 
 def _triangles(primitive: Primitive) -> tuple[NDArray, NDArray, NDArray | None, NDArray]:
@@ -251,37 +413,41 @@ def _squares(
 ) -> tuple[NDArray, NDArray, NDArray, NDArray]:
     """World positions of four corners for each point, two triangles, normals, and the points' indices: as the
     rasteriser draws points, upright before the eye, at the points' own depth."""
-    places, normals = _placed(primitive, pose, eye)
-    inside = (places - eye.pose[:3, 3]) @ np.linalg.inv(eye.pose[:3, :3]).T
-    depth = np.ones(len(places)) if eye.parallel else np.abs(inside[:, 2])
-    wide, tall = (side * point_size / 2 for side in eye.pixel)
-    corners = np.array([(-wide, -tall), (wide, -tall), (wide, tall), (-wide, tall)])
+    points, normals = _world_vertices(primitive, pose, eye)
+    eye_points = (points - eye.pose[:3, 3]) @ np.linalg.inv(eye.pose[:3, :3]).T
+    depth = np.ones(len(points)) if eye.parallel else np.abs(eye_points[:, 2])
+    half_width, half_height = (side * point_size / 2 for side in eye.pixel)
+    corners = np.array(
+        [(-half_width, -half_height), (half_width, -half_height), (half_width, half_height), (-half_width, half_height)]
+    )
     offsets = corners @ eye.pose[:3, :2].T
-    indices = np.arange(len(places)) % len(primitive.positions)
-    positions = places[:, None] + depth[:, None, None] * offsets
-    return positions.reshape(-1, 3), _quads(len(places)), np.repeat(normals, 4, axis=0), np.repeat(indices, 4)
+    indices = np.arange(len(points)) % len(primitive.positions)
+    positions = points[:, None] + depth[:, None, None] * offsets
+    return positions.reshape(-1, 3), _quads(len(points)), np.repeat(normals, 4, axis=0), np.repeat(indices, 4)
 
 
 def _ribbons(primitive: Primitive, pose: NDArray, eye: Eye, culled: bool) -> tuple[NDArray, NDArray, NDArray, NDArray]:
     """As `_squares`, of lines and wireframes: one pixel wide before the eye, at the lines' own depth. culled : without
     the edges of triangles that are seen from behind alone."""
-    places, normals = _placed(primitive, pose, eye)
-    inside = (places - eye.pose[:3, 3]) @ np.linalg.inv(eye.pose[:3, :3]).T
-    first = len(primitive.positions) * np.arange(len(places) // len(primitive.positions))[:, None, None]
+    points, normals = _world_vertices(primitive, pose, eye)
+    eye_points = (points - eye.pose[:3, 3]) @ np.linalg.inv(eye.pose[:3, :3]).T
+    first = len(primitive.positions) * np.arange(len(points) // len(primitive.positions))[:, None, None]
     if culled:
         triangles = (first + primitive.triangles()).reshape(-1, 3)
-        corners = inside[triangles]
+        corners = eye_points[triangles]
         face_normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
         back = [0.0, 0.0, 1.0] if eye.parallel else -corners[:, 0]
         pairs = edges_of(triangles[(face_normals * back).sum(axis=1) > 0])
     else:
         pairs = (first + primitive.segments()).reshape(-1, 2)
-    ends = inside[pairs]
+    ends = eye_points[pairs]
     if not eye.parallel:  # from the near plane on
-        away = -ends[..., 2]
-        pairs, ends, away = (array[(away > eye.near).any(axis=1)] for array in (pairs, ends, away))
-        fall = away - away[:, ::-1]
-        fraction = np.clip((away - eye.near) / np.where(fall == 0, 1.0, fall), 0, None) * (away < eye.near)
+        depths = -ends[..., 2]
+        pairs, ends, depths = (array[(depths > eye.near).any(axis=1)] for array in (pairs, ends, depths))
+        depth_change = depths - depths[:, ::-1]
+        fraction = np.clip((depths - eye.near) / np.where(depth_change == 0, 1.0, depth_change), 0, None) * (
+            depths < eye.near
+        )
         ends = ends + fraction[..., None] * (ends[:, ::-1] - ends)
     scale = np.ones_like(ends[..., 2:]) if eye.parallel else np.maximum(-ends[..., 2:], 1e-9)
     directions = np.diff(ends[..., :2] / scale / eye.pixel, axis=1)[:, 0]
@@ -296,19 +462,19 @@ def _ribbons(primitive: Primitive, pose: NDArray, eye: Eye, culled: bool) -> tup
     return positions, _quads(len(pairs)), normals[order], order % len(primitive.positions)
 
 
-def _placed(primitive: Primitive, pose: NDArray, eye: Eye) -> tuple[NDArray, NDArray]:
+def _world_vertices(primitive: Primitive, pose: NDArray, eye: Eye) -> tuple[NDArray, NDArray]:
     """World positions and normals (N * V, 3) of the vertices of all copies; without normals they face the eye."""
     poses = pose @ (ONE if primitive.poses is None else primitive.poses)
-    points = np.einsum("nij,vj->nvi", poses[:, :3, :3], primitive.positions.astype(np.float64)) + poses[:, None, :3, 3]
-    places = points.reshape(-1, 3)
+    world = np.einsum("nij,vj->nvi", poses[:, :3, :3], primitive.positions.astype(np.float64)) + poses[:, None, :3, 3]
+    positions = world.reshape(-1, 3)
     if primitive.normals is None:
-        back = eye.pose[:3, 2] if eye.parallel else eye.pose[:3, 3] - places
-        normals = np.broadcast_to(back, places.shape)
+        back = eye.pose[:3, 2] if eye.parallel else eye.pose[:3, 3] - positions
+        normals = np.broadcast_to(back, positions.shape)
     else:
-        turns = np.linalg.inv(poses[:, :3, :3])
-        normals = np.einsum("nji,vj->nvi", turns, primitive.normals.astype(np.float64)).reshape(-1, 3)
+        inverses = np.linalg.inv(poses[:, :3, :3])
+        normals = np.einsum("nji,vj->nvi", inverses, primitive.normals.astype(np.float64)).reshape(-1, 3)
     lengths = np.linalg.norm(normals, axis=1, keepdims=True)
-    return places, normals / np.where(lengths > 0, lengths, 1)
+    return positions, normals / np.where(lengths > 0, lengths, 1)
 
 
 def _quads(count: int) -> NDArray:
@@ -322,8 +488,8 @@ def _light(scene: Scene, node: Node) -> Light:
     assert light is not None
     red, green, blue = (float(channel) * light.intensity for channel in light.color)
     color = red, green, blue
-    position, ahead = tuple(map(float, pose[:3, 3])), tuple(map(float, -pose[:3, 2]))
-    common: dict[str, Any] = {"name": light.name or node.name or "light", "position": position, "direction": ahead}
+    position, direction = tuple(map(float, pose[:3, 3])), tuple(map(float, -pose[:3, 2]))
+    common: dict[str, Any] = {"name": light.name or node.name or "light", "position": position, "direction": direction}
     if isinstance(light, SpotLight):
         outer = min(max(light.outerConeAngle, NARROWEST), math.pi / 2)
         return Light(

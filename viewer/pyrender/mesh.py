@@ -1,4 +1,4 @@
-"""Meshes: primitives under one name, and how they come from trimesh and from points."""
+"""Primitives, which are triangles, lines or points with a material, and meshes of them, also from trimesh."""
 
 from __future__ import annotations
 
@@ -9,10 +9,236 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raystream.pyrender.checked import Checked, label
+from raystream.base.errors import ViewerError
+from raystream.pyrender.checked import Checked, color_array, label
 from raystream.pyrender.constants import GLTF
 from raystream.pyrender.material import Material, MetallicRoughnessMaterial
-from raystream.pyrender.primitive import EMPTY, Bounded, Primitive
+
+EMPTY = np.array([np.full(3, np.inf), np.full(3, -np.inf)])  # bounds of nothing
+
+
+def _floats(value: Any) -> NDArray[np.float32]:
+    return np.ascontiguousarray(value, np.float32)
+
+
+def _material(value: Any) -> Material:
+    if value is not None and not isinstance(value, Material):
+        raise TypeError(f"material is {type(value).__name__}, expected a Material")
+    return MetallicRoughnessMaterial() if value is None else value
+
+
+def _mode(value: Any) -> int:
+    mode = GLTF.TRIANGLES if value is None else int(value)
+    if not GLTF.POINTS <= mode <= GLTF.TRIANGLE_FAN:
+        raise ValueError(f"mode is {mode}, expected a number of GLTF from POINTS to TRIANGLE_FAN")
+    return mode
+
+
+def poses_of(value: Any) -> NDArray[np.float64] | None:
+    """(N, 4, 4) of poses (N, 4, 4) or (4, 4); raises ValueError for other shapes."""
+    if value is None:
+        return None
+    poses = np.asarray(value, np.float64)
+    poses = poses[None] if poses.ndim == 2 else poses
+    if poses.ndim != 3 or poses.shape[1:] != (4, 4):
+        raise ValueError(f"poses have shape {np.shape(value)}, expected (N, 4, 4)")
+    return poses
+
+
+class Bounded:
+    """Bounds, and their centre, extents and scale."""
+
+    @property
+    def bounds(self) -> NDArray[np.float64]:
+        """(2, 3): lowest and highest corner."""
+        raise NotImplementedError
+
+    @property
+    def centroid(self) -> NDArray[np.float64]:
+        """(3,): the middle of the bounds."""
+        return self.bounds.mean(axis=0)
+
+    @property
+    def extents(self) -> NDArray[np.float64]:
+        """(3,): the sides of the bounds."""
+        return np.diff(self.bounds, axis=0)[0]
+
+    @property
+    def scale(self) -> float:
+        """The diagonal of the bounds."""
+        return float(np.linalg.norm(self.extents))
+
+
+class Primitive(Bounded):
+    """Vertices, how they are joined, and their material; arrays as in glTF 2.0.
+
+    positions (V, 3); normals (V, 3); tangents (V, 4); texcoord_0, texcoord_1 (V, 2), from the image's lower left
+    corner; color_0 (V, 4) linear; indices, of vertices; mode, a number of `GLTF`; poses (N, 4, 4), copies in the space
+    of the node. joints_0, weights_0 and targets are kept and without effect. Assign other arrays for a change: writes
+    into one are not seen.
+
+    Raises ValueError for shapes that disagree, and ViewerError for indices of vertices that there are not.
+    """
+
+    positions = Checked(_floats)
+    material = Checked(_material)
+    mode = Checked(_mode)
+    poses = Checked(poses_of)
+
+    def __init__(
+        self,
+        positions: Any,
+        normals: Any = None,
+        tangents: Any = None,
+        texcoord_0: Any = None,
+        texcoord_1: Any = None,
+        color_0: Any = None,
+        joints_0: Any = None,
+        weights_0: Any = None,
+        indices: Any = None,
+        material: Material | None = None,
+        mode: int | None = None,
+        targets: Any = None,
+        poses: Any = None,
+    ) -> None:
+        self.mode = mode
+        self.positions = positions
+        self.normals, self.tangents = normals, tangents
+        self.texcoord_0, self.texcoord_1, self.color_0 = texcoord_0, texcoord_1, color_0
+        self.joints_0, self.weights_0, self.targets = joints_0, weights_0, targets
+        self.indices, self.material, self.poses = indices, material, poses
+
+    def _rows(self, what: str, value: Any, width: int) -> NDArray[np.float32] | None:
+        """(V, width) of rows at least as wide."""
+        if value is None:
+            return None
+        rows, count = _floats(value), len(self.positions)
+        if rows.ndim != 2 or len(rows) != count or rows.shape[1] < width:
+            raise ValueError(f"{what} have shape {rows.shape}, expected ({count}, {width})")
+        return np.ascontiguousarray(rows[:, :width])
+
+    @property
+    def normals(self) -> NDArray[np.float32] | None:
+        """(V, 3) unit vectors; None: surfaces are flat, and points face the camera."""
+        return self._normals
+
+    @normals.setter
+    def normals(self, value: Any) -> None:
+        self._normals = self._rows("normals", value, 3)
+
+    @property
+    def tangents(self) -> NDArray[np.float32] | None:
+        """(V, 4), the last the sign of the bitangent."""
+        return self._tangents
+
+    @tangents.setter
+    def tangents(self, value: Any) -> None:
+        self._tangents = self._rows("tangents", value, 4)
+
+    @property
+    def texcoord_0(self) -> NDArray[np.float32] | None:
+        """(V, 2), (0, 0) at the image's lower left corner."""
+        return self._texcoord_0
+
+    @texcoord_0.setter
+    def texcoord_0(self, value: Any) -> None:
+        self._texcoord_0 = self._rows("texture coordinates", value, 2)
+
+    @property
+    def texcoord_1(self) -> NDArray[np.float32] | None:
+        """The second set."""
+        return self._texcoord_1
+
+    @texcoord_1.setter
+    def texcoord_1(self, value: Any) -> None:
+        self._texcoord_1 = self._rows("texture coordinates", value, 2)
+
+    @property
+    def color_0(self) -> NDArray[np.float32] | None:
+        """(V, 4) linear RGBA, which multiply the material's."""
+        return self._color_0
+
+    @color_0.setter
+    def color_0(self, value: Any) -> None:
+        self._color_0 = None if value is None else color_array(value, len(self.positions))
+
+    @property
+    def indices(self) -> NDArray[np.int64] | None:
+        """Vertex numbers of any shape, in the order of ``mode``; None: the vertices as they come."""
+        return self._indices
+
+    @indices.setter
+    def indices(self, value: Any) -> None:
+        array = None if value is None else np.asarray(value)
+        if array is not None and (array.dtype.kind not in "iufb" or not np.isfinite(array).all()):
+            raise ViewerError("indices", f"are of type {array.dtype} or not finite", "give whole numbers of vertices")
+        self._indices = None if array is None else array.astype(np.int64)
+
+    def _order(self) -> NDArray[np.int64]:
+        """Vertex numbers in the order of ``mode``. Raises ViewerError for one that there is not."""
+        count = len(self.positions)
+        if self.indices is None:
+            return np.arange(count)
+        order = self.indices.reshape(-1)
+        if len(order) and not 0 <= order.min() <= order.max() < count:
+            least, most = int(order.min()), int(order.max())
+            raise ViewerError("indices", f"go from {least} to {most}, and there are {count} vertices, from 0 on")
+        return order
+
+    def triangles(self) -> NDArray[np.int64]:
+        """(T, 3) vertex indices; none of points and lines."""
+        order = self._order()
+        if self.mode == GLTF.TRIANGLES:
+            return order[: len(order) // 3 * 3].reshape(-1, 3)
+        count = max(len(order) - 2, 0)
+        indices = np.arange(count)
+        if self.mode == GLTF.TRIANGLE_STRIP:  # every second one the other way around
+            odd = indices % 2
+            return order[np.stack([indices, indices + 1 + odd, indices + 2 - odd], axis=1)]
+        if self.mode == GLTF.TRIANGLE_FAN:
+            return order[np.stack([np.zeros(count, np.int64), indices + 1, indices + 2], axis=1)]
+        return np.zeros((0, 3), np.int64)
+
+    def segments(self) -> NDArray[np.int64]:
+        """(S, 2) vertex numbers: lines, or the edges of triangles, each once; none of points."""
+        if self.mode >= GLTF.TRIANGLES:
+            return edges_of(self.triangles())
+        order = self._order()
+        if self.mode == GLTF.LINES:
+            return order[: len(order) // 2 * 2].reshape(-1, 2)
+        if self.mode == GLTF.POINTS or len(order) < 2:
+            return np.zeros((0, 2), np.int64)
+        following = np.roll(order, -1)
+        pairs = np.stack([order, following], axis=1)
+        return pairs if self.mode == GLTF.LINE_LOOP else pairs[:-1]
+
+    @property
+    def bounds(self) -> NDArray[np.float64]:
+        """(2, 3): lowest and highest corner, of all copies."""
+        if not len(self.positions):
+            return EMPTY
+        box = np.array([self.positions.min(axis=0), self.positions.max(axis=0)], np.float64)
+        return box if self.poses is None else bounds_at(box, self.poses)
+
+    @property
+    def is_transparent(self) -> bool:
+        """Whether the material or a vertex lets light pass."""
+        vertices = self.color_0 is not None and bool((self.color_0[:, 3] < 1.0).any())
+        return self.material.is_transparent or (vertices and self.material.alphaMode != "OPAQUE")
+
+
+def edges_of(triangles: NDArray[np.int64]) -> NDArray[np.int64]:
+    """(S, 2) vertex numbers of the edges of triangles (T, 3), each once."""
+    pairs = np.sort(triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1)
+    return np.unique(pairs, axis=0)
+
+
+def bounds_at(box: NDArray[np.float64], poses: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(2, 3): of a box (2, 3) at all of the poses (N, 4, 4)."""
+    corners = np.array([[x, y, z, 1.0] for x in box[:, 0] for y in box[:, 1] for z in box[:, 2]])
+    placed = np.einsum("nij,kj->nki", poses, corners)[..., :3].reshape(-1, 3)
+    return np.array([placed.min(axis=0), placed.max(axis=0)])
+
 
 # pyrender's materials of meshes without one, and of meshes with colours.
 GREY: dict[str, Any] = {
@@ -78,15 +304,19 @@ class Mesh(Bounded):
         """
         several = isinstance(mesh, Iterable) and not hasattr(mesh, "vertices")
         primitives = []
-        for part in list(mesh) if several else [mesh]:
-            if not hasattr(part, "vertices") or not hasattr(part, "faces"):
-                kind = type(part).__name__
-                hint = "for a trimesh.Scene take Scene.from_trimesh_scene" if hasattr(part, "geometry") else "or a list"
+        for trimesh_mesh in list(mesh) if several else [mesh]:
+            if not hasattr(trimesh_mesh, "vertices") or not hasattr(trimesh_mesh, "faces"):
+                kind = type(trimesh_mesh).__name__
+                hint = (
+                    "for a trimesh.Scene take Scene.from_trimesh_scene"
+                    if hasattr(trimesh_mesh, "geometry")
+                    else "or a list"
+                )
                 raise TypeError(f"expected a Trimesh, not {kind} ({hint})")
             # A copy of its own: meshes may differ later.
-            part_material = deepcopy(material) if material is not None else _material_of(part)
+            part_material = deepcopy(material) if material is not None else _material_of(trimesh_mesh)
             part_material.wireframe = wireframe
-            primitives.append(_primitive(part, part_material, material is None, poses, smooth))
+            primitives.append(_primitive(trimesh_mesh, part_material, material is None, poses, smooth))
         return Mesh(primitives, is_visible=is_visible)
 
 

@@ -16,17 +16,16 @@ from raystream.options.values import LARGEST_SIDE as LARGEST
 from raystream.pyrender.checked import Checked
 from raystream.pyrender.constants import RenderFlags
 from raystream.pyrender.conversion import Conversion, Eye
-from raystream.pyrender.node import Node
-from raystream.pyrender.scene import Scene
+from raystream.pyrender.scene import Node, Scene
 from raystream.renderer.renderer import Renderer
 from raystream.renderer.sampling.denoising import MOST_FEATURES, features_of
 from raystream.renderer.sampling.ray_queries import pack_rays
 
 SAMPLES = {"lit": 8, "flat": 4}  # of each pixel
-LOOKS: dict[str, dict[str, Any]] = {"lit": {"denoise": "shader"}, "flat": {"depth": 0}}  # options
+STYLES: dict[str, dict[str, Any]] = {"lit": {"denoise": "shader"}, "flat": {"depth": 0}}  # options
 UNDRAWN = RenderFlags.VERTEX_NORMALS | RenderFlags.FACE_NORMALS
 FILLED = RenderFlags.DEPTH_ONLY | RenderFlags.SEG | RenderFlags.ALL_SOLID  # without wireframes
-BESIDE = 1e-5  # of its depth, by which a ray goes on behind a node without a colour
+STEP = 1e-5  # of its depth, by which a ray goes on behind a node without a colour
 
 
 def _side(what: str) -> Callable[[Any], int]:
@@ -44,16 +43,16 @@ def _side(what: str) -> Callable[[Any], int]:
     return read
 
 
-class _Shown:
-    """A renderer of one look of a scene, which follows the scene."""
+class _StyleRenderer:
+    """A renderer of one style of a scene."""
 
-    def __init__(self, look: str, culled: bool, options: Mapping[str, Any]) -> None:
-        self.convert = Conversion(look, culled)
+    def __init__(self, style: str, culled: bool, options: Mapping[str, Any]) -> None:
+        self.convert = Conversion(style, culled)
         self.renderer: Renderer | None = None
-        shown = {"back_faces": "culled" if culled else "shown", "accel": "two-level-bvh", "environment": "none"}
-        self.options = {**shown, **LOOKS.get(look, {}), **options}
+        common = {"back_faces": "culled" if culled else "shown", "accel": "two-level-bvh", "environment": "none"}
+        self.options = {**common, **STYLES.get(style, {}), **options}
 
-    def follow(self, scene: Scene, eye: Eye, point_size: float, flags: int, **changes: Any) -> Renderer | None:
+    def update(self, scene: Scene, eye: Eye, point_size: float, flags: int, **changes: Any) -> Renderer | None:
         """The renderer with the scene as it is now; None where there is nothing to see."""
         converted = self.convert(scene, eye, point_size, partial(_wired, flags))
         if not converted.triangle_count:
@@ -90,7 +89,7 @@ class OffscreenRenderer:
         self.viewport_width, self.viewport_height = viewport_width, viewport_height
         self._lock = RLock()
         self.point_size, self.spp, self.options = float(point_size), spp, options
-        self._shown: dict[tuple[str, bool], _Shown] = {}
+        self._renderers: dict[tuple[str, bool], _StyleRenderer] = {}
         self._packed: tuple[Any, tuple[NDArray, NDArray[np.float64]]] | None = None
 
     @overload
@@ -134,22 +133,22 @@ class OffscreenRenderer:
     def delete(self) -> None:
         """Free the renderers' memory; the next picture uploads its scene again."""
         with self._lock:
-            for shown in self._shown.values():
-                if shown.renderer is not None:
-                    shown.renderer.release()
-            self._shown.clear()
+            for style_renderer in self._renderers.values():
+                if style_renderer.renderer is not None:
+                    style_renderer.renderer.release()
+            self._renderers.clear()
 
-    def _of(self, look: str, flags: int) -> _Shown:
+    def _style_renderer(self, style: str, flags: int) -> _StyleRenderer:
         culled = not flags & RenderFlags.SKIP_CULL_FACES
-        if (look, culled) not in self._shown:
-            self._shown[look, culled] = _Shown(look, culled, self.options)
-        return self._shown[look, culled]
+        if (style, culled) not in self._renderers:
+            self._renderers[style, culled] = _StyleRenderer(style, culled, self.options)
+        return self._renderers[style, culled]
 
     # -- rays ----------------------------------------------------------------------------------------------------------
 
     def _depth(self, scene: Scene, eye: Eye, flags: int) -> NDArray[np.float32]:
         """(H, W): the depth."""
-        renderer = self._of("solid", flags).follow(scene, eye, self.point_size, flags)
+        renderer = self._style_renderer("solid", flags).update(scene, eye, self.point_size, flags)
         depth = np.zeros(eye.size[::-1], np.float32)
         if renderer is not None:
             near = max(eye.near, 0.0)  # behind the eye depth counts from the near plane
@@ -170,26 +169,27 @@ class OffscreenRenderer:
         self, scene: Scene, eye: Eye, flags: int, colors: Mapping[Node, ArrayLike]
     ) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
         """(H, W, 3 or 4) and the depth (H, W) of nodes with a colour: rays go on behind others."""
-        shown = self._of("solid", flags)
-        renderer = shown.follow(scene, eye, self.point_size, flags)
+        solid = self._style_renderer("solid", flags)
+        renderer = solid.update(scene, eye, self.point_size, flags)
         count, near = eye.size[0] * eye.size[1], max(eye.near, 0.0)
         depth, color = np.zeros(count), np.zeros((count, 3), np.uint8)
         if renderer is not None:
-            palette = np.array([_segment(colors[node]) for node in shown.convert.nodes if node in colors], np.uint8)
-            indices = np.full(len(shown.convert.nodes) + 1, -1)  # of each instance's colour; the last of no instance
-            indices[:-1][[node in colors for node in shown.convert.nodes]] = np.arange(len(palette))
+            nodes = solid.convert.nodes
+            palette = np.array([_segment_color(colors[node]) for node in nodes if node in colors], np.uint8)
+            indices = np.full(len(nodes) + 1, -1)  # of each instance's colour; the last of no instance
+            indices[:-1][[node in colors for node in nodes]] = np.arange(len(palette))
             origins, directions = eye.rays()
-            rays, gone = np.arange(count), np.zeros(count)  # rays under way, and how far they have come
+            rays, distances = np.arange(count), np.zeros(count)  # active rays, and the distances that they have come
             while len(rays):
-                points = origins[rays] + gone[rays, None] * directions[rays]
-                hits = renderer.trace(points, directions[rays], eye.far - eye.near - gone[rays], view=True)
+                points = origins[rays] + distances[rays, None] * directions[rays]
+                hits = renderer.trace(points, directions[rays], eye.far - eye.near - distances[rays], view=True)
                 hit, colored = hits.instance >= 0, indices[hits.instance]
-                gone[rays[hit]] += hits.distance[hit].astype(np.float64)
+                distances[rays[hit]] += hits.distance[hit].astype(np.float64)
                 finished = rays[colored >= 0]
-                color[finished], depth[finished] = palette[colored[colored >= 0]], near + gone[finished]
+                color[finished], depth[finished] = palette[colored[colored >= 0]], near + distances[finished]
                 rays = rays[hit & (colored < 0)]
-                gone[rays] += BESIDE * (near + gone[rays])
-                rays = rays[gone[rays] < eye.far - eye.near]
+                distances[rays] += STEP * (near + distances[rays])
+                rays = rays[distances[rays] < eye.far - eye.near]
         shape = eye.size[::-1]
         if flags & RenderFlags.RGBA:
             color = np.concatenate([color, np.full((count, 1), 255, np.uint8)], axis=1)
@@ -199,16 +199,16 @@ class OffscreenRenderer:
 
     def _color(self, scene: Scene, eye: Eye, flags: int) -> NDArray[np.uint8]:
         """(H, W, 3 or 4) before the scene's background, which is no light."""
-        look = "flat" if flags & RenderFlags.FLAT else "lit"
-        ambient = tuple(map(float, scene.ambient_light)) if look == "lit" else (0.0, 0.0, 0.0)
+        style = "flat" if flags & RenderFlags.FLAT else "lit"
+        ambient = tuple(map(float, scene.ambient_light)) if style == "lit" else (0.0, 0.0, 0.0)
         background = np.clip(scene.bg_color, 0, 1).astype(np.float64)
-        renderer = self._of(look, flags).follow(
+        renderer = self._style_renderer(style, flags).update(
             scene, eye, self.point_size, flags, camera=eye.camera(), environment=ambient
         )
         shape = eye.size[::-1]
         front, coverage = np.zeros((*shape, 3)), np.zeros((*shape, 1))
         if renderer is not None:
-            samples = self.spp or SAMPLES[look]
+            samples = self.spp or SAMPLES[style]
             device = renderer.device
             with device.held():
                 linear = renderer.render(eye.size, samples).linear
@@ -216,7 +216,7 @@ class OffscreenRenderer:
                     sums = features.fields(("hits", "count"))
             coverage = (sums["hits"] / np.maximum(sums["count"], 1))[..., None]
             radiance = (linear - (1 - coverage) * ambient) / np.maximum(coverage, 1 / 256)
-            if look == "flat":  # numbers of pixels already
+            if style == "flat":  # numbers of pixels already
                 front = np.clip(radiance, 0, 1)
             else:
                 front = srgb8(np.maximum(radiance, 0).astype(np.float32), 0.0, "none") / 255.0
@@ -233,7 +233,7 @@ def _wired(flags: int, wireframe: bool) -> bool:
     return bool(flags & RenderFlags.ALL_WIREFRAME) or wireframe != bool(flags & RenderFlags.FLIP_WIREFRAME)
 
 
-def _segment(value: ArrayLike) -> NDArray[np.uint8]:
+def _segment_color(value: ArrayLike) -> NDArray[np.uint8]:
     """(3,) of a number or three of 0 to 255."""
     color = np.broadcast_to(np.asarray(value), (3,))
     if not ((color >= 0) & (color <= 255)).all():

@@ -41,7 +41,7 @@ VIEWER_FLAGS: dict[str, Any] = {
     **{"refresh_rate": 30.0, "fullscreen": False, "show_world_axis": False, "show_mesh_axes": False, "caption": None},
 }
 FLAGS = RENDER_FLAGS.keys() | VIEWER_FLAGS.keys()
-WITHOUT = (
+UNSUPPORTED_FLAGS = (
     *("flip_wireframe", "all_wireframe", "vertex_normals", "face_normals", "rotate", "record", "show_world_axis"),
     *("show_mesh_axes", "caption"),
 )
@@ -79,7 +79,7 @@ class Viewer:
         if run_in_thread and sys.platform == "darwin":
             what = "the window belongs to the main thread on macOS"
             raise ViewerError("run_in_thread=True", what, "render frames of a motion with OffscreenRenderer")
-        without = [name for name in chosen if name not in FLAGS or (name in WITHOUT and chosen[name])]
+        without = [name for name in chosen if name not in FLAGS or (name in UNSUPPORTED_FLAGS and chosen[name])]
         if without:
             warn([f"the window has no {', '.join(without)}"])
         self.scene, self.viewport_size, self.run_in_thread = scene, tuple(viewport_size or SIZE), run_in_thread
@@ -102,8 +102,8 @@ class Viewer:
         if not in_notebook():
             self._open(lambda: None)
             return
-        shown, options = self.shown()
-        self.widget = show(shown, size=self.viewport_size, **options)
+        converted, options = self.converted_scene()
+        self.widget = show(converted, size=self.viewport_size, **options)
         self.is_active = True
 
     def _start_thread(self) -> None:
@@ -133,21 +133,21 @@ class Viewer:
         from raystream.window import opening  # loads GLFW
 
         with self.render_lock:
-            shown, options = self.shown()
+            converted, options = self.converted_scene()
 
         def begin(app: Any) -> None:
             self._app, self.is_active = app, True
-            app.each_turn, app.period = self._turn, 1.0 / float(self.viewer_flags["refresh_rate"])
+            app.each_turn, app.period = self._update, 1.0 / float(self.viewer_flags["refresh_rate"])
             opened()
 
-        keys = {_key(key): partial(self._pressed.append, key) for key in self.registered_keys}
+        keys = {_key_text(key): partial(self._pressed.append, key) for key in self.registered_keys}
         full_screen = bool(self.viewer_flags["fullscreen"])
         try:
-            opening.show_live(shown, begin, keys, full_screen, size=self.viewport_size, **options)
+            opening.show_live(converted, begin, keys, full_screen, size=self.viewport_size, **options)
         finally:
             self._app, self.is_active = None, False
 
-    def _turn(self) -> None:
+    def _update(self) -> None:
         """Act on registered keys, and look for changes of the scene."""
         with self.render_lock:
             pressed, self._pressed[:] = list(self._pressed), []
@@ -155,8 +155,8 @@ class Viewer:
                 binding = self.registered_keys[key]
                 function, *more = binding if isinstance(binding, (list, tuple)) else (binding,)
                 function(self, *(more[0] if more else ()), **(more[1] if len(more) > 1 else {}))
-            if self._app is not None and (shown := self._changed()) is not None:
-                self._app.editing.offer(shown)
+            if self._app is not None and (converted := self._changed_scene()) is not None:
+                self._app.editing.offer(converted)
 
     def close_external(self) -> None:
         """Close the window from another thread, and wait until it is closed."""
@@ -173,7 +173,7 @@ class Viewer:
 
         display(self.widget)
 
-    def shown(self) -> tuple[Converted, dict[str, Any]]:
+    def converted_scene(self) -> tuple[Converted, dict[str, Any]]:
         """The scene as the renderer takes it, and the options of its window: the main camera, or one that sees all of
         it; light of its own, or the renderer's."""
         scene, camera_node = self.scene, self.scene.main_camera_node
@@ -187,14 +187,14 @@ class Viewer:
             pose = np.eye(4)
             pose[:3, :3], pose[:3, 3] = np.column_stack([right, up, -forward]), camera.origin
             self._eye = Eye(pose, PerspectiveCamera(FOV).get_projection_matrix(*size), 0.0, np.inf, size)
-        shown = self._changed()
-        assert shown is not None
+        converted = self._changed_scene()
+        assert converted is not None
         options: dict[str, Any] = {"camera": camera, "accel": "two-level-bvh"}  # objects move
-        if shown.lights or scene.ambient_light.any():
+        if converted.lights or scene.ambient_light.any():
             options["environment"] = tuple(map(float, scene.ambient_light))
-        return shown, options
+        return converted, options
 
-    def _changed(self) -> Converted | None:
+    def _changed_scene(self) -> Converted | None:
         """The scene where it is another than at the last call, with the lights at the eye."""
         scene = self.scene
         added = [scene.add(light, pose=self._eye.pose @ turn) for light, turn in self._lights()]
@@ -234,6 +234,6 @@ class Viewer:
         return lights
 
 
-def _key(character: str) -> str:
+def _key_text(character: str) -> str:
     """The window's text of a key. Raises ViewerError for one that it does not know."""
     return "Space" if character == " " else parse_key(character)

@@ -36,20 +36,20 @@ LONGEST = 32  # characters of a value that is typed
 SCRIPTS = ("renderview.js", "renderview-client.js")
 
 
-def choices(name: str) -> tuple[str, ...]:
+def listed_values(name: str) -> tuple[str, ...]:
     """Values of an option that are listed on the page, an empty one for its default; none where it is typed."""
     option = registered()[name]
     words = option.value.choices or option.value.words
     return ("", *words) if words and option.value.default is None else words
 
 
-def offered(name: str, value: str) -> bool:
+def is_allowed(name: str, value: str) -> bool:
     """Whether a page may give an option a value: one of its list, or a number that is typed. Others might name files of
     this machine."""
-    return name in OFFERED and (value in choices(name) if choices(name) else len(value) <= LONGEST)
+    return name in OFFERED and (value in listed_values(name) if listed_values(name) else len(value) <= LONGEST)
 
 
-def resources(keymap: Keymap, performed: Collection[str], name: str) -> Mapping[str, File]:
+def page_files(keymap: Keymap, performed: Collection[str], name: str) -> Mapping[str, File]:
     """The page's files by name. performed : names of the view's actions. name : of the scene."""
     core = files("rendercanvas.core")
     folder = assets() / "remote"
@@ -69,7 +69,7 @@ def resources(keymap: Keymap, performed: Collection[str], name: str) -> Mapping[
 def _page(keymap: Keymap, performed: Collection[str], name: str, template: str) -> str:
     rows, group = [], ""
     for kind, gestures in (("mouse", MOUSE), ("touch", FINGERS)):  # the page shows those of its device
-        cells = "".join(f"<p>{_row(how, what)}</p>" for how, what in gestures if not how.startswith("drop"))
+        cells = "".join(f"<p>{_key_row(how, what)}</p>" for how, what in gestures if not how.startswith("drop"))
         rows.append(f'<section class="{kind}"><h2>{kind}</h2>{cells}</section>')
     for action in ACTIONS:
         if (action.name not in performed and not action.hold) or not keymap.keys(action):
@@ -77,22 +77,22 @@ def _page(keymap: Keymap, performed: Collection[str], name: str, template: str) 
         if action.group != group:
             group = action.group
             rows.append(f"<h2>{escape(group)}</h2>")
-        row = _row(keymap.text(action), action.help)
+        row = _key_row(keymap.text(action), action.help)
         rows.append(f"<p>{row}</p>" if action.hold else f'<button name="{action.name}">{row}</button>')
-    values = {"NAME": escape(name), "KEYS": "\n".join(rows), "OPTIONS": "\n".join(map(_field, OFFERED))}
+    values = {"NAME": escape(name), "KEYS": "\n".join(rows), "OPTIONS": "\n".join(map(_option_field, OFFERED))}
     for word, value in values.items():
         template = template.replace(f"<!--{word}-->", value)
     return template
 
 
-def _row(keys: str, text: str) -> str:
+def _key_row(keys: str, text: str) -> str:
     return f"<kbd>{escape(keys)}</kbd><span>{escape(text)}</span>"
 
 
-def _field(name: str) -> str:
+def _option_field(name: str) -> str:
     """An option as a list of its words, or to be typed; empty is its default."""
     field = f'<input name="{name}" size="6" autocomplete="off" spellcheck="false">'
-    if listed := choices(name):
+    if listed := listed_values(name):
         items = "".join(f'<option value="{choice}">{choice or "of the scene"}</option>' for choice in listed)
         field = f'<select name="{name}">{items}</select>'
     return f'<label title="{escape(registered()[name].about, quote=True)}">{name}{field}</label>'
@@ -119,7 +119,7 @@ class RemoteCanvas(http.HttpRenderCanvas):
     def __init__(self, scene: Any, size: tuple[int, int], **options: Any) -> None:
         view = CanvasView(scene, size, deliver=self._deliver, **options)
         super().__init__(size=size)
-        self.view, self.app, self._given = view, http.asgi, str(scene)
+        self.view, self.app, self._source_name = view, http.asgi, str(scene)
         self.drive = CanvasLoop(view, self, http.loop, self._tell)
         self._downloading = False
         self._motion: dict[str, Any] = {}  # as the pages know it
@@ -129,22 +129,22 @@ class RemoteCanvas(http.HttpRenderCanvas):
     def name(self) -> str:
         """Name of the scene."""
         scene = self.view.view.scene
-        return scene.name if scene is not None else self._given
+        return scene.name if scene is not None else self._source_name
 
     def files(self) -> Files:
         """Files of the page, by name."""
         view = self.view.view
         downloads = {f"picture{ending}": partial(self._download, ending) for ending in DOWNLOADS}
-        return {**resources(view.keymap, view.actions.handlers, self.name), "options.json": self._values, **downloads}
+        return {**page_files(view.keymap, view.actions.handlers, self.name), "options.json": self._values, **downloads}
 
     async def _values(self) -> File:
         """The page's options, as texts."""
-        values = {name: _text(self.view.value(name)) for name in OFFERED}
+        values = {name: _value_text(self.view.value(name)) for name in OFFERED}
         return File.text("application/json", json.dumps(values))
 
     def change(self, name: str, value: str) -> None:
         """Apply an option from a page; a wrong value is reported on it."""
-        if not offered(name, value):
+        if not is_allowed(name, value):
             return
         try:
             self.view.update(**{name: value or None})
@@ -170,7 +170,7 @@ class RemoteCanvas(http.HttpRenderCanvas):
             return
         if kind == "_framefeedback" and not self._sent(event.get("index"), id):
             return
-        if kind == "resize" and not _clamp(event):
+        if kind == "resize" and not _clamp_size(event):
             return
         if kind == "option":
             self.drive.call(partial(self.change, event["name"], event["value"]))
@@ -249,7 +249,7 @@ class RemoteCanvas(http.HttpRenderCanvas):
         self.set_title(" · ".join(part for part in (self.name, text) if part))
 
 
-def _clamp(event: dict[str, Any]) -> bool:
+def _clamp_size(event: dict[str, Any]) -> bool:
     """Bring the size of a resize event to a screen's, in its proportions; whether it is any size."""
     width, height, ratio = event["pwidth"], event["pheight"], event["ratio"]
     if min(width, height) < 0 or ratio <= 0:
@@ -270,7 +270,7 @@ def _encoded(picture: Picture, ending: str, exposure: float, tonemap: str) -> by
         return path.read_bytes()
 
 
-def _text(value: Any) -> str:
+def _value_text(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, bool):

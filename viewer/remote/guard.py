@@ -30,7 +30,7 @@ NUMBERS: Mapping[str, tuple[str, ...]] = {
     "_framefeedback": (),
 }
 # Types of `raystream.remote.canvas`; others are rendercanvas's, which has their times, too.
-OWN = ("option", "action", "seek", "animation", "speed")
+REMOTE_EVENTS = ("option", "action", "seek", "animation", "speed")
 TEXTS: Mapping[str, tuple[str, ...]] = {
     "key_down": ("key",),
     "key_up": ("key",),
@@ -117,18 +117,18 @@ def _checked(receive: Receive) -> Receive:
     async def next_message() -> dict[str, Any]:
         while True:
             event = await receive()
-            if event["type"] != "websocket.receive" or sound(event.get("text")):
+            if event["type"] != "websocket.receive" or is_well_formed(event.get("text")):
                 return event
 
     return next_message
 
 
-def sound(text: str | None) -> bool:
+def is_well_formed(text: str | None) -> bool:
     """Whether a message of a page is well formed: JSON of finite numbers, with its type's fields."""
     if not isinstance(text, str) or len(text) > LONGEST:
         return False
     try:
-        event = json.loads(text, parse_constant=_refused)
+        event = json.loads(text, parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
         return False
     if not isinstance(event, dict) or not isinstance(kind := event.get("type"), str):
@@ -137,21 +137,21 @@ def sound(text: str | None) -> bool:
         return False
     modifiers = event.get("modifiers", [])
     return (
-        all(_number(event.get(name)) for name in NUMBERS.get(kind, ()))
+        all(_is_number(event.get(name)) for name in NUMBERS.get(kind, ()))
         and all(isinstance(event.get(name), str) for name in TEXTS.get(kind, ()))
-        and _number(event.get("button", 0))
-        and _number(event.get("timestamp", 0.0 if kind in OWN else None), LATEST)
+        and _is_number(event.get("button", 0))
+        and _is_number(event.get("timestamp", 0.0 if kind in REMOTE_EVENTS else None), LATEST)
         and isinstance(modifiers, list)
         and all(isinstance(modifier, str) for modifier in modifiers)
         and isinstance(event.get("buttons", []), list)
     )
 
 
-def _number(value: object, largest: float = LARGEST) -> bool:
+def _is_number(value: object, largest: float = LARGEST) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= largest
 
 
-def _refused(constant: str) -> None:
+def _refuse_constant(constant: str) -> None:
     raise ValueError(constant)
 
 

@@ -32,8 +32,8 @@ def serve(scene: Any, port: int | str = "auto", host: str = "127.0.0.1", **optio
     remote = Remote(scene, port, host, **options)
     print(f"Open {remote.address}", flush=True)
     if host not in LOOPBACK:
-        said = "raystream: note: not encrypted, and open to all who have the address; a tunnel is safer: ssh -L"
-        print(f"{said} {remote.port}:localhost:{remote.port}", file=sys.stderr)
+        note = "raystream: note: not encrypted, and open to all who have the address; a tunnel is safer: ssh -L"
+        print(f"{note} {remote.port}:localhost:{remote.port}", file=sys.stderr)
     remote.run()
 
 
@@ -45,10 +45,10 @@ class Remote:
         if missing:
             listed = " and ".join(filter(None, (", ".join(missing[:-1]), missing[-1])))
             raise ViewerError("--remote", f"needs {listed}", INSTALL)
-        self.socket = _listening(host, port)
+        self.socket = _listening_socket(host, port)
         self.port: int = self.socket.getsockname()[1]
         self.token = secrets.token_urlsafe(TOKEN)
-        self.address = address(host, self.port, self.token)
+        self.address = page_address(host, self.port, self.token)
         from raystream.remote.canvas import RemoteCanvas
 
         try:
@@ -69,13 +69,13 @@ class Remote:
             self.socket.close()
 
 
-def address(host: str, port: int, token: str) -> str:
+def page_address(host: str, port: int, token: str) -> str:
     """Where a browser on this machine finds the page."""
     shown = "127.0.0.1" if host in ("", "0.0.0.0", "::") else host
     return f"http://{f'[{shown}]' if ':' in shown else shown}:{port}/{token}/"
 
 
-def _listening(host: str, port: int | str) -> socket.socket:
+def _listening_socket(host: str, port: int | str) -> socket.socket:
     """A listening socket. Raises ViewerError for a port in use, and for an address of another machine."""
     candidates = [PORT, 0] if port == "auto" else [int(port)]
     for candidate in candidates:

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from raystream.base.errors import ViewerError
-from raystream.options.declare import Affects, listed
+from raystream.options.declare import Affects, join_words
 from raystream.options.table import check
 from raystream.programs import programs_with
 from raystream.renderer.device.gpu_scene import GpuScene
@@ -44,7 +44,7 @@ def check_limits(prepared: PreparedScene, settings: Settings) -> None:
     if settings.picture_program.maps_photons:
         what = "photon mapping came on hardware after it, whose fragments had floats of 32 bits (2003)"
         raise ViewerError(
-            flag, what, f"take another --program: {listed(programs_with(lambda program: not program.maps_photons))}"
+            flag, what, f"take another --program: {join_words(programs_with(lambda program: not program.maps_photons))}"
         )
     remedies = list(_conflicts(settings))
     if remedies:

@@ -222,7 +222,7 @@ class Material:
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
-            distributions.loaded("materials", add_kind, self.kind)
+            distributions.load_plugins("materials", add_kind, self.kind)
         if self.kind not in KINDS:
             raise ViewerError(f"material '{self.name}'", f"unknown kind '{self.kind}'", f"one of {', '.join(KINDS)}")
         if self.kind == "classic" and self.classic is None:

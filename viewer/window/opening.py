@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from raystream.base.errors import ViewerError
-from raystream.base.start import load_beside, loaded
+from raystream.base.start import finish_loading, load_beside
 from raystream.viewport.preferences import Preferences
 from raystream.window.window import TITLE, Window
 
@@ -30,7 +30,7 @@ def opened(scene: str, **chosen: Any) -> App:
     loading.join()
     from raystream.window.app import App
 
-    loaded()
+    finish_loading()
     return App(scene, preferences=preferences, window=window, **chosen)
 
 

@@ -52,7 +52,7 @@ def run(options: Options) -> Result:
         say(f"{count} worker{'s' * (count > 1)}")
         units: list[tuple[Unit, Traced, float]] = []
         began = time.perf_counter()
-        render_on(renderer, f"local:{count}", size=size, spp=spp, seen=lambda *each: units.append(each))  # noqa: B023
+        render_on(renderer, f"local:{count}", size=size, spp=spp, on_unit=lambda *each: units.append(each))  # noqa: B023
         seconds = time.perf_counter() - began
         data["workers"][str(count)] = {"seconds": seconds, "tiles": len(units)}
         seen.append((count, units, seconds))

@@ -31,7 +31,7 @@ def main(started: str, scene: str) -> None:
 
     start.begin()
     from raystream.cli import main as command
-    from raystream.cli.commands import viewed
+    from raystream.cli.commands import view_options
 
     arguments = command._parse("view", [scene])
     mark("arguments")
@@ -45,7 +45,7 @@ def main(started: str, scene: str) -> None:
         mark("window")
 
     Window.__init__ = made  # type: ignore[method-assign, assignment]
-    app = opening.opened(scene, **viewed(arguments))
+    app = opening.opened(scene, **view_options(arguments))
     mark("application")
     swap = app.window.swap
 

@@ -45,7 +45,7 @@ def blocks(runs: Runs, width: int, policy: Policy = TWENTY, edges: Sequence[int]
     waiting, counts = np.array([some.sum(), 0], np.int64), np.zeros(len(edges), np.int64)
     number = np.zeros(1, np.int64)
     fixed = (runs.start, runs.length, state, left, at, width, sizes, across, first, stamps, waiting, counts, number)
-    serve = [jit.bound(_serve, kernel, *fixed) for kernel in (0, 1)]
+    serve = [jit.bind(_serve, kernel, *fixed) for kernel in (0, 1)]
     while waiting.any():
         for kernel in policy.choose(waiting.tolist(), runs.rays):
             if waiting[kernel]:

@@ -124,7 +124,7 @@ class Simulation:
         clock = np.zeros(2, np.int64)  # passes of each kernel so far, modulo the ring
         passes, served = [0, 0], [0, 0]
         serve = [
-            jit.bound(_serve, k, runs.start, runs.length, self._next, self._at, heads, waiting, clock) for k in (0, 1)
+            jit.bind(_serve, k, runs.start, runs.length, self._next, self._at, heads, waiting, clock) for k in (0, 1)
         ]
         while waiting.any():
             for k in policy.choose(waiting.tolist(), runs.rays):

@@ -14,7 +14,7 @@ from raystream.film.tonemap import TONEMAPS
 from raystream.lighting.path import ROULETTE, PathSettings
 from raystream.lighting.sampler import sampler_uniforms
 from raystream.options import table as options
-from raystream.options.declare import Affects, Option, listed
+from raystream.options.declare import Affects, Option, join_words
 from raystream.options.typed import SettingValues
 from raystream.programs import PICTURES, PictureProgram
 from raystream.renderer.inputs.program_file import file_of, read_program
@@ -209,7 +209,7 @@ def unknown_keyword(name: str, call: str, accepted: Collection[str] = NAMES) -> 
     """
     if name in HOMES:
         return ViewerError(f"keyword '{name}'", f"belongs to {HOMES[name]}, not to {call}")
-    hint = options.meant(name, [*accepted, *HOMES])
+    hint = options.suggest_option(name, [*accepted, *HOMES])
     elsewhere = next((home for other, home in HOMES.items() if f"'{other}'" in hint and other not in accepted), "")
     if elsewhere:
         hint = f"{hint.removesuffix('?')}, of {elsewhere}?"
@@ -259,5 +259,5 @@ def _depths() -> str:
     for name, program in PICTURES.items():
         if program.depth != PictureProgram.depth and program.uses("depth"):
             programs.setdefault(program.depth, []).append(name)
-    parts = (f"of {listed(names, 'and')} {depth}" for depth, names in sorted(programs.items()))
+    parts = (f"of {join_words(names, 'and')} {depth}" for depth, names in sorted(programs.items()))
     return ", ".join((str(PictureProgram.depth), *parts))

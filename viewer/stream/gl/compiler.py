@@ -20,7 +20,7 @@ import moderngl
 
 from raystream.base import cache_folder
 from raystream.base.errors import ShaderError
-from raystream.base.interrupts import interrupts_held
+from raystream.base.interrupts import interrupts_deferred
 from raystream.stream.compile.source import Source
 from raystream.stream.gl.contexts import PrelinkedContext
 
@@ -303,7 +303,7 @@ class Compilation:
             self.begin()
             if self._program:
                 self._check()
-            with interrupts_held():  # moderngl calls back into Python, and crashes if that raises
+            with interrupts_deferred():  # moderngl calls back into Python, and crashes if that raises
                 self.made = self._handed() if self._program else self._plain()
             self.compiler.compiled += 1
         return self.made

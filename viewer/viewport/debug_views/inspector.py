@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from raystream.base.errors import ViewerError
 from raystream.options import table as options
 from raystream.options.declare import suggestion
-from raystream.options.named_values import PolicyChoice, Unroll
-from raystream.options.photons import PHOTONS
+from raystream.options.tracing import PHOTONS
+from raystream.options.values import PolicyChoice, Unroll
 from raystream.renderer.renderer import Renderer
 from raystream.renderer.sampling.picture import COUNTED_LAYERS
 from raystream.scene.camera import Camera

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from raystream.base.errors import ViewerError
 from raystream.kernels.photons import ENTRY, PHOTON
 from raystream.kernels.records import HIT
-from raystream.options.declare import listed
+from raystream.options.declare import join_words
 from raystream.photons.grid import PhotonGrid
 from raystream.programs import programs_with
 from raystream.renderer.renderer import Renderer
@@ -180,7 +180,7 @@ class PhotonView:
             )
         if not renderer.settings.picture_program.maps_photons:
             mapping = programs_with(lambda each: each.maps_photons)
-            keys = listed(self.view.keymap.text(f"program.{name}") for name in mapping)
+            keys = join_words(self.view.keymap.text(f"program.{name}") for name in mapping)
             raise ViewerError("photons", f"program {renderer.settings.program} has none", f"{keys} maps them")
         return renderer
 

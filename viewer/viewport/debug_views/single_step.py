@@ -9,7 +9,7 @@ import numpy as np
 
 from raystream.base.errors import ViewerError
 from raystream.cameras.lens import lens_uniforms
-from raystream.options.named_values import PolicyChoice, Unroll
+from raystream.options.values import PolicyChoice, Unroll
 from raystream.renderer.inputs.camera import eye
 from raystream.renderer.renderer import Renderer
 from raystream.scene.camera import Camera

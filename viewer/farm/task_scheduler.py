@@ -23,7 +23,7 @@ import numpy as np
 from raystream.base.errors import ViewerError
 from raystream.farm import worker
 from raystream.farm.cluster import INSTALL
-from raystream.farm.units import Build, check_builds, sources
+from raystream.farm.units import Build, check_builds, source_digest
 from raystream.scene.environment import ImageEnvironment
 from raystream.scene.scene import Scene
 
@@ -32,16 +32,16 @@ if TYPE_CHECKING:
 
     from raystream.dataset.stage import DatasetStage
 
-LOOK = 0.5  # seconds between checks of the workers
-ALONE = 60.0  # seconds without any worker before it is an error
+CHECK_INTERVAL = 0.5  # seconds between checks of the workers
+LONGEST_EMPTY = 60.0  # seconds without any worker before it is an error
 MOST_ATTEMPTS = 20  # of a unit, before it is blamed for its workers' ends
 # A worker hangs after this multiple of its unit's duration as predicted from the others, and at least this many
 # seconds: drivers compile, disks sleep.
-SLOW, LEAST_PATIENCE = 10.0, 60.0
+SLOW, LEAST_TIMEOUT = 10.0, 60.0
 WAIT = 20.0  # seconds to wait for an error's details
 LOST = (CancelledError, TimeoutError, OSError)  # raised by a future whose worker is lost
 CODE = "raystream.farm.worker:build"  # must be importable on workers
-FIRST_PATIENCE = 1800.0  # seconds, before any unit is finished
+FIRST_TIMEOUT = 1800.0  # seconds, before any unit is finished
 
 
 @dataclass
@@ -57,12 +57,12 @@ class Task:
 
 
 @dataclass
-class _Busy:
+class _Job:
     """A worker's current job: a unit, or a preparation for one."""
 
     kind: str  # code, build, scene or unit
     future: Future
-    since: float
+    start_time: float
     task: Task | None = None
 
 
@@ -71,14 +71,14 @@ class _Worker:
     code: bool = False  # this program is installed there
     build: Build | None = None
     scenes: set[str] = field(default_factory=set)
-    busy: _Busy | None = None
+    job: _Job | None = None
 
 
-class Work:
+class TaskScheduler:
     """Runs tasks on the workers of a cluster.
 
-    patience : least seconds of a unit before its worker counts as hanging. mixed : accept workers of different builds.
-    notify : called with a remark on each lost worker.
+    wait_timeout : least seconds of a unit before its worker counts as hanging. mixed : accept workers of different
+    builds. notify : called with a remark on each lost worker.
 
     lost : workers so far. sent : transfers of a scene to the cluster. seconds : duration by task index, transfers
     included.
@@ -89,10 +89,10 @@ class Work:
         client: Client,
         *,
         mixed: bool = False,
-        patience: float = LEAST_PATIENCE,
+        wait_timeout: float = LEAST_TIMEOUT,
         notify: Callable[[str], None] | None = None,
     ) -> None:
-        self.client, self.mixed, self.patience, self._notify = client, mixed, patience, notify
+        self.client, self.mixed, self.wait_timeout, self._notify = client, mixed, wait_timeout, notify
         self.workers: dict[str, _Worker] = {}
         self._drivers: dict[str, None] = {}  # in order of appearance
         self.lost = self.sent = 0
@@ -100,8 +100,8 @@ class Work:
         self._events: queue.SimpleQueue[tuple[str, Future]] = queue.SimpleQueue()
         self._payloads: dict[str, tuple[np.ndarray, Future | None]] = {}
         self._rate = 0.0  # seconds per cost of a unit, of the slowest
-        self._looked = -LOOK
-        self._alone_since: float | None = None
+        self._last_check = -CHECK_INTERVAL
+        self._empty_since: float | None = None
 
     def hold(self, scene: Scene | DatasetStage, environment: ImageEnvironment | None = None) -> str:
         """Prepare a scene for the workers, with its environment's picture, if from a file, or a dataset's stage;
@@ -123,19 +123,19 @@ class Work:
         waiting, remaining = deque(tasks), len(tasks)
         try:
             while remaining:
-                self._look(waiting)
+                self._check_workers(waiting)
                 for address, state in self.workers.items():
-                    if state.busy is None:
-                        self._give(address, state, scene, waiting)
+                    if state.job is None:
+                        self._assign(address, state, scene, waiting)
                 try:
-                    address, future = self._events.get(timeout=LOOK)
+                    address, future = self._events.get(timeout=CHECK_INTERVAL)
                 except queue.Empty:
                     continue
-                done = self._take(address, future, waiting)
+                done = self._completed_task(address, future, waiting)
                 if done is not None:
                     free = self.workers.get(address)
-                    if waiting and free is not None and free.busy is None:
-                        self._give(address, free, scene, waiting)  # it works while its result is transferred
+                    if waiting and free is not None and free.job is None:
+                        self._assign(address, free, scene, waiting)  # it works while its result is transferred
                     result = self._result(address, done, future, waiting)
                     if result is not None:
                         remaining -= 1
@@ -145,58 +145,58 @@ class Work:
             raise ViewerError("--cluster", what, "start it again") from error
         finally:
             for state in self.workers.values():
-                if state.busy is not None:
+                if state.job is not None:
                     with suppress(Exception, CancelledError):
-                        state.busy.future.cancel(force=True)
-                    state.busy = None
+                        state.job.future.cancel(force=True)
+                    state.job = None
 
     # -- the workers -----------------------------------------------------------------------------------------------
 
-    def _look(self, waiting: deque[Task]) -> None:
+    def _check_workers(self, waiting: deque[Task]) -> None:
         """Note new, lost and hanging workers, from time to time."""
         now = time.monotonic()
-        if now - self._looked < LOOK:
+        if now - self._last_check < CHECK_INTERVAL:
             return
-        self._looked = now
+        self._last_check = now
         present = set(self.client.nthreads())
         for address in present - self.workers.keys():
             self.workers[address] = _Worker()
         for address in self.workers.keys() - present:
             self._lose(address, waiting, "has gone")
         for address, state in list(self.workers.items()):
-            if state.busy is not None and now - state.busy.since > self._patience(state.busy):
+            if state.job is not None and now - state.job.start_time > self._timeout(state.job):
                 self._replace(address, waiting)
         if self.workers:
-            self._alone_since = None
+            self._empty_since = None
             return
-        self._alone_since = self._alone_since or now
-        if now - self._alone_since > ALONE:
-            what = f"there has been no worker for {ALONE:.0f} seconds"
+        self._empty_since = self._empty_since or now
+        if now - self._empty_since > LONGEST_EMPTY:
+            what = f"there has been no worker for {LONGEST_EMPTY:.0f} seconds"
             raise ViewerError("--cluster", what, "dask worker SCHEDULER --nthreads 1 starts some")
 
-    def _patience(self, busy: _Busy) -> float:
+    def _timeout(self, job: _Job) -> float:
         """Largest expected duration of a worker's job in seconds."""
-        if busy.task is None or not self._rate:
-            return FIRST_PATIENCE
-        return max(self.patience, SLOW * self._rate * busy.task.cost)
+        if job.task is None or not self._rate:
+            return FIRST_TIMEOUT
+        return max(self.wait_timeout, SLOW * self._rate * job.task.cost)
 
-    def _lose(self, address: str, waiting: deque[Task], how: str) -> None:
+    def _lose(self, address: str, waiting: deque[Task], reason: str) -> None:
         state = self.workers.pop(address)
         self.lost += 1
-        if state.busy is not None:
-            self._again(state.busy.task, waiting, address, how)
+        if state.job is not None:
+            self._retry(state.job.task, waiting, address, reason)
             with suppress(Exception):
-                state.busy.future.cancel(force=True)
+                state.job.future.cancel(force=True)
         if self._notify is not None:
-            self._notify(f"worker {address} {how}; its work is repeated")
+            self._notify(f"worker {address} {reason}; its work is repeated")
 
-    def _again(self, task: Task | None, waiting: deque[Task], address: str, how: str) -> None:
+    def _retry(self, task: Task | None, waiting: deque[Task], address: str, reason: str) -> None:
         """Put a task at the head of the queue."""
         if task is None:
             return
         task.attempts += 1
         if task.attempts >= MOST_ATTEMPTS:
-            what = f"{task.name}: was begun {task.attempts} times; the last worker, {address}, {how}"
+            what = f"{task.name}: was begun {task.attempts} times; the last worker, {address}, {reason}"
             raise ViewerError("--cluster", what, "look at what the worker printed")
         waiting.appendleft(task)
 
@@ -208,7 +208,7 @@ class Work:
 
     # -- their jobs -------------------------------------------------------------------------------------------------
 
-    def _give(self, address: str, state: _Worker, scene: str, waiting: deque[Task]) -> None:
+    def _assign(self, address: str, state: _Worker, scene: str, waiting: deque[Task]) -> None:
         """The next job for an idle worker."""
         if not state.code:  # by a built-in function: a worker dies on a function that it cannot import
             self._submit(address, state, "code", None, pkgutil.resolve_name, CODE)
@@ -219,14 +219,14 @@ class Work:
         elif scene not in state.scenes:
             payload = self._payload(scene)
             if payload is not None:
-                self._submit(address, state, "scene", None, worker.hold, scene, payload)
+                self._submit(address, state, "scene", None, worker.store_payload, scene, payload)
         else:
             task = waiting.popleft()
             self._submit(address, state, "unit", task, task.function, *task.arguments)
 
     def _submit(self, address: str, state: _Worker, kind: str, task: Task | None, *call: Any) -> None:
         future = self.client.submit(*call, workers=[address], allow_other_workers=False, pure=False)
-        state.busy = _Busy(kind, future, time.monotonic(), task)
+        state.job = _Job(kind, future, time.monotonic(), task)
         future.add_done_callback(lambda done: self._events.put((address, done)))
 
     def _payload(self, scene: str) -> Future | None:
@@ -243,25 +243,25 @@ class Work:
             self.sent += 1
         return future
 
-    def _take(self, address: str, future: Future, waiting: deque[Task]) -> Task | None:
+    def _completed_task(self, address: str, future: Future, waiting: deque[Task]) -> Task | None:
         """The finished task, if it was one; else the result is noted for the worker."""
         state = self.workers.get(address)
-        if state is None or state.busy is None or state.busy.future is not future:
+        if state is None or state.job is None or state.job.future is not future:
             return None  # of an abandoned worker
-        busy, state.busy = state.busy, None
-        if busy.kind == "unit":
-            assert busy.task is not None
-            self.seconds[busy.task.index] = time.monotonic() - busy.since
-            return busy.task
+        job, state.job = state.job, None
+        if job.kind == "unit":
+            assert job.task is not None
+            self.seconds[job.task.index] = time.monotonic() - job.start_time
+            return job.task
         if future.status != "finished":
-            if busy.kind == "code" and future.status == "error":
+            if job.kind == "code" and future.status == "error":
                 self._no_code(address, future.exception(timeout=WAIT))
-            self._failed(future, busy.task, waiting, address)
-        elif busy.kind == "code":
+            self._failed(future, job.task, waiting, address)
+        elif job.kind == "code":
             state.code = True
-        elif busy.kind == "build":
+        elif job.kind == "build":
             state.build = future.result()
-            self._check(address, state)
+            self._check_build(address, state)
         else:
             state.scenes.update(self._payloads)
         return None
@@ -272,11 +272,11 @@ class Work:
             what, hint = f"{address} has no usable raystream ({error})", "install it there"
             raise ViewerError("--cluster", what, f"{hint}: {INSTALL}")
 
-    def _check(self, address: str, state: _Worker) -> None:
+    def _check_build(self, address: str, state: _Worker) -> None:
         """Raise where a worker's samples would be others."""
         assert state.build is not None
-        if state.build.sources != sources() and not self.mixed:
-            what = f"{address} has other code, {state.build}, than this process, {sources()}"
+        if state.build.sources != source_digest() and not self.mixed:
+            what = f"{address} has other code, {state.build}, than this process, {source_digest()}"
             raise ViewerError("--cluster", what, "install the same version there; --mix-builds takes it as it is")
         check_builds({name: w.build for name, w in self.workers.items() if w.build is not None}, self.mixed)
 
@@ -286,7 +286,7 @@ class Work:
             try:
                 result = self._fetched(address, future)
             except LOST:
-                self._again(task, waiting, address, "was lost with its result")
+                self._retry(task, waiting, address, "was lost with its result")
                 return None
             finally:
                 future.release()
@@ -299,23 +299,23 @@ class Work:
 
     def _fetched(self, address: str, future: Future) -> Any:
         """The result, however slow its transfer; raises one of `LOST` if its worker is lost meanwhile."""
-        patience = 2.0
+        timeout = 2.0
         while True:
             try:
-                return future.result(timeout=patience)
+                return future.result(timeout=timeout)
             except TimeoutError:
                 if future.status != "finished" or address not in self.client.nthreads():
                     raise
-                patience *= 2  # restarted
+                timeout *= 2  # restarted
 
     def _failed(self, future: Future, task: Task | None, waiting: deque[Task], address: str) -> None:
         """Raise a unit's error, unless it was the worker's end: then the unit is repeated."""
         from distributed import KilledWorker
 
         error = future.exception(timeout=WAIT) if future.status == "error" else None
-        if isinstance(error, worker.SceneMissing):
+        if isinstance(error, worker.SceneLost):
             for state in self.workers.values():
                 state.scenes.clear()
         elif error is not None and not isinstance(error, (KilledWorker, *LOST)):
             raise error
-        self._again(task, waiting, address, "has gone")
+        self._retry(task, waiting, address, "has gone")

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 import raystream
-from raystream.farm import work, worker
-from raystream.farm.units import Build, sources
-from raystream.farm.work import Task, Work
+from raystream.farm import task_scheduler, worker
+from raystream.farm.task_scheduler import Task, TaskScheduler
+from raystream.farm.units import Build, source_digest
 from tests.farm.told import DONE, Answer, Reply, Told, ready, tasks
 
 
@@ -25,14 +25,14 @@ def scene() -> raystream.Scene:
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(work, "LOOK", 0.01)
+    monkeypatch.setattr(task_scheduler, "CHECK_INTERVAL", 0.01)
 
 
 def test_a_worker_that_lost_the_scene_gets_it_again(scene: raystream.Scene) -> None:
     """It was started again at the same address: it has the program, but not the scene."""
-    answers = [("error", worker.SceneMissing("digest")), DONE, DONE]
+    answers = [("error", worker.SceneLost("digest")), DONE, DONE]
     client = Told("a", unit=lambda *_: answers.pop(0))
-    made = Work(client)
+    made = TaskScheduler(client)
     found = list(made.run(tasks(1, 1), made.hold(scene)))
     assert sorted(task.index for task, _ in found) == [0, 1]
     kinds = [kind for _, kind in client.given]
@@ -42,7 +42,7 @@ def test_a_worker_that_lost_the_scene_gets_it_again(scene: raystream.Scene) -> N
 
 def test_a_scene_that_the_cluster_has_lost_is_sent_again(scene: raystream.Scene) -> None:
     client = Told("a", "b", unit=lambda *_: DONE, scattered=["lost", "finished"])
-    made = Work(client)
+    made = TaskScheduler(client)
     assert len(list(made.run(tasks(1, 1, 1), made.hold(scene)))) == 3
     assert made.sent == 2
 
@@ -50,13 +50,13 @@ def test_a_scene_that_the_cluster_has_lost_is_sent_again(scene: raystream.Scene)
 def test_a_worker_is_killed_while_the_scene_travels_to_it(scene: raystream.Scene) -> None:
     """Which is no silence of the scheduler: others get it."""
     client = Told("a", unit=lambda *_: DONE, scattered=[TimeoutError(), OSError("gone"), "finished"])
-    made = Work(client)
+    made = TaskScheduler(client)
     assert len(list(made.run(tasks(1), made.hold(scene)))) == 1 and made.sent == 1
 
 
 def test_the_scheduler_goes_while_the_scene_travels(scene: raystream.Scene) -> None:
     client = Told("a", unit=lambda *_: DONE)
-    made = Work(client)
+    made = TaskScheduler(client)
 
     def scatter(data: Any, hash: bool) -> Reply:
         client.nthreads = lambda: (_ for _ in ()).throw(OSError("closed"))  # type: ignore[method-assign]
@@ -81,7 +81,7 @@ def test_the_answer_of_a_lost_worker_is_not_taken(scene: raystream.Scene) -> Non
 
     client = Told("a", unit=unit)
     notes: list[str] = []
-    made = Work(client, notify=notes.append)
+    made = TaskScheduler(client, notify=notes.append)
     running = made.run(tasks(1), made.hold(scene))
 
     def nthreads() -> dict[str, int]:
@@ -104,7 +104,7 @@ def test_the_answer_from_before_a_worker_came_back_is_not_taken(scene: raystream
         return DONE
 
     client = Told("a", unit=unit)
-    made = Work(client)
+    made = TaskScheduler(client)
     running = made.run(tasks(1), made.hold(scene))
     looks: list[dict[str, int]] = [{}]
 
@@ -123,7 +123,7 @@ def test_patience_follows_the_slowest_rate(scene: raystream.Scene, monkeypatch: 
         clock[0] += 0.02
         return clock[0]
 
-    monkeypatch.setattr(work, "time", SimpleNamespace(monotonic=monotonic))
+    monkeypatch.setattr(task_scheduler, "time", SimpleNamespace(monotonic=monotonic))
     durations = {0: 12.0, 1: 16.0}
 
     def unit(address: str, number: int) -> Answer:
@@ -132,9 +132,9 @@ def test_patience_follows_the_slowest_rate(scene: raystream.Scene, monkeypatch: 
 
     running: list[int] = []
     client = Told("a", unit=unit)
-    made = Work(client)
+    made = TaskScheduler(client)
     asked: list[tuple[float, float]] = []
-    patience = made._patience
+    patience = made._timeout
 
     def looked(busy: Any) -> float:
         found = patience(busy)
@@ -145,30 +145,33 @@ def test_patience_follows_the_slowest_rate(scene: raystream.Scene, monkeypatch: 
             clock[0] += 1.0
         return found
 
-    monkeypatch.setattr(made, "_patience", looked)
+    monkeypatch.setattr(made, "_timeout", looked)
     units = tasks(1, 4)
     for _ in made.run(units, made.hold(scene)):
         clock[0] += 1.0
     assert running == [0, 1]
     assert made.seconds[0] >= 12.0 and made.seconds[1] >= 16.0
-    assert asked[0] == (1, work.FIRST_PATIENCE), "nothing is known before the first"
+    assert asked[0] == (1, task_scheduler.FIRST_TIMEOUT), "nothing is known before the first"
     rate = made.seconds[0] / 1
-    assert asked[1] == (4, pytest.approx(work.SLOW * rate * 4))
-    assert patience(work._Busy("unit", Reply(*DONE), 0.0, Task(9, "", worker.trace, (), 0.01))) == work.LEAST_PATIENCE
-    assert patience(work._Busy("unit", Reply(*DONE), 0.0, Task(9, "", worker.trace, (), 1.0))) == pytest.approx(
-        work.SLOW * rate
-    ), "the second was quicker for its cost, and changes nothing"
+    assert asked[1] == (4, pytest.approx(task_scheduler.SLOW * rate * 4))
+    assert (
+        patience(task_scheduler._Job("unit", Reply(*DONE), 0.0, Task(9, "", worker.trace, (), 0.01)))
+        == task_scheduler.LEAST_TIMEOUT
+    )
+    assert patience(
+        task_scheduler._Job("unit", Reply(*DONE), 0.0, Task(9, "", worker.trace, (), 1.0))
+    ) == pytest.approx(task_scheduler.SLOW * rate), "the second was quicker for its cost, and changes nothing"
 
 
 def test_a_cluster_may_be_empty_now_and_then(scene: raystream.Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each time for less than a minute: what counts is how long it has been since the last worker went."""
     clock, looks = [1.0], [{}, {"a": 1}, {}]
-    monkeypatch.setattr(work, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+    monkeypatch.setattr(task_scheduler, "time", SimpleNamespace(monotonic=lambda: clock[0]))
     client = Told("a", unit=lambda *_: DONE)
-    made = Work(client)
+    made = TaskScheduler(client)
 
     def nthreads() -> dict[str, int]:
-        clock[0] += 0.7 * work.ALONE
+        clock[0] += 0.7 * task_scheduler.LONGEST_EMPTY
         return looks.pop(0) if looks else {"a": 1}
 
     client.nthreads = nthreads  # type: ignore[method-assign]
@@ -186,7 +189,7 @@ def test_what_a_worker_is_given(scene: raystream.Scene) -> None:
     """First the program, by a built-in function; then its build is asked for, and it gets the scene; then units. All of
     it is for that worker alone, and is done however often the same was asked for."""
     client = Told("a", unit=lambda *_: DONE)
-    made = Work(client)
+    made = TaskScheduler(client)
     digest = made.hold(scene)
     given = tasks(1, 2)
     assert list(made.run(given, digest)) == [(given[0], "made"), (given[1], "made")]
@@ -196,16 +199,16 @@ def test_what_a_worker_is_given(scene: raystream.Scene) -> None:
     code, build, scattered, (hold, name, payload, options), *units = client.calls
     assert code == (pkgutil.resolve_name, "raystream.farm.worker:build", alone)
     assert build == (worker.build, alone) and scattered == ("scatter", data, False)
-    assert (hold, name, options) == (worker.hold, digest, alone) and isinstance(payload, Reply)
+    assert (hold, name, options) == (worker.store_payload, digest, alone) and isinstance(payload, Reply)
     assert units == [(worker.trace, 0, alone), (worker.trace, 1, alone)]
     assert [(each.released, each.cancelled) for each in client.futures] == [(1, []), (1, [])]
-    assert pkgutil.resolve_name(work.CODE) is worker.build
+    assert pkgutil.resolve_name(task_scheduler.CODE) is worker.build
 
 
 def test_what_a_worker_has_it_keeps(scene: raystream.Scene) -> None:
     """From one picture to the next: of the same scene units alone are given."""
     client = Told("a", unit=lambda *_: DONE)
-    made = Work(client)
+    made = TaskScheduler(client)
     for count in (2, 3):
         assert len(list(made.run(tasks(*[1] * count), made.hold(scene)))) == count
     assert [kind for _, kind in client.given] == ["code", "build", "scene", *["unit"] * 5]
@@ -218,7 +221,7 @@ def test_units_in_their_order(scene: raystream.Scene) -> None:
     """A worker that is done has the next one before its result is fetched; each has one at a time."""
     events: list[tuple[str, Any]] = []
     client = Told("a", "b", unit=lambda address, number: events.append((address, number)) or ("pending", None))
-    made = Work(client)
+    made = TaskScheduler(client)
     queue, fetched = made._events, made._fetched
 
     def fetch(address: str, future: Any) -> Any:
@@ -242,7 +245,7 @@ def test_units_in_their_order(scene: raystream.Scene) -> None:
 def test_more_workers_than_units(scene: raystream.Scene) -> None:
     """The others are prepared, in case that one is lost."""
     client = Told("a", "b", "c", unit=lambda *_: DONE)
-    made = Work(client)
+    made = TaskScheduler(client)
     assert len(list(made.run(tasks(1), made.hold(scene)))) == 1
     assert [kind for _, kind in client.given].count("unit") == 1 and not list(made.run([], made.hold(scene)))
 
@@ -254,9 +257,9 @@ def test_drivers_of_the_samples() -> None:
     client = Told(*drivers, unit=lambda address, _: answers[address])
     made, waiting = ready(client), deque(tasks(1, 1, 1, 1))
     for address, driver in drivers.items():
-        made.workers[address].build = Build("1", sources(), driver)
-        made._give(address, made.workers[address], "digest", waiting)
-        task = made._take(address, client.futures[-1], waiting)
+        made.workers[address].build = Build("1", source_digest(), driver)
+        made._assign(address, made.workers[address], "digest", waiting)
+        task = made._completed_task(address, client.futures[-1], waiting)
         assert task is not None and (made._result(address, task, client.futures[-1], waiting) is None) == (
             address == "d"
         )
