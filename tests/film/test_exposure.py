@@ -16,7 +16,7 @@ from raystream.renderer.sampling.picture import Picture
 from raystream.renderer.sequence import Frame, save_frames
 from raystream.stream.gl.stream import float_texture
 from raystream.stream.machines.counters import Stats
-from raystream.viewport.auto_exposure import ADAPTING, AutoExposure
+from raystream.viewport.picture_texture import ADAPTING, AutoExposure
 
 RNG = np.random.default_rng(13)
 PICTURE = (MIDDLE * np.exp(RNG.normal(0, 1, (60, 90, 1))) * [1.2, 1.0, 0.8]).astype(np.float32)

@@ -247,7 +247,7 @@ def test_names(canvas: RemoteCanvas, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_animation_s_time(canvas: RemoteCanvas, sent: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
     """Told where it has changed, and to every new page."""
     canvas.view.wait()
-    player = canvas.view.context.editing.player
+    player = canvas.view.context.editing.animation.player
     still = canvas.view.motion
     assert {name: still[name] for name in ("type", "seconds", "duration", "playing", "animations")} == {
         **{"type": "motion", "seconds": 0.0, "duration": 0.0, "playing": False, "animations": []}

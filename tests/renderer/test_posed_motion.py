@@ -19,7 +19,7 @@ from raystream.renderer.preview.frame import FrameClock, FrameJob
 from raystream.renderer.preview.motion import PosedMotion, of_motion
 from raystream.renderer.preview.preview import Preview
 from raystream.renderer.preview.scheduler import FrameKind, ScheduledFrame, Scheduler
-from raystream.renderer.sampling.frame_plan import FramePlan
+from raystream.renderer.sampling.sampler import FramePlan
 from raystream.scene.camera import Camera
 from raystream.scene.deform import MeshPose
 from raystream.stream.gl.device import Device

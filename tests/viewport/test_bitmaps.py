@@ -10,8 +10,8 @@ import pytest
 
 from raystream.renderer.preview.scheduler import METERED, SENT_AT_LAST, SENT_FILLING, SENT_GROWTH, SENT_REFINING
 from raystream.viewport import canvas
-from raystream.viewport.auto_exposure import ADAPTING, SAME, AutoExposure
 from raystream.viewport.canvas import IN_MOTION, IN_REFINING, Bitmaps
+from raystream.viewport.picture_texture import ADAPTING, SAME, AutoExposure
 from raystream.viewport.viewport import PictureArea, ToneMapping
 
 NOTHING: Any = None

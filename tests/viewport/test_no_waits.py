@@ -18,8 +18,7 @@ from raystream.stream.gl.device import Device
 from raystream.stream.gl.devices import open_device
 from raystream.stream.gl.objects import Readback, Timestamp
 from raystream.stream.gl.stream import float_texture
-from raystream.viewport.auto_exposure import AutoExposure
-from raystream.viewport.picture_texture import PictureTexture
+from raystream.viewport.picture_texture import AutoExposure, PictureTexture
 
 SIZE = 48, 32
 PATIENCE = 600.0  # seconds, against hanging alone

@@ -65,9 +65,8 @@ class Desk:
         self.loader.show_camera = self.shown.append
         for name in ("toggle_environment", "toggle_ground", "toggle_denoiser"):
             setattr(self.loader, name, lambda name=name: self.said.append(name))
-        editing: Any = SimpleNamespace(
-            grab=None, play=None, turn=None, step=print, next_animation=None, toggle_loop=None
-        )
+        animation = SimpleNamespace(play=None, step=print, next=None, toggle_loop=None)
+        editing: Any = SimpleNamespace(grab=None, turn=None, animation=animation)
         context: Any = SimpleNamespace(view=view, scene_loader=self.loader, editing=editing)
         self.context, self.clipboard = context, ""
         self.handlers = picture_handlers(context, self, lambda ending: self.saved.append(ending))

@@ -13,8 +13,7 @@ from raystream.base.errors import ViewerError
 from raystream.cameras.lens import lens_uniforms
 from raystream.renderer.inputs.settings import Settings
 from raystream.scene.camera import Camera
-from raystream.viewport.debug_views.inspector import Inspector
-from raystream.viewport.debug_views.single_step import fill
+from raystream.viewport.debug_views.inspector import Inspector, fill
 
 CAMERA = Camera((0, 0, 5), (0, 0, 0), aperture=0.25, focus=4.0)
 PIXEL = np.dtype([("at", "i4", 2)])

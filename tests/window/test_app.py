@@ -280,7 +280,7 @@ def test_shaders_are_compiled_anew(opened: Opener, place: Path, monkeypatch: pyt
     copy = place / "shaders"
     shutil.copytree(paths.shaders(), copy)
     monkeypatch.setattr(paths, "shaders", lambda: copy)
-    monkeypatch.setattr("raystream.viewport.reload.EVERY", 0.0)  # seconds between two looks
+    monkeypatch.setattr("raystream.window.app.EVERY", 0.0)  # seconds between two looks
     hands = opened("teapotahedron", (160, 120), machine="singlepass")
     app = hands.app
     hands.key("i")

@@ -163,7 +163,7 @@ def test_pixel_probe(panel_stage: Stage, sheet: Sheet, section: Callable[[str], 
 def test_in_space(panel_stage: Stage, sheet: Sheet, section: Callable[[str], None]) -> None:
     """Boxes, a probed ray, markers and the heat map with its legend, behind and beside the panels."""
     from raystream.scene.light import Light
-    from raystream.viewport.debug_views.heat import Heat
+    from raystream.viewport.debug_views.debug_views import Heat
     from raystream.viewport.debug_views.probe import probe
     from raystream.window.panels.panels import draw_panels
     from raystream.window.panels.space import Space

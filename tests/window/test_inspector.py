@@ -15,8 +15,9 @@ from raystream.programs import PICTURES, ray_cast
 from raystream.programs.traversal import FLAT, TraversalStates
 from raystream.renderer.sampling.picture import COUNTED_LAYERS
 from raystream.stream.declare.program import Program
+from raystream.viewport.debug_views.debug_views import Heat, heat
 from raystream.viewport.debug_views.false_color import DONE, NONE
-from raystream.viewport.debug_views.inspector import Heat, Inspector, heat
+from raystream.viewport.debug_views.inspector import Inspector
 
 SIZE = (64, 36)
 

@@ -16,7 +16,7 @@ from raystream.base.errors import ViewerError
 from raystream.kernels import HIT, RADIANCE
 from raystream.programs import PICTURES, ray_cast
 from raystream.programs.traversal import FLAT, TraversalStates
-from raystream.renderer.sampling.frame_plan import FramePlan, TileDone
+from raystream.renderer.sampling.sampler import FramePlan, TileDone
 from raystream.scene.material import Material
 from raystream.scene.quadric import Quadric
 from raystream.scene.scene import Instance

@@ -196,7 +196,7 @@ def _summary(arguments: Namespace, picture: Picture, triangles: int, seconds: di
         samples_text = _count(samples, "sample") if isinstance(samples, int) else f"{samples} samples"
         parts.append(f"{samples_text} a pixel{stop_rule}")
     if "estimated error" in facts and not (isinstance(facts["samples"], int) and facts["samples"] < NOISE_FROM):
-        from raystream.renderer.session.convergence import percent
+        from raystream.renderer.session.session import percent
 
         before = f" before --denoise {facts['denoised']}" if "denoised" in facts else ""
         parts.append(f"noise {percent(float(facts['estimated error']))}{before}{_above_goal(arguments, facts)}")
@@ -212,7 +212,7 @@ def _above_goal(arguments: Namespace, facts: dict[str, Any]) -> str:
     it; empty where it has none, or has ended below."""
     from raystream.film.error import FIRST_LOOK
     from raystream.renderer.sampling.denoising import noise_limit
-    from raystream.renderer.session.convergence import percent
+    from raystream.renderer.session.session import percent
 
     samples, error = facts["samples"], float(facts["estimated error"])
     if arguments.error is not None:

@@ -27,6 +27,7 @@ from raystream.options.picture import DEFAULT_QUALITY
 from raystream.options.table import OPTIONS, check, keywords
 from raystream.renderer.device.footprint import check_memory
 from raystream.renderer.inputs.camera import fitted, view_notes
+from raystream.renderer.inputs.hit_attributes import PosedFrame
 from raystream.renderer.inputs.settings import NAMES, Settings, unknown_keyword
 from raystream.renderer.layers import (
     SEEN,
@@ -38,7 +39,6 @@ from raystream.renderer.layers import (
     path_layers,
     sorts_light,
 )
-from raystream.renderer.motion_layer import PosedFrame
 from raystream.renderer.sampling.denoising import (
     LEAST_TOLERANCE,
     TOLERANCE,

@@ -33,10 +33,8 @@ from raystream.scene.camera import Camera
 from raystream.scene.edits.animated import check_animated
 from raystream.scene.scene import Scene
 from raystream.stream.gl.device import Device
-from raystream.viewport.browser import serialize_motion
 from raystream.viewport.commands import picture_handlers
-from raystream.viewport.frame_loop import FrameLoop
-from raystream.viewport.host import ViewerHost
+from raystream.viewport.host import FrameLoop, ViewerHost, serialize_motion
 from raystream.viewport.keymap import Keymap
 from raystream.viewport.picture_texture import Display, PictureTexture
 from raystream.viewport.preferences import Preferences
@@ -289,7 +287,7 @@ class CanvasView:
             samples = view_options.get("spp", stop.spp)
             self.session.stop_at(stop.spp if samples is None else samples, view_options.get("error", stop.error))
         if any(view_options.get(name) is not None for name in MOTION):
-            self.context.editing.show_at(view_options.get("moment"), view_options.get("animation"))
+            self.context.editing.animation.show_at(view_options.get("moment"), view_options.get("animation"))
         view.tone.choose(exposure=view_options.get("exposure"), tonemap=view_options.get("tonemap"))
         camera_options = {name: view_options[name] for name in VIEW if name in view_options}
         if view.controller is None or view.scene is None:

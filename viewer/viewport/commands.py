@@ -18,7 +18,7 @@ from raystream.options import table as options
 from raystream.programs import PICTURES
 from raystream.scene.camera import Camera
 from raystream.viewport.camera_controller import VIEWS
-from raystream.viewport.context import ViewportContext
+from raystream.viewport.host import ViewportContext
 from raystream.viewport.keymap import BY_NAME
 
 UNROLLS = ("auto", "1", "4,2", "8", "32")
@@ -54,11 +54,11 @@ def picture_handlers(
         "object.grab": editing.grab,
         "environment.toggle": scene_loader.toggle_environment,
         "ground.toggle": scene_loader.toggle_ground,
-        "animation.play": editing.play,
-        "animation.back": partial(editing.step, -1),
-        "animation.forward": partial(editing.step, 1),
-        "animation.next": editing.next_animation,
-        "animation.loop": editing.toggle_loop,
+        "animation.play": editing.animation.play,
+        "animation.back": partial(editing.animation.step, -1),
+        "animation.forward": partial(editing.animation.step, 1),
+        "animation.next": editing.animation.next,
+        "animation.loop": editing.animation.toggle_loop,
         "turntable": editing.turn,
         "depth.less": lambda: _deepen(context, -1),
         "depth.more": lambda: _deepen(context, 1),

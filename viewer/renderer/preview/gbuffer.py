@@ -330,7 +330,7 @@ MOST_PIXELS = 4  # streams of pixels that are kept, one for each size
 
 
 class GBufferTracer:
-    """Fills buffers of `FEATURES` of one block each; the context need not be current."""
+    """Fills buffers of `FEATURES` of one block each."""
 
     def __init__(self, renderer: RendererParts) -> None:
         self.renderer = renderer
@@ -366,7 +366,7 @@ class GBufferTracer:
         blended: Blended = "random",
     ) -> Iterator[None]:
         """Fill a buffer with the hits of the camera rays of each pixel's first ``samples`` samples, in strips that take
-        about a step of a session each.
+        about a step of a session each, in all of which the context must be current.
 
         rate : rays a second, as far as is known. settings : by which lens, pixel filter and random numbers are chosen.
         first : number of the first sample. blended : of blended surfaces a ray takes one at random, or all, each by
@@ -377,24 +377,16 @@ class GBufferTracer:
         if not rays:
             return
         lens, pixel_filter = eye(settings, camera)
-        with renderer.device.current():
-            machine = self._machine()
-            shared, program = (
-                renderer.gpu_scene.first_hits(renderer.settings, renderer.camera).shared,
-                machine.linked.program,
-            )
-            uniforms = renderer.prepared.sample_uniforms(program, settings, shared, samples, first=first)
-            machine.fit({"pixel": self._pixel(size), "features": buffer.blocks[0].stream})
-            if renderer.prepared.look.blend:
-                uniforms["opacity_layered"] = int(blended != "random")
-            machine.set({**lens_uniforms(lens, size, pixel_filter), **uniforms})
-            machine.choose(self._unfilled(buffer.blocks[0].stream) if blended == "unfilled" else None)
-            machine.bands = min(size[1], max(1, math.ceil(rays / (rate * STEP))))
-            run = machine.run()
-        while True:
-            with renderer.device.current():
-                if next(run, None) is None:
-                    break
+        machine, features = self._machine(), buffer.blocks[0].stream
+        shared = renderer.gpu_scene.first_hits(renderer.settings, renderer.camera).shared
+        uniforms = renderer.prepared.sample_uniforms(machine.linked.program, settings, shared, samples, first=first)
+        machine.fit({"pixel": self._pixel(size), "features": features})
+        if renderer.prepared.look.blend:
+            uniforms["opacity_layered"] = int(blended != "random")
+        machine.set({**lens_uniforms(lens, size, pixel_filter), **uniforms})
+        machine.choose(self._unfilled(features) if blended == "unfilled" else None)
+        machine.bands = min(size[1], max(1, math.ceil(rays / (rate * STEP))))
+        for _ in machine.run():
             yield None
         buffer.brought_to(max(buffer.samples, samples))
 

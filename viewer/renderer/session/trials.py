@@ -35,9 +35,8 @@ from raystream.renderer.device.tuning import (
 )
 from raystream.renderer.photon_map import PhotonMap
 from raystream.renderer.preview.scheduler import ASLEEP, POLL, SETTLED
-from raystream.renderer.sampling.frame_plan import FramePlan
 from raystream.renderer.sampling.parts import RendererParts
-from raystream.renderer.sampling.sampler import Sampler
+from raystream.renderer.sampling.sampler import FramePlan, Sampler
 from raystream.renderer.session.session import Session
 from raystream.stream.jobs import returned
 

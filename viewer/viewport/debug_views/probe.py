@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, is_dataclass
 from typing import Any, Protocol
 from weakref import WeakKeyDictionary
 
@@ -28,7 +28,7 @@ from raystream.stream.declare.program import DONE, RETURN, Call, Program, State,
 from raystream.stream.declare.record import Record
 from raystream.stream.machines.multipass import Multipass
 from raystream.viewport.debug_views.false_color import FARTHEST
-from raystream.viewport.debug_views.single_step import fill, program_form, single_step
+from raystream.viewport.debug_views.inspector import fill, program_form, single_step
 
 # -- a ray's history as data: the changes by every pass, its path in space, and the table and JSON of both -------------
 
@@ -169,19 +169,15 @@ class Probe:
     surface: PixelSurface | None = None
     complete: bool = False
 
-    def counted(self, layer: str) -> int:
-        """Kernel calls in a layer of the picture: 'steps' or 'tests'."""
-        return self.calls.get(COUNTED_LAYERS[layer], 0)
-
     @property
     def steps(self) -> int:
         """Traversal steps."""
-        return self.counted("steps")
+        return self.calls.get(COUNTED_LAYERS["steps"], 0)
 
     @property
     def tests(self) -> int:
         """Ray-triangle tests."""
-        return self.counted("tests")
+        return self.calls.get(COUNTED_LAYERS["tests"], 0)
 
     def boxes(self) -> NDArray[np.float64]:
         """(N, 2, 3): the boxes of all visited cells, world space, in the order of the visits."""
@@ -206,38 +202,14 @@ class Probe:
 
     def to_json(self) -> dict[str, Any]:
         """Everything as data for `json.dumps`; non-finite numbers as text."""
-        return {
-            "pixel": list(self.pixel),
-            "size": list(self.size),
-            "program": self.program,
-            "complete": self.complete,
-            "surface": None if self.surface is None else asdict(self.surface),
-            "steps": self.steps,
-            "tests": self.tests,
-            "calls": dict(self.calls),
-            "results": {name: _record(value) for name, value in self.results.items()},
-            "passes": [
-                {
-                    "pass": row.number,
-                    "state": row.state,
-                    "kernel": row.kernel,
-                    "exits": list(row.exits),
-                    "next": row.next,
-                    "triangle": row.triangle,
-                    "changes": [
-                        {
-                            "stream": change.stream,
-                            "field": change.field,
-                            "before": _plain(change.before),
-                            "after": _plain(change.after),
-                        }
-                        for change in row.changes
-                    ],
-                }
-                for row in self.rows
-            ],
-            "rays": [_segment_json(segment) for segment in self.segments],
-        }
+        data = {name: getattr(self, name) for name in ("pixel", "size", "program", "complete", "surface")}
+        data |= {name: getattr(self, name) for name in ("steps", "tests", "calls", "results")}
+        passes = [{"pass": row.number, **{k: v for k, v in vars(row).items() if k != "number"}} for row in self.rows]
+        rays = [
+            {**{k: v for k, v in vars(ray).items() if k not in ("instance", "to_world")}, "hit_point": ray.hit_point}
+            for ray in self.segments
+        ]
+        return {name: _plain(value) for name, value in {**data, "passes": passes, "rays": rays}.items()}
 
     def json(self) -> str:
         """`to_json` as text."""
@@ -253,46 +225,21 @@ def _text(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    if value is None:
-        return None
-    if isinstance(value, np.ndarray):
-        return [_plain(component) for component in value]
+    """A value, with all that is in it, as JSON has it."""
+    if value is None or isinstance(value, (str, bool)):
+        return value
+    if isinstance(value, np.void):
+        value = {name: value[name] for name in value.dtype.names or ()}
+    if is_dataclass(value):
+        value = vars(value)
+    if isinstance(value, Mapping):
+        return {name: _plain(item) for name, item in value.items()}
+    if isinstance(value, (np.ndarray, list, tuple)):
+        return [_plain(item) for item in value]
     if isinstance(value, (np.integer, int)):
         return int(value)
     number = float(value)
     return number if math.isfinite(number) else str(number)
-
-
-def _record(value: np.void) -> dict[str, Any]:
-    return {name: _plain(value[name]) for name in value.dtype.names or ()}
-
-
-def _segment_json(segment: Segment) -> dict[str, Any]:
-    point = segment.hit_point
-    return {
-        "origin": _plain(segment.origin),
-        "direction": _plain(segment.direction),
-        "t_max": _plain(segment.t_max),
-        "any_hit": segment.any_hit,
-        "visits": [
-            {
-                "cell": list(visit.cell),
-                "box": _plain(visit.box),
-                "t_enter": _plain(visit.t_enter),
-                "t_exit": _plain(visit.t_exit),
-                "candidates": visit.candidates,
-            }
-            for visit in segment.visits
-        ],
-        "tests": [
-            {"triangle": test.triangle, "corners": _plain(test.corners), "nearest": test.nearest}
-            for test in segment.tests
-        ],
-        "t_hit": segment.t_hit,
-        "triangle": segment.triangle,
-        "barycentric": list(segment.barycentric) if segment.barycentric is not None else None,
-        "hit_point": None if point is None else _plain(point),
-    }
 
 
 # -- a ray's traversal, read from its structure's record: the visited box, the next triangle to test -------------------

@@ -10,15 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raystream.renderer.device.tuning import tuning
-from raystream.viewport.context import ViewportContext
 from raystream.viewport.debug_views.false_color import Color, Label, Legend, Ramp
 from raystream.viewport.debug_views.inspector import Inspector
+from raystream.viewport.host import ViewportContext
 from raystream.window.bundle import ImVec2, imgui, implot
-from raystream.window.panels import layout, theme
+from raystream.window.panels import theme
 from raystream.window.panels.imgui_draw import ImguiDraw
 from raystream.window.panels.overlay import below
 from raystream.window.panels.theme import units
-from raystream.window.panels.widgets import fact, grouped, label, press, rate, shares
+from raystream.window.panels.widgets import fact, grouped, label, rate, row
 
 HEIGHT = 690.0  # at first
 PLOT_HEIGHT = 150.0
@@ -48,8 +48,8 @@ def draw_inspector(context: ViewportContext, draw: ImguiDraw) -> None:
     if inspector is None:
         return
     view = _view_of(draw, inspector)
-    size, room = imgui.get_io().display_size, units(layout.ROOM)
-    width = min(units(layout.INSPECTOR_WIDTH), size.x - 2 * room)
+    size, room = imgui.get_io().display_size, units(theme.ROOM)
+    width = min(units(theme.INSPECTOR_WIDTH), size.x - 2 * room)
     height = max(1.0, size.y - 2 * room - units(theme.STATUS) - below(context))
     when = imgui.Cond_.always if theme.narrow(size.x) else imgui.Cond_.appearing
     imgui.set_next_window_pos(ImVec2(size.x - room, room), when, ImVec2(1, 0))
@@ -84,12 +84,9 @@ def _draw(context: ViewportContext, draw: ImguiDraw, inspector: Inspector, view:
 
 
 def _controls(context: ViewportContext, inspector: Inspector) -> None:
-    wide = shares(3)
-    press(context, "Step", "inspector.step", wide, enabled=not inspector.complete)
-    imgui.same_line()
-    press(context, "Run", "inspector.run", wide, enabled=not inspector.complete)
-    imgui.same_line()
-    press(context, "Restart", "inspector.restart", wide)
+    state = False, not inspector.complete
+    steps = ("Step", "inspector.step", *state), ("Run", "inspector.run", *state)
+    row(context, *steps, ("Restart", "inspector.restart"))
     served = inspector.passes[-1] if inspector.passes else None
     text = f"pass {served.number}: {served.kernel}, {grouped(served.active)} rays" if served else "no pass yet"
     fact(text, "complete" if inspector.complete else f"{grouped(inspector.active)} left")
@@ -272,12 +269,12 @@ def _totals(inspector: Inspector) -> None:
     for heading in ("state", "passes", "calls", "ms"):
         imgui.table_setup_column(heading)
     imgui.table_headers_row()
-    for state, row in totals.per_state.items():
+    for state, counts in totals.per_state.items():
         imgui.table_next_row()
         imgui.table_next_column()
         imgui.text_colored(theme.legible(inspector.colors.get(state, (200, 200, 200))), state)
         with theme.font("numbers"):
-            for text in (grouped(row["passes"]), grouped(row["calls"]), f"{1000 * row['seconds']:.1f}"):
+            for text in (grouped(counts["passes"]), grouped(counts["calls"]), f"{1000 * counts['seconds']:.1f}"):
                 imgui.table_next_column()
                 imgui.text_unformatted(text)
     imgui.end_table()
