@@ -97,7 +97,7 @@ def test_other_looks_and_shaders_are_made_anew(device: Any, monkeypatch: pytest.
         masked = replace(base.materials[0], alpha_mode="mask", alpha_cutoff=0.5)
         base = base.with_parts(materials=[masked, base.materials[1]])
         renderer.update(base)
-        assert renderer.prepared.look.alpha and renderer.prepared.shared is not shared
+        assert renderer.prepared.surface_features.alpha and renderer.prepared.shared is not shared
     else:
         renderer.reload()
     renderer.update(deforming.posed(base, 2))

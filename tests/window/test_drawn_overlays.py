@@ -83,7 +83,7 @@ def test_status(panel_stage: Stage, sheet: Sheet) -> None:
 def test_what_the_status_line_tells(panel_stage: Stage, state: dict[str, Any], expected: str) -> None:
     """How far the picture is; nothing of programs, machines and passes, which the inspector tells."""
     from raystream.film.error import Stop
-    from raystream.window.panels.inspector import machine
+    from raystream.window.panels.inspector import machine_text
     from raystream.window.panels.overlay import status
 
     convergence = panel_stage.session.convergence
@@ -92,7 +92,7 @@ def test_what_the_status_line_tells(panel_stage: Stage, state: dict[str, Any], e
     for name, value in state.items():
         setattr(convergence, name, value)
     assert " | ".join(status(panel_stage.context)) == expected
-    assert machine(panel_stage.context).startswith(f"{panel_stage.renderer.settings.program} by ")
+    assert machine_text(panel_stage.context).startswith(f"{panel_stage.renderer.settings.program} by ")
     convergence.film.release()
 
 

@@ -355,7 +355,12 @@ class PhotonMap:
         pixel = resources.stream("photon pixel", PIXEL, size)
         frame = {
             name: resources.stream(f"photon {name}", record, size)
-            for name, record in (("ray", RAY), ("path", PATH), ("photon", PHOTON), ("media", prepared.look.media))
+            for name, record in (
+                ("ray", RAY),
+                ("path", PATH),
+                ("photon", PHOTON),
+                ("media", prepared.surface_features.media),
+            )
         }
         least = 0 if settings.final_gather else 1  # a gather's rays come to surfaces without shadow rays
         common: dict[str, Any] = {"width": size[0], "spheres": emission.spheres, "least": least}

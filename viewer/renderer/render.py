@@ -296,7 +296,7 @@ def _features(
                 placed.see(buffer.fields(SEEN), counts > sample)
 
         backdrop = renderer.prepared.lighting.backdrop
-        same = (backdrop is None or backdrop.floor is None) and not renderer.prepared.look.blend
+        same = (backdrop is None or backdrop.floor is None) and not renderer.prepared.surface_features.blend
         with features_of(renderer, session.size, samples, progress, on_sample, floor=False) as features:
             if layers:
                 feature_layers(features, layers)

@@ -419,10 +419,10 @@ class CameraController:
             return False
         now = self.camera
         optics = {name: getattr(now, name) for name in ("fov", "aperture", "focus", "projection", "eyes")}
-        own, other = (replace(default(aspect), **optics) for aspect in (before, after))
-        if now != own or own == other:
+        default_before, default_after = (replace(default(aspect), **optics) for aspect in (before, after))
+        if now != default_before or default_before == default_after:
             return False
-        self.set_camera(other)
+        self.set_camera(default_after)
         return True
 
     def toggle_mode(self) -> None:
@@ -582,8 +582,8 @@ class CameraController:
         pose, forward = self._pose, self._pose.forward()
         low, high = self._bounds
         out = float((np.where(forward > 0, high - pose.eye, pose.eye - low) / np.abs(forward).clip(1e-12)).min())
-        wanted = distance if math.isfinite(distance) else pose.distance
-        pose.distance = max(min(wanted, out), NEAREST_PIVOT * self._diagonal)
+        target_distance = distance if math.isfinite(distance) else pose.distance
+        pose.distance = max(min(target_distance, out), NEAREST_PIVOT * self._diagonal)
         pose.target = pose.eye + pose.distance * forward
         self._interrupt()
         self._anchor = pose.target

@@ -255,8 +255,8 @@ def _joined(key: str, modifiers: Collection[str]) -> str:
 def _printed(key: int, scancode: int) -> str:
     import glfw
 
-    found = glfw.get_key_name(key, scancode) or ""
-    return found.upper() if found.isascii() and _is_character(found) else ""
+    printed = glfw.get_key_name(key, scancode) or ""
+    return printed.upper() if printed.isascii() and _is_character(printed) else ""
 
 
 @cache
@@ -295,8 +295,8 @@ class Keymap:
         self._keys: dict[str, tuple[str, ...]] = {}
         self._actions: dict[str, Action] = {}
         for action in ACTIONS:
-            given = _texts(chosen[action.name], action, where) if action.name in chosen else action.keys
-            self._keys[action.name] = tuple(dict.fromkeys(_parsed(text, action, where) for text in given))
+            texts = _texts(chosen[action.name], action, where) if action.name in chosen else action.keys
+            self._keys[action.name] = tuple(dict.fromkeys(_parsed(text, action, where) for text in texts))
             for key in self._keys[action.name]:
                 other = self._actions.setdefault(key, action)
                 if other is not action:

@@ -240,8 +240,8 @@ class ObjectEditing:
 
         self.edits.make_movable(hold)
 
-    def _hold(self, held: GrabbedPart) -> None:
-        self._grabbed, self.animation.player.playing, self._moved = held, False, False
+    def _hold(self, part: GrabbedPart) -> None:
+        self._grabbed, self.animation.player.playing, self._moved = part, False, False
         self.follow()
         self._tell()
 

@@ -59,7 +59,7 @@ def unsupported_reason(prepared: PreparedScene, camera: Camera, shared: bool) ->
         return "instances are not drawn; take --accel bvh or --accel grid"
     if prepared.scene.quadric_count:
         return "quadrics are not drawn; take --first-hits rays"
-    if prepared.look.alpha:
+    if prepared.surface_features.alpha:
         return "surfaces with holes are not drawn; take --first-hits rays"
     if camera.kind:
         return "triangles are drawn for a pinhole alone, by its field of view"
@@ -243,7 +243,7 @@ def first_hits(settings: Settings, prepared: PreparedScene, camera: Camera, soft
     once = settings.eye_rays == "shared" and progressive
     random = ""
     if once:
-        blended = "surfaces of mode BLEND pass rays at random" if prepared.look.blend else ""
+        blended = "surfaces of mode BLEND pass rays at random" if prepared.surface_features.blend else ""
         moves = prepared.moving or bool(camera.motion)
         random = "the shutter is open for a while" if moves else blended
     camera, pixel_filter = eye(settings, camera)

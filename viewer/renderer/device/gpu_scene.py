@@ -526,9 +526,11 @@ def _program_form(prepared: PreparedScene, settings: Settings) -> dict[str, Any]
         volumes=prepared.absorbing,
         nested=prepared.nested,
         apart=prepared.wide,
-        layered=prepared.look.principled,
+        layered=prepared.surface_features.principled,
         resampled=prepared.light_candidates(settings) > 1,
-        together=prepared.look.principled and settings.machine == "singlepass" and settings.final_gather > 0,
+        together=prepared.surface_features.principled
+        and settings.machine == "singlepass"
+        and settings.final_gather > 0,
         moving=prepared.moving or prepared.camera_moves(settings),
         backdrop=prepared.backdrop,
     )

@@ -63,7 +63,7 @@ class PreparedScene:
     shading  : the modules of the camera, of the geometry and of the materials.
     materials : the scene's, with options that follow from its meshes decided.
     starts   : (I + 1,) the scene's number of each instance's first triangle, and the count of all at the end.
-    look     : the key of the source of the scene's surfaces.
+    surface_features : the key of the source of the scene's surfaces.
     flat     : the scene's triangles in world space, where they have been made for the structure.
     shared   : derived data that hold for all its poses and places, by name: the scenes that differ in these
                alone have one.
@@ -78,7 +78,7 @@ class PreparedScene:
     lighting: Lighting
     materials: list[Material]
     starts: NDArray[np.int64]
-    look: Look
+    surface_features: Look
     flat: Triangles | None = None
     shared: dict[str, Any] = field(default_factory=dict)
 
@@ -97,17 +97,17 @@ class PreparedScene:
     @property
     def dispersive(self) -> bool:
         """Whether there are surfaces at which the channels of light part."""
-        return self.look.dispersion
+        return self.surface_features.dispersion
 
     @property
     def absorbing(self) -> bool:
         """Whether there are volumes that absorb light."""
-        return "volume" in self.look.lobes
+        return "volume" in self.surface_features.lobes
 
     @property
     def nested(self) -> bool:
         """Whether volumes overlap or hold something."""
-        return self.look.nested
+        return self.surface_features.nested
 
     @property
     def backdrop(self) -> str:
@@ -117,7 +117,7 @@ class PreparedScene:
     @property
     def wide(self) -> bool:
         """Whether an interaction takes more than five texels."""
-        return self.look.interaction.texels > 5
+        return self.surface_features.interaction.texels > 5
 
     def light_candidates(self, settings: Settings) -> int:
         """Points of lights that direct light is resampled from; 1: it is not, as within nested volumes."""
@@ -228,7 +228,7 @@ class PreparedScene:
         background. tree : lights are chosen by a light tree. camera_moves : while the shutter is open.
         projection : of the camera, as of `Camera.kind`.
         """
-        walk = asking(self.structure.modules(stepwise), self.look)
+        walk = asking(self.structure.modules(stepwise), self.surface_features)
         camera, *shading = self.shading
         lighting = self.lighting.modules(lit, sampler, self.structure.levels * tree)
         if projection:
@@ -312,18 +312,18 @@ def adapted(
     flat = scene.flatten() if changes.attributes else None
     geometry = before.shading[1] if flat is None else flat_geometry(flat, flat_keys(scene, flat))
     materials = before.materials if not (changes.materials or changes.attributes) else decided_materials(scene)
-    look = before.look if _keeps_look(before, changes) else scene_look(scene)
-    surface_modules = _surface_modules(scene, materials, lighting, look, before, changes)
-    details = [module for module in before.shading if module.name == DETAILS] if look.detailed else []
-    if look.detailed and before.structure.levels == 2:
+    features = before.surface_features if _keeps_features(before, changes) else scene_look(scene)
+    surface_modules = _surface_modules(scene, materials, lighting, features, before, changes)
+    details = [module for module in before.shading if module.name == DETAILS] if features.detailed else []
+    if features.detailed and before.structure.levels == 2:
         objects = before.structure.built.objects
         details = details or [object_details(objects.meshes, objects.keys)]
-    elif look.detailed and (flat is not None or not details):
+    elif features.detailed and (flat is not None or not details):
         triangles = scene.flatten() if flat is None else flat
         details = [flat_details(triangles, flat_keys(scene, triangles))]
-    shining = [module for module in before.shading if module.name == SHINING] if look.shining else []
+    shining = [module for module in before.shading if module.name == SHINING] if features.shining else []
     stale = flat is not None or changes.materials or changes.textures or _slides(scene, changes)
-    if look.shining and (not shining or stale):
+    if features.shining and (not shining or stale):
         shining = [shining_faces(scene, _face_meshes(scene, before.structure))]
     details += shining
     shading = [before.shading[0], geometry, *surface_modules, *details]
@@ -337,14 +337,14 @@ def adapted(
         shading=shading,
         lighting=lighting,
         materials=materials,
-        look=look,
+        surface_features=features,
         flat=before.flat if flat is None and not len(changes.moved) else flat,
         shared=before.shared if shading is before.shading and lighting is before.lighting else {},
     )
 
 
-def _keeps_look(before: PreparedScene, changes: SceneChanges) -> bool:
-    """Whether the look is that of before: it follows shapes where they hold volumes alone."""
+def _keeps_features(before: PreparedScene, changes: SceneChanges) -> bool:
+    """Whether the features of surfaces are those of before: they follow shapes where they hold volumes alone."""
     if changes.geometry or changes.attributes or changes.materials or changes.textures:
         return False
     return not (before.absorbing and (changes.posed or len(changes.moved)))
@@ -379,15 +379,17 @@ def _prepared(
         structure = over_instances(scene, options, progress)
         geometry = object_geometry(structure.built.objects)
         details = partial(object_details, structure.built.objects.meshes, structure.built.objects.keys)
-    materials, look = decided_materials(scene), scene_look(scene)
-    surface_modules = _surface_modules(scene, materials, lighting, look, before, changes)
-    shading = [thin_lens(scene.camera()), geometry, *surface_modules, *([details()] if look.detailed else [])]
-    if look.shining:
+    materials, features = decided_materials(scene), scene_look(scene)
+    surface_modules = _surface_modules(scene, materials, lighting, features, before, changes)
+    shading = [thin_lens(scene.camera()), geometry, *surface_modules, *([details()] if features.detailed else [])]
+    if features.shining:
         shading.append(shining_faces(scene, _face_meshes(scene, structure)))
     starts = np.cumsum(
         [0, *(len(scene.meshes[instance.mesh].triangles) for instance in scene.instances)], dtype=np.int64
     )
-    return PreparedScene(source, scene, settings, structure, options, shading, lighting, materials, starts, look, flat)
+    return PreparedScene(
+        source, scene, settings, structure, options, shading, lighting, materials, starts, features, flat
+    )
 
 
 def flat_keys(scene: Scene, flat: Triangles) -> list[Triangles]:
@@ -424,20 +426,20 @@ def _surface_modules(
     scene: Scene,
     materials: list[Material],
     lighting: Lighting,
-    look: Look,
+    features: Look,
     before: PreparedScene | None,
     changes: SceneChanges | None,
 ) -> list[Module]:
     """The modules of materials and textures; those of before that serve on."""
     density, count = lighting.listed.density, len(scene.textures)
     if before is None or changes is None or changes.textures:
-        return appearance(materials, scene.textures, density, look=look)
+        return appearance(materials, scene.textures, density, look=features)
     old = [module for module in before.shading[2:] if module.name not in (DETAILS, SHINING)]
-    if look != before.look:
-        return appearance(materials, scene.textures, density, old[0], look)
+    if features != before.surface_features:
+        return appearance(materials, scene.textures, density, old[0], features)
     if materials == before.materials and lighting.listed is before.lighting.listed:
         return old
-    return with_tables(old, materials, look, count, density)
+    return with_tables(old, materials, features, count, density)
 
 
 def agrees(settings: Settings, prepared: PreparedScene) -> bool:

@@ -150,7 +150,7 @@ def gbuffer_sources(prepared: PreparedScene, resources: Resources) -> dict[str, 
 
 def _modules(prepared: PreparedScene) -> dict[str, list[Module]]:
     """Modules of the programs by name."""
-    look, scene, levels = prepared.look, prepared.scene, prepared.structure.levels
+    features, scene, levels = prepared.surface_features, prepared.scene, prepared.structure.levels
     some = bool(scene.quadric_count)
     hit = Module(
         "visible hit",
@@ -158,15 +158,15 @@ def _modules(prepared: PreparedScene) -> dict[str, list[Module]]:
         source=f"raster/hit_{'objects' if levels == 2 else 'flat'}{'_quadrics' if some else ''}.glsl",
         needs=("geometry_at", *(["object_ray"] if levels == 2 else []), *(["quadric_test"] if some else [])),
         uses=(RAY, HIT, FACE, VERTEX),
-        features=frozenset({"ALPHA"} if look.alpha else ()),
+        features=frozenset({"ALPHA"} if features.alpha else ()),
     )
     linked = LinkedProgram(feature_buffers(LEVELS[levels], prepared.backdrop), [*prepared.modules(lit=True), hit])
     visible = ("geometry_at", "camera_ray", "visible_hit")
     behind = ("environment_radiance", *BACKDROP_NEEDS[prepared.backdrop])
     needs: dict[str, tuple[str, ...]] = {"gbuffer": (*visible, "surface_at", "emission_seen", *behind)}
-    needs["gbuffer"] += ("opacity_at",) if look.blend else ()
-    if look.alpha or some:
-        needs["tested"] = (*visible, *(["opacity_passes"] if look.alpha else []))
+    needs["gbuffer"] += ("opacity_at",) if features.blend else ()
+    if features.alpha or some:
+        needs["tested"] = (*visible, *(["opacity_passes"] if features.alpha else []))
     return {name: linked.modules_for([Kernel(name, (), ("done",), needs=need)]) for name, need in needs.items()}
 
 
@@ -181,8 +181,8 @@ class _Bound:
     def __init__(self, shader: Shader, modules: list[Module], resources: Resources) -> None:
         self.shader = shader
         memories = [memory for module in modules for memory in module.memories]
-        own = {f"memory_{m.name}": resources.get(m).texture for m in memories if not isinstance(m, Table) or m.hot}
-        self._textures = {**own, "memory_arena": resources.arena}
+        tables = {f"memory_{m.name}": resources.get(m).texture for m in memories if not isinstance(m, Table) or m.hot}
+        self._textures = {**tables, "memory_arena": resources.arena}
         self._uniforms = {name: value for module in modules for name, (_, value) in module.uniforms.items()}
         self._uniforms |= resources.bases(modules)
 
@@ -214,10 +214,12 @@ class GBufferRaster:
         self._drawn = ref(drawn)
         self.programs: dict[str, _Bound]
         modules = drawn.modules(prepared)
-        sources = {name: _source(name, own, resources) for name, own in modules.items()}
-        made = {} if before is None else {name: bound.shader for name, bound in before.programs.items()}
+        sources = {name: _source(name, program_modules, resources) for name, program_modules in modules.items()}
+        compiled = {} if before is None else {name: bound.shader for name, bound in before.programs.items()}
         shaders = {
-            name: made[name] for name in made if name in sources and made[name].source.text == sources[name].text
+            name: shader
+            for name, shader in compiled.items()
+            if name in sources and shader.source.text == sources[name].text
         }
         for name in sources.keys() - shaders.keys():
             vertex = raster_source("visible_vertex") if name == "tested" else None
@@ -243,7 +245,7 @@ class GBufferRaster:
         self, prepared: PreparedScene, resources: Resources, deformer: GpuDeformer | None, shaders: Mapping[str, Shader]
     ) -> None:
         self._prepared, scene, drawn = ref(prepared), prepared.scene, raster_scene(prepared)
-        self._blended = prepared.look.blend
+        self._blended = prepared.surface_features.blend
         modules, mesh_indices = drawn.modules(prepared), drawn.of
         self.programs = {name: _Bound(shader, modules[name], resources) for name, shader in shaders.items()}
         extra = np.zeros((len(mesh_indices), 1, 4), np.float32)
@@ -351,7 +353,7 @@ class GBufferTracer:
     def prepare(self) -> Singlepass:
         """Its machine, whose programs may still be to compile."""
         with self.renderer.device.current():
-            if self.renderer.prepared.look.blend:
+            if self.renderer.prepared.surface_features.blend:
                 self._passes.prepare("unfilled")
             return self._machine(deferred=True)
 
@@ -381,7 +383,7 @@ class GBufferTracer:
         shared = renderer.gpu_scene.first_hits(renderer.settings, renderer.camera).shared
         uniforms = renderer.prepared.sample_uniforms(machine.linked.program, settings, shared, samples, first=first)
         machine.fit({"pixel": self._pixel(size), "features": features})
-        if renderer.prepared.look.blend:
+        if renderer.prepared.surface_features.blend:
             uniforms["opacity_layered"] = int(blended != "random")
         machine.set({**lens_uniforms(lens, size, pixel_filter), **uniforms})
         machine.choose(self._unfilled(features) if blended == "unfilled" else None)
@@ -399,7 +401,7 @@ class GBufferTracer:
     def _machine(self, deferred: bool = False) -> Singlepass:
         key, settings = self._key()
         prepared = self.renderer.prepared
-        program = feature_buffers(LEVELS[prepared.structure.levels], prepared.backdrop, prepared.look.blend)
+        program = feature_buffers(LEVELS[prepared.structure.levels], prepared.backdrop, prepared.surface_features.blend)
         machine = self.renderer.gpu_scene.machines.take(program, key, settings, deferred=deferred)
         assert isinstance(machine, Singlepass)
         return machine
@@ -484,9 +486,9 @@ class GBuffer:
     def warm(self) -> None:
         """Compile the rasteriser; the context must be current."""
         self._batch.finish()
-        made = self._made or self._make()
+        raster = self._made or self._make()
         buffer = Buffer(self.renderer.device, FEATURES, TINY)
-        made.draw(self.renderer.camera.with_lens(0.0), buffer.blocks[0].stream)
+        raster.draw(self.renderer.camera.with_lens(0.0), buffer.blocks[0].stream)
         buffer.release()
 
     def chosen(self) -> bool:
@@ -526,7 +528,7 @@ class GBuffer:
         """The second half, likewise."""
         assert self._made is not None
         self._made.draw_surfaces(camera, buffer.blocks[0].stream)
-        if not self.renderer.prepared.look.blend:
+        if not self.renderer.prepared.surface_features.blend:
             buffer.brought_to(1)
         self.pictures += 1
 

@@ -419,12 +419,12 @@ class Preview:
         if film is not self._film:
             self._samples, self._film = 0, film
             self._fit("film", film.size)
-            if self.renderer.prepared.look.blend:
+            if self.renderer.prepared.surface_features.blend:
                 self._fit("edges", film.size)
             else:
                 self._drop("edges")
-            self._turn(history)
-            posed.turn()
+            self._advance_history(history)
+            posed.advance()
         # Light in motion and on rungs is blended with that before; at rest a film's picture is of its own samples.
         history.share = float(kind.in_motion and self.reprojects)
         size = self._affordable(film.size, whole, job.frame) if kind.preview else film.size
@@ -450,7 +450,7 @@ class Preview:
         frame = job.frame
         yield from self._cast_features("film", min(frame.samples, MOST_SEEN if clean else MOST_FEATURES), job)
         more = feature_samples(frame.samples, at_rest)
-        if more > self._buffers["film"].samples or self.renderer.prepared.look.blend:
+        if more > self._buffers["film"].samples or self.renderer.prepared.surface_features.blend:
             if "edges" not in self._buffers:
                 self._fit("edges", film.size)
             yield from self._cast_features("edges", max(more, self._buffers["film"].samples), job)
@@ -541,7 +541,7 @@ class Preview:
         scale = min(max(scale, FINER * least[0] / whole[0]), 1.0)
         return max(least[0], round(whole[0] * scale)), max(least[1], round(whole[1] * scale))
 
-    def _turn(self, history: History) -> None:
+    def _advance_history(self, history: History) -> None:
         """Another film: the last picture is its history, as far as scene and settings are the same."""
         renderer, before = self.renderer, self._inputs
         history.turn()

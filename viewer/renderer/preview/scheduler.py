@@ -435,8 +435,8 @@ class Scheduler:
 
     def _more(self, affordable: float, pixels: int, most: int) -> int:
         """Samples to add to each pixel."""
-        wanted = min(int(affordable / pixels), most, MOST_IN_RUN)
-        self._added = max(1, min(wanted, self.batches.growth * self._added))
+        samples = min(int(affordable / pixels), most, MOST_IN_RUN)
+        self._added = max(1, min(samples, self.batches.growth * self._added))
         return self._added
 
     # -- costs -----------------------------------------------------------------------------------------------------

@@ -311,13 +311,15 @@ class Sampler:
         where there is a plain one. ``layered``: rays take all blended surfaces, each by its coverage, in place of one
         at random."""
         prepared, settings, shape = self.scene.prepared, plan.settings, self._tiles(plan)[1]
-        program = feature_buffers(LEVELS[self.scene.structure.levels], prepared.backdrop, prepared.look.blend)
+        program = feature_buffers(
+            LEVELS[self.scene.structure.levels], prepared.backdrop, prepared.surface_features.blend
+        )
         common = shape, False, settings.passes, settings.sampler
         camera, projection = prepared.camera_moves(settings), prepared.projection(settings)
         key = Key(("features",), *common, camera_moves=camera, projection=projection)
         tones = prepared.lighting.backdrop.tones if prepared.lighting.backdrop is not None else None
         uniforms: dict[str, Any] = {"floor_solid": int(floor)}
-        if prepared.look.blend:
+        if prepared.surface_features.blend:
             uniforms["opacity_layered"] = int(layered)
         if tones is not None:
             uniforms |= _tones((WHITE, WHITE) if white else tones)

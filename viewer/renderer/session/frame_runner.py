@@ -263,8 +263,8 @@ class FrameRunner:
         concurrent = self.shown is not None and self.renderer.device.concurrent
         self.scheduler.reset(self.tile[1] if self.tile is not None else 1, concurrent)
 
-    def adapt(self, before: PreparedScene, differences: Mapping[str, Affects]) -> None:
-        """Scene or settings are others than they were."""
+    def note_changes(self, before: PreparedScene, differences: Mapping[str, Affects]) -> None:
+        """Scene or settings have changed: measured times may not hold."""
         if not TIMED.isdisjoint(differences.values()) or _size(self.renderer.prepared) != _size(before):
             self.reset_timing()
 
@@ -273,8 +273,8 @@ class FrameRunner:
         """The denoiser of the pictures on the screen; None where they are shown as they are."""
         settings = self.renderer.settings
         program = settings.picture_program
-        wanted = settings.denoise != "none" and program.noisy and program.demodulates
-        return self._preview if wanted else None
+        reconstructs = settings.denoise != "none" and program.noisy and program.demodulates
+        return self._preview if reconstructs else None
 
     # -- shaders ---------------------------------------------------------------------------------------------------
 
@@ -362,9 +362,9 @@ class FrameRunner:
 
     def _reconstructed(self, job: FrameJob, preview: Preview, tiles: Steps, whole: tuple[int, int], most: int) -> Steps:
         """The steps of a frame that is shown denoised."""
-        made = yield from preview.frame(job, tiles, whole, most)
-        if made is not None and self.shown is not None:
-            self.shown.picture(made, "shader", job.frame.samples)
+        picture = yield from preview.frame(job, tiles, whole, most)
+        if picture is not None and self.shown is not None:
+            self.shown.picture(picture, "shader", job.frame.samples)
 
     def step(self) -> Event | None:
         """One step of the frame in progress: a pass of a machine, or a tile that is done; None: it has ended."""

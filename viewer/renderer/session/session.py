@@ -284,8 +284,8 @@ class Convergence:
         waits = buffer is None or not (self.watched and buffer.device.concurrent)
         if waits or not self.complete or self.samples >= self.stop.spp:
             return self.film.error()
-        found = self.film.late_error()
-        return self.error if found is None else found
+        error = self.film.late_error()
+        return self.error if error is None else error
 
     # -- what comes next -------------------------------------------------------------------------------------------
 
@@ -522,7 +522,7 @@ class Session:
         before, were, version = renderer.prepared, renderer.settings, renderer.gpu_scene.version
         affected = renderer.update(scene, settings, **changes)
         differences = were.differences(renderer.settings)
-        self._frames.adapt(before, differences)
+        self._frames.note_changes(before, differences)
         if renderer.gpu_scene.version != version:
             self.abandon()
         elif differences.keys() == {"denoise"} and self.complete:

@@ -202,12 +202,13 @@ class BackgroundTrials:
                 return
 
     def begin(self, renderer: RendererParts, rate: float) -> None:
-        """rate : samples of pixels a second."""
+        """Begin trials on a renderer's scene. rate : samples a second of all its pixels, by which their pictures have
+        their size."""
         self._attempts += 1
         width = int(math.sqrt(rate * RUN)) // SIDES[0] * SIDES[0]
         self._runs, self._outcomes = TrialRuns(renderer, max(SIDES[0], min(SIDES[1], width)), SHARE), []
-        asked = self._runs.prepare, time.perf_counter, self._runs.first, renderer.device.wait
-        self._steps = trials(*asked, slowest=SLOWEST)
+        prepare, first = self._runs.prepare, self._runs.first
+        self._steps = trials(prepare, time.perf_counter, first, renderer.device.wait, slowest=SLOWEST)
 
     def step(self) -> bool:
         """A shader, or a run; at the end the results are kept. Whether there are more steps."""

@@ -231,8 +231,8 @@ class DebugViews:
     @property
     def busy(self) -> bool:
         """Whether a debug view waits for the first whole picture; further samples wait for it."""
-        made = self.heat_map
-        heat = self.heat is not None and not (made is not None and self._mapped(made) and made.complete)
+        heat_map = self.heat_map
+        heat = self.heat is not None and not (heat_map is not None and self._mapped(heat_map) and heat_map.complete)
         return self.inspecting or self.probing is not None or (heat and self.view.session.complete)
 
     def advance(self, budget: float) -> None:

@@ -181,13 +181,13 @@ class Probe:
 
     def boxes(self) -> NDArray[np.float64]:
         """(N, 2, 3): the boxes of all visited cells, world space, in the order of the visits."""
-        found = [visit.box for segment in self.segments for visit in segment.visits]
-        return np.stack(found) if found else np.zeros((0, 2, 3))
+        boxes = [visit.box for segment in self.segments for visit in segment.visits]
+        return np.stack(boxes) if boxes else np.zeros((0, 2, 3))
 
     def corners(self) -> NDArray[np.float32]:
         """(N, 3, 3): the corners of all tested triangles, world space, in the order of the tests."""
-        found = [test.corners for segment in self.segments for test in segment.tests]
-        return np.stack(found) if found else np.zeros((0, 3, 3), np.float32)
+        corners = [test.corners for segment in self.segments for test in segment.tests]
+        return np.stack(corners) if corners else np.zeros((0, 3, 3), np.float32)
 
     def table(self, first: int = 0) -> list[tuple[str, ...]]:
         """A row of text for each pass, in the `COLUMNS`; from row ``first`` on, for a growing history."""
@@ -358,8 +358,8 @@ def probe(renderer: Renderer, camera: Camera, size: tuple[int, int], pixel: tupl
 
     Raises ViewerError for a pixel outside of the picture.
     """
-    *_, found = probing(renderer, camera, size, pixel)
-    return found
+    *_, history = probing(renderer, camera, size, pixel)
+    return history
 
 
 def probing(renderer: Renderer, camera: Camera, size: tuple[int, int], pixel: tuple[int, int]) -> Iterator[Probe]:
@@ -539,8 +539,8 @@ class _History:
     @staticmethod
     def _stream(state: State, record: Record | ModuleState) -> str | None:
         """The stream of the state's argument of a record; the last of several."""
-        found = [state.stream_of(a.name) for a in state.kernel.arguments if a.record == record]
-        return found[-1] if found else None
+        names = [state.stream_of(a.name) for a in state.kernel.arguments if a.record == record]
+        return names[-1] if names else None
 
 
 def _segment(ray: np.void) -> Segment:

@@ -90,10 +90,10 @@ def _controls(context: ViewportContext, inspector: Inspector) -> None:
     served = inspector.passes[-1] if inspector.passes else None
     text = f"pass {served.number}: {served.kernel}, {grouped(served.active)} rays" if served else "no pass yet"
     fact(text, "complete" if inspector.complete else f"{grouped(inspector.active)} left")
-    imgui.text_wrapped(f"the window's picture: {machine(context)}")
+    imgui.text_wrapped(f"the window's picture: {machine_text(context)}")
 
 
-def machine(context: ViewportContext) -> str:
+def machine_text(context: ViewportContext) -> str:
     """How the picture on show is drawn: program, machine, resolution, speed."""
     renderer, session = context.view.require_scene()[0], context.view.session
     settings, (width, height) = renderer.settings, session.size
