@@ -72,7 +72,7 @@ class Desk:
         self.loader.fill = lambda: self.done.append("fill")
         self.debug: Any = SimpleNamespace(busy=False, heat=None)
         self.debug.advance = lambda budget: self.done.append(("debug", budget))
-        self.meter: Any = SimpleNamespace(stops=-2.0, settled=True)
+        self.meter: Any = SimpleNamespace(stops=-2.0, reached=True)
         self.meter.begin = lambda: self.done.append("begin")
         self.meter.follow = lambda *looks: self.done.append(("follow", *looks)) or self.looked
         self.picture = np.zeros((2, 2, 3), np.float32)

@@ -167,16 +167,9 @@ def test_other_photons_begin_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not stage.made.step() and begun == [CAMERA]
 
 
-def test_what_an_inspector_may_be_told() -> None:
+def test_an_inspector_without_a_run() -> None:
     stage = Stage([0, 0, 0, 0])
     made = stage.made
-    with pytest.raises(ViewerError, match="is not the inspector's"):
-        made.update(size=(3, 3), mask="none")
-    with pytest.raises(ViewerError):
-        made.update(size=(3, 3), unroll="many")
-    assert made.size == (2, 2)
-    made.update(size=(3, 3), policy="naive", unroll=4)
-    assert made.size == (3, 3) and made.policy.name == "naive" and made.unroll.counts == (4,)
     made.release()
     made.release()
     assert stage.done == ["release"] and not made.complete

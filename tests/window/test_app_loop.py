@@ -163,7 +163,7 @@ def test_what_is_drawn(app: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         ("output.render", "drawn"),
         ("view.take_shots",),
         ("window.swap",),
-        ("canvas.settle",),
+        ("canvas.restore_sampling",),
         ("draw_schedule.note", 100.0, 0.5),
     ]
     assert (app.draws, app._pictures) == (11, 4)

@@ -210,7 +210,7 @@ class RemoteCanvas(http.HttpRenderCanvas):
         try:
             view, loop = self.view, asyncio.get_running_loop()
             end = loop.time() + SETTLING
-            while not view.settle():
+            while not view.make_even():
                 if loop.time() > end:
                     return File.text("text/plain", "the picture is not complete yet", 503)
                 await asyncio.sleep(0.005)  # others have their turn

@@ -101,7 +101,7 @@ class Bitmaps:
             self._target = context.framebuffer([context.texture(view.area.pixels, 4)])
         self._display.draw(self.canvas.texture, self._target, view.area.pixels, view.tone.stops, view.tone.tonemap)
         pixels = np.frombuffer(self._target.read(components=4, alignment=1), np.uint8)
-        self.canvas.settle()
+        self.canvas.restore_sampling()
         bitmap = pixels.reshape(height, width, 4)[::-1].copy()
         bitmap[..., 3] = 255
         return bitmap
@@ -382,15 +382,15 @@ class CanvasView:
             self.session.finish(converged=False)
             return self.session.picture()
 
-    def settle(self, budget: float = PIECE) -> bool:
+    def make_even(self, budget: float = PIECE) -> bool:
         """Work for about ``budget`` seconds on the picture at its full size; whether all of its pixels have as many
         samples now, so that `snapshot` takes no time. Raises ViewerError while there is no scene."""
         end = time.monotonic() + budget
         with self._current():
             self.view.require_scene()
-            while not self.session.settled and time.monotonic() < end:
+            while not self.session.even and time.monotonic() < end:
                 self.session.advance(0.0)
-            return self.session.settled and self.session.complete
+            return self.session.even and self.session.complete
 
     @property
     def camera(self) -> Camera:

@@ -118,7 +118,7 @@ class FrameLoop:
     @property
     def trials_timeout(self) -> float:
         """Seconds until trials need a turn of a picture at rest; infinite: there are none."""
-        return math.inf if self.view.area.minimised or self.view.paused else self.trials.patience(self.session)
+        return math.inf if self.view.area.minimised or self.view.paused else self.trials.wait_timeout(self.session)
 
     def begin(self) -> None:
         """Another turn begins: a loaded scene is taken."""
@@ -162,7 +162,7 @@ class FrameLoop:
         if tries and not session.running:
             self.trials.advance(session, budget)
         elif self.trials.busy:
-            self.trials.look() if rested and session.complete else self.trials.abandon()
+            self.trials.poll() if rested and session.complete else self.trials.abandon()
 
     def expose(self) -> None:
         """The exposure follows the picture, where it is left to it."""
@@ -195,7 +195,7 @@ class FrameLoop:
         if self.auto_exposure.follow(self.canvas.texture, now, self.dt, last, shown == self._metered_picture):
             self._metered_picture = shown
         self.view.tone.meter(self.auto_exposure.stops)
-        if not self.auto_exposure.settled:
+        if not self.auto_exposure.reached:
             self.view.wake()
 
     def _fill(self) -> None:

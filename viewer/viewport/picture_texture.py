@@ -127,19 +127,26 @@ class PictureTexture:
             framebuffer.release()
         texture.release()
 
-    def put(self, piece: Tile) -> None:
+    def put(self, tile: Tile) -> None:
         """Copy a tile to its place."""
         target = self._coming or self.texture
-        left, top = piece.columns.start, piece.rows.start
-        wide, tall = piece.columns.stop - left, piece.rows.stop - top
-        streams, shader = piece.machine.streams, self._place.shader
-        summed = "film" in piece.machine.linked.program.results
-        shader.bind("in_tile", streams["film" if summed else "radiance"].textures[0])
-        shader.set("summed", int(summed))
-        shader.set("corner", (left, top))
-        shader.set("wide", wide)
-        self._draw(self._place, target, (left, top, wide, tall))
+        summed = "film" in tile.machine.linked.program.results
+        texture = tile.machine.streams["film" if summed else "radiance"].textures[0]
+        rectangle = _rectangle(tile)
+        self._select(texture, summed, rectangle)
+        self._draw(self._place, target, rectangle)
         self.changes += self._coming is None
+
+    def _select(
+        self, texture: moderngl.Texture, summed: bool, rectangle: tuple[int, int, int, int] = (0, 0, 1, 1)
+    ) -> None:
+        """What the program that places tiles reads: a tile's texture, of sums of samples or of radiance, and where it
+        goes, (left, top, width, height)."""
+        shader = self._place.shader
+        shader.bind("in_tile", texture)
+        shader.set("summed", int(summed))
+        shader.set("corner", rectangle[:2])
+        shader.set("wide", rectangle[2])
 
     def show(self, picture: Stream) -> None:
         """Copy a whole picture, of any size."""
@@ -171,17 +178,13 @@ class PictureTexture:
             framebuffer.use()  # and leave another one's scissors, which would cut the copy
             self.device.context.copy_framebuffer(framebuffer, picture.framebuffer)
             return
-        shader = self._place.shader
-        shader.bind("in_tile", picture.textures[0])
-        shader.set("summed", 1)
-        shader.set("corner", (0, 0))
-        shader.set("wide", picture.size[0])
+        self._select(picture.textures[0], True, (0, 0, *picture.size))
         self._draw(self._place, target, (0, 0, *picture.size))
 
-    def grow(self, piece: Tile) -> bool:
+    def grow(self, tile: Tile) -> bool:
         """Show the running estimates of a tile in progress, where its machine keeps them from pass to pass; whether it
         does. `put` replaces them when the tile is done."""
-        machine, streams = piece.machine, piece.machine.streams
+        machine, streams = tile.machine, tile.machine.streams
         if self._coming is not None or not isinstance(machine, Multipass) or not SEARCHED.keys() <= streams.keys():
             return False
         self._running = self._running or Drawing(self.device, Shader(self.device, running_source()), self._square)
@@ -192,13 +195,12 @@ class PictureTexture:
             for k, texture in enumerate(stream.textures):
                 shader.bind(f"in_{name}_{k}", texture)
         shader.bind("in_state", machine.state.textures[0])
-        left, top = piece.columns.start, piece.rows.start
-        wide, tall = piece.columns.stop - left, piece.rows.stop - top
-        shader.set("corner", (left, top))
-        shader.set("wide", wide)
+        rectangle = _rectangle(tile)
+        shader.set("corner", rectangle[:2])
+        shader.set("wide", rectangle[2])
         program = machine.linked.program
         shader.set("searching", tuple(program.number(state) if state in program.by_name else -1 for state in SEARCHING))
-        self._draw(self._running, self.texture, (left, top, wide, tall))
+        self._draw(self._running, self.texture, rectangle)
         self.changes += 1
         return True
 
@@ -207,20 +209,16 @@ class PictureTexture:
         self._resize.shader.bind("in_picture", picture)
         self._resize.shader.set("size", target.size)
         self._draw(self._resize, target, (0, 0, *target.size))
-        self.settle()
+        self.restore_sampling()
 
-    def settle(self) -> None:
+    def restore_sampling(self) -> None:
         """Leave behind how streams are sampled.
 
         To Mesa's drivers the sampling that a buffer texture finds in its place, from whatever was drawn before, makes
         another variant of a machine's shader: after a filtered picture or a panel it would be compiled once more, in
         the middle of a picture.
         """
-        shader = self._place.shader
-        shader.bind("in_tile", self._plain)
-        shader.set("summed", 0)
-        shader.set("corner", (0, 0))
-        shader.set("wide", 1)
+        self._select(self._plain, False)
         self._nowhere.use()
         self.device.context.disable(moderngl.DEPTH_TEST | moderngl.BLEND | moderngl.CULL_FACE)
         self._place.render()
@@ -236,6 +234,12 @@ class PictureTexture:
         framebuffer.use()
         self.device.context.disable(moderngl.DEPTH_TEST | moderngl.BLEND | moderngl.CULL_FACE)
         drawing.render()
+
+
+def _rectangle(tile: Tile) -> tuple[int, int, int, int]:
+    """Left, top, width and height of a tile."""
+    left, top = tile.columns.start, tile.rows.start
+    return left, top, tile.columns.stop - left, tile.rows.stop - top
 
 
 # -- shows a picture in the window: exposure, tone map, sRGB -----------------------------------------------------------
@@ -310,7 +314,7 @@ SAME = 0.01  # stops that nobody sees
 
 
 class AutoExposure:
-    """Stops that follow the pictures on show. stops : now. settled : whether they are where they lead to."""
+    """Stops that follow the pictures on show. stops : now. reached : whether they are where they lead to."""
 
     def __init__(self, device: Device) -> None:
         self.device = device
@@ -328,7 +332,7 @@ class AutoExposure:
         self._drawing = Drawing(self.device, shader, square)
 
     @property
-    def settled(self) -> bool:
+    def reached(self) -> bool:
         """Whether the stops are where they lead to."""
         return self.stops == self._target and self._coming is None
 

@@ -148,18 +148,21 @@ class Events:
     def _handle(self, kind: str, **event: Any) -> None:
         self.host.handle({"event_type": kind, **event})
 
+    def _tell_gui(self, event: str, *arguments: Any) -> None:
+        """An event is for ImGui, too, by a method of its input; the window is drawn again."""
+        self.view.wake()
+        if self.gui is not None:
+            getattr(self.gui.input, event)(*arguments)
+
     @property
     def _over_panel(self) -> bool:
         return self.gui is not None and self.gui.input.wants_mouse
 
     def on_key(self, key: int, scancode: int, action: int, mods: int) -> None:
         """Hotkeys, unless a text field or the list of files has the keyboard."""
-        self.view.wake()
-        typed = False
-        if (gui := self.gui) is not None:
-            gui.input.key(key, action, mods)
-            typed = gui.file_list.visible or (gui.input.wants_keyboard and key != glfw.KEY_ESCAPE)
-        if typed and action != glfw.RELEASE:
+        self._tell_gui("key", key, action, mods)
+        gui = self.gui if action != glfw.RELEASE else None
+        if gui is not None and (gui.file_list.visible or (gui.input.wants_keyboard and key != glfw.KEY_ESCAPE)):
             return
         name = key_text(key, 0, scancode)
         handler = self.custom_keys.get(name)
@@ -172,15 +175,11 @@ class Events:
 
     def on_character(self, code: int) -> None:
         """Text for a field."""
-        if self.gui is not None:
-            self.gui.input.character(code)
-        self.view.wake()
+        self._tell_gui("character", code)
 
     def on_button(self, button: int, action: int, mods: int) -> None:
         """A drag begins or ends."""
-        self.view.wake()
-        if self.gui is not None:
-            self.gui.input.button(button, action == glfw.PRESS)
+        self._tell_gui("button", button, action == glfw.PRESS)
         x, y = self.view.input.cursor
         index = BUTTONS.get(button, 0)
         if action == glfw.RELEASE:
@@ -190,19 +189,15 @@ class Events:
 
     def on_move(self, x: float, y: float) -> None:
         """A drag goes on."""
-        if self.gui is not None:
-            self.gui.input.move(x, y)
-        self.view.wake()
+        self._tell_gui("move", x, y)
         self._handle("pointer_move", x=x, y=y)
 
     def on_wheel(self, x: float, y: float) -> None:
         """Dolly to the cursor, or the speed of flight."""
-        self.view.wake()
-        if self.gui is not None:
-            self.gui.input.wheel(x, y)
+        self._tell_gui("wheel", x, y)
         if not self._over_panel:
-            at = self.view.input.cursor
-            self._handle("wheel", x=at[0], y=at[1], dy=-y * host.NOTCH)
+            column, row = self.view.input.cursor
+            self._handle("wheel", x=column, y=row, dy=-y * host.NOTCH)
 
     def on_resize(self, width: int, height: int) -> None:
         """The framebuffer has another size."""
@@ -219,11 +214,9 @@ class Events:
 
     def on_focus(self, focused: int) -> None:
         """Keys held when the focus goes are let go."""
-        if self.gui is not None:
-            self.gui.input.focus(bool(focused))
+        self._tell_gui("focus", bool(focused))
         if not focused:
             self._handle("focus_out")
-        self.view.wake()
 
     def on_drop(self, paths: Sequence[str]) -> None:
         """A file dropped on the window is opened."""
@@ -511,7 +504,7 @@ class App:
             self._gui.draw(dt)
         view.take_shots()
         self.window.swap()
-        self.canvas.settle()
+        self.canvas.restore_sampling()
         self.draws += 1
         self._pictures = self.session.pictures + self.session.warped
         self.draw_schedule.note(began, time.monotonic() - began)

@@ -64,7 +64,7 @@ class Screen(Protocol):
         the one on show enlarged at first."""
         ...
 
-    def put(self, piece: Tile) -> None:
+    def put(self, tile: Tile) -> None:
         """A tile is complete: its machine's streams hold it until the next call."""
         ...
 

@@ -77,14 +77,14 @@ class SessionFilm:
             self.release()
         self.buffer, self._host = buffer, None
 
-    def read(self, settled: bool = True) -> Film | None:
-        """The film on the host; not ``settled``: samples are being added."""
+    def read(self, even: bool = True) -> Film | None:
+        """The film on the host; not ``even``: samples are being added."""
         buffer = self.buffer
         if buffer is None:
             return None
-        if not settled or self._host is None or self._host[0] != buffer.samples:
+        if not even or self._host is None or self._host[0] != buffer.samples:
             with buffer.device.current():
-                self._host = buffer.samples if settled else -1, buffer.film()
+                self._host = buffer.samples if even else -1, buffer.film()
         return self._host[1]
 
     def error(self) -> float:
@@ -132,17 +132,17 @@ class ProgressEstimate:
 
     def __init__(self) -> None:
         self.noise = math.inf
-        self._looked = 0  # samples at the last look
+        self._estimated_samples = 0  # at the last estimate
         self._relative_std_error = 0.0  # of the noise
         self._share = 0.0
 
-    def looks(self, samples: int, seconds: float, known: bool = False) -> bool:
-        """Whether it is time to look at the noise, which costs nothing where it is ``known``."""
-        return known or (seconds >= NOISE_AFTER and samples >= max(2.0, self._looked * NEXT_LOOK))
+    def due(self, samples: int, seconds: float, estimated: bool = False) -> bool:
+        """Whether it is time to estimate the noise, which costs nothing where it is ``estimated`` already."""
+        return estimated or (seconds >= NOISE_AFTER and samples >= max(2.0, self._estimated_samples * NEXT_LOOK))
 
-    def see(self, samples: int, noise: float, relative_std_error: float = 0.0) -> None:
+    def note(self, samples: int, noise: float, relative_std_error: float = 0.0) -> None:
         """The estimated relative error with ``samples``, and its own, relative to it."""
-        self._looked, self.noise, self._relative_std_error = samples, noise, relative_std_error
+        self._estimated_samples, self.noise, self._relative_std_error = samples, noise, relative_std_error
 
     def report(self, stop: Stop, samples: int, traced: float, seconds: float) -> tuple[float, str]:
         """The share that is done, by the rule that is nearest its end, which never falls; and a text.
@@ -167,7 +167,7 @@ def percent(share: float) -> str:
 class Convergence:
     """A picture on its way to its stopping rules.
 
-    stop : the rules. watched : the error is looked at after every frame, as on a screen. outlook : of who waits.
+    stop : the rules. watched : the error is looked at after every frame, as on a screen. estimate : for who waits.
 
     changed : scene, camera or settings are others than those of the picture on show. complete : it is the whole one,
     whatever the number of its samples. converged : and needs no more. refilters : its film is to be denoised again.
@@ -178,7 +178,7 @@ class Convergence:
 
     def __init__(self, stop: Stop, watched: bool) -> None:
         self.stop, self.watched = stop, watched
-        self.outlook: ProgressEstimate | None = None
+        self.estimate: ProgressEstimate | None = None
         self.changed = self.refilters = False
         self.complete = self.converged = True
         self.scale = 1.0
@@ -197,8 +197,8 @@ class Convergence:
         """Whether the picture needs no more samples."""
         if self.film.buffer is None:  # one run is all
             return self.samples >= 1
-        looks = self.watched or self.stop.looks(self.samples)
-        error = bound(self.error, self.film.relative_std_error) if looks else None
+        estimated = self.watched or self.stop.looks(self.samples)
+        error = bound(self.error, self.film.relative_std_error) if estimated else None
         self.reason = self.stop.reason(self.samples, self.elapsed, error)
         return bool(self.reason)
 
@@ -220,7 +220,7 @@ class Convergence:
         traced = complete + (fraction * job.frame.added if job is not None else 0.0)
         if job is not None and job.film is not None:
             complete = max(complete, job.film.samples)  # those of a frame in progress that all pixels have are kept
-        return (self.outlook or ProgressEstimate()).report(self.stop, complete, traced, self.elapsed)
+        return (self.estimate or ProgressEstimate()).report(self.stop, complete, traced, self.elapsed)
 
     # -- what becomes of it ----------------------------------------------------------------------------------------
 
@@ -265,7 +265,7 @@ class Convergence:
 
     def take(self, job: FrameJob, seconds: float) -> None:
         """A frame has ended, which took so long."""
-        frame, outlook = job.frame, self.outlook
+        frame, estimate = job.frame, self.estimate
         self.scale, self.complete = frame.scale, frame.scale == 1.0 and not (self.changed or frame.kind.in_motion)
         self.film.take(job.film)
         if not self.complete:
@@ -273,8 +273,8 @@ class Convergence:
         self.samples = frame.samples
         watched = self.watched or self.stop.looks(self.samples)
         self.error = self._film_error() if watched else math.inf
-        if outlook is not None and outlook.looks(self.samples, self.elapsed, watched):
-            outlook.see(self.samples, self.error if watched else self.film.error(), self.film.relative_std_error)
+        if estimate is not None and estimate.due(self.samples, self.elapsed, watched):
+            estimate.note(self.samples, self.error if watched else self.film.error(), self.film.relative_std_error)
         self.seconds += seconds
         self.converged = self.complete and self._reached()
 
@@ -478,7 +478,7 @@ class Session:
     @exclusive
     def film(self) -> Film | None:
         """The film of the picture on show, read back from the device; None for a program that adds no samples."""
-        return self.convergence.film.read(settled=not self.running)
+        return self.convergence.film.read(even=not self.running)
 
     @exclusive
     def picture(self, denoiser: str | None = None) -> Picture:
@@ -579,7 +579,7 @@ class Session:
         return self.complete and self.converged and not self._frames.owes(film, self.samples)
 
     @property
-    def settled(self) -> bool:
+    def even(self) -> bool:
         """Whether all pixels of the full picture have as many samples and are on show, or `advance` cannot bring them
         there."""
         shown = self.on_screen is None or self.on_screen.samples > 0
@@ -631,10 +631,10 @@ class Session:
         is worth it.
         """
         device = self._frames.renderer.device
-        self.convergence.outlook = ProgressEstimate() if progress is not None else None
+        self.convergence.estimate = ProgressEstimate() if progress is not None else None
         report = None if progress is None else device.called_aside(progress)
         with device.held(), self.saving():
-            while not (self.idle if converged else self.settled):
+            while not (self.idle if converged else self.even):
                 raise_dropped()
                 self.advance(0.0)  # a step at a time
                 if report is not None:

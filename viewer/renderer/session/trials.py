@@ -182,7 +182,7 @@ class BackgroundTrials:
         polls = renderer is not None and renderer.device.compiler.polls and session.samples >= SETTLED
         return polls and renderer is not None and self.wanted(renderer)
 
-    def patience(self, session: Session) -> float:
+    def wait_timeout(self, session: Session) -> float:
         """Seconds until they go on, of a session that is idle; infinite: there are none."""
         if self.busy:
             return POLL
@@ -248,7 +248,7 @@ class BackgroundTrials:
         if runs is not None:
             runs.release()
 
-    def look(self) -> None:
+    def poll(self) -> None:
         """Poll the driver's compilation, while frames go on."""
         if self._runs is not None:
             device = self._runs.scene.device

@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
 from raystream.base.errors import ViewerError
 from raystream.renderer.preview.scheduler import TileRows, stream_shape
@@ -15,7 +14,7 @@ from raystream.renderer.sampling.picture import COUNTED_LAYERS
 from raystream.renderer.sampling.sampler import Event, FramePlan, PhotonMapBuilt, PhotonMapProgress, TileDone, Tiling
 from raystream.scene.camera import Camera
 from raystream.viewport.debug_views import false_color
-from raystream.viewport.debug_views.false_color import FalseColorPicture, Legend
+from raystream.viewport.debug_views.false_color import FalseColorPicture
 from raystream.viewport.debug_views.inspector import Inspector
 from raystream.viewport.debug_views.photons import PhotonView
 from raystream.viewport.debug_views.probe import Probe, forget, probing
@@ -119,17 +118,6 @@ class Heat:
         if not self.complete:
             title += f" ({100 * self.progress:.0f} % counted)"
         return false_color.count(title, counts, counts >= 0, self.layer, self.limit)
-
-
-def heat(
-    renderer: Renderer, camera: Camera, size: tuple[int, int], layer: str = "steps"
-) -> tuple[NDArray[np.uint8], Legend]:
-    """The whole map at once: (H, W, 3) uint8, and its legend."""
-    heat_map = Heat(renderer, camera, size, layer)
-    heat_map.advance()
-    heat_map.limit = None  # only its own counts set it
-    shown = heat_map.show()
-    return shown.picture, shown.legend
 
 
 # -- debug views inside the renderer, with a share of time for each ----------------------------------------------------

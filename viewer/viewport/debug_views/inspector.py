@@ -307,20 +307,10 @@ class Inspector:
         self._shown: dict[str, FalseColorPicture] = {}
         self._read: dict[str, tuple[NDArray, NDArray[np.bool_]]] = {}
 
-    def update(self, **choices: Any) -> None:
-        """Choose another size, policy or unroll, for the next `begin`."""
-        for name in choices:
-            if name not in ("size", "policy", "unroll"):
-                raise ViewerError(f"option '{name}'", "is not the inspector's", "size, policy or unroll")
-        checked = {name: options.check(name, value) for name, value in choices.items()}
-        for name, value in checked.items():
-            setattr(self, name, value)
-
     # -- a run -----------------------------------------------------------------------------------------------------
 
     def begin(self, camera: Camera) -> None:
-        """Start a run: every ray waits for the first state. Compiles the kernels if program, size, policy or unroll
-        changed."""
+        """Start a run: every ray waits for the first state. Compiles the kernels if the program has changed."""
         with self.renderer.device.current():
             machine = self._ready()
             fill(machine, self.renderer, camera, self.size)
@@ -335,7 +325,7 @@ class Inspector:
         return tuple(self.renderer.settings[option.name] for option in PHOTONS)
 
     def _ready(self) -> Multipass:
-        key = (program_form(self.renderer), self.size, self.policy, self.unroll)
+        key = program_form(self.renderer)
         if self._machine is None or self._made != key:
             self.release()
             self._machine, self._made = single_step(self.renderer, self.size, self.policy, self.unroll), key

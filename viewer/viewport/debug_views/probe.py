@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, is_dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 from weakref import WeakKeyDictionary
 
@@ -30,7 +28,7 @@ from raystream.stream.machines.multipass import Multipass
 from raystream.viewport.debug_views.false_color import FARTHEST
 from raystream.viewport.debug_views.inspector import fill, program_form, single_step
 
-# -- a ray's history as data: the changes by every pass, its path in space, and the table and JSON of both -------------
+# -- a ray's history as data: the changes by every pass, its path in space, and the table of both -------------
 
 COLUMNS = ("pass", "state", "kernel", "exit", "next", "changes")
 
@@ -179,16 +177,6 @@ class Probe:
         """Ray-triangle tests."""
         return self.calls.get(COUNTED_LAYERS["tests"], 0)
 
-    def boxes(self) -> NDArray[np.float64]:
-        """(N, 2, 3): the boxes of all visited cells, world space, in the order of the visits."""
-        boxes = [visit.box for segment in self.segments for visit in segment.visits]
-        return np.stack(boxes) if boxes else np.zeros((0, 2, 3))
-
-    def corners(self) -> NDArray[np.float32]:
-        """(N, 3, 3): the corners of all tested triangles, world space, in the order of the tests."""
-        corners = [test.corners for segment in self.segments for test in segment.tests]
-        return np.stack(corners) if corners else np.zeros((0, 3, 3), np.float32)
-
     def table(self, first: int = 0) -> list[tuple[str, ...]]:
         """A row of text for each pass, in the `COLUMNS`; from row ``first`` on, for a growing history."""
         out: list[tuple[str, ...]] = []
@@ -200,21 +188,6 @@ class Probe:
             out.append((str(row.number), row.state, row.kernel, exits, row.next, "; ".join(changed)))
         return out
 
-    def to_json(self) -> dict[str, Any]:
-        """Everything as data for `json.dumps`; non-finite numbers as text."""
-        data = {name: getattr(self, name) for name in ("pixel", "size", "program", "complete", "surface")}
-        data |= {name: getattr(self, name) for name in ("steps", "tests", "calls", "results")}
-        passes = [{"pass": row.number, **{k: v for k, v in vars(row).items() if k != "number"}} for row in self.rows]
-        rays = [
-            {**{k: v for k, v in vars(ray).items() if k not in ("instance", "to_world")}, "hit_point": ray.hit_point}
-            for ray in self.segments
-        ]
-        return {name: _plain(value) for name, value in {**data, "passes": passes, "rays": rays}.items()}
-
-    def json(self) -> str:
-        """`to_json` as text."""
-        return json.dumps(self.to_json(), indent=1, allow_nan=False)
-
 
 def _text(value: Any) -> str:
     if isinstance(value, np.ndarray):
@@ -222,24 +195,6 @@ def _text(value: Any) -> str:
     if isinstance(value, np.floating):
         return "far" if abs(float(value)) >= FARTHEST else f"{float(value):.6g}"
     return str(value)
-
-
-def _plain(value: Any) -> Any:
-    """A value, with all that is in it, as JSON has it."""
-    if value is None or isinstance(value, (str, bool)):
-        return value
-    if isinstance(value, np.void):
-        value = {name: value[name] for name in value.dtype.names or ()}
-    if is_dataclass(value):
-        value = vars(value)
-    if isinstance(value, Mapping):
-        return {name: _plain(item) for name, item in value.items()}
-    if isinstance(value, (np.ndarray, list, tuple)):
-        return [_plain(item) for item in value]
-    if isinstance(value, (np.integer, int)):
-        return int(value)
-    number = float(value)
-    return number if math.isfinite(number) else str(number)
 
 
 # -- a ray's traversal, read from its structure's record: the visited box, the next triangle to test -------------------

@@ -129,13 +129,8 @@ def _picture(draw: ImguiDraw, inspector: Inspector, view: _View) -> None:
     picture = inspector.picture(view.channel)
     height, width = picture.shape[:2]
     if view.picture is not picture:
-        view.picture = picture
-        if view.texture is None or view.texture.size != (width, height):
-            if view.texture is not None:
-                view.texture.release()
-            view.texture = draw.context.texture((width, height), 3)
-            view.texture.filter = (moderngl.NEAREST, moderngl.NEAREST)
-        view.texture.write(np.ascontiguousarray(picture), alignment=1)
+        view.picture, view.texture = picture, draw.upload(view.texture, picture)
+        view.texture.filter = (moderngl.NEAREST, moderngl.NEAREST)
     assert view.texture is not None
     wide = imgui.get_content_region_avail().x
     corner = imgui.get_cursor_screen_pos()

@@ -32,7 +32,6 @@ class Space:
         self._legend_size = (0.0, 0.0)
         self._next = 0.0  # when the heat map is uploaded again
         self._texture: Any = None
-        self._id: Any = None
 
     def draw(self, context: ViewportContext) -> None:
         """Over the picture, under the panels."""
@@ -84,10 +83,10 @@ class Space:
         new = self._shown is None or self._shown[0] is not heat
         if new or (self._shown != (heat, heat.progress) and (heat.complete or now >= self._next)):
             shown = heat.show()
-            self._upload(shown.picture)
+            self._texture = self._draw.upload(self._texture, shown.picture)
             self._legend, self._shown, self._next = shown.legend, (heat, heat.progress), now + DRAWN_HEAT
         target = imgui.get_background_draw_list()
-        target.add_image(self._id, imgui.ImVec2(0, 0), imgui.ImVec2(*context.view.area.size))
+        target.add_image(self._draw.register(self._texture), imgui.ImVec2(0, 0), imgui.ImVec2(*context.view.area.size))
         self._draw_legend(context)
 
     def _draw_legend(self, context: ViewportContext) -> None:
@@ -111,15 +110,6 @@ class Space:
         drawn = imgui.get_window_size()
         self._legend_size = (drawn.x, drawn.y)
         imgui.end()
-
-    def _upload(self, picture: NDArray[np.uint8]) -> None:
-        height, width = picture.shape[:2]
-        if self._texture is None or self._texture.size != (width, height):
-            if self._texture is not None:
-                self._texture.release()
-            self._texture = self._draw.context.texture((width, height), 3, alignment=1)
-            self._id = self._draw.register(self._texture)
-        self._texture.write(np.ascontiguousarray(picture), alignment=1)
 
 
 def draw_markers(context: ViewportContext) -> None:
