@@ -115,17 +115,15 @@ def test_stream_inspector(panel_stage: Stage, sheet: Sheet, section: Callable[[s
     section("Lights")
     inspector = panel_stage.debug_views.inspector = Inspector(panel_stage.renderer, size=(24, 16))
     panel._view.channel = "state"  # the one that was last on show stays
-    whole = inspector.totals
+    counted = inspector.per_state
 
-    def totals() -> Any:
-        found = whole()
-        timed = {name: {**row, "seconds": 0.001 * row["calls"]} for name, row in found.per_state.items()}
-        return replace(found, per_state=timed)
+    def per_state() -> Any:
+        return {name: {**row, "seconds": 0.001 * row["calls"]} for name, row in counted().items()}
 
     def exact() -> None:
         inspector.passes[:] = [replace(served, seconds=0.00125 * served.number) for served in inspector.passes]
 
-    inspector.totals = totals
+    inspector.per_state = per_state
     inspector.begin(panel_stage.view.controller.camera)
     sheet.show("no pass yet")
     for _ in range(5):

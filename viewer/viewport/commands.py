@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from raystream import formats
 from raystream.accel.structures import MOST_UNSORTED
@@ -163,19 +164,16 @@ def _next_camera(context: ViewportContext) -> None:
 
 
 def _focus(context: ViewportContext) -> None:
-    """The point under the cursor, from the ray that goes through it."""
-    view = context.view
-    renderer, controller = view.require_scene()
-    origin, direction = view.ray_under_cursor()
+    """The point under the cursor."""
+    controller = _flight(context)
 
-    def focus() -> None:
-        hits = renderer.trace([np.add(origin, renderer.prepared.scene.origin)], [direction], view=True)
-        if hits.triangle[0] < 0:
-            view.say("nothing under the cursor to focus")
+    def focus(_: int, point: NDArray[np.float64] | None) -> None:
+        if point is None:
+            context.view.say("nothing under the cursor to focus")
         else:
-            controller.focus(np.asarray(origin) + float(hits.distance[0]) * np.asarray(direction))
+            controller.focus(point)
 
-    view.trace_soon(focus)
+    context.view.trace_under_cursor(focus)
 
 
 def _copy(context: ViewportContext, clipboard: Clipboard) -> None:

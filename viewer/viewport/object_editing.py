@@ -173,22 +173,19 @@ class ObjectEditing:
         if self.grabbing:
             self.drop()
             return
-        renderer, _ = view.require_scene()
+        view.require_scene()
         light = self.markers.under(view.input.cursor)
         if light is not None:
             self.grab_light(light)
             return
-        origin, direction = view.ray_under_cursor()
 
-        def find() -> None:
-            hits = renderer.trace([np.add(origin, renderer.prepared.scene.origin)], [direction], view=True)
-            if hits.instance[0] < 0:
+        def grab(instance: int, point: NDArray[np.float64] | None) -> None:
+            if point is None:
                 view.say("nothing under the cursor to grab")
-                return
-            point = np.asarray(origin) + float(hits.distance[0]) * np.asarray(direction)
-            self._hold_instance(int(hits.instance[0]), point)
+            else:
+                self._hold_instance(instance, point)
 
-        view.trace_soon(find)
+        view.trace_under_cursor(grab)
 
     def grab_light(self, light: Movable) -> None:
         """A light follows the mouse; one of a surface with its whole object."""

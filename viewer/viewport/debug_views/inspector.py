@@ -267,19 +267,6 @@ class PassRecord:
     seconds: float
 
 
-@dataclass(frozen=True)
-class Totals:
-    """Totals of a run. active_share: average share of the rays per pass; per_state: the same for each state's passes,
-    named as in `raystream.stream.machines.counters.Stats.per_step`."""
-
-    rays: int
-    passes: int
-    calls: int
-    active_share: float
-    seconds: float
-    per_state: dict[str, dict[str, float]]
-
-
 class Inspector:
     """Runs the renderer's program on ``multipass --fuse none`` at a small size, on any machine of the window.
 
@@ -405,17 +392,14 @@ class Inspector:
         """Colour of each state: of its passes in a plot, and of its rays in the picture of states."""
         return state_colors(tuple(self.machine.linked.program.by_name))
 
-    def totals(self) -> Totals:
-        """Counters of the run so far."""
-        stats, drawn = self.machine.stats, self.passes
-        return Totals(
-            rays=self.machine.rays,
-            passes=len(drawn),
-            calls=sum(p.calls for p in drawn),
-            active_share=stats.active_share if drawn else 0.0,
-            seconds=sum(p.seconds for p in drawn),
-            per_state=stats.per_step() if drawn else {},
-        )
+    @property
+    def active_share(self) -> float:
+        """Average share of the rays in a pass of the run so far."""
+        return self.machine.stats.active_share if self.passes else 0.0
+
+    def per_state(self) -> dict[str, dict[str, float]]:
+        """Passes, calls and seconds of each state, as `raystream.stream.machines.counters.Stats.per_step` has them."""
+        return self.machine.stats.per_step() if self.passes else {}
 
     def channels(self) -> list[Channel]:
         """Viewable channels, the state first."""

@@ -253,10 +253,10 @@ def _name_pass(inspector: Inspector) -> None:
 
 
 def _totals(inspector: Inspector) -> None:
-    totals = inspector.totals()
-    fact("passes", grouped(totals.passes))
-    fact("rays active in a pass, average", f"{100 * totals.active_share:.1f} %")
-    if not totals.per_state:
+    per_state = inspector.per_state()
+    fact("passes", grouped(len(inspector.passes)))
+    fact("rays active in a pass, average", f"{100 * inspector.active_share:.1f} %")
+    if not per_state:
         return
     flags = imgui.TableFlags_.row_bg | imgui.TableFlags_.sizing_stretch_prop | imgui.TableFlags_.borders_inner_h
     if not imgui.begin_table("totals", 4, flags):
@@ -264,7 +264,7 @@ def _totals(inspector: Inspector) -> None:
     for heading in ("state", "passes", "calls", "ms"):
         imgui.table_setup_column(heading)
     imgui.table_headers_row()
-    for state, counts in totals.per_state.items():
+    for state, counts in per_state.items():
         imgui.table_next_row()
         imgui.table_next_column()
         imgui.text_colored(theme.legible(inspector.colors.get(state, (200, 200, 200))), state)
