@@ -125,7 +125,7 @@ class SceneEdits:
 # -- the animation -----------------------------------------------------------------------------------------------------
 
 
-class Animation:
+class SceneAnimation:
     """Poses a scene. player : its clock. drop : called before, so that nothing follows the mouse."""
 
     def __init__(self, edits: SceneEdits, drop: Callable[[], None]) -> None:

@@ -160,7 +160,7 @@ LEAST_SHOWN, MOST_SHOWN = 1e-12, 1e12  # of an orthographic camera, in distances
 
 @dataclass
 class CameraOptics:
-    """What a camera has beside its pose. lens : a camera that has it, at rest. shown : height of an orthographic
+    """The fields of a camera beside its pose. lens : a camera that has them, at rest. shown : height of an orthographic
     picture, in distances to the target."""
 
     lens: Camera

@@ -12,7 +12,7 @@ from raystream.base.errors import ViewerError
 from raystream.renderer.preview.scheduler import HELD
 from raystream.scene.edits.movable import Movable
 from raystream.scene.scene import Scene
-from raystream.viewport.animation import Animation, SceneEdits
+from raystream.viewport.animation import SceneAnimation, SceneEdits
 from raystream.viewport.camera_controller import ORBIT
 from raystream.viewport.debug_views.debug_views import DebugViews
 from raystream.viewport.light_markers import LightMarkers, moved_light
@@ -124,7 +124,7 @@ class ObjectEditing:
     ) -> None:
         self.view, self.scene_loader, self.markers = view, scene_loader, markers
         self.edits = SceneEdits(view, scene_loader, debug_views)
-        self.animation = Animation(self.edits, self.drop)
+        self.animation = SceneAnimation(self.edits, self.drop)
         self.turning = False
         self._grabbed: GrabbedPart | None = None
         self._dragging = False  # as long as a button is down
@@ -306,16 +306,17 @@ class ObjectEditing:
         self.edits.shown(same)
 
     def update(self, dt: float) -> bool:
-        """``dt`` seconds go by; whether something moves by itself, or has moved, if only in the hand so far."""
+        """Advance motion by ``dt`` seconds, and show its edits, unless a preview is in progress; whether anything
+        moves, or has still to be shown."""
         view = self.view
         if self.turning and self.active and view.controller is not None and not view.area.minimised:
             view.controller.orbit(-dt * 2 * np.pi / (TURN_SECONDS * ORBIT), 0.0)
         if self.animation.plays and self.active and view.scene is not None:
             self.animation.player.advance(dt, view.scene.duration)
         posed = self.animation.due
-        waits = self._moved or posed or self._environment_turned or self._next_scene is not None
-        if view.session.previewing or not waits:
-            return self.active or waits
+        pending = self._moved or posed or self._environment_turned or self._next_scene is not None
+        if view.session.previewing or not pending:
+            return self.active or pending
         if self._environment_turned:
             self._environment_turned = False
             view.session.update(environment_rotation=self.scene_loader.requested.environment_rotation)

@@ -140,8 +140,8 @@ class PictureTexture:
     def _select(
         self, texture: moderngl.Texture, summed: bool, rectangle: tuple[int, int, int, int] = (0, 0, 1, 1)
     ) -> None:
-        """What the program that places tiles reads: a tile's texture, of sums of samples or of radiance, and where it
-        goes, (left, top, width, height)."""
+        """Give the program that places tiles a texture, of sums of samples or of radiance, and its place (left, top,
+        width, height)."""
         shader = self._place.shader
         shader.bind("in_tile", texture)
         shader.set("summed", int(summed))
