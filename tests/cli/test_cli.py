@@ -13,7 +13,7 @@ import pytest
 from calls import error_line, needs_renderer, process, run
 
 from raystream.base.errors import DeviceError, ViewerError
-from raystream.options.named_values import PolicyChoice, Unroll
+from raystream.options.values import PolicyChoice, Unroll
 from raystream.options.table import OPTIONS, keywords
 from raystream.renderer.session import trials
 from raystream.scene.camera import Camera

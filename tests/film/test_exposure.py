@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from raystream.base.errors import ViewerError
-from raystream.film.exposure import BRIGHT, MIDDLE, block_means, stops
+from raystream.film.tonemap import BRIGHT, MIDDLE, block_means, stops
 from raystream.film.tonemap import srgb8
 from raystream.renderer.preview.scheduler import METERED
 from raystream.renderer.sampling.picture import Picture

@@ -58,7 +58,7 @@ def test_layered_surfaces_are_within_the_limits():
     """With all kinds beside them and two sets of texture coordinates, when interactions take six texels: less may be
     fused for it than elsewhere, but rays still go to their hits in one pass."""
     prepared = prepare(everything(layers=True), Settings(environment="sky", accel="two-level-bvh"))
-    assert prepared.wide and prepared.surface_features.second_uv
+    assert prepared.wide and prepared.surfaces.second_uv
     traversal, form = LEVELS[prepared.structure.levels], {"volumes": prepared.absorbing}
     programs = [PICTURES[name](traversal, **form) for name in ("path", "whitted")]
     for kind, search, gather in product(MAPS, SEARCHES, (False, True)):

@@ -51,7 +51,7 @@ def flow(renderer: Renderer, motion: PosedMotion, scene: Scene, then: Scene) -> 
     with renderer.device.current():
         for each in (then, scene):
             renderer.update(each)
-            renderer.gpu_scene.resources.settle()
+            renderer.gpu_scene.resources.update_computed_tables()
             motion.advance()
             motion.keep(renderer.gpu_scene)
     lit, features, weights = pixels(renderer)

@@ -42,7 +42,7 @@ from raystream.renderer.session.trials import (
 )
 from raystream.stream.compile.memories import IN_BUFFER, tables_of
 from raystream.stream.gl.device import Device
-from raystream.stream.gl.devices import open_device
+from raystream.stream.gl.device import open_device
 from raystream.stream.jobs import returned
 from raystream.stream.machines.multipass import Multipass
 from raystream.viewport.picture_texture import PictureTexture

@@ -75,7 +75,7 @@ def test_ranges_of_rows_are_joined() -> None:
 def test_a_pose_makes_neither_looks_nor_sources(device: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     base = character()
     renderer, buffer = drawn(device, base)
-    made = [calls_of(monkeypatch, preparing, "scene_look")]
+    made = [calls_of(monkeypatch, preparing, "surface_features")]
     made += [calls_of(monkeypatch, gbuffer, name) for name in ("_source", "_modules", "raster_meshes")]
     taken = calls_of(monkeypatch, InstancedMeshes, "_take")
     for seed in (1, 2):
@@ -97,7 +97,7 @@ def test_other_looks_and_shaders_are_made_anew(device: Any, monkeypatch: pytest.
         masked = replace(base.materials[0], alpha_mode="mask", alpha_cutoff=0.5)
         base = base.with_parts(materials=[masked, base.materials[1]])
         renderer.update(base)
-        assert renderer.prepared.surface_features.alpha and renderer.prepared.shared is not shared
+        assert renderer.prepared.surfaces.alpha and renderer.prepared.shared is not shared
     else:
         renderer.reload()
     renderer.update(deforming.posed(base, 2))

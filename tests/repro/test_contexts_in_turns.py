@@ -17,7 +17,7 @@ from raystream.film.error import Stop
 from raystream.renderer.inputs.prepared import prepare
 from raystream.renderer.sampling.sampler import FramePlan
 from raystream.stream.gl import contexts
-from raystream.stream.gl.devices import open_device
+from raystream.stream.gl.device import open_device
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="contexts are given back on Linux")
 

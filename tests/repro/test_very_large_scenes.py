@@ -20,7 +20,7 @@ from raystream.film.files.checkpoint import fingerprint
 from raystream.formats.gltf.json import JsonObject
 from raystream.formats.gltf.lights import EXTENSION, read_lights
 from raystream.formats.gltf.nodes import scene_nodes, semantic_classes
-from raystream.formats.gltf.omissions import Omissions
+from raystream.formats.gltf.json import Omissions
 from raystream.renderer.inputs import lighting
 from raystream.renderer.inputs.prepared import prepare
 from raystream.scene.edits import smooth

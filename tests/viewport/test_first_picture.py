@@ -16,7 +16,7 @@ import pytest
 from raystream import Camera, Renderer
 from raystream.base.errors import ViewerError
 from raystream.denoise.upsampling import SHOWN
-from raystream.film.exposure import stops
+from raystream.film.tonemap import stops
 from raystream.film.tonemap import srgb8
 from raystream.formats.named import load
 from raystream.renderer.inputs.lighting import OPENINGS, sky_of

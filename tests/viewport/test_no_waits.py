@@ -15,7 +15,7 @@ from raystream.renderer.renderer import Renderer
 from raystream.renderer.session.session import Session
 from raystream.scene.camera import Camera
 from raystream.stream.gl.device import Device
-from raystream.stream.gl.devices import open_device
+from raystream.stream.gl.device import open_device
 from raystream.stream.gl.objects import Readback, Timestamp
 from raystream.stream.gl.stream import float_texture
 from raystream.viewport.picture_texture import AutoExposure, PictureTexture

@@ -55,7 +55,7 @@ def test_what_compiles_is_told_first(session: Session) -> None:
 @pytest.mark.parametrize("barrier", ["auto", "off"])
 def test_compiling_ahead_leaves_no_trace(device: Any, choices: dict[str, str], barrier: str) -> None:
     """Drivers compile when a pass is first drawn: it is drawn for no ray before the first picture."""
-    from raystream.stream.gl.devices import shared_device
+    from raystream.stream.gl.device import shared_device
 
     chosen = device if barrier == "auto" else shared_device(None, False, True)
     renderer = Renderer(raystream.load("cornell"), device=chosen, program="cast", **choices)

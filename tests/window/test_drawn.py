@@ -16,7 +16,7 @@ from drawing import Sheet, plain  # noqa: E402  # imports imgui
 from panel_stage import Stage, use_scene  # noqa: E402
 
 import raystream  # noqa: E402
-from raystream.options.named_values import PolicyChoice  # noqa: E402
+from raystream.options.values import PolicyChoice  # noqa: E402
 from raystream.scene.animation import Animation, Track  # noqa: E402
 from raystream.scene.environment import ImageEnvironment  # noqa: E402
 from raystream.viewport.viewport import Message  # noqa: E402

@@ -116,7 +116,7 @@ def test_every_setting_of_light_can_be_chosen(panel_stage, monkeypatch):
 
 def test_every_option_of_photons_can_be_chosen(panel_stage, monkeypatch):
     """Down the section, which is greyed under another program: what is asked for reaches the renderer."""
-    from raystream.options.photons import PHOTONS
+    from raystream.options.tracing import PHOTONS
     from raystream.window.panels import panels
     from raystream.window.panels.options import draw_photons
 

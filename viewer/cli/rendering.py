@@ -19,9 +19,9 @@ from raystream.base.errors import DriverWarning, ViewerError, ViewerWarning, pri
 from raystream.base.interrupts import suppress_interrupt
 from raystream.base.start import loaded
 from raystream.cli.commands import as_json, at_moment, chosen_options, load_scene, tell
-from raystream.cli.outputs import STANDARD_OUTPUT, check_output
+from raystream.cli.rendering import STANDARD_OUTPUT, check_output
 from raystream.cli.presets import published_remark
-from raystream.film.files.states import AUTO
+from raystream.film.files.checkpoint import AUTO
 from raystream.options.picture import DEFAULT_QUALITY, MOST_SAMPLES
 from raystream.options.table import OPTIONS, most_samples
 

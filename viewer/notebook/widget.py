@@ -9,7 +9,7 @@ from rendercanvas.anywidget import AnywidgetRenderCanvas, loop
 from rendercanvas.core.encoders import encode_array
 
 from raystream.renderer.sampling.picture import Picture
-from raystream.scene.card import beside
+from raystream.scene.card import html_card
 from raystream.viewport.canvas import CanvasLoop, CanvasView
 from raystream.viewport.host import OWN_EVENTS, script
 
@@ -50,7 +50,7 @@ class Widget(AnywidgetRenderCanvas):
         self._parking: asyncio.TimerHandle | None = None
         self.drive = CanvasLoop(view, self, loop, self._tell)
         self.on_msg(self._on_message)
-        self.observe(self._on_seen, names=["_has_visible_views"])
+        self.observe(self._on_visibility, names=["_has_visible_views"])
         if self.comm is not None:
             self.comm.on_close(lambda message: self.close())  # the page has dropped it
         self._park_later()
@@ -78,7 +78,7 @@ class Widget(AnywidgetRenderCanvas):
         """Remove it from the page and release everything."""
         view = getattr(self, "view", None)  # missing if its construction failed
         if view is not None and not view.closed:  # rendercanvas 2.7 calls close again while closing
-            self._keep()
+            self._compaction()
             super().close()
 
     def __repr__(self) -> str:
@@ -90,7 +90,7 @@ class Widget(AnywidgetRenderCanvas):
         if it has all of its pixels."""
         bundle = super()._repr_mimebundle_(**kwargs)
         if bundle is not None:
-            bundle[0]["text/html"] = beside(f"{self!r}: moves once its cell is run", *self._still())
+            bundle[0]["text/html"] = html_card(f"{self!r}: moves once its cell is run", *self._still())
         return bundle
 
     def _still(self) -> tuple[bytes, tuple[int, int], str]:
@@ -136,13 +136,13 @@ class Widget(AnywidgetRenderCanvas):
             self._tell_motion(anew=True)
             self._park_later()
 
-    def _on_seen(self, change: Any) -> None:
+    def _on_visibility(self, change: Any) -> None:
         """The page shows it, maybe elsewhere or after a reload: the picture is sent again."""
         if self.view.closed:
             return
         self._park_later()
         if change["new"]:
-            self._keep()
+            self._compaction()
             self._rfb_frame_index = self._frame_feedback.get("index", 0)  # no frame is on its way to this page
             self.view.visible = True
             self.request_draw()
@@ -156,7 +156,7 @@ class Widget(AnywidgetRenderCanvas):
 
     def _park_later(self) -> None:
         """Park it after a while out of sight."""
-        self._keep()
+        self._compaction()
         if self._has_visible_views or self.view.closed:
             return
         try:

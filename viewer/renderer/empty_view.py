@@ -96,7 +96,7 @@ def nothing_seen(renderer: Renderer, size: tuple[int, int]) -> list[str]:
     if not scene.triangle_count:
         return []
     surface = surface_points(scene.meshes, scene.instances)
-    if not camera.kind and len(surface.points) and not renderer.prepared.surface_features.alpha:
+    if not camera.kind and len(surface.points) and not renderer.prepared.surfaces.alpha:
         right, up, forward = camera.basis()
         away = surface.points - np.asarray(camera.origin)
         tall = float(np.tan(np.radians(camera.fov) / 2))

@@ -14,14 +14,14 @@ from raystream.base.errors import ViewerError
 from raystream.base.memory import available
 from raystream.kernels.photons import ENTRY, FIRST, PHOTON, STORED
 from raystream.kernels.records import PATH, PIXEL, RAY
-from raystream.lighting.aim import SpecularSpheres
+from raystream.lighting.specular_bounds import SpecularBounds
 from raystream.lighting.path import SMOOTH_OF_TREES
 from raystream.lighting.photons import PhotonPass, RadianceEstimate
 from raystream.lighting.sampler import sampler_uniforms
 from raystream.options.table import OPTIONS
 from raystream.photons.grid import PhotonGrid
-from raystream.photons.routing import StencilRouting, routing_bytes
-from raystream.photons.sort import Keep, PhotonSort, cell_size, list_size
+from raystream.photons.grid import StencilRouting, routing_bytes
+from raystream.photons.grid import PhotonCompaction, PhotonSort, cell_size, list_size
 from raystream.programs import LEVELS, photon_emission, photon_frame
 from raystream.renderer.device.footprint import text
 from raystream.renderer.device.gpu_scene import GpuScene
@@ -63,7 +63,7 @@ class PhotonCells:
         self.streams: dict[str, Stream] = {}
         self.uniforms: dict[str, Any] = {}
         self.stored = self.orders = 0
-        self._keep: Keep | None = None
+        self._compaction: PhotonCompaction | None = None
         self._sorting: PhotonSort | None = None
         self._routing: StencilRouting | None = None
         self._fits: tuple[Any, ...] | None = None  # for which there was memory
@@ -91,7 +91,7 @@ class PhotonCells:
     def order(self, photons: Stream, count: int, grid: PhotonGrid, settings: Settings) -> Job:
         """Bring the photons of a stream's first ``count`` places to the cells."""
         entries = self.resources.stream("kept photons", ENTRY, photons.size)
-        self._keep = keep = self._keep or Keep(self.device)
+        self._compaction = keep = self._compaction or PhotonCompaction(self.device)
         self.stored = yield Host(lambda: keep.run(photons, count, grid, entries))
         if settings.photon_map == "stencil":
             routing = yield Host(lambda: self._router(grid.cells, settings))
@@ -133,8 +133,8 @@ class PhotonCells:
         if self._sorting is not None:
             self._sorting.release()
             self._sorting = None
-        if self._keep is not None:
-            self._keep.release()
+        if self._compaction is not None:
+            self._compaction.release()
         self._free_routing()
 
 
@@ -229,7 +229,7 @@ class PhotonMap:
         self.grid = PhotonGrid.over((0, 0, 0), (1, 1, 1), (1, 1, 1))
         self.traced = self.sent = 0
         self._map: tuple[Any, ...] = ()  # of what settings the order by cells is
-        self._specular = SpecularSpheres()
+        self._specular = SpecularBounds()
         self._aims: tuple[Scene, NDArray[np.float32]] | None = None  # spheres of what is specular, of a scene
         self._traced: dict[str, tuple[Any, ...]] = {}  # streams of photons -> sample, sets and options of theirs
         self._mapped = ""  # the stream whose photons are in the map
@@ -359,7 +359,7 @@ class PhotonMap:
                 ("ray", RAY),
                 ("path", PATH),
                 ("photon", PHOTON),
-                ("media", prepared.surface_features.media),
+                ("media", prepared.surfaces.media),
             )
         }
         least = 0 if settings.final_gather else 1  # a gather's rays come to surfaces without shadow rays

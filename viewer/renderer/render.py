@@ -20,7 +20,7 @@ from raystream.film.device_film import Buffer
 from raystream.film.error import Stop, stop_of
 from raystream.film.files.checkpoint import DRIVER, Checkpoint
 from raystream.film.files.checkpoint import resume as resumed
-from raystream.film.files.states import AUTO
+from raystream.film.files.checkpoint import AUTO
 from raystream.film.film import Film
 from raystream.film.layers import LAYERS, NOISY, WORDS
 from raystream.options.picture import DEFAULT_QUALITY
@@ -296,7 +296,7 @@ def _features(
                 placed.see(buffer.fields(SEEN), counts > sample)
 
         backdrop = renderer.prepared.lighting.backdrop
-        guides = (backdrop is None or backdrop.floor is None) and not renderer.prepared.surface_features.blend
+        guides = (backdrop is None or backdrop.floor is None) and not renderer.prepared.surfaces.blend
         with features_of(renderer, session.size, samples, progress, on_sample, floor=False) as features:
             if layers:
                 feature_layers(features, layers)

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from raystream.base.errors import ViewerError, warn
 from raystream.formats.named import kind_of
-from raystream.formats.objects.take import taken
-from raystream.options.declare import Affects, listed
+from raystream.formats.objects import taken
+from raystream.options.declare import Affects, join_words
 from raystream.options.table import check
 from raystream.programs import programs_with
 from raystream.renderer.device.gpu_scene import GpuScene
@@ -133,7 +133,7 @@ def check_limits(prepared: PreparedScene, settings: Settings) -> None:
     if settings.picture_program.maps_photons:
         what = "photon mapping came on hardware after it, whose fragments had floats of 32 bits (2003)"
         raise ViewerError(
-            flag, what, f"take another --program: {listed(programs_with(lambda program: not program.maps_photons))}"
+            flag, what, f"take another --program: {join_words(programs_with(lambda program: not program.maps_photons))}"
         )
     remedies = list(_conflicts(settings))
     if remedies:

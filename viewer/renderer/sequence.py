@@ -55,7 +55,7 @@ def render(
 ) -> Picture:
     """A picture of a file, a built-in scene, a `Scene`, arrays, or an object of trimesh, PyVista or Open3D.
 
-    scene   : as of `raystream.formats.objects.take.scene_of`.
+    scene   : as of `raystream.formats.objects.scene_of`.
     moment  : seconds of a scene's animation; None: the rest pose. animation : which one, by name or number, or ``all``
     (at 0 seconds without a moment); None: the one that is chosen in the scene.
     shutter : when it opens and closes, as shares of a frame of 1 / ``fps`` seconds that begins there (at 0 without a

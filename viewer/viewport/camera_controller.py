@@ -469,7 +469,7 @@ class CameraController:
         if not camera.kind:
             return camera.origin, self.direction(x, y, width, height)
         size = max(int(width), 1), max(int(height), 1)
-        origins, ways = camera.measured_in(size).unproject([[x, y]], size)
+        origins, ways = camera.with_picture_size(size).unproject([[x, y]], size)
         return origins[0], ways[0] if np.isfinite(ways).all() else np.asarray(camera.basis()[2])
 
     def _towards(self, origin: ArrayLike, direction: Array) -> Array:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from raystream.base.errors import ViewerError
 from raystream.film.error import Stop
 from raystream.formats.named import load
-from raystream.formats.objects.take import taken
+from raystream.formats.objects import taken
 from raystream.options import table as options
 from raystream.renderer.device.tuning import tuned_device
 from raystream.renderer.inputs.camera import view as camera_of
@@ -120,7 +120,7 @@ OWN = (*VIEW, *ENDS, *MOTION, *options.keywords("save"), "mode")  # options that
 class CanvasView:
     """A view of a file, a built-in scene, a `Scene`, arrays, or an object of trimesh, PyVista or Open3D.
 
-    source : as of `raystream.formats.objects.take.scene_of`. size : of the bitmap, (width, height) pixels.
+    source : as of `raystream.formats.objects.scene_of`. size : of the bitmap, (width, height) pixels.
     spp, time, error, quality : rules that end the picture, as `rules` has them. exposure, tonemap : of the bitmap.
     mode : ``orbit`` or ``fly``. preferences : keys and defaults; None: the user's. deliver : called with an ending such
     as ".exr" by the actions that save the picture, in place of a file on this machine. options : those of `Renderer`;
@@ -222,7 +222,7 @@ class CanvasView:
         return load(path, None, self._lenient, self.scene_loader.requested.max_texture) if given is None else given
 
     def copy(self, text: str) -> None:
-        """Keep a camera as text."""
+        """PhotonCompaction a camera as text."""
         self.clipboard = text
 
     def paste(self) -> str:

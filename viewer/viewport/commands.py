@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from raystream import formats
 from raystream.accel.structures import MOST_UNSORTED
 from raystream.base.errors import ViewerError
-from raystream.film.exposure import AUTO
+from raystream.film.tonemap import AUTO
 from raystream.film.tonemap import TONEMAPS
 from raystream.options import table as options
 from raystream.programs import PICTURES
@@ -31,7 +31,7 @@ class Clipboard(Protocol):
     """Where a camera is copied to, as text."""
 
     def copy(self, text: str) -> None:
-        """Keep a text."""
+        """PhotonCompaction a text."""
 
     def paste(self) -> str:
         """The text that is kept, empty where there is none."""

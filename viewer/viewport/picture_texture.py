@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raystream.denoise.upsampling import SHOWN
-from raystream.film.exposure import automatic_exposure, block_edge
+from raystream.film.tonemap import automatic_exposure, block_edge
 from raystream.film.tonemap import TONEMAPS
 from raystream.kernels.photons import ESTIMATE
 from raystream.kernels.records import FILM, PATH, RADIANCE
@@ -359,7 +359,7 @@ class AutoExposure:
         return due
 
     def measure(self, picture: moderngl.Texture) -> float:
-        """The exposure in stops that suits a picture on the device, as `raystream.film.exposure.stops` has it."""
+        """The exposure in stops that suits a picture on the device, as `raystream.film.tonemap.stops` has it."""
         texture = self._blocks(picture)
         blocks = np.empty((texture.height, texture.width, texture.components), np.float32)
         self.device.waits += 1

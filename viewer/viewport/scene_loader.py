@@ -373,7 +373,7 @@ class SceneLoader:
         self.loader.cancel()
         self._drop_coming()
         self._drop_first()
-        self._keep()
+        self._compaction()
         return busy
 
     def _drop_first(self) -> None:
@@ -421,7 +421,7 @@ class SceneLoader:
                 error = prepared
                 text = str(error) if isinstance(error, ViewerError) else f"{path}: {type(error).__name__}: {error}"
                 self.view.say(text, error=True)
-                self._keep()
+                self._compaction()
                 return
             self._upload_steps, self._upload_path, self._upload_share = self._bring(path, *prepared), path, 0.0
         if self._upload_steps is not None:
@@ -466,7 +466,7 @@ class SceneLoader:
                     return
         finally:
             if self._upload_steps is not steps:
-                self._keep()
+                self._compaction()
                 if self.view.renderer is None:
                     self._drop_first()
 

@@ -18,7 +18,7 @@ from raystream.film.device_film import FilmBuffer
 from raystream.renderer.renderer import Renderer
 from raystream.renderer.sampling.sampler import FramePlan, TileDone
 from raystream.scene.scene import Scene
-from raystream.stream.machines.count import COUNT_MODES
+from raystream.stream.machines.mask import COUNT_MODES
 
 ABOUT = "path tracing: seconds per sample, by machine, samples in a run, and counts of rays"
 

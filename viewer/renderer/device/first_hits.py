@@ -14,7 +14,7 @@ from raystream.cameras.lens import lens_uniforms
 from raystream.kernels.records import FACE, FAR, HIT, RAY, VERTEX
 from raystream.lighting.sampler import sampler_uniforms
 from raystream.options.table import OPTIONS
-from raystream.programs.shadow_cast import shadow_cast
+from raystream.programs.whitted import shadow_cast
 from raystream.renderer.device.tile_job import FirstHitPass, Rectangle
 from raystream.renderer.inputs.camera import eye
 from raystream.renderer.inputs.prepared import PreparedScene
@@ -59,7 +59,7 @@ def unsupported_reason(prepared: PreparedScene, camera: Camera, shared: bool) ->
         return "instances are not drawn; take --accel bvh or --accel grid"
     if prepared.scene.quadric_count:
         return "quadrics are not drawn; take --first-hits rays"
-    if prepared.surface_features.alpha:
+    if prepared.surfaces.alpha:
         return "surfaces with holes are not drawn; take --first-hits rays"
     if camera.kind:
         return "triangles are drawn for a pinhole alone, by its field of view"
@@ -243,7 +243,7 @@ def first_hits(settings: Settings, prepared: PreparedScene, camera: Camera, soft
     once = settings.eye_rays == "shared" and progressive
     random = ""
     if once:
-        blended = "surfaces of mode BLEND pass rays at random" if prepared.surface_features.blend else ""
+        blended = "surfaces of mode BLEND pass rays at random" if prepared.surfaces.blend else ""
         moves = prepared.moving or bool(camera.motion)
         random = "the shutter is open for a while" if moves else blended
     camera, pixel_filter = eye(settings, camera)

@@ -37,7 +37,7 @@ from raystream.stream.gl.resources import Resources
 from raystream.stream.gl.stream import Stream
 from raystream.stream.jobs import Executor, Job
 from raystream.stream.machines.counters import Stats
-from raystream.stream.selftest.ways import device_notes, settle, stack_note
+from raystream.stream.selftest.fallbacks import apply_fallbacks, device_notes, stack_note
 
 # -- another scene, or other lighting, in the place of the one on the device -------------------------------------------
 # Numbers alone where shaders and the form of tables stay.
@@ -132,7 +132,7 @@ class GpuScene:
     """
 
     def __init__(self, device: Device, prepared: PreparedScene) -> None:
-        settle(device)
+        apply_fallbacks(device)
         self.device, self.prepared, self.version = device, prepared, next(_VERSIONS)
         self.resources = Resources(device)
         self.machines = MachinePool(device, self.resources, self.bind)
@@ -148,18 +148,18 @@ class GpuScene:
         self._pixels: Pixels | None = None
         self._build()
 
-    def beside(self, buffers: bool = True) -> GpuScene:
+    def fork(self, buffers: bool = True) -> GpuScene:
         """The same scene in the same memory, with machines, jobs and streams of its own; `leave` frees these. buffers :
-        see `Resources.beside`."""
+        see `Resources.fork`."""
         fork = copy(self)
-        fork.resources = self.resources.beside(buffers)
+        fork.resources = self.resources.fork(buffers)
         fork.machines = MachinePool(self.device, fork.resources, fork.bind)
         fork.raster = RasterPass(self.device, fork.resources)
         fork.executor = Executor(self.device, fork.resources, fork.machines.machine_of)
         return fork
 
     def leave(self) -> None:
-        """Free its own resources, not those shared with the scene that it is `beside`."""
+        """Free its own resources, not those shared with the scene that it is a `fork` of."""
         with self.device.current():
             self.machines.release()
             self.raster.release()
@@ -230,10 +230,10 @@ class GpuScene:
                 goal = replace(goal, structure=other, shared={})
             deforming = (other or before.structure).deforming
             assert deforming is not None
-            rows = [*(rows or ()), *before.structure.built.cover(deforming.boxes(goal.scene.meshes, posed))]
+            rows = [*(rows or ()), *before.structure.built.set_bounds(deforming.boxes(goal.scene.meshes, posed))]
             rows += deforming.pose(goal.scene.meshes, posed)
             if other is None and self._rebuilder is not None:
-                self._rebuilder[1].look(deforming.poses.meshes)
+                self._rebuilder[1].check(deforming.poses.meshes)
         with self.device.current():
             machines_stay = replace_scene(before, goal, self.resources, self.machines)
             if not machines_stay or goal.structure is not before.structure or len(moved):
@@ -326,11 +326,11 @@ class GpuScene:
         elif deformer is not None:
             deformer.release()
             self.deformer = None
-            self.resources.settling.clear()
+            self.resources.computed_tables.clear()
         if deforming is not None and self.deformer is None and self.device.limits is None:
             self.deformer = GpuDeformer(self.device, self.resources, deforming)
             owner = ref(self)  # a cycle would keep scenes until Python looks for garbage
-            self.resources.settling.append(lambda: owner()._pose())  # type: ignore[union-attr]
+            self.resources.computed_tables.append(lambda: owner()._pose())  # type: ignore[union-attr]
 
     def _pose(self) -> None:
         """Bring deforming objects up to date, by a job whose passes count among those of the picture's."""
@@ -526,9 +526,9 @@ def _program_form(prepared: PreparedScene, settings: Settings) -> dict[str, Any]
         volumes=prepared.absorbing,
         nested=prepared.nested,
         apart=prepared.wide,
-        layered=prepared.surface_features.principled,
+        layered=prepared.surfaces.principled,
         resampled=prepared.light_candidates(settings) > 1,
-        together=prepared.surface_features.principled
+        together=prepared.surfaces.principled
         and settings.machine == "singlepass"
         and settings.final_gather > 0,
         moving=prepared.moving or prepared.camera_moves(settings),

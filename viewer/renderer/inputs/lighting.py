@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from raystream.base.ordered import quantile
 from raystream.cameras.lens import constant_environment
-from raystream.film.exposure import MIDDLE, automatic_exposure
+from raystream.film.tonemap import MIDDLE, automatic_exposure
 from raystream.formats.image.environment_maps import DARKNESS, environment_of
 from raystream.lighting.ambient import Ambient, ambient, in_world
 from raystream.lighting.backdrop import Backdrop, Floor, backdrop_modules, backdrop_of, floor_under, rotated_modules
-from raystream.lighting.each_light import each_light, turned
+from raystream.lighting.ambient import each_light, turned
 from raystream.lighting.emitters import Emitters, emitters
 from raystream.lighting.environment import environment as environment_module
 from raystream.lighting.environment import environment_uniforms
@@ -24,7 +24,7 @@ from raystream.lighting.lights import LightList, scene_lights
 from raystream.lighting.path import candidate_settings, occlusion_settings, path_settings, whitted_settings
 from raystream.lighting.photons import photon_modules
 from raystream.lighting.sampler import sampler as sampler_module
-from raystream.lighting.tree_choice import tree_modules
+from raystream.lighting.light_tree import tree_modules
 from raystream.renderer.inputs.scene_diff import SceneChanges
 from raystream.renderer.inputs.settings import Settings
 from raystream.scene.edits.framed import is_single_object

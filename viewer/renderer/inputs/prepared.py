@@ -18,13 +18,13 @@ from raystream.base.errors import ViewerError
 from raystream.cameras.lens import moving_lens, projected, thin_lens
 from raystream.film.files.checkpoint import fingerprint
 from raystream.lighting.path import CANDIDATES, CANDIDATES_OF_TREE
-from raystream.lighting.shining import NAME as SHINING
-from raystream.lighting.shining import shining_faces
-from raystream.lighting.tree_choice import MANY_LIGHTS, too_many
-from raystream.materials.details import NAME as DETAILS
-from raystream.materials.details import flat_details, object_details
+from raystream.lighting.emitters import NAME as SHINING
+from raystream.lighting.emitters import shining_faces
+from raystream.lighting.light_tree import MANY_LIGHTS, too_many
+from raystream.materials.geometry import NAME as DETAILS
+from raystream.materials.geometry import flat_details, object_details
 from raystream.materials.geometry import flat_geometry, object_geometry
-from raystream.materials.look import Look, scene_look
+from raystream.materials.surface_features import Look, surface_features
 from raystream.materials.opacity import asking
 from raystream.materials.tables import appearance, with_tables
 from raystream.renderer.inputs.camera import projection_kind
@@ -111,7 +111,7 @@ class PreparedScene:
 
     @property
     def backdrop(self) -> str:
-        """The backdrop of camera rays that leave the scene, of `raystream.programs.backdrop.BACKDROPS`."""
+        """The backdrop of camera rays that leave the scene, of `raystream.programs.first_hits.BACKDROPS`."""
         return "" if self.lighting.backdrop is None else self.lighting.backdrop.kind
 
     @property
@@ -312,7 +312,7 @@ def adapted(
     flat = scene.flatten() if changes.attributes else None
     geometry = before.shading[1] if flat is None else flat_geometry(flat, flat_keys(scene, flat))
     materials = before.materials if not (changes.materials or changes.attributes) else decided_materials(scene)
-    features = before.surface_features if _keeps_features(before, changes) else scene_look(scene)
+    features = before.surface_features if _keeps_features(before, changes) else surface_features(scene)
     surface_modules = _surface_modules(scene, materials, lighting, features, before, changes)
     details = [module for module in before.shading if module.name == DETAILS] if features.detailed else []
     if features.detailed and before.structure.levels == 2:
@@ -374,12 +374,12 @@ def _prepared(
         structure = structures.FLAT[options.accel](primitives, options, progress, earlier)
         geometry, details = flat_geometry(flat, keys), partial(flat_details, flat, keys)
     else:
-        from raystream.accel.two_level.build import over_instances
+        from raystream.accel.two_level.structure import over_instances
 
         structure = over_instances(scene, options, progress)
         geometry = object_geometry(structure.built.objects)
         details = partial(object_details, structure.built.objects.meshes, structure.built.objects.keys)
-    materials, features = decided_materials(scene), scene_look(scene)
+    materials, features = decided_materials(scene), surface_features(scene)
     surface_modules = _surface_modules(scene, materials, lighting, features, before, changes)
     shading = [thin_lens(scene.camera()), geometry, *surface_modules, *([details()] if features.detailed else [])]
     if features.shining:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from raystream.accel import primitives
 from raystream.cameras.lens import lens_uniforms
 from raystream.film.device_film import Buffer
-from raystream.kernels.backdrop import BACKDROP_NEEDS
+from raystream.kernels.paths import BACKDROP_NEEDS
 from raystream.kernels.records import FACE, FEATURES, HIT, PIXEL, RAY, VERTEX
 from raystream.programs import LEVELS, feature_buffers
 from raystream.renderer.device.deformer import GpuDeformer
@@ -150,7 +150,7 @@ def gbuffer_sources(prepared: PreparedScene, resources: Resources) -> dict[str, 
 
 def _modules(prepared: PreparedScene) -> dict[str, list[Module]]:
     """Modules of the programs by name."""
-    features, scene, levels = prepared.surface_features, prepared.scene, prepared.structure.levels
+    features, scene, levels = prepared.surfaces, prepared.scene, prepared.structure.levels
     some = bool(scene.quadric_count)
     hit = Module(
         "visible hit",
@@ -245,7 +245,7 @@ class GBufferRaster:
         self, prepared: PreparedScene, resources: Resources, deformer: GpuDeformer | None, shaders: Mapping[str, Shader]
     ) -> None:
         self._prepared, scene, drawn = ref(prepared), prepared.scene, raster_scene(prepared)
-        self._blended = prepared.surface_features.blend
+        self._blended = prepared.surfaces.blend
         modules, mesh_indices = drawn.modules(prepared), drawn.of
         self.programs = {name: _Bound(shader, modules[name], resources) for name, shader in shaders.items()}
         extra = np.zeros((len(mesh_indices), 1, 4), np.float32)
@@ -255,7 +255,7 @@ class GBufferRaster:
             extra[:, 0, 1] = prepared.starts[:-1]
         transforms = np.array([instance.transform for instance in scene.instances], np.float64).reshape(-1, 4, 4)
         if deformer is not None:
-            resources.settle()
+            resources.update_computed_tables()
             self._pose(prepared, mesh_indices, transforms, deformer)
         self.meshes.place(mesh_indices, transforms, extra)
 
@@ -353,7 +353,7 @@ class GBufferTracer:
     def prepare(self) -> Singlepass:
         """Its machine, whose programs may still be to compile."""
         with self.renderer.device.current():
-            if self.renderer.prepared.surface_features.blend:
+            if self.renderer.prepared.surfaces.blend:
                 self._passes.prepare("unfilled")
             return self._machine(deferred=True)
 
@@ -383,7 +383,7 @@ class GBufferTracer:
         shared = renderer.gpu_scene.first_hits(renderer.settings, renderer.camera).shared
         uniforms = renderer.prepared.sample_uniforms(machine.linked.program, settings, shared, samples, first=first)
         machine.fit({"pixel": self._pixel(size), "features": features})
-        if renderer.prepared.surface_features.blend:
+        if renderer.prepared.surfaces.blend:
             uniforms["opacity_layered"] = int(blended != "random")
         machine.set({**lens_uniforms(lens, size, pixel_filter), **uniforms})
         machine.choose(self._unfilled(features) if blended == "unfilled" else None)
@@ -401,7 +401,7 @@ class GBufferTracer:
     def _machine(self, deferred: bool = False) -> Singlepass:
         key, settings = self._key()
         prepared = self.renderer.prepared
-        program = feature_buffers(LEVELS[prepared.structure.levels], prepared.backdrop, prepared.surface_features.blend)
+        program = feature_buffers(LEVELS[prepared.structure.levels], prepared.backdrop, prepared.surfaces.blend)
         machine = self.renderer.gpu_scene.machines.take(program, key, settings, deferred=deferred)
         assert isinstance(machine, Singlepass)
         return machine
@@ -528,7 +528,7 @@ class GBuffer:
         """The second half, likewise."""
         assert self._made is not None
         self._made.draw_surfaces(camera, buffer.blocks[0].stream)
-        if not self.renderer.prepared.surface_features.blend:
+        if not self.renderer.prepared.surfaces.blend:
             buffer.brought_to(1)
         self.pictures += 1
 

@@ -81,7 +81,7 @@ class PosedMotion:
 
     def __init__(self, device: Device) -> None:
         self.device = device
-        self._keep: Pass | None = None  # made where objects deform
+        self._compaction: Pass | None = None  # made where objects deform
         self._flow: tuple[tuple[int, ...], TablePass] | None = None  # by the memories that it reads
         self._past, self._now = NamedStreams(device), NamedStreams(device)
         self._kept = self._known = False  # the vertices of the picture that is being made, and of the one before
@@ -92,12 +92,12 @@ class PosedMotion:
         self._known, self._kept = self._kept, False
 
     def keep(self, scene: GpuScene) -> None:
-        """Keep the vertices of the pose on show, where objects deform; rays of the picture have been traced."""
+        """PhotonCompaction the vertices of the pose on show, where objects deform; rays of the picture have been traced."""
         posed = scene.posed
         if posed is not None and not self._kept:
-            if self._keep is None:
-                self._keep = Pass(self.device, "film/denoise/point_of", {"posed": VERTEX}, POINT)
-            self._keep.draw({"posed": posed}, self._now.get("points", POINT, posed.size))
+            if self._compaction is None:
+                self._compaction = Pass(self.device, "film/denoise/point_of", {"posed": VERTEX}, POINT)
+            self._compaction.draw({"posed": posed}, self._now.get("points", POINT, posed.size))
             self._kept = True
 
     def flow(self, scene: GpuScene, lit: Stream, features: Stream, camera: Camera) -> Stream | None:

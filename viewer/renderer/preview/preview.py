@@ -419,7 +419,7 @@ class Preview:
         if film is not self._film:
             self._samples, self._film = 0, film
             self._fit("film", film.size)
-            if self.renderer.prepared.surface_features.blend:
+            if self.renderer.prepared.surfaces.blend:
                 self._fit("edges", film.size)
             else:
                 self._drop("edges")
@@ -450,7 +450,7 @@ class Preview:
         frame = job.frame
         yield from self._cast_features("film", min(frame.samples, MOST_SEEN if clean else MOST_FEATURES), job)
         more = feature_samples(frame.samples, at_rest)
-        if more > self._buffers["film"].samples or self.renderer.prepared.surface_features.blend:
+        if more > self._buffers["film"].samples or self.renderer.prepared.surfaces.blend:
             if "edges" not in self._buffers:
                 self._fit("edges", film.size)
             yield from self._cast_features("edges", max(more, self._buffers["film"].samples), job)

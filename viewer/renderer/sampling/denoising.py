@@ -143,7 +143,7 @@ def noisy_picture(
         emission = np.zeros_like(emission)
     reflected = linear - emission
     # Of blended surfaces samples see one at random: what some of them have seen is noise.
-    blended = renderer.prepared.surface_features.blend and of_samples.samples < film.samples
+    blended = renderer.prepared.surfaces.blend and of_samples.samples < film.samples
     if of_samples is not features and emission.any() and not blended:
         sums = yield from of_samples.fields_later(("emission", "count"))
         reflected = linear - _mean(sums, "emission")
@@ -176,7 +176,7 @@ def denoised(
         raise ViewerError("--denoise shader", what, "a smaller --size, or --denoise oidn")
     with ExitStack() as stack:
         of_samples = features
-        if features.samples > film.samples or renderer.prepared.surface_features.blend:
+        if features.samples > film.samples or renderer.prepared.surfaces.blend:
             few = min(film.samples, features.samples)
             of_samples = stack.enter_context(features_of(renderer, film.size, few, white=white))
         stack.enter_context(device.current())

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from raystream.film.exposure import darkness, exposure_text, stops
+from raystream.film.tonemap import darkness, exposure_text, stops
 from raystream.film.files import image
 from raystream.film.files.checkpoint import film_layers, film_metadata
 from raystream.film.files.image import Matte

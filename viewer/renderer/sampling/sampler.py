@@ -312,14 +312,14 @@ class Sampler:
         at random."""
         prepared, settings, shape = self.scene.prepared, plan.settings, self._tiles(plan)[1]
         program = feature_buffers(
-            LEVELS[self.scene.structure.levels], prepared.backdrop, prepared.surface_features.blend
+            LEVELS[self.scene.structure.levels], prepared.backdrop, prepared.surfaces.blend
         )
         common = shape, False, settings.passes, settings.sampler
         camera, projection = prepared.camera_moves(settings), prepared.projection(settings)
         key = Key(("features",), *common, camera_moves=camera, projection=projection)
         tones = prepared.lighting.backdrop.tones if prepared.lighting.backdrop is not None else None
         uniforms: dict[str, Any] = {"floor_solid": int(floor)}
-        if prepared.surface_features.blend:
+        if prepared.surfaces.blend:
             uniforms["opacity_layered"] = int(layered)
         if tones is not None:
             uniforms |= _tones((WHITE, WHITE) if white else tones)

@@ -314,7 +314,7 @@ class FrameRunner:
         first = preview.numbers(frame.samples) if preview is not None and frame.kind.in_motion else 0
         self._pose(frame)
         white = self.shown.white if self.shown is not None else 1.0
-        job = FrameJob(frame, renderer.camera.measured_in(whole), film, first, white)
+        job = FrameJob(frame, renderer.camera.with_picture_size(whole), film, first, white)
         if self.shown is not None:
             self.shown.begin(job, whole, fresh)
         elif film is None:
@@ -331,7 +331,7 @@ class FrameRunner:
         any size."""
         device = self.renderer.device
         with device.current():
-            self.renderer.gpu_scene.resources.settle()
+            self.renderer.gpu_scene.resources.update_computed_tables()
             if self.renderer.gpu_scene.deformer is not None and not (frame.queued or self.clock.concurrent):
                 device.wait()
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raystream.base.interrupts import raise_dropped
-from raystream.film.device_film import Buffer, ComingError, FilmBuffer, FilmError
+from raystream.film.device_film import Buffer, PendingError, FilmBuffer, FilmError
 from raystream.film.error import NEXT_LOOK, Stop, bound
 from raystream.film.files.checkpoint import Checkpoint
 from raystream.film.film import Film
@@ -62,7 +62,7 @@ class SessionFilm:
     def __init__(self) -> None:
         self.buffer: FilmBuffer | None = None
         self._reduction: FilmError | None = None  # compiled once, for all films
-        self._coming: ComingError | None = None  # of samples before
+        self._coming: PendingError | None = None  # of samples before
         self._host: tuple[int, Film] | None = None  # the samples that every pixel had when it was read back
 
     @staticmethod
@@ -95,14 +95,14 @@ class SessionFilm:
             self._coming = None
             return self.buffer.error(self._compiled(self.buffer))
 
-    def late_error(self) -> float | None:
+    def resolve_error(self) -> float | None:
         """The error of samples before, once the device has it, which is not waited for; None: none is there yet."""
         if self.buffer is None:
             return float("inf")
         with self.buffer.device.current():
             error = None
             if self._coming is not None and self._coming.ready:
-                error, self._coming = self.buffer.late_error(self._coming), None
+                error, self._coming = self.buffer.resolve_error(self._coming), None
             if self._coming is None:
                 self._coming = self.buffer.begin_error(self._compiled(self.buffer))
             return self.buffer.error() if self._coming is None else error
@@ -284,7 +284,7 @@ class Convergence:
         waits = buffer is None or not (self.watched and buffer.device.concurrent)
         if waits or not self.complete or self.samples >= self.stop.spp:
             return self.film.error()
-        error = self.film.late_error()
+        error = self.film.resolve_error()
         return self.error if error is None else error
 
     # -- what comes next -------------------------------------------------------------------------------------------

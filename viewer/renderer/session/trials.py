@@ -50,7 +50,7 @@ class TrialRuns:
 
     def __init__(self, renderer: RendererParts, width: int, share: float = math.inf) -> None:
         self.renderer, self.share = renderer, share
-        self.scene = renderer.gpu_scene.beside()
+        self.scene = renderer.gpu_scene.fork()
         self.version = self.scene.version
         self.first = defaults(self.scene.device.software_form)
         self.sampler = Sampler(self.scene, PhotonMap(self.scene))
@@ -223,10 +223,10 @@ class BackgroundTrials:
                 outcome = next(self._steps)
         except StopIteration:
             if self._outcomes:
-                self._keep(chosen_by(self._outcomes, runs.first))
+                self._compaction(chosen_by(self._outcomes, runs.first))
             self._end()
         except (ViewerError, moderngl.Error) as error:
-            self._keep(runs.first, note=f"trials failed: {' '.join(str(error).split())}"[:200])
+            self._compaction(runs.first, note=f"trials failed: {' '.join(str(error).split())}"[:200])
             self._end()
         else:
             if outcome is not None:

@@ -14,8 +14,8 @@ from raystream.base.errors import ViewerError
 from raystream.cameras.lens import lens_uniforms
 from raystream.options import table as options
 from raystream.options.declare import suggestion
-from raystream.options.named_values import PolicyChoice, Unroll
-from raystream.options.photons import PHOTONS
+from raystream.options.values import PolicyChoice, Unroll
+from raystream.options.tracing import PHOTONS
 from raystream.renderer.inputs.camera import eye
 from raystream.renderer.renderer import Renderer
 from raystream.renderer.sampling.picture import COUNTED_LAYERS

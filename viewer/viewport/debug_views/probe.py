@@ -16,7 +16,7 @@ from raystream.accel.grid import grid
 from raystream.accel.two_level.structure import TwoLevel
 from raystream.base.errors import ViewerError
 from raystream.kernels import HIT, RAY
-from raystream.options.named_values import PolicyChoice, Unroll
+from raystream.options.values import PolicyChoice, Unroll
 from raystream.renderer.renderer import Renderer
 from raystream.renderer.sampling.picture import COUNTED_LAYERS
 from raystream.scene.camera import Camera

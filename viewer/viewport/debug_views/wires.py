@@ -82,7 +82,7 @@ def project_points(
     """(N, 2) float64 window coordinates of (N, 3) world-space points, and (N,) whether they are in front of the
     camera."""
     if camera.kind:
-        positions = camera.measured_in(size).project(points, size)
+        positions = camera.with_picture_size(size).project(points, size)
         return np.nan_to_num(positions), np.asarray(np.isfinite(positions).all(axis=1))
     right, up, forward = camera.basis()
     relative = np.asarray(points, np.float64).reshape(-1, 3) - np.asarray(camera.origin)
@@ -96,7 +96,7 @@ def project_points(
 def project(camera: Camera, size: tuple[int, int], lines: ArrayLike) -> NDArray[np.float64]:
     """(M, 2, 2) float64 window coordinates of (N, 2, 3) world-space lines, clipped to the front of the camera."""
     if camera.kind:
-        return _bent(camera.measured_in(size), size, np.asarray(lines, np.float64).reshape(-1, 2, 3))
+        return _bent(camera.with_picture_size(size), size, np.asarray(lines, np.float64).reshape(-1, 2, 3))
     right, up, forward = camera.basis()
     relative = np.asarray(lines, np.float64).reshape(-1, 2, 3) - np.asarray(camera.origin)
     view = np.stack([relative @ right, relative @ up, relative @ forward], axis=-1)

@@ -7,8 +7,8 @@ from typing import Any
 
 from raystream.film.error import stop_of
 from raystream.options import table as options
-from raystream.options.declare import Option, listed
-from raystream.options.named_values import PhotonFilter, PolicyChoice, Unroll
+from raystream.options.declare import Option, join_words
+from raystream.options.values import PhotonFilter, PolicyChoice, Unroll
 from raystream.options.picture import DEFAULT_QUALITY, QUALITIES
 from raystream.options.table import MOST_SAMPLES
 from raystream.programs import programs_with
@@ -176,7 +176,7 @@ def draw_photons(context: ViewportContext) -> None:
     mapped = settings.picture_program.maps_photons
     if not mapped:
         there = (context.view.keymap.text(f"program.{name}") for name in programs_with(lambda each: each.maps_photons))
-        imgui.text_disabled(f"for programs with a photon map, key {listed(there)}")
+        imgui.text_disabled(f"for programs with a photon map, key {join_words(there)}")
     imgui.begin_disabled(not mapped)
     for name in options.part("photons"):
         imgui.begin_disabled(not options.option(name).useful(settings))
