@@ -40,7 +40,6 @@ def test_what_the_list_says_of_a_file_counts(monkeypatch: pytest.MonkeyPatch) ->
         ("shaders/photons/redistribute.glsl", "tests/photons/test_routing.py"),  # by the module that names it
         ("shaders/kernels/find_photon.glsl", "tests/kernels/test_estimates_by_value.py"),
         ("viewer/pyrender/viewer.py", "tests/window/test_pyrender_viewer.py"),  # of another folder
-        ("viewer/viewport/reload.py", "tests/window/test_reload.py"),
     ],
 )
 def test_sources_whose_tests_lie_elsewhere(source: str, test: str) -> None:

@@ -22,8 +22,7 @@ from raystream import Renderer, Scene
 from raystream.accel import bvh_build
 from raystream.accel import bvh_tree as bvh
 from raystream.accel.structures import StructureOptions
-from raystream.accel.two_level.build import over_instances
-from raystream.accel.two_level.structure import inverses, objects_of, world_boxes
+from raystream.accel.two_level.structure import inverses, objects_of, over_instances, world_boxes
 from raystream.base.errors import ViewerError
 from raystream.renderer.inputs.prepared import prepare
 from raystream.scene.scene import Instance

@@ -14,7 +14,7 @@ from raystream.film.film import Film
 from raystream.kernels.records import FEATURES, FILM, PIXEL
 from raystream.renderer.device.tile_job import copies
 from raystream.renderer.renderer import Renderer
-from raystream.renderer.sampling.frame_plan import FramePlan, Tiling
+from raystream.renderer.sampling.sampler import FramePlan, Tiling
 from raystream.stream.gl.device import Device
 from raystream.stream.gl.resources import Resources
 from raystream.stream.gl.stream import Stream

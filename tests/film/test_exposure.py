@@ -15,7 +15,7 @@ from raystream.renderer.sampling.picture import Picture
 from raystream.renderer.sequence import Frame, save_frames
 from raystream.stream.gl.stream import float_texture
 from raystream.stream.machines.counters import Stats
-from raystream.viewport.auto_exposure import ADAPTING, AutoExposure
+from raystream.viewport.picture_texture import ADAPTING, AutoExposure
 
 RNG = np.random.default_rng(13)
 PICTURE = (MIDDLE * np.exp(RNG.normal(0, 1, (60, 90, 1))) * [1.2, 1.0, 0.8]).astype(np.float32)
@@ -81,15 +81,15 @@ def test_the_meter_follows(device) -> None:
     with device.current():
         meter.follow(dim, 0.0, 0.03, last=False)
         first = meter.stops
-        assert meter.settled and first == meter.measure(dim) > 2  # at once
+        assert meter.reached and first == meter.measure(dim) > 2  # at once
         meter.follow(bright, METERED / 2, ADAPTING, last=False)
-        assert meter.settled and meter.stops == first  # not looked at yet
+        assert meter.reached and meter.stops == first  # not looked at yet
         meter.follow(bright, METERED, ADAPTING, last=False)
-        assert not meter.settled and meter.stops < first
+        assert not meter.reached and meter.stops < first
         for _ in range(30):
             meter.follow(bright, METERED, ADAPTING, last=True)
-        assert meter.settled and meter.stops == meter.measure(bright) < -2
-        assert not meter.follow(dim, 10 * METERED, ADAPTING, last=True, same=True) and meter.settled  # nothing is new
+        assert meter.reached and meter.stops == meter.measure(bright) < -2
+        assert not meter.follow(dim, 10 * METERED, ADAPTING, last=True, same=True) and meter.reached  # nothing is new
         meter.begin()  # another scene, in the same moment
         assert meter.follow(dim, 10 * METERED, 0.03, last=False, same=True) and meter.stops == first
 

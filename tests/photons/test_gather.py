@@ -17,7 +17,7 @@ from raystream.scene.quadric import Quadric
 from raystream.scene.scene import Instance
 from raystream.stream.machines.multipass import Multipass
 from raystream.stream.machines.policy import policy
-from raystream.viewport.debug_views.single_step import SingleStep, fill
+from raystream.viewport.debug_views.inspector import SingleStep, fill
 
 SINGLE: dict[str, Any] = {"machine": "singlepass"}
 SEEDS = range(8)

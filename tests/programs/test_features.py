@@ -19,7 +19,7 @@ from raystream.film.layers import LAYERS
 from raystream.kernels.records import FEATURES
 from raystream.renderer.layers import feature_layers
 from raystream.renderer.renderer import Renderer
-from raystream.renderer.sampling.frame_plan import FramePlan
+from raystream.renderer.sampling.sampler import FramePlan
 from raystream.scene.camera import Camera
 from raystream.scene.material import Material
 from raystream.scene.scene import Scene

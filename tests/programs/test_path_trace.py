@@ -13,7 +13,7 @@ import raystream
 from raystream import Camera, Renderer, Scene, ViewerError
 from raystream.film.device_film import FilmBuffer
 from raystream.film.film import Film
-from raystream.renderer.sampling.frame_plan import FramePlan, Tiling
+from raystream.renderer.sampling.sampler import FramePlan, Tiling
 from raystream.scene.environment import ImageEnvironment
 from raystream.scene.light import Light
 from raystream.scene.scene import Instance

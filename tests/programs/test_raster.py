@@ -17,8 +17,8 @@ from raystream.cameras.lens import lens_rays, lens_uniforms
 from raystream.film.device_film import FilmBuffer
 from raystream.kernels.records import HIT
 from raystream.renderer.device.first_hits import RasterizedHits, differing
-from raystream.renderer.sampling.frame_plan import FramePlan, Tiling
 from raystream.renderer.sampling.ray_queries import FAR
+from raystream.renderer.sampling.sampler import FramePlan, Tiling
 from raystream.stream.gl.device import Device
 from raystream.stream.gl.stream import Stream
 

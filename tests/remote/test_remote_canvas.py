@@ -247,7 +247,7 @@ def test_names(canvas: RemoteCanvas, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_animation_s_time(canvas: RemoteCanvas, sent: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
     """Told where it has changed, and to every new page."""
     canvas.view.wait()
-    player = canvas.view.context.editing.player
+    player = canvas.view.context.editing.animation.player
     still = canvas.view.motion
     assert {name: still[name] for name in ("type", "seconds", "duration", "playing", "animations")} == {
         **{"type": "motion", "seconds": 0.0, "duration": 0.0, "playing": False, "animations": []}
@@ -352,7 +352,7 @@ def test_downloads_that_have_to_wait(canvas: RemoteCanvas, monkeypatch: pytest.M
     """One after the other; a picture is given once it has settled, and others have their turn meanwhile."""
     canvas.view.wait()
     settled, turns = [False, False, True], []
-    monkeypatch.setattr(canvas.view, "settle", lambda: settled.pop(0))
+    monkeypatch.setattr(canvas.view, "make_even", lambda: settled.pop(0))
 
     async def body() -> list[File]:
         async def other() -> File:
@@ -371,7 +371,7 @@ def test_downloads_that_come_to_nothing(canvas: RemoteCanvas, monkeypatch: pytes
     """The next one is free to come."""
     canvas.view.wait()
     looks: list[int] = []
-    monkeypatch.setattr(canvas.view, "settle", lambda: looks.append(1))
+    monkeypatch.setattr(canvas.view, "make_even", lambda: looks.append(1))
     monkeypatch.setattr(module, "SETTLING", 0.02)
     late = File.text("text/plain", "the picture is not complete yet", 503)
     assert asyncio.run(canvas._download(".png")) == late and len(looks) > 1 and not canvas._downloading
@@ -379,7 +379,7 @@ def test_downloads_that_come_to_nothing(canvas: RemoteCanvas, monkeypatch: pytes
     def fail() -> bool:
         raise raystream.ViewerError("scene", "none is loaded yet")
 
-    monkeypatch.setattr(canvas.view, "settle", fail)
+    monkeypatch.setattr(canvas.view, "make_even", fail)
     failed = File.text("text/plain", "scene: none is loaded yet", 503)
     assert asyncio.run(canvas._download(".png")) == failed and not canvas._downloading
 

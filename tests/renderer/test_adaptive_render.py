@@ -14,7 +14,7 @@ from raystream import Camera, Picture, Renderer, Scene
 from raystream.film.adaptive import LEAST
 from raystream.film.device_film import FilmBuffer
 from raystream.film.files.checkpoint import resume, save
-from raystream.renderer.sampling.frame_plan import FramePlan, TileDone, Tiling
+from raystream.renderer.sampling.sampler import FramePlan, TileDone, Tiling
 
 SIZE = (36, 28)  # blocks of 8 x 8 go on together
 SINGLE: dict[str, Any] = {"machine": "singlepass", "depth": 2}

@@ -13,6 +13,8 @@ import pytest
 
 import raystream
 from raystream import Renderer, Scene
+from raystream.film.error import Stop
+from raystream.renderer.session.session import Session
 from raystream.scene.scene import Instance
 from raystream.stream.gl import contexts
 
@@ -70,6 +72,17 @@ def test_programs_of_many_passes(switches: list[int], options: dict[str, Any]) -
     switches.clear()
     assert np.array_equal(renderer.render(SIZE, spp=2).linear, first.linear)
     assert len(switches) == 1 and len(first.stats.passes) > 10
+
+
+def test_a_session_of_its_own(switches: list[int]) -> None:
+    """Which nobody's call surrounds."""
+    renderer = Renderer(LIT, **OPTIONS)
+    for _ in range(2):
+        session = Session(renderer, SIZE, Stop(3))
+        switches.clear()
+        session.finish()
+        assert session.samples == 3
+    assert len(switches) == 1
 
 
 def test_a_picture_in_one_line(switches: list[int]) -> None:

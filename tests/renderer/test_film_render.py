@@ -155,7 +155,7 @@ def test_time_stops_between_runs(renderer: Renderer, monkeypatch: pytest.MonkeyP
         yield from render_tiles(*words, **choices)
         clock[0] += 0.2
 
-    for module in ("session.session", "session.convergence", "preview.frame"):
+    for module in ("session.session", "preview.frame"):
         name = f"raystream.renderer.{module}.time"
         monkeypatch.setattr(name, SimpleNamespace(perf_counter=lambda: clock[0]))
     monkeypatch.setattr(renderer.sampler, "render_tiles", timed)

@@ -9,7 +9,7 @@ from pictures import MACHINES, assert_same
 
 from raystream import Renderer, Scene
 from raystream.renderer.device.machine_pool import MOST_MACHINES
-from raystream.renderer.sampling.frame_plan import FramePlan, TileDone
+from raystream.renderer.sampling.sampler import FramePlan, TileDone
 
 
 @pytest.mark.parametrize("choices", MACHINES)

@@ -13,7 +13,7 @@ import pytest
 import raystream
 from raystream.lighting import backdrop
 from raystream.lighting.emitters import emitters
-from raystream.renderer.inputs.own_light import DefaultEnvironment, default_environment, irradiance
+from raystream.renderer.inputs.lighting import DefaultEnvironment, default_environment, irradiance
 from raystream.renderer.inputs.prepared import prepare
 from raystream.renderer.renderer import Renderer
 from raystream.scene.environment import IRRADIANCE, SCALE, studio, sunlight

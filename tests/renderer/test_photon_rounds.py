@@ -13,7 +13,7 @@ from raystream.film.device_film import FilmBuffer
 from raystream.options.table import OPTIONS
 from raystream.renderer.photon_map import LEAST_PHOTONS
 from raystream.renderer.preview.scheduler import PHOTON_PART
-from raystream.renderer.sampling.frame_plan import FramePlan, Tiling
+from raystream.renderer.sampling.sampler import FramePlan, Tiling
 
 SIZE, TILE = (24, 16), (16, 8)
 FEW: dict[str, Any] = {"photons": PHOTON_PART * LEAST_PHOTONS, "photon_bounces": 2, "depth": 1}

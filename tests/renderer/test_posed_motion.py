@@ -19,7 +19,7 @@ from raystream.renderer.preview.frame import FrameClock, FrameJob
 from raystream.renderer.preview.motion import PosedMotion, of_motion
 from raystream.renderer.preview.preview import Preview
 from raystream.renderer.preview.scheduler import FrameKind, ScheduledFrame, Scheduler
-from raystream.renderer.sampling.frame_plan import FramePlan
+from raystream.renderer.sampling.sampler import FramePlan
 from raystream.scene.camera import Camera
 from raystream.scene.deform import MeshPose
 from raystream.stream.gl.device import Device
@@ -52,7 +52,7 @@ def flow(renderer: Renderer, motion: PosedMotion, scene: Scene, then: Scene) -> 
         for each in (then, scene):
             renderer.update(each)
             renderer.gpu_scene.resources.update_computed_tables()
-            motion.turn()
+            motion.advance()
             motion.keep(renderer.gpu_scene)
     lit, features, weights = pixels(renderer)
     with renderer.device.current():
@@ -135,11 +135,11 @@ def test_a_picture_without_a_pose_ends_what_is_known(renderer: Renderer) -> None
         streams = [Stream(renderer.device, each, size) for each in (LIT, FEATURES)]
     flow(renderer, motion, now, bent(renderer.scene, 0.02))
     with renderer.device.current():
-        motion.turn()
-        motion.turn()
+        motion.advance()
+        motion.advance()
         motion.keep(renderer.gpu_scene)
         assert motion.flow(renderer.gpu_scene, *streams, CAMERA) is None
-        motion.turn()
+        motion.advance()
         motion.keep(renderer.gpu_scene)
         assert motion.flow(renderer.gpu_scene, *streams, CAMERA) is not None
         motion.release()

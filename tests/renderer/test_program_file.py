@@ -16,7 +16,7 @@ from raystream.programs import PICTURES
 from raystream.renderer.inputs import program_file
 from raystream.renderer.inputs.program_file import file_of, program_files, read_program
 from raystream.renderer.inputs.settings import Settings
-from raystream.viewport.reload import Watch
+from raystream.window.app import Watch
 
 EXAMPLE = Path(__file__).parents[1] / "plugins" / "found" / "raystream_example"
 VIEW = {"camera": "0,2,2 0,0,0", "fov": 1.0, "environment": "none"}

@@ -19,7 +19,7 @@ from embree import embree_scene, nearest
 
 import raystream
 from raystream import Camera, Renderer, Scene
-from raystream.renderer.sampling.frame_plan import FramePlan, TileDone
+from raystream.renderer.sampling.sampler import FramePlan, TileDone
 
 LARGEST_EXCLUDED = 1e-4  # share of rays that may pass an edge too near to tell
 

@@ -9,10 +9,9 @@ from itertools import islice
 import moderngl
 import pytest
 
-from raystream.renderer.preview import passes
+from raystream.renderer.preview import preview
 from raystream.renderer.preview.frame import FrameClock
-from raystream.renderer.preview.passes import PreviewPasses
-from raystream.renderer.preview.preview import Preview
+from raystream.renderer.preview.preview import Preview, PreviewPasses
 from raystream.renderer.preview.scheduler import Scheduler
 from raystream.renderer.renderer import Renderer
 from raystream.renderer.session.session import Session
@@ -60,8 +59,8 @@ def test_what_was_rehearsed_is_the_first_renderer_s(
     renderer's are its own."""
     made: list[str] = []
     drawn: list[str] = []
-    noted = {name: partial(_noted, made, name, kind) for name, kind in passes._KINDS.items()}
-    monkeypatch.setattr(passes, "_KINDS", noted)
+    noted = {name: partial(_noted, made, name, kind) for name, kind in preview._KINDS.items()}
+    monkeypatch.setattr(preview, "_KINDS", noted)
     rehearse = PreviewPasses._rehearse
     monkeypatch.setattr(
         PreviewPasses, "_rehearse", lambda own, camera: (drawn.append(camera.kind), rehearse(own, camera))

@@ -17,7 +17,7 @@ from raystream import Camera, Renderer, Scene, ViewerError
 from raystream.cameras.lens import BACKGROUND
 from raystream.film.layers import LAYERS
 from raystream.renderer.render import framed
-from raystream.renderer.sampling.frame_plan import FramePlan, TileDone, Tiling
+from raystream.renderer.sampling.sampler import FramePlan, TileDone, Tiling
 
 EVERY = ("all", "steps", "tests")  # layers of the ray caster
 

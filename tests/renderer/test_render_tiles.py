@@ -12,7 +12,7 @@ import raystream
 from raystream import Renderer
 from raystream.base.errors import DeviceError
 from raystream.film.device_film import FilmBuffer
-from raystream.renderer.sampling.frame_plan import (
+from raystream.renderer.sampling.sampler import (
     FramePlan,
     PhotonMapBuilt,
     PhotonMapProgress,

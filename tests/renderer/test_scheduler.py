@@ -27,7 +27,7 @@ SIZE = (960, 540)
 PIXELS = SIZE[0] * SIZE[1]
 RATE = 1e5  # samples a second: of two cores
 SPEEDS = (0.1, 1.0, 10.0, 100.0, 1000.0)
-DENOISED = DisplayState(SIZE, Progress.STALE, most=1024, reconstructs=True, warps=True)
+DENOISED = DisplayState(SIZE, Progress.STALE, most=1024, light=LIGHT, warps=True)
 
 
 class Simulated:
@@ -47,7 +47,7 @@ class Simulated:
 
     def flown(self) -> ScheduledFrame:
         """The last frame of a flight."""
-        return [self.frame(replace(DENOISED, moving=True)) for _ in range(40)][-1]
+        return [self.frame(replace(DENOISED, progress=Progress.MOVING)) for _ in range(40)][-1]
 
     def rungs(self, last: ScheduledFrame) -> list[ScheduledFrame]:
         """Those after the hand rests, up to the film's first sample."""
@@ -93,9 +93,8 @@ def test_no_rung_is_left_out_that_takes_long(speed: float, scales: list[float]) 
 
 def test_what_is_not_denoised_has_no_rungs() -> None:
     scheduler = Scheduler()
-    for on_show in (replace(DENOISED, reconstructs=False), replace(DENOISED, progressive=False)):
-        frame = scheduler.next(replace(on_show, progress=Progress.PREVIEW, scale=0.1), 0.03)
-        assert frame.scale == 1 and not frame.kind.preview
+    frame = scheduler.next(replace(DENOISED, light=1.0, progress=Progress.PREVIEW, scale=0.1), 0.03)
+    assert frame.scale == 1 and not frame.kind.preview
 
 
 def test_a_flight_that_ends_on_a_fast_machine_keeps_its_light() -> None:
@@ -158,8 +157,6 @@ def test_kernel_by_kernel_nothing_stands_before_what_grows() -> None:
     on_show = DisplayState(SIZE, Progress.STALE, most=1024, stepwise=True)
     first = Scheduler().next(on_show, 0.03)
     assert (first.size, first.samples, first.kind.preview) == (SIZE, 1, False)
-    assert Scheduler().next(replace(on_show, reconstructs=True), 0.03).kind.preview, (
-        "where it is denoised, it is not seen"
-    )
-    moving = Scheduler().next(replace(on_show, moving=True), 0.03)
+    assert Scheduler().next(replace(on_show, light=LIGHT), 0.03).kind.preview, "where it is denoised, it is not seen"
+    moving = Scheduler().next(replace(on_show, progress=Progress.MOVING), 0.03)
     assert moving.kind.preview and moving.scale < 0.2

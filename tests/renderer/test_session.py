@@ -18,7 +18,7 @@ from raystream.film.film import Film
 from raystream.kernels.records import FILM
 from raystream.options.declare import Affects
 from raystream.renderer.device.tile_job import Tile
-from raystream.renderer.session import convergence as outlook
+from raystream.renderer.session import session as outlook
 from raystream.renderer.session.session import Session
 from raystream.stream.gl.stream import Stream
 

@@ -15,7 +15,6 @@ from raystream.film.error import Stop
 from raystream.renderer.device.tile_job import tiles
 from raystream.renderer.preview import frame
 from raystream.renderer.preview.scheduler import LONGEST, Batches, TileRows
-from raystream.renderer.session import convergence
 from raystream.renderer.session import session as session_module
 from raystream.renderer.session.session import Session
 
@@ -35,7 +34,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> None:
     """A clock that goes on by a tenth of a millisecond whenever somebody looks at it."""
     ticks = count()
     slow = SimpleNamespace(perf_counter=lambda: next(ticks) * 1e-4)
-    for module in (session_module, convergence, frame):
+    for module in (session_module, frame):
         monkeypatch.setattr(module, "time", slow)
 
 
@@ -140,7 +139,7 @@ def test_narrow_tiles_are_higher() -> None:
 def test_another_picture_s_seconds_begin_anew(renderer: Renderer, monkeypatch: pytest.MonkeyPatch) -> None:
     """A limit of time is of each picture."""
     now = [3.0]
-    monkeypatch.setattr(convergence, "time", SimpleNamespace(perf_counter=lambda: now[0]))
+    monkeypatch.setattr(session_module, "time", SimpleNamespace(perf_counter=lambda: now[0]))
     session = Session(renderer, (4, 4))
     now[0] += 0.25
     assert session.convergence.elapsed == 0.25

@@ -112,7 +112,7 @@ def through(found: BackgroundTrials, session: Session) -> int:
     turns = 0
     while found.due(session, RESTED) or found.busy:
         found.advance(session, 0.0)
-        found.look()
+        found.poll()
         turns += 1
         assert turns < 10_000
     return turns
@@ -127,11 +127,11 @@ def test_a_picture_at_rest_finds_out_and_the_next_session_has_it(gpu: Device, mo
         shown, machines = session.linear(), dict(renderer.gpu_scene.machines)
         streams, memories = dict(renderer.gpu_scene.resources._streams), renderer.gpu_scene.resources.bytes()
         assert not found.due(session, 0.9 * RESTED), "the hand has just been there"
-        assert found.patience(session) == ASLEEP, "a loop with nothing else to do looks again"
+        assert found.wait_timeout(session) == ASLEEP, "a loop with nothing else to do looks again"
         found.advance(session, 0.0)
-        assert found.patience(session) == POLL
+        assert found.wait_timeout(session) == POLL
         assert through(found, session) > 10, "in small steps"
-        assert found.patience(session) == math.inf
+        assert found.wait_timeout(session) == math.inf
         compiling = sum(map(forged.cost, set(forged.runs)))  # the first run of each
         assert 0.8 * SECONDS <= forged.now - compiling <= SECONDS and len(set(forged.runs)) == 1 + TRIALS
         known, wanted = load_tuning()[gpu.driver], {"fuse": "ray", "count": "census", "tile": "32", "memory": "texture"}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from raystream.renderer.inputs import own_light
-from raystream.renderer.inputs.own_light import DefaultEnvironment, white_radiance
+from raystream.renderer.inputs import lighting
+from raystream.renderer.inputs.lighting import DefaultEnvironment, white_radiance
 from raystream.scene.light import Light
 from raystream.scene.scene import Scene
 
@@ -23,11 +23,11 @@ FLOOR = [(-1, 0, -1), (-1, 0, 1), (1, 0, 1), (1, 0, -1)]
 def test_white_beside_lights(monkeypatch: pytest.MonkeyPatch, beside: DefaultEnvironment, expected: float) -> None:
     scene = Scene.from_triangles(FLOOR, [(0, 1, 2), (0, 2, 3)])
     scene.lights, scene.fills = [Light("point", position=(0, 1, 0))], True
-    monkeypatch.setattr(own_light, "default_environment", lambda scene: beside)
+    monkeypatch.setattr(lighting, "default_environment", lambda scene: beside)
     assert white_radiance(scene) == expected
 
 
 def test_white_under_an_environment_that_is_given() -> None:
     """Its own radiance for a single object, whatever lights it has."""
     scene = Scene.from_triangles(FLOOR, [(0, 1, 2), (0, 2, 3)])
-    assert own_light.is_single_object(scene) and white_radiance(scene, 0.75) == 0.75
+    assert lighting.is_single_object(scene) and white_radiance(scene, 0.75) == 0.75

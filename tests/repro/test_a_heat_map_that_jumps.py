@@ -13,8 +13,7 @@ import raystream
 from raystream import Renderer
 from raystream.renderer.session.session import Session
 from raystream.viewport.camera_controller import CameraController
-from raystream.viewport.debug_views.debug_views import DebugViews
-from raystream.viewport.debug_views.heat import COARSE, Heat
+from raystream.viewport.debug_views.debug_views import COARSE, DebugViews, Heat
 from raystream.viewport.keymap import Keymap
 from raystream.viewport.preferences import Preferences
 from raystream.viewport.viewport import Viewport

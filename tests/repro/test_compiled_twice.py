@@ -16,7 +16,7 @@ SCRIPT = """
 import os, sys, time
 import raystream
 from raystream.kernels.records import PIXEL
-from raystream.renderer.sampling.frame_plan import FramePlan, Tiling
+from raystream.renderer.sampling.sampler import FramePlan, Tiling
 
 TILE = (16, 16)
 scene = raystream.Scene.from_triangles([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])

@@ -15,7 +15,7 @@ import raystream
 from raystream.film.device_film import FilmBuffer
 from raystream.film.error import Stop
 from raystream.renderer.inputs.prepared import prepare
-from raystream.renderer.sampling.frame_plan import FramePlan
+from raystream.renderer.sampling.sampler import FramePlan
 from raystream.stream.gl import contexts
 from raystream.stream.gl.device import open_device
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from raystream.base.errors import ViewerError
-from raystream.renderer.inputs.validate import placed
+from raystream.renderer.scene_update import placed
 
 HERE = np.eye(4)
 

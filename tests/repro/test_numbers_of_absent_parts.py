@@ -14,7 +14,7 @@ import raystream
 from raystream.base.errors import ViewerError
 from raystream.formats import load
 from raystream.renderer.inputs.prepared import prepare
-from raystream.renderer.inputs.validate import scene_given
+from raystream.renderer.scene_update import scene_given
 from raystream.scene.material import Material
 from raystream.scene.scene import Instance, Scene
 

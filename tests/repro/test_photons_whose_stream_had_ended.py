@@ -10,7 +10,7 @@ import pytest
 
 import raystream
 from raystream import Renderer
-from raystream.renderer.sampling.frame_plan import FramePlan
+from raystream.renderer.sampling.sampler import FramePlan
 from raystream.scene.light import Light
 from raystream.stream.gl.stream import Stream
 from raystream.viewport.debug_views.photons import PhotonPicture

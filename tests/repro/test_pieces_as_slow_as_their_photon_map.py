@@ -12,7 +12,7 @@ import raystream
 from raystream import Renderer
 from raystream.film.device_film import FilmBuffer
 from raystream.renderer.preview.scheduler import LEAST_ROWS, TileRows
-from raystream.renderer.sampling.frame_plan import Event, FramePlan, PhotonMapBuilt, PhotonMapProgress
+from raystream.renderer.sampling.sampler import Event, FramePlan, PhotonMapBuilt, PhotonMapProgress
 from raystream.renderer.session.session import Session
 
 

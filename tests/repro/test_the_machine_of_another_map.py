@@ -11,9 +11,8 @@ import pytest
 import raystream
 from raystream import Renderer
 from raystream.scene.light import Light
-from raystream.viewport.debug_views.inspector import Inspector
+from raystream.viewport.debug_views.inspector import Inspector, program_form
 from raystream.viewport.debug_views.probe import probe
-from raystream.viewport.debug_views.single_step import program_form
 
 SIZE = (8, 4)  # powers of two, as of the probe's one ray: llvmpipe compiles for these apart
 # Both gather: most of their kernels are the same, and compiled once.

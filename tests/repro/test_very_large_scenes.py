@@ -21,7 +21,7 @@ from raystream.formats.gltf.json import JsonObject, Omissions
 from raystream.formats.gltf.lights import EXTENSION, read_lights
 from raystream.formats.gltf.nodes import scene_nodes, semantic_classes
 from raystream.materials import surface_features
-from raystream.renderer.inputs import own_light
+from raystream.renderer.inputs import lighting
 from raystream.renderer.inputs.prepared import prepare
 from raystream.scene.light import LUMINANCE, Light
 from raystream.scene.quadric import PlacedQuadrics, Quadric
@@ -76,11 +76,11 @@ def test_some_lights_stand_for_very_many(monkeypatch: pytest.MonkeyPatch) -> Non
     """All with one power: their sum is that of all lights but for where these are."""
     lights = [Light("directional", f"{k}", intensity=(float(k % 5),) * 3) for k in range(1, 500) if k % 5]
     points, normals = np.zeros((3, 3)), np.float64([(0, 1, 0), (0, -1, 0), (0.6, 0.8, 0)])
-    expected = own_light.irradiance(points, normals, lights, None)
-    monkeypatch.setattr(own_light, "LIGHTS", 16)
+    expected = lighting.irradiance(points, normals, lights, None)
+    monkeypatch.setattr(lighting, "LIGHTS", 16)
     seen: list[Light] = []
-    monkeypatch.setattr(own_light, "luminance", lambda rgb: seen.append(rgb) or np.asarray(rgb) @ LUMINANCE)
-    np.testing.assert_allclose(own_light.irradiance(points, normals, lights, None), expected, rtol=1e-12)
+    monkeypatch.setattr(lighting, "luminance", lambda rgb: seen.append(rgb) or np.asarray(rgb) @ LUMINANCE)
+    np.testing.assert_allclose(lighting.irradiance(points, normals, lights, None), expected, rtol=1e-12)
     assert len(seen) == 17  # of all, once, and of each that stands for some
 
 

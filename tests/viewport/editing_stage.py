@@ -73,6 +73,7 @@ class Stage:
             request=lambda what, work: (self.said.append(what), self.compiled.append(work))
         )
         view.trace_soon = lambda work: Viewport.trace_soon(view, work)
+        view.trace_under_cursor = lambda work: Viewport.trace_under_cursor(view, work)
         self.view = view
         self.loader: Any = SimpleNamespace(requested=Settings(accel="bvh"), asked=[])
         self.loader.set = lambda **changes: self.loader.asked.append(changes)

@@ -10,8 +10,8 @@ import pytest
 
 from raystream.base.errors import ViewerError
 from raystream.renderer.inputs.settings import Settings
-from raystream.viewport import frame_loop
-from raystream.viewport.frame_loop import FrameLoop
+from raystream.viewport import host
+from raystream.viewport.host import FrameLoop
 from raystream.viewport.viewport import InputState, PictureArea, ToneMapping
 
 
@@ -20,8 +20,8 @@ class Desk:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now, self.done = 100.0, []
-        monkeypatch.setattr(frame_loop, "time", SimpleNamespace(monotonic=lambda: self.now))
-        monkeypatch.setattr(frame_loop, "give_back", lambda: self.done.append("give back"))
+        monkeypatch.setattr(host, "time", SimpleNamespace(monotonic=lambda: self.now))
+        monkeypatch.setattr(host, "give_back", lambda: self.done.append("give back"))
         self.changes = self.carries = False  # of the camera's update; of the editing's
         self.looked = True  # what the light meter answers
         self.refused: ViewerError | None = None
@@ -72,7 +72,7 @@ class Desk:
         self.loader.fill = lambda: self.done.append("fill")
         self.debug: Any = SimpleNamespace(busy=False, heat=None)
         self.debug.advance = lambda budget: self.done.append(("debug", budget))
-        self.meter: Any = SimpleNamespace(stops=-2.0, settled=True)
+        self.meter: Any = SimpleNamespace(stops=-2.0, reached=True)
         self.meter.begin = lambda: self.done.append("begin")
         self.meter.follow = lambda *looks: self.done.append(("follow", *looks)) or self.looked
         self.picture = np.zeros((2, 2, 3), np.float32)

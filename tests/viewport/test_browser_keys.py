@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from raystream.viewport.browser import key_text, modifier_bits
+from raystream.viewport.host import key_text, modifier_bits
 
 
 @pytest.mark.parametrize(

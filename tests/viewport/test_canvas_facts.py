@@ -339,7 +339,7 @@ def test_waiting_for_what_does_not_come(desk: Desk) -> None:
 )
 def test_settling(desk: Desk, settled: bool, complete: bool, found: bool) -> None:
     pieces: list[float] = []
-    desk.session.settled, desk.session.complete = settled, complete
+    desk.session.even, desk.session.complete = settled, complete
     desk.session.advance = pieces.append
     desk.made.view.require_scene = lambda: None
-    assert desk.made.settle(0.01) is found and bool(pieces) is not settled and set(pieces) <= {0.0}
+    assert desk.made.make_even(0.01) is found and bool(pieces) is not settled and set(pieces) <= {0.0}

@@ -258,7 +258,7 @@ def test_a_moment_of_the_animation(device: Any) -> None:
         np.testing.assert_array_equal(shown, rest(posed)[-1])
         posed.release()
         view.handle(event("seek", seconds=1e9))
-        player, scene = view.context.editing.player, view.view.scene
+        player, scene = view.context.editing.animation.player, view.view.scene
         assert scene is not None and player.seconds == scene.duration and not player.playing
         view.update(moment=0.25, animation=scene.animations[0].name)
         assert player.seconds == 0.25
@@ -276,12 +276,12 @@ def test_what_the_bar_asks_for(device: Any) -> None:
     view = opened("balls")
     try:
         rest(view)
-        player = view.context.editing.player
+        player = view.context.editing.animation.player
         for times, found in ((0.25, 0.25), (1e9, 4.0), (-1.0, 0.1)):
             view.handle(event("speed", times=times))
             assert player.speed == found == view.motion["speed"]
         view.handle(event("animation", number=-1))
-        assert view.motion["animation"] == -1 and view.context.editing.animation == "all"
+        assert view.motion["animation"] == -1 and view.context.editing.animation.name == "all"
         view.handle(event("animation", number=0))
         assert view.motion["animation"] == 0 and not view.view.message.is_error
         view.handle(event("animation", number=7))
@@ -304,7 +304,9 @@ def test_a_moment_before_the_scene_is_there(device: Any) -> None:
         assert view.view.scene is None
         view.update(moment=0.5)
         rest(view)
-        assert view.context.editing.player.seconds == 0.5 and not view.context.editing.player.playing
+        assert (
+            view.context.editing.animation.player.seconds == 0.5 and not view.context.editing.animation.player.playing
+        )
         np.testing.assert_allclose(view.snapshot().linear, wanted.linear, rtol=1e-4)  # by another structure, perhaps
     finally:
         view.release()

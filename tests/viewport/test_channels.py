@@ -14,6 +14,7 @@ from raystream.viewport.debug_views import false_color
 from raystream.viewport.debug_views.inspector import (
     COLOR_UNIT,
     Channel,
+    SingleStep,
     channels,
     gathered_streams,
     present,
@@ -23,7 +24,6 @@ from raystream.viewport.debug_views.inspector import (
     show_state,
     written,
 )
-from raystream.viewport.debug_views.single_step import SingleStep
 
 
 def state(name: str, writes: set[str] = frozenset(), gathers: set[str] = frozenset(), **exits: Any) -> Any:  # type: ignore[assignment]

@@ -49,26 +49,28 @@ def animated(monkeypatch: pytest.MonkeyPatch) -> Animated:
 
 def test_an_animation_is_shown_at_its_time(animated: Animated) -> None:
     editing = animated.editing
-    editing.play()
-    assert editing.player.playing and editing.active and animated.said == ["animation 'walk' plays"]
+    editing.animation.play()
+    assert editing.animation.player.playing and editing.active and animated.said == ["animation 'walk' plays"]
     assert editing.update(0.5) and animated.places()[1] == (2.5, 0.0, 0.0)
     assert animated.scene.lights[0].position == (0.5, 0, 0) and animated.scene.lights[1] == animated.first.lights[1]
     assert animated.done[-2:] == ["changed", "wake"]
-    assert editing.update(1.75) and editing.player.seconds == 0.25 and animated.places()[1] == (2.25, 0.0, 0.0)
-    editing.play()
+    assert (
+        editing.update(1.75) and editing.animation.player.seconds == 0.25 and animated.places()[1] == (2.25, 0.0, 0.0)
+    )
+    editing.animation.play()
     assert animated.said[-1] == "animation 'walk' rests at 0.25 s" and not editing.active
-    assert not editing.update(0.5) and editing.player.seconds == 0.25
+    assert not editing.update(0.5) and editing.animation.player.seconds == 0.25
 
 
 def test_another_moment(animated: Animated) -> None:
-    animated.editing.seek(1.5)
+    animated.editing.animation.seek(1.5)
     assert animated.done == ["wake"] and animated.places() == HOME
     assert animated.editing.update(0.0) and animated.places()[1] == (3.5, 0.0, 0.0)
     assert not animated.editing.update(0.0) and len(animated.updates) == 1
     animated.lit = False
-    animated.editing.seek(1.5)
+    animated.editing.animation.seek(1.5)
     assert animated.editing.update(0.0) and len(animated.updates) == 1, "nothing is elsewhere"
-    animated.editing.seek(0.0)
+    animated.editing.animation.seek(0.0)
     animated.editing.update(0.0)
     assert animated.places() == HOME and animated.scene.lights[0].position == (1.5, 0, 0)
 
@@ -76,35 +78,35 @@ def test_another_moment(animated: Animated) -> None:
 def test_a_moment_beyond_an_end_is_that_end(animated: Animated) -> None:
     editing = animated.editing
     for asked, shown in ((1.25, 1.25), (7.0, 2.0), (-1.0, 0.0), (math.inf, 0.0)):
-        editing.player.playing = math.isfinite(asked)
-        editing.seek_within(asked)
-        assert (editing.player.seconds, editing.player.playing) == (shown, False), asked
+        editing.animation.player.playing = math.isfinite(asked)
+        editing.animation.seek_within(asked)
+        assert (editing.animation.player.seconds, editing.animation.player.playing) == (shown, False), asked
 
 
 def test_frame_by_frame(animated: Animated) -> None:
     editing = animated.editing
-    editing.play()
+    editing.animation.play()
     editing.update(0.5)
-    editing.step(1)
-    assert not editing.player.playing and editing.player.seconds == 16 / 30
+    editing.animation.step(1)
+    assert not editing.animation.player.playing and editing.animation.player.seconds == 16 / 30
     assert animated.said[-1] == "animation 'walk' rests at 0.53 s"
     assert editing.update(0.0) and animated.places()[1][0] == pytest.approx(2 + 16 / 30)
-    editing.step(-2)
+    editing.animation.step(-2)
     assert editing.update(0.0) and animated.places()[1][0] == pytest.approx(2 + 14 / 30)
-    editing.toggle_loop()
-    assert not editing.player.loop and animated.said[-1] == "loop False"
+    editing.animation.toggle_loop()
+    assert not editing.animation.player.loop and animated.said[-1] == "loop False"
 
 
 def test_the_next_animation_begins_at_its_first_moment(animated: Animated) -> None:
     editing = animated.editing
     animated.scene.animations = [*animated.scene.animations, SimpleNamespace(duration=1.0, name="run")]
-    editing.seek(0.5)
-    editing.next_animation()
-    assert editing.animation == "run" and editing.player.seconds == 0.0 and editing.player.due
-    editing.next_animation()
-    assert editing.animation == "walk" == editing.animations[0]
+    editing.animation.seek(0.5)
+    editing.animation.next()
+    assert editing.animation.name == "run" and editing.animation.player.seconds == 0.0 and editing.animation.player.due
+    editing.animation.next()
+    assert editing.animation.name == "walk" == editing.animation.names[0]
     animated.scene.animations = [SimpleNamespace(duration=2.0, name="walk") for _ in range(3)]
-    order = [(editing.next_animation(), animated.scene.animation)[1] for _ in range(4)]
+    order = [(editing.animation.next(), animated.scene.animation)[1] for _ in range(4)]
     assert order == [1, 2, 0, 1], "those of one name follow each other, too"
 
 
@@ -121,47 +123,51 @@ def test_another_animation_begins_at_rest(animated: Animated, monkeypatch: pytes
     monkeypatch.setattr(Scene, "pose", pose)
     animated.first.animations = [SimpleNamespace(duration=2.0, name=name) for name in ("walk", "stand")]  # type: ignore
     animated.first.variants = {"dark": {0: 0}}
-    editing.seek(0.5)
+    editing.animation.seek(0.5)
     editing.update(0.0)
-    editing.seek(1.0)
+    editing.animation.seek(1.0)
     editing.update(0.0)
     editing.grab()
     animated.move(120, 40)  # the pair, and not what walks
     editing.show_variant("dark")
     assert animated.places()[0] == (2.0, 1.0, 0.0) and animated.places()[1] == (3.0, 0.0, 0.0)
-    editing.next_animation()
+    editing.animation.next()
     assert editing.update(0.0) and not editing.grabbing
     assert animated.places() == [(2.0, 1.0, 0.0), HOME[1], (2.0, 1.0, 0.0), HOME[3]]
     assert animated.scene.materials == animated.first.materials and animated.scene.lights == animated.first.lights
     assert animated.scene.variant == "dark" and animated.scene.instances[1].material == 0
     assert len(animated.updates) == 5, "at once, without a picture between the two"
-    editing.next_animation()
+    editing.animation.next()
     editing.update(0.0)
-    editing.seek(1.0)
+    editing.animation.seek(1.0)
     editing.update(0.0)
     animated.view.input.cursor, animated.hit.instance[0] = (100.0, 50.0), 1
     editing.grab()
     animated.move(110, 50)  # what walks, while it rests
-    editing.next_animation()
+    editing.animation.next()
     assert editing.update(0.0) and animated.places()[1] == (4.0, 0.0, 0.0)
 
 
 def test_another_scene_begins_at_rest(animated: Animated) -> None:
     editing = animated.editing
-    editing.play()
+    editing.animation.play()
     editing.update(0.5)
     editing.shown(True)
-    assert editing.player.playing and editing.player.seconds == 0.5
-    editing.seek(1.0)
+    assert editing.animation.player.playing and editing.animation.player.seconds == 0.5
+    editing.animation.seek(1.0)
     editing.shown(False)
-    assert not editing.player.playing and editing.player.seconds == 0.0 and not editing.update(0.0)
+    assert not editing.animation.player.playing and editing.animation.player.seconds == 0.0 and not editing.update(0.0)
 
 
 def test_what_is_held_ends_where_the_animation_begins(animated: Animated) -> None:
     animated.editing.grab()
     animated.move(120, 50)
-    animated.editing.play()
-    assert not animated.editing.grabbing and animated.editing.player.playing and animated.places()[0] == (2.0, 0.0, 0.0)
+    animated.editing.animation.play()
+    assert (
+        not animated.editing.grabbing
+        and animated.editing.animation.player.playing
+        and animated.places()[0] == (2.0, 0.0, 0.0)
+    )
 
 
 def test_nothing_moves_in_a_scene_without_animations(stage: Stage) -> None:
@@ -169,8 +175,12 @@ def test_nothing_moves_in_a_scene_without_animations(stage: Stage) -> None:
         raise ViewerError("scene", "none is loaded yet")
 
     for told in (r"nothing moves in this scene \(O turns it\)", "none is loaded yet"):
-        for act in (stage.editing.play, lambda: stage.editing.step(1), stage.editing.next_animation):
+        for act in (
+            stage.editing.animation.play,
+            lambda: stage.editing.animation.step(1),
+            stage.editing.animation.next,
+        ):
             with pytest.raises(ViewerError, match=told):
                 act()
         stage.view.require_scene = nothing
-    assert not stage.editing.player.playing
+    assert not stage.editing.animation.player.playing

@@ -18,7 +18,7 @@ from raystream.base.errors import ViewerError
 from raystream.denoise.upsampling import SHOWN
 from raystream.film.tonemap import srgb8, stops
 from raystream.formats.named import load
-from raystream.renderer.inputs.own_light import OPENINGS, sky_of
+from raystream.renderer.inputs.lighting import OPENINGS, sky_of
 from raystream.renderer.inputs.prepared import prepare
 from raystream.renderer.inputs.settings import Settings
 from raystream.renderer.preview.headlight import SHEEN, Headlight, headlight_scene

@@ -206,10 +206,10 @@ class Trials:
         self.done.append(("trials", budget))
         self.busy = True
 
-    def patience(self, session: Any) -> float:
+    def wait_timeout(self, session: Any) -> float:
         return 0.25 if self.wants else float("inf")
 
-    def look(self) -> None:
+    def poll(self) -> None:
         self.done.append("looks")
 
     def abandon(self) -> None:

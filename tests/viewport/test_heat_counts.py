@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from raystream.base.errors import ViewerError
-from raystream.renderer.sampling.frame_plan import FramePlan, PhotonMapBuilt, PhotonMapProgress, TileDone, TileUnderWay
+from raystream.renderer.sampling.sampler import FramePlan, PhotonMapBuilt, PhotonMapProgress, TileDone, TileUnderWay
 from raystream.scene.camera import Camera
-from raystream.viewport.debug_views import false_color, heat
-from raystream.viewport.debug_views.heat import COARSE, Heat
+from raystream.viewport.debug_views import debug_views, false_color
+from raystream.viewport.debug_views.debug_views import COARSE, Heat
 
 SIZE = (20, 12)  # coarse: 3 x 2
 START = Camera((0, 0, 5), (0, 0, 0))
@@ -66,7 +66,7 @@ class Renderer:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     now = [0.0]
-    monkeypatch.setattr(heat, "time", SimpleNamespace(perf_counter=lambda: now[0]))
+    monkeypatch.setattr(debug_views, "time", SimpleNamespace(perf_counter=lambda: now[0]))
     return now
 
 
@@ -87,7 +87,7 @@ def test_the_whole_map(clock: list[float], what: str, more: int) -> None:
     coarse, full = made.renderer.plans  # type: ignore[attr-defined]
     assert (coarse.size, full.size) == ((3, 2), SIZE)
     assert coarse.camera == full.camera == START and coarse.layers == full.layers == (what,)
-    assert coarse.tiling is not None and coarse.tiling.size == heat.stream_shape(True)
+    assert coarse.tiling is not None and coarse.tiling.size == debug_views.stream_shape(True)
     assert made.advance() and len(made.renderer.plans) == 2  # type: ignore[attr-defined]
 
 
@@ -192,15 +192,16 @@ def test_what_is_shown_so_far(clock: list[float]) -> None:
     assert shown.legend.title == wanted.legend.title and shown.legend.ramps[0].high == 100.0
     made.advance()
     assert made.show().legend.title == "steps per ray, 239 at most"
-    picture, legend = heat.heat(made.renderer, START, SIZE, "steps")
+    made.limit = None
+    shown = made.show()
     wanted = false_color.count("steps per ray", COUNTS, COUNTS >= 0, "steps")
-    np.testing.assert_array_equal(picture, wanted.picture)
-    assert legend.ramps[0].high == 239.0 and legend.title == "steps per ray, 239 at most"
+    np.testing.assert_array_equal(shown.picture, wanted.picture)
+    assert shown.legend.ramps[0].high == 239.0
 
 
 def test_kernels_are_compiled_with_counters(clock: list[float]) -> None:
     made = opened(clock)
     assert not made.compiled
     made.compile()
-    tile = heat.stream_shape(True)
+    tile = debug_views.stream_shape(True)
     assert made.compiled and made.renderer.warmed == [(tile, True, 0.5), (tile, True, 1.0)]  # type: ignore[attr-defined]

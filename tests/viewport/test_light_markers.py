@@ -12,7 +12,7 @@ import pytest
 from raystream.scene.camera import Camera
 from raystream.scene.light import Light
 from raystream.scene.scene import Scene
-from raystream.viewport.light_markers import FAR_AWAY, LightMarkers
+from raystream.viewport.light_markers import FAR_AWAY, LightMarkers, moved_light
 from raystream.viewport.viewport import PictureArea
 
 MIDDLE, DIAGONAL = (13.0, 22.0, 36.0), 26.0  # of a box with sides of 6, 8 and 24
@@ -53,7 +53,7 @@ def test_positions_of_shifted_markers(markers: LightMarkers) -> None:
 def test_a_shifted_marker_is_where_it_was_put(markers: LightMarkers, scene: Scene) -> None:
     """And the others stay as they are: of a directional light along the way to it."""
     for number, light in enumerate(markers.listed()):
-        moved = LightMarkers.moved(scene, light, markers.shifted(light, np.array([3.0, 1.0, 2.0])))
+        moved = moved_light(scene, light, markers.shifted(light, np.array([3.0, 1.0, 2.0])))
         assert [a == b for a, b in zip(moved.lights, scene.lights, strict=True)] == [k != number for k in range(3)]
         view: Any = SimpleNamespace(scene=moved, controller=None)
         there = LightMarkers(view)
@@ -71,9 +71,8 @@ def test_one_after_the_other(markers: LightMarkers) -> None:
         light = markers.next()
         assert light is not None and light.name == name and markers.visible
         assert [markers.is_chosen(each) for each in markers.listed()] == [each == light for each in markers.listed()]
-        markers.forget()
-    markers.view.scene.lights = []
-    markers.forget()
+        markers.view.scene = markers.view.scene.with_parts()
+    markers.view.scene = markers.view.scene.with_parts(lights=[])
     assert markers.next() is None and markers.listed() == []
 
 
@@ -90,13 +89,11 @@ def test_the_list_is_kept_until_the_scene_changes(markers: LightMarkers, scene: 
     before = markers.listed()
     scene.lights = scene.lights[:1]
     assert markers.listed() is before
-    markers.forget()
+    markers.view.scene = scene.with_parts()
     assert [light.name for light in markers.listed()] == ["bulb"]
     sun = before[1]
     assert markers.place(sun).tolist() == [13.0, 35.0, 36.0]
     markers.view.scene = Scene.from_triangles([[0, 0, 0], [3, 0, 0], [0, 4, 0]], [[0, 1, 2]])
-    assert markers.place(sun).tolist() == [13.0, 35.0, 36.0]
-    markers.forget()
     assert markers.place(sun).tolist() == [1.5, 2.0 + FAR_AWAY * 5.0, 0.0]
 
 
@@ -104,7 +101,6 @@ def test_a_scene_without_extent_has_directions_all_the_same(markers: LightMarker
     sun = markers.listed()[1]
     markers.view.scene = Scene.from_triangles([[1, 1, 1], [1, 1, 1], [1, 1, 1]], [[0, 1, 2]])
     middle = markers.view.scene.bounds().mean(axis=0)
-    markers.forget()
     assert np.linalg.norm(markers.place(sun) - middle) == FAR_AWAY
 
 
@@ -153,13 +149,12 @@ def test_the_nearest_marker_is_taken(seen: LightMarkers, cursor: tuple[float, fl
 def test_moved_lights(scene: Scene, markers: LightMarkers) -> None:
     """All else of the light stays, and so does the scene that it was moved in."""
     bulb, sun, lamp = markers.listed()
-    moved = LightMarkers.moved(scene, sun, (1, 2, -3))
+    moved = moved_light(scene, sun, (1, 2, -3))
     assert moved.lights[1] == replace(scene.lights[1], direction=(-1.0, -2.0, 3.0))
     assert moved.lights[::2] == scene.lights[::2] and scene.lights[1].direction == (0, -1, 0)
-    moved = LightMarkers.moved(scene, lamp, np.array([7, 8, 9]))
+    moved = moved_light(scene, lamp, np.array([7, 8, 9]))
     assert moved.lights[2] == replace(scene.lights[2], position=(7.0, 8.0, 9.0))
     assert moved.lights[:2] == scene.lights[:2] and moved.meshes == scene.meshes
-    assert LightMarkers.of_pose(scene, []).lights == [] and len(scene.lights) == 3
     assert bulb.kind == "point"
 
 
@@ -167,5 +162,5 @@ def test_a_light_that_is_moved_stands_still(markers: LightMarkers, scene: Scene)
     """Of an exposure: its keys are those of another place."""
     scene.lights = [replace(each, motion=(each, each)) for each in scene.lights]
     for number, light in enumerate(markers.listed()):
-        moved = LightMarkers.moved(scene, light, (7.0, 8.0, 9.0))
+        moved = moved_light(scene, light, (7.0, 8.0, 9.0))
         assert [bool(each.motion) for each in moved.lights] == [k != number for k in range(3)]

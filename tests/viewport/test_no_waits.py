@@ -17,8 +17,7 @@ from raystream.scene.camera import Camera
 from raystream.stream.gl.device import Device, open_device
 from raystream.stream.gl.objects import Readback, Timestamp
 from raystream.stream.gl.stream import float_texture
-from raystream.viewport.auto_exposure import AutoExposure
-from raystream.viewport.picture_texture import PictureTexture
+from raystream.viewport.picture_texture import AutoExposure, PictureTexture
 
 SIZE = 48, 32
 PATIENCE = 600.0  # seconds, against hanging alone
@@ -106,13 +105,13 @@ def test_the_light_meter_looks_later(gpu: Device) -> None:
         first = meter.stops
         texture.write(np.full((48, 64, 4), 0.72, np.float32))
         waits = gpu.waits
-        assert meter.follow(texture, 1.0, 0.03, last=True) and not meter.settled
+        assert meter.follow(texture, 1.0, 0.03, last=True) and not meter.reached
         now, end = 1.0, time.monotonic() + PATIENCE
-        while not meter.settled and time.monotonic() < end:
+        while not meter.reached and time.monotonic() < end:
             now += 0.1
             meter.follow(texture, now, 0.1, last=True, same=True)
             time.sleep(0.001)
-        assert gpu.waits == waits and meter.settled
+        assert gpu.waits == waits and meter.reached
         assert meter.stops == meter.measure(texture)
         assert first > meter.stops
 

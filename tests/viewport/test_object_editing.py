@@ -20,9 +20,10 @@ from raystream.scene.hierarchy import Deformer, Hierarchy
 from raystream.scene.light import Light
 from raystream.scene.material import Material
 from raystream.scene.scene import Scene
-from raystream.viewport import object_editing
+from raystream.viewport import animation
+from raystream.viewport.animation import MOST_REBUILT
 from raystream.viewport.camera_controller import ORBIT
-from raystream.viewport.object_editing import MOST_REBUILT, TURN_SECONDS, ObjectEditing
+from raystream.viewport.object_editing import TURN_SECONDS, ObjectEditing
 from raystream.viewport.viewport import PictureArea
 from tests.viewport.editing_stage import FAR, HOME, Stage
 
@@ -54,11 +55,11 @@ def editing(duration: float = 2.0, levels: int = 2, structure: str = "two-level-
 
 def test_an_animation_begins_again_at_its_end() -> None:
     made = editing(duration=2.0)
-    made.player.playing = True
+    made.animation.player.playing = True
     times = []
     for _ in range(6):
         assert made.update(0.75)
-        times.append(made.player.seconds)
+        times.append(made.animation.player.seconds)
     assert times == [0.75, 1.5, 0.25, 1.0, 1.75, 0.5]
 
 
@@ -73,14 +74,14 @@ def test_an_animation_begins_again_at_its_end() -> None:
 )
 def test_what_a_structure_moves_without_a_wait(levels: int, structure: str, triangles: int, goes: bool) -> None:
     made = editing(levels=levels, structure=structure, triangles=triangles)
-    made.player.playing = True
+    made.animation.player.playing = True
     assert made.active is goes
     made.update(0.5)
-    assert made.player.seconds == (0.5 if goes else 0.0)
+    assert made.animation.player.seconds == (0.5 if goes else 0.0)
     made.view.paused = True
     assert not made.active
     made.update(0.5)
-    assert made.player.seconds == (0.5 if goes else 0.0), "nothing moves while rendering is paused"
+    assert made.animation.player.seconds == (0.5 if goes else 0.0), "nothing moves while rendering is paused"
 
 
 def test_the_turntable_goes_once_round_in_its_time() -> None:
@@ -119,9 +120,9 @@ TOLD = "X, Y, Z choose an axis, click or Enter ends, Esc undoes"
 
 def test_an_object_follows_the_cursor_with_all_its_parts(stage: Stage) -> None:
     editing = stage.editing
-    editing.player.playing = True
+    editing.animation.player.playing = True
     editing.grab()
-    assert editing.grabbing and not editing.player.playing
+    assert editing.grabbing and not editing.animation.player.playing
     assert stage.said == [f"pair follows the mouse in the plane of the view; {TOLD}"]
     assert not editing.update(0.0) and stage.updates == [], "nothing has moved"
     stage.move(120, 40)
@@ -167,14 +168,14 @@ def test_a_pose_deforms_meshes_and_changes_looks(stage: Stage) -> None:
         cameras=[Camera((0, 0, 5), (0, 0, 0))],
     )
     stage.renderer.prepared.scene = stage.view.scene = scene.moved(np.array([1]), np.diag([1.0, 1.0, 3.0, 1.0])[None])
-    stage.editing.seek_within(1.0)
+    stage.editing.animation.seek_within(1.0)
     stage.editing.update(0.0)
     assert stage.scene.meshes[0].positions[:, 2].tolist() == [1, 1, 1]
     assert stage.scene.materials[0].metallic == 0.25 and stage.scene.materials[1] is scene.materials[1]
     assert stage.scene.cameras[0].fov == 50.0 and stage.scene.instances[1].transform[2, 2] == 3
     assert scene_changes(scene, stage.scene).posed == (0,)
     before = stage.scene
-    stage.editing.seek_within(1.0)
+    stage.editing.animation.seek_within(1.0)
     stage.editing.update(0.0)
     assert stage.scene.meshes is before.meshes, "the same moment shares everything"
 
@@ -314,14 +315,13 @@ def test_a_light_is_dragged_by_the_mouse_anywhere(stage: Stage) -> None:
     editing.drop()
     stage.first.lights, stage.markers.chosen = [], None
     stage.renderer.prepared.scene = stage.view.scene = Scene(stage.first.meshes, stage.first.instances[:2])
-    stage.markers.forget()
     with pytest.raises(ViewerError, match="has none of its own"):
         editing.drag_light()
 
 
 def test_large_scenes_of_one_level_get_two_first(monkeypatch: pytest.MonkeyPatch) -> None:
     """What was asked for comes once they are there; in another scene it does not."""
-    monkeypatch.setattr(object_editing, "MOST_REBUILT", 0)
+    monkeypatch.setattr(animation, "MOST_REBUILT", 0)
     stage = Stage(levels=1)
     editing = stage.editing
     for accel, kind in (("bvh", "two-level-bvh"), ("grid", "two-level-grid"), ("none", "two-level-bvh")):
@@ -341,7 +341,7 @@ def test_large_scenes_of_one_level_get_two_first(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_button_that_is_up_before_the_structure_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(object_editing, "MOST_REBUILT", 0)
+    monkeypatch.setattr(animation, "MOST_REBUILT", 0)
     for up in (True, False):
         stage = Stage(levels=1)
         stage.markers.chosen = (True, 3)

@@ -40,7 +40,7 @@ class Desk:
         self.scene: Any = SimpleNamespace(
             name="box", cameras=[], camera=lambda aspect: Camera((0, 0, aspect), (0, 0, 0)), origin=FAR
         )
-        self.hits: Any = SimpleNamespace(triangle=np.array([3]), distance=np.array([2.5], np.float32))
+        self.hits: Any = SimpleNamespace(instance=np.array([3]), distance=np.array([2.5], np.float32))
         self.renderer: Any = SimpleNamespace(
             prepared=SimpleNamespace(scene=self.scene, starts=[0, 7]), settings=None, trace=self._trace
         )
@@ -58,6 +58,7 @@ class Desk:
         view.ray_under_cursor = lambda: self.controller.ray(3, 4, 10, 8)
         view.keymap, view.paused, view.tone, view.input = Keymap(), False, ToneMapping(0.0, "none"), InputState()
         view.trace_soon = lambda work: Viewport.trace_soon(view, work)
+        view.trace_under_cursor = lambda work: Viewport.trace_under_cursor(view, work)
         view.area, view.toggle_pause = PictureArea((100, 200)), lambda: Viewport.toggle_pause(view)
         self.loader: Any = SimpleNamespace(requested=Settings(), camera_index=-1, cancel=lambda: False)
         self.loader.change = self.loader.set = self._change
@@ -65,9 +66,8 @@ class Desk:
         self.loader.show_camera = self.shown.append
         for name in ("toggle_environment", "toggle_ground", "toggle_denoiser"):
             setattr(self.loader, name, lambda name=name: self.said.append(name))
-        editing: Any = SimpleNamespace(
-            grab=None, play=None, turn=None, step=print, next_animation=None, toggle_loop=None
-        )
+        animation = SimpleNamespace(play=None, step=print, next=None, toggle_loop=None)
+        editing: Any = SimpleNamespace(grab=None, turn=None, animation=animation)
         context: Any = SimpleNamespace(view=view, scene_loader=self.loader, editing=editing)
         self.context, self.clipboard = context, ""
         self.handlers = picture_handlers(context, self, lambda ending: self.saved.append(ending))
@@ -343,7 +343,7 @@ def test_focus(desk: Desk, ready: bool) -> None:
 
 def test_focus_on_nothing(desk: Desk) -> None:
     for number, said in ((-1, ["nothing under the cursor to focus"]), (0, [])):
-        desk.hits.triangle = np.array([number])
+        desk.hits.instance = np.array([number])
         assert desk.do("camera.focus") == said
         assert desk.controller._easing is (number == 0)
 

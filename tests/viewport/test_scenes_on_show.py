@@ -44,7 +44,7 @@ def test_the_meter_looks_at_what_is_new(desk: Desk) -> None:
         vars(desk.session).update(change)
         desk.loop.expose()
         assert desk.taken() == [("follow", "texture", 100.5, 0.02, False, same)]
-    desk.looked, desk.session.steps, desk.meter.settled = False, 9, False
+    desk.looked, desk.session.steps, desk.meter.reached = False, 9, False
     for _ in range(2):  # not looked at, it is new once more
         desk.loop.expose()
         assert desk.taken() == [("follow", "texture", 100.5, 0.02, False, False), "wake"]

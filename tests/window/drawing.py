@@ -251,7 +251,7 @@ def state(stage: Any) -> dict[str, Any]:
     found |= {"stop": (stage.session.stop.spp, stage.session.stop.error)}
     found |= {"markers": (markers.chosen, markers.visible)}
     found |= {"turning": editing.turning}
-    found |= {name: getattr(editing.player, name) for name in ("playing", "seconds", "loop", "speed")}
+    found |= {name: getattr(editing.animation.player, name) for name in ("playing", "seconds", "loop", "speed")}
     found |= {"camera": stage.scene_loader.camera_index}
     if controller is not None:
         camera = controller.camera

@@ -21,8 +21,8 @@ class Stage:
         from raystream.scene.scene import Scene
         from raystream.viewport import scene_loader, viewport
         from raystream.viewport.camera_controller import CameraController
-        from raystream.viewport.context import ViewportContext
         from raystream.viewport.debug_views.debug_views import DebugViews
+        from raystream.viewport.host import ViewportContext
         from raystream.viewport.keymap import Keymap
         from raystream.viewport.light_markers import LightMarkers
         from raystream.viewport.object_editing import ObjectEditing
@@ -134,4 +134,3 @@ def use_scene(stage: Stage, scene: Any, **settings: Any) -> None:
     stage.scene_loader.requested = stage.renderer.settings
     shown = stage.session.convergence
     shown.complete, shown.converged, shown.samples = True, True, 1
-    stage.markers.forget()

@@ -280,7 +280,7 @@ def test_shaders_are_compiled_anew(opened: Opener, place: Path, monkeypatch: pyt
     copy = place / "shaders"
     shutil.copytree(paths.shaders(), copy)
     monkeypatch.setattr(paths, "shaders", lambda: copy)
-    monkeypatch.setattr("raystream.viewport.reload.EVERY", 0.0)  # seconds between two looks
+    monkeypatch.setattr("raystream.window.app.EVERY", 0.0)  # seconds between two looks
     hands = opened("teapotahedron", (160, 120), machine="singlepass")
     app = hands.app
     hands.key("i")
@@ -328,7 +328,7 @@ def test_panels_lie_over_the_picture(opened: Opener) -> None:
     hands.move(590, 100)  # where no button under it tells what it does
     hands.quietly()
     hands.turn(4)  # neither a note nor a hint lies over the picture
-    hands.until(lambda: app.auto_exposure.settled, "its exposure")
+    hands.until(lambda: app.auto_exposure.reached, "its exposure")
     before, began, texture = hands.pixels(), app.session.pictures, app.canvas.texture
     for keys in (("ctrl+b",), ("i",), ("ctrl+b",)):
         hands.quietly(*keys)

@@ -62,9 +62,6 @@ def app(monkeypatch: pytest.MonkeyPatch) -> Any:
     made._chosen = {"samples": 1, "noise": 0.5, "tonemap": "none", "size": (5, 6)}  # by options: no preferences
     made.preferences = SimpleNamespace(save="save", size=(1, 1), speed=1.0, samples=1, noise=0.5)
     monkeypatch.setattr(gui_module, "draw_panels", lambda *given: order.append(("panels", *given)))
-    free = lambda left, right, wide, scale: (100 * scale * left, wide - 50 * scale * right)  # noqa: E731
-    monkeypatch.setattr(app_module.layout, "free", free)
-    monkeypatch.setattr(app_module.layout, "panels_fit", lambda size, scale: min(size) >= 200 * scale)
     imgui = part("imgui", get_draw_data=lambda: "drawn")
     monkeypatch.setattr(gui_module, "imgui", imgui)
     return made
@@ -166,7 +163,7 @@ def test_what_is_drawn(app: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         ("output.render", "drawn"),
         ("view.take_shots",),
         ("window.swap",),
-        ("canvas.settle",),
+        ("canvas.restore_sampling",),
         ("draw_schedule.note", 100.0, 0.5),
     ]
     assert (app.draws, app._pictures) == (11, 4)

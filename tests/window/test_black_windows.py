@@ -45,7 +45,7 @@ def test_a_window_whose_file_is_not_read_yet_shows_its_ground(
     opened: Any, place: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from raystream.window.app import App
-    from raystream.window.panels import layout
+    from raystream.window.window import GROUND
 
     read, load, shots = threading.Event(), raystream.load, list[bytes]()
 
@@ -63,6 +63,6 @@ def test_a_window_whose_file_is_not_read_yet_shows_its_ground(
     finally:
         read.set()
         app.release()
-    ground = np.round(np.array(layout.GROUND) * 255)
+    ground = np.round(np.array(GROUND) * 255)
     corner = np.frombuffer(shots[-1], np.uint8).reshape(90, 120, 3)[2, 2]
     np.testing.assert_allclose(corner, ground, atol=1)  # the driver's rounding

@@ -13,7 +13,7 @@ import raystream
 from raystream.base.errors import ViewerError
 from raystream.renderer.preview.scheduler import LEAST_ROWS, LONGEST, SCALES, STEP, TileRows, stream_shape
 from raystream.renderer.renderer import Renderer
-from raystream.renderer.sampling.frame_plan import FramePlan, TileDone, Tiling
+from raystream.renderer.sampling.sampler import FramePlan, TileDone, Tiling
 from raystream.renderer.session.session import Session
 from raystream.viewport.picture_texture import PictureTexture
 
@@ -133,7 +133,7 @@ def test_a_turn_ends_when_its_seconds_are_over(session: Session, monkeypatch: py
     assert session.renderer is not None
     sampler = session.renderer.sampler
     clock, render_tiles = [0.0], sampler.render_tiles
-    for module in ("session.session", "session.convergence", "preview.frame"):
+    for module in ("session.session", "preview.frame"):
         name = f"raystream.renderer.{module}.time"
         monkeypatch.setattr(name, SimpleNamespace(perf_counter=lambda: clock[0]))
 

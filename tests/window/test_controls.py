@@ -99,7 +99,6 @@ def use(panel_stage: Stage, scene: Any, **options: Any) -> None:
 
     panel_stage.session.use(Renderer(scene, device=panel_stage.device, **{"machine": "singlepass", **options}))
     panel_stage.scene_loader.requested = panel_stage.renderer.settings
-    panel_stage.markers.forget()
     panel_stage.session.convergence.complete = True
 
 
@@ -132,9 +131,9 @@ def test_the_camera_s(panel_stage: Stage, controls: Controls) -> None:
 
 
 def test_the_lens_s(panel_stage: Stage, controls: Controls) -> None:
-    from raystream.window.panels import light
+    from raystream.window.panels import options
 
-    controls.show(light.draw_lens)
+    controls.show(options.draw_lens)
     controller = panel_stage.view.controller
     assert "##focus" not in controls.places  # of a pinhole
     reach = controller.natural_speed
@@ -222,10 +221,10 @@ def test_more_notes_than_there_is_room_for(
 
 
 def test_samples_and_effects_of_whitted(panel_stage: Stage, controls: Controls) -> None:
-    from raystream.window.panels import light
+    from raystream.window.panels import options
 
     use(panel_stage, panel_stage.view.scene, program="whitted")
-    controls.show(light.draw_sampling)
+    controls.show(options.draw_sampling)
     controls.click("##noise", 0.5)
     assert panel_stage.session.stop.error == pytest.approx(0.05, abs=0.003)
     controls.choose("##quality", "draft")  # as without Open Image Denoise, which does nothing there
@@ -243,16 +242,16 @@ def test_lights_are_put_somewhere(panel_stage: Stage, controls: Controls, monkey
     import raystream
     from raystream.scene.environment import ImageEnvironment
     from raystream.scene.light import Light
-    from raystream.window.panels import light
+    from raystream.window.panels import options
 
     scene = raystream.Scene.from_triangles([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
     scene.lights = [Light("point", "bulb", position=(1, 2, 3)), Light("directional", "sun", direction=(0, -1, 0))]
     picture = ImageEnvironment(np.ones((4, 8, 3), np.float32))
     use(panel_stage, scene, program="cast", environment=picture)
-    controls.show(light.draw_environment)
+    controls.show(options.draw_environment)
     controls.click("##rotation", 0.25)
     assert panel_stage.scene_loader.requested.environment_rotation == pytest.approx(90, abs=8)
-    controls.show(light.draw_lights)
+    controls.show(options.draw_lights)
     controls.click("bulb")
     assert panel_stage.markers.chosen == (False, 0) and panel_stage.markers.visible
     put: list[Any] = []
@@ -269,35 +268,35 @@ def test_lights_are_put_somewhere(panel_stage: Stage, controls: Controls, monkey
 def test_many_lights_and_none(panel_stage: Stage, controls: Controls) -> None:
     import raystream
     from raystream.scene.light import Light
-    from raystream.window.panels import light
+    from raystream.window.panels import options
 
     scene = raystream.Scene.from_triangles([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
     use(panel_stage, scene, program="cast", environment="none")
-    controls.show(light.draw_lights)
+    controls.show(options.draw_lights)
     assert set(controls.places) == {"Markers##lights.show"}
-    scene.lights = [Light("point", f"bulb {k}") for k in range(light.MOST_LISTED + 2)]
+    scene.lights = [Light("point", f"bulb {k}") for k in range(options.MOST_LISTED + 2)]
     panel_stage.session.update(scene)
-    panel_stage.markers.forget()
     controls.again()
     listed = [name for name in controls.places if name.startswith("bulb")]
     assert (
-        len(listed) == light.MOST_LISTED and listed[-1] == f"bulb {light.MOST_LISTED - 1}##point{light.MOST_LISTED - 1}"
+        len(listed) == options.MOST_LISTED
+        and listed[-1] == f"bulb {options.MOST_LISTED - 1}##point{options.MOST_LISTED - 1}"
     )
 
 
 def test_the_environment_is_chosen_and_its_sun_moved(panel_stage: Stage, controls: Controls) -> None:
     import raystream
-    from raystream.window.panels import light
+    from raystream.window.panels import options
 
     scene = raystream.Scene.from_triangles([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
     use(panel_stage, scene, program="cast", environment="sky")
-    controls.show(light.draw_environment)
+    controls.show(options.draw_environment)
     controls.click("##sun height", 0.5)
     elevation, azimuth = panel_stage.scene_loader.requested.sun
     assert elevation == pytest.approx(45, abs=6) and azimuth == 60
     controls.click("##sun towards", 0.25)
     assert panel_stage.scene_loader.requested.sun == pytest.approx((elevation, -90), abs=12)
-    for name, value in ((light.BY_SCENE, None), *((word, word) for word in ("none", "sky", "studio"))):
+    for name, value in ((options.BY_SCENE, None), *((word, word) for word in ("none", "sky", "studio"))):
         controls.choose("##environment", name)
         assert panel_stage.scene_loader.requested.environment == value
 
@@ -305,12 +304,12 @@ def test_the_environment_is_chosen_and_its_sun_moved(panel_stage: Stage, control
 def test_animations(panel_stage: Stage, controls: Controls, monkeypatch: pytest.MonkeyPatch) -> None:
     from raystream.window.panels import motion
 
-    scene, sought, player = panel_stage.view.scene, [], panel_stage.editing.player
+    scene, sought, player = panel_stage.view.scene, [], panel_stage.editing.animation.player
     still = Track(0, "translation", np.array([0.0, 4.0]), np.zeros((2, 3)))
     animations = [Animation(name, (still,)) for name in ("walk", "run")]
     nodes = Hierarchy.of([-1], [[0, 0, 0]], [0])
     use(panel_stage, scene.with_parts(hierarchy=nodes, animations=animations), program="cast")
-    monkeypatch.setattr(panel_stage.editing, "seek", lambda seconds: sought.append(seconds))
+    monkeypatch.setattr(panel_stage.editing.animation, "seek", lambda seconds: sought.append(seconds))
     controls.show(motion.draw_motion)
     assert controls.click("Play") == ["animation.play"] and controls.click("Turntable") == ["turntable"]
     assert [controls.click(text) for text in ("Back", "Forward", "Loop")] == [
@@ -333,7 +332,7 @@ def test_the_timeline(panel_stage: Stage, controls: Controls, monkeypatch: pytes
     """A bar below the picture of an animated scene, where panels are shown."""
     scene, sought = SimpleNamespace(duration=4.0, animations=[SimpleNamespace(name="walk")], animation=0), []
     monkeypatch.setattr(type(panel_stage.view), "scene", property(lambda view: scene))
-    monkeypatch.setattr(panel_stage.editing, "seek", lambda seconds: sought.append(seconds))
+    monkeypatch.setattr(panel_stage.editing.animation, "seek", lambda seconds: sought.append(seconds))
     controls.show(lambda context: None)
     controls.click("##timeline.time", 0.25)
     assert sought[-1] == pytest.approx(1.0, abs=0.15) and controls.click("Play") == ["animation.play"]

@@ -161,7 +161,7 @@ def test_motion(panel_stage: Stage, sheet: Sheet, section: Callable[[str], None]
     sheet.use()
     scene.animations = moves
     sheet.show("two")
-    panel_stage.editing.player.playing = panel_stage.editing.turning = True
+    panel_stage.editing.animation.player.playing = panel_stage.editing.turning = True
     sheet.show("playing and turning")
     sheet.use()
     sheet.show("in a narrow window", (500, 400))

@@ -84,7 +84,7 @@ def test_status(panel_stage: Stage, sheet: Sheet) -> None:
 def test_what_the_status_line_tells(panel_stage: Stage, state: dict[str, Any], expected: str) -> None:
     """How far the picture is; nothing of programs, machines and passes, which the inspector tells."""
     from raystream.film.error import Stop
-    from raystream.window.panels.inspector import machine
+    from raystream.window.panels.inspector import machine_text
     from raystream.window.panels.overlay import status
 
     convergence = panel_stage.session.convergence
@@ -93,7 +93,7 @@ def test_what_the_status_line_tells(panel_stage: Stage, state: dict[str, Any], e
     for name, value in state.items():
         setattr(convergence, name, value)
     assert " | ".join(status(panel_stage.context)) == expected
-    assert machine(panel_stage.context).startswith(f"{panel_stage.renderer.settings.program} by ")
+    assert machine_text(panel_stage.context).startswith(f"{panel_stage.renderer.settings.program} by ")
     convergence.film.release()
 
 
@@ -116,17 +116,15 @@ def test_stream_inspector(panel_stage: Stage, sheet: Sheet, section: Callable[[s
     section("Lights")
     inspector = panel_stage.debug_views.inspector = Inspector(panel_stage.renderer, size=(24, 16))
     panel._view.channel = "state"  # the one that was last on show stays
-    whole = inspector.totals
+    counted = inspector.per_state
 
-    def totals() -> Any:
-        found = whole()
-        timed = {name: {**row, "seconds": 0.001 * row["calls"]} for name, row in found.per_state.items()}
-        return replace(found, per_state=timed)
+    def per_state() -> Any:
+        return {name: {**row, "seconds": 0.001 * row["calls"]} for name, row in counted().items()}
 
     def exact() -> None:
         inspector.passes[:] = [replace(served, seconds=0.00125 * served.number) for served in inspector.passes]
 
-    inspector.totals = totals
+    inspector.per_state = per_state
     inspector.begin(panel_stage.view.controller.camera)
     sheet.show("no pass yet")
     for _ in range(5):
@@ -169,7 +167,7 @@ def test_pixel_probe(panel_stage: Stage, sheet: Sheet, section: Callable[[str], 
 def test_in_space(panel_stage: Stage, sheet: Sheet, section: Callable[[str], None]) -> None:
     """Boxes, a probed ray, markers and the heat map with its legend, behind and beside the panels."""
     from raystream.scene.light import Light
-    from raystream.viewport.debug_views.heat import Heat
+    from raystream.viewport.debug_views.debug_views import Heat
     from raystream.viewport.debug_views.probe import probe
     from raystream.window.panels.panels import draw_panels
     from raystream.window.panels.space import Space

@@ -15,7 +15,7 @@ from raystream.film.files import image
 from raystream.film.tonemap import TONEMAPS, srgb8
 from raystream.options.table import OPTIONS
 from raystream.viewport.camera_controller import FOV_STEP
-from raystream.viewport.frame_loop import ASLEEP
+from raystream.viewport.host import ASLEEP
 from tests.window.conftest import Hands, xdotool
 
 Look = Callable[[Any], Any]

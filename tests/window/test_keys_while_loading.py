@@ -49,11 +49,11 @@ def test_they_are_performed_in_order(loading: Hands, gate: threading.Event) -> N
     assert view.actions.waiting == ["animation.play", "camera.right"] and not view.message.is_error
     assert loading.app.debug_views.heat is not None, "what needs no scene is done at once"
     gate.set()
-    loading.until(lambda: view.renderer is not None and editing.player.playing, "the animation")
+    loading.until(lambda: view.renderer is not None and editing.animation.player.playing, "the animation")
     assert view.actions.waiting == []
     loading.until(lambda: not view.controller.moving, "the view from the right")
     np.testing.assert_allclose(view.controller.camera.basis()[2], (-1, 0, 0), atol=1e-6)
-    assert editing.player.seconds > 0 and not view.message.is_error
+    assert editing.animation.player.seconds > 0 and not view.message.is_error
 
 
 def test_keys_that_are_held_move_the_first_camera(loading: Hands, gate: threading.Event) -> None:
@@ -79,7 +79,7 @@ def test_they_are_given_up_with_the_scene(loading: Hands, gate: threading.Event)
     gate.set()
     app.scene_loader.open("balls")
     loading.rest()
-    assert not app.editing.player.playing
+    assert not app.editing.animation.player.playing
 
 
 def test_the_file_on_its_way_has_neighbours_and_is_read_again(

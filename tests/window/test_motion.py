@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import raystream
-from raystream.viewport import object_editing
-from raystream.viewport.animation_player import FRAME
+from raystream.viewport import animation
+from raystream.viewport.animation import FRAME
 from raystream.viewport.debug_views.wires import project_points
 from tests.window.conftest import SMALL, Hands
 from tests.window.traced_pictures import rendered, settle
@@ -56,7 +56,7 @@ def test_an_object_follows_the_mouse(traced: Callable[..., Hands]) -> None:
 
 def test_objects_of_one_level_come_under_two(traced: Callable[..., Hands], monkeypatch: pytest.MonkeyPatch) -> None:
     """Where there are too many triangles to build a structure over them for each picture."""
-    monkeypatch.setattr(object_editing, "MOST_REBUILT", 30)
+    monkeypatch.setattr(animation, "MOST_REBUILT", 30)
     hands = traced(samples=1, accel="bvh")
     app = hands.app
     hands.move(*GRAB)
@@ -192,26 +192,26 @@ def test_the_animation_plays_and_rests(traced: Callable[..., Hands]) -> None:
     app = hands.app
     before = settle(hands)
     hands.key("space")
-    assert app.editing.player.playing and app.editing.active
+    assert app.editing.animation.player.playing and app.editing.active
     pictures = app.session.pictures
-    hands.until(lambda: app.session.pictures >= pictures + 3 and app.editing.player.seconds > 0.1)
+    hands.until(lambda: app.session.pictures >= pictures + 3 and app.editing.animation.player.seconds > 0.1)
     hands.key("space")
-    assert not app.editing.player.playing
+    assert not app.editing.animation.player.playing
     picture = settle(hands)
     assert (picture != before).any()
-    posed = raystream.load("balls").posed(app.editing.player.seconds)
+    posed = raystream.load("balls").posed(app.editing.animation.player.seconds)
     for new, wanted in zip(app.view.scene.instances, posed.instances, strict=True):
         np.testing.assert_allclose(new.transform, wanted.transform)
     np.testing.assert_array_equal(picture, rendered(app, 1, accel=ACCEL))
-    frame = round(app.editing.player.seconds / FRAME)
+    frame = round(app.editing.animation.player.seconds / FRAME)
     hands.key("shift+Right")
     hands.key("shift+Right")
     hands.key("shift+Left")
-    assert app.editing.player.seconds == (frame + 1) * FRAME
+    assert app.editing.animation.player.seconds == (frame + 1) * FRAME
     hands.key("ctrl+space")
-    assert not app.editing.player.loop
+    assert not app.editing.animation.player.loop
     hands.key("shift+space")
-    assert app.editing.player.seconds == 0.0, "of one animation, the next is itself"
+    assert app.editing.animation.player.seconds == 0.0, "of one animation, the next is itself"
     np.testing.assert_array_equal(settle(hands), before)
 
 
@@ -220,7 +220,7 @@ def test_it_opens_at_a_moment(traced: Callable[..., Hands]) -> None:
     hands = traced("balls", samples=1, accel=ACCEL, animation=0, moment=0.5)
     app = hands.app
     picture = settle(hands)
-    assert app.editing.player.seconds == 0.5 and not app.editing.player.playing
+    assert app.editing.animation.player.seconds == 0.5 and not app.editing.animation.player.playing
     posed = raystream.load("balls").posed(0.5)
     for new, wanted in zip(app.view.scene.instances, posed.instances, strict=True):
         np.testing.assert_allclose(new.transform, wanted.transform)

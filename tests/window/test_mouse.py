@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from raystream.renderer.preview.scheduler import HELD
-from raystream.viewport import frame_loop
+from raystream.viewport import host
 from raystream.viewport.camera_controller import WHEEL_DOLLY, WHEEL_SPEED, CameraController
 from raystream.viewport.host import TURNING
 from tests.window.conftest import Hands, xdotool
@@ -53,7 +53,7 @@ def test_drags(hands: Hands, name: str) -> None:
 def test_a_drag_that_rests_is_traced(hands: Hands, monkeypatch: pytest.MonkeyPatch) -> None:
     """The whole picture comes while the button is down, and goes with the next move."""
     app, now = hands.app, [time.monotonic()]
-    monkeypatch.setattr(frame_loop, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr(host, "time", SimpleNamespace(monotonic=lambda: now[0]))
     hands.move(100, 80)
     xdotool("mousedown", 1)
     hands.until(lambda: app.view.input.drag is not None, "drag")

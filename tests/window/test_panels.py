@@ -84,7 +84,7 @@ def test_buttons_ask_the_application(panel_stage, monkeypatch):
 def test_every_setting_of_light_can_be_chosen(panel_stage, monkeypatch):
     """Down the sections of samples and of lights: what is asked for reaches the renderer."""
     import raystream
-    from raystream.window.panels import light as light_panels
+    from raystream.window.panels import options as light_panels
     from raystream.window.panels import panels
 
     scene = raystream.load("cornell")
@@ -138,12 +138,12 @@ def test_every_option_of_photons_can_be_chosen(panel_stage, monkeypatch):
 def test_cameras_are_chosen_by_name(panel_stage, monkeypatch):
     """The list folds out below the place that is clicked, one name in a line."""
     import raystream
-    from raystream.window.panels import options, panels
+    from raystream.window.panels import panels, widgets
 
     scene = raystream.load("cornell")
     panel_stage.session.use(type(panel_stage.renderer)(scene, device=panel_stage.device, program="cast"))
     told, places = [], []
-    combo = options.combo
+    combo = widgets.combo
 
     def noted(name: str, values: list[str], current: str) -> str | None:
         chosen = combo(name, values, current)
@@ -152,7 +152,7 @@ def test_cameras_are_chosen_by_name(panel_stage, monkeypatch):
             places.append((imgui.get_item_rect_min(), imgui.get_item_rect_max()))
         return chosen
 
-    monkeypatch.setattr(options, "combo", noted)
+    monkeypatch.setattr(widgets, "combo", noted)
     monkeypatch.setattr(panels, "SECTIONS", (("Camera", panels._camera, True),))
     panel_stage.view.take(scene.cameras[0])
     panel_stage.draw()
@@ -179,7 +179,7 @@ def test_variants_are_chosen_by_name(panel_stage, monkeypatch):
     from dataclasses import replace
 
     from raystream.scene.material import Material
-    from raystream.window.panels import options, panels
+    from raystream.window.panels import panels, widgets
 
     offered, clicks = [], iter((1, None, 0))
 
@@ -188,7 +188,7 @@ def test_variants_are_chosen_by_name(panel_stage, monkeypatch):
         number = next(clicks, None)
         return None if number is None else values[number]
 
-    monkeypatch.setattr(options, "combo", combo)
+    monkeypatch.setattr(widgets, "combo", combo)
     monkeypatch.setattr(panels, "SECTIONS", (("Scene", panels._scene, True),))
     panel_stage.draw(1)
     assert not offered
@@ -250,7 +250,7 @@ def types(panel_stage: Stage, x: float, y: float) -> bool:
 
 
 def test_the_legend_of_the_heat_map_is_seen_beside_the_probe(panel_stage):
-    from raystream.viewport.debug_views.heat import Heat
+    from raystream.viewport.debug_views.debug_views import Heat
     from raystream.viewport.debug_views.probe import probe
     from raystream.window.panels import probe as probe_panel
     from raystream.window.panels.space import Space

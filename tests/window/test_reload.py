@@ -13,7 +13,7 @@ import raystream
 from raystream.base import paths
 from raystream.base.errors import ShaderError
 from raystream.renderer.renderer import Renderer
-from raystream.viewport.reload import EVERY, Watch
+from raystream.window.app import EVERY, Watch
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from raystream.renderer.preview.preview import BackgroundDenoiser
 from raystream.renderer.preview.scheduler import IN_FLIGHT, QUICK, TIMED_EVERY, FrameKind
 from raystream.renderer.renderer import Renderer
 from raystream.renderer.sampling.denoising import NoisyPicture
-from raystream.renderer.sampling.frame_plan import FramePlan
+from raystream.renderer.sampling.sampler import FramePlan
 from raystream.renderer.session import frame_runner
 from raystream.renderer.session.session import Session
 from raystream.scene.camera import Camera

@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("imgui_bundle", reason="imgui-bundle is not installed")
 
-from raystream.window.panels import layout, theme, widgets  # imports imgui
+from raystream.window.panels import theme, widgets  # imports imgui
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_colours_are_legible() -> None:
         red, green, blue = (v / 12.92 if v <= 0.04045 else ((v + 0.055) / 1.055) ** 2.4 for v in rgb)
         return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
-    ground = luminance(list(layout.GROUND))
+    ground = luminance(list(theme.GROUND))
     for rgb in ((255, 255, 255), (100, 200, 50), (0, 255, 0)):
         found = theme.legible(rgb)
         assert [found.x, found.y, found.z, found.w] == pytest.approx([*(part / 255 for part in rgb), 1.0])

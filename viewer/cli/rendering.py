@@ -208,7 +208,7 @@ def _summary(arguments: Namespace, picture: Picture, triangles: int, seconds: di
         samples_text = _counted(samples, "sample") if isinstance(samples, int) else f"{samples} samples"
         phrases.append(f"{samples_text} a pixel{stop_rule}")
     if "estimated error" in facts and not (isinstance(facts["samples"], int) and facts["samples"] < NOISE_FROM):
-        from raystream.renderer.session.convergence import percent
+        from raystream.renderer.session.session import percent
 
         denoiser = f" before --denoise {facts['denoised']}" if "denoised" in facts else ""
         phrases.append(f"noise {percent(float(facts['estimated error']))}{denoiser}{_noise_remark(arguments, facts)}")
@@ -224,7 +224,7 @@ def _noise_remark(arguments: Namespace, facts: dict[str, Any]) -> str:
     it; empty where it has none, or has ended below."""
     from raystream.film.error import FIRST_LOOK
     from raystream.renderer.sampling.denoising import noise_limit
-    from raystream.renderer.session.convergence import percent
+    from raystream.renderer.session.session import percent
 
     samples, error = facts["samples"], float(facts["estimated error"])
     if arguments.error is not None:

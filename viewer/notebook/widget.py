@@ -10,9 +10,8 @@ from rendercanvas.core.encoders import encode_array
 
 from raystream.renderer.sampling.picture import Picture
 from raystream.scene.card import html_card
-from raystream.viewport.browser import script
 from raystream.viewport.canvas import CanvasLoop, CanvasView
-from raystream.viewport.host import OWN_EVENTS
+from raystream.viewport.host import OWN_EVENTS, script
 
 SIZE = (640, 480)
 # Seconds before a widget releases its device memory: without an output (its cell was run again or cleared; another may

@@ -20,10 +20,9 @@ from raystream.options.table import OPTIONS
 from raystream.remote.guard import File, Files
 from raystream.renderer.inputs.settings import registered
 from raystream.renderer.sampling.picture import Picture
-from raystream.viewport.browser import script
 from raystream.viewport.canvas import CanvasLoop, CanvasView
 from raystream.viewport.commands import file_stem
-from raystream.viewport.host import OWN_EVENTS
+from raystream.viewport.host import OWN_EVENTS, script
 from raystream.viewport.keymap import ACTIONS, MOUSE, Keymap
 
 # -- the page in the browser: a full-size canvas, a status line, keys and options beside it ----------------------------
@@ -211,7 +210,7 @@ class RemoteCanvas(http.HttpRenderCanvas):
         try:
             view, loop = self.view, asyncio.get_running_loop()
             end = loop.time() + SETTLING
-            while not view.settle():
+            while not view.make_even():
                 if loop.time() > end:
                     return File.text("text/plain", "the picture is not complete yet", 503)
                 await asyncio.sleep(0.005)  # others have their turn

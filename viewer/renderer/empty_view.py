@@ -78,8 +78,8 @@ def _inner(foreground: NDArray[np.bool_], size: tuple[int, ...]) -> NDArray[np.b
 def scene_seen(hits: Stream) -> NDArray[np.bool_]:
     """(rows, columns) where hits of `RayQueries.coarse_hits` are of the scene, and not of its backdrop."""
     with hits.device.current():
-        found: NDArray[np.bool_] = hits.fields(("triangle",))["triangle"] >= 0
-    return found
+        on_scene: NDArray[np.bool_] = hits.fields(("triangle",))["triangle"] >= 0
+    return on_scene
 
 
 # -- pictures that would show nothing of a model -----------------------------------------------------------------------

@@ -15,12 +15,11 @@ from raystream.film.layers import LAYERS, expanded, series
 from raystream.film.mattes import MOST_BYTES, Coverage, clashes, layer_of, long_names, metadata, name_bits
 from raystream.kernels.light_layers import LIGHT_LAYERS, LIGHT_SUMS, VISIBILITY
 from raystream.kernels.records import HIT
-from raystream.renderer.inputs.hit_attributes import HitAttributes
+from raystream.renderer.inputs.hit_attributes import HitAttributes, PosedFrame, motion
 from raystream.renderer.inputs.prepared import PreparedScene
-from raystream.renderer.motion_layer import PosedFrame, motion
-from raystream.renderer.sampling.frame_plan import FramePlan, TileDone
 from raystream.renderer.sampling.parts import RendererParts
 from raystream.renderer.sampling.picture import HITS, Report, collect
+from raystream.renderer.sampling.sampler import FramePlan, TileDone
 from raystream.renderer.session.session import Session
 from raystream.scene.camera import Camera
 

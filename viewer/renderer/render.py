@@ -26,6 +26,7 @@ from raystream.options.picture import DEFAULT_QUALITY
 from raystream.options.table import OPTIONS, check, keywords
 from raystream.renderer.device.footprint import check_memory
 from raystream.renderer.inputs.camera import fitted, view_notes
+from raystream.renderer.inputs.hit_attributes import PosedFrame
 from raystream.renderer.inputs.settings import NAMES, Settings, unknown_keyword
 from raystream.renderer.layers import (
     SEEN,
@@ -37,7 +38,6 @@ from raystream.renderer.layers import (
     path_layers,
     sorts_light,
 )
-from raystream.renderer.motion_layer import PosedFrame
 from raystream.renderer.sampling.denoising import (
     LEAST_TOLERANCE,
     TOLERANCE,
@@ -283,9 +283,9 @@ def _features(
     film, clean = session.convergence.film.buffer, denoiser != "none"
     if film is None:
         return None
-    few, on_sample = feature_samples(session.samples), None
+    guide_samples, on_sample = feature_samples(session.samples), None
     if layers or placed.sampled:
-        samples = session.samples if layers else few
+        samples = session.samples if layers else guide_samples
         if placed.sampled:
             with renderer.device.current():
                 counts = film.fields(("count",))["count"]
@@ -295,15 +295,15 @@ def _features(
                 placed.see(buffer.fields(SEEN), counts > sample)
 
         backdrop = renderer.prepared.lighting.backdrop
-        same = (backdrop is None or backdrop.floor is None) and not renderer.prepared.surfaces.blend
+        guides = (backdrop is None or backdrop.floor is None) and not renderer.prepared.surfaces.blend
         with features_of(renderer, session.size, samples, progress, on_sample, floor=False) as features:
             if layers:
                 feature_layers(features, layers)
-            if clean and same:
+            if clean and guides:  # they guide the denoiser, too
                 return denoised(renderer, film, features, denoiser)
     if not clean:
         return None
-    with features_of(renderer, session.size, few, progress, layered=True) as features:
+    with features_of(renderer, session.size, guide_samples, progress, layered=True) as features:
         return denoised(renderer, film, features, denoiser)
 
 

@@ -14,10 +14,9 @@ from raystream.film.film import Film
 from raystream.options.declare import Affects
 from raystream.renderer.device.gpu_scene import GpuScene
 from raystream.renderer.device.tuning import tuned_device
+from raystream.renderer.inputs.hit_attributes import PosedFrame
 from raystream.renderer.inputs.prepared import PreparedScene
 from raystream.renderer.inputs.settings import Settings, documented
-from raystream.renderer.inputs.validate import deformed, placed
-from raystream.renderer.motion_layer import PosedFrame
 from raystream.renderer.photon_map import PhotonMap
 from raystream.renderer.render import (
     DEFAULT,
@@ -31,7 +30,7 @@ from raystream.renderer.render import (
 from raystream.renderer.sampling.picture import Picture, Report
 from raystream.renderer.sampling.ray_queries import Hits, RayQueries, pack_rays
 from raystream.renderer.sampling.sampler import Sampler
-from raystream.renderer.scene_update import ShownScene, first_scene, scene_request, show_scene
+from raystream.renderer.scene_update import ShownScene, deformed, first_scene, placed, scene_request, show_scene
 from raystream.scene.scene import Scene
 from raystream.stream.declare.program import Program
 from raystream.stream.gl.device import Device, in_one_switch

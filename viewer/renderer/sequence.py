@@ -16,13 +16,13 @@ from raystream.base.errors import ViewerError, ViewerWarning, warn
 from raystream.film.files.movie import frame_path, is_movie, write_movie
 from raystream.options.table import OPTIONS, check, part
 from raystream.renderer.inputs.camera import view
+from raystream.renderer.inputs.hit_attributes import PosedFrame
 from raystream.renderer.inputs.prepared import PreparedScene
 from raystream.renderer.inputs.settings import NAMES, Settings, unknown_keyword
-from raystream.renderer.inputs.validate import SCENE_KEYWORDS, scene_given
-from raystream.renderer.motion_layer import PosedFrame
 from raystream.renderer.render import RENDER_KEYWORDS
 from raystream.renderer.renderer import Renderer
 from raystream.renderer.sampling.picture import EXPOSURE, TONEMAP, Picture
+from raystream.renderer.scene_update import SCENE_KEYWORDS, scene_given
 from raystream.scene.animation import around
 from raystream.scene.animation import turntable as turned
 from raystream.scene.camera import Camera

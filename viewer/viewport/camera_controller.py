@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -159,50 +160,41 @@ LEAST_SHOWN, MOST_SHOWN = 1e-12, 1e12  # of an orthographic camera, in distances
 
 @dataclass
 class CameraOptics:
-    """The fields of a `Camera` beside its pose.
+    """The fields of a camera beside its pose. lens : a camera that has them, at rest. shown : height of an orthographic
+    picture, in distances to the target."""
 
-    fov : vertical, degrees. aperture : radius of the lens, scene units. focus : distance of the plane in focus, scene
-    units; None: the target's. shown : height of an orthographic picture, in distances to the target.
-    base: as in a camera.
-    """
-
-    fov: float
-    name: str
-    aperture: float
-    focus: float | None
-    projection: Projection | None
-    eyes: float | None
+    lens: Camera
     shown: float = 1.0
-    base: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
     @classmethod
     def of(cls, camera: Camera, distance: float) -> CameraOptics:
         """Those of a camera at that distance from its target, scene units."""
-        optics = cls(camera.fov, camera.name, camera.aperture, camera.focus, camera.projection, camera.eyes)
-        optics.base = camera.base
-        if isinstance(camera.projection, Orthographic):
-            optics.shown = camera.projection.height / distance
-        return optics
+        projection = camera.projection
+        shown = projection.height / distance if isinstance(projection, Orthographic) else 1.0
+        return cls(replace(camera, motion=()), shown)
 
     @property
     def orthographic(self) -> bool:
         """Whether its rays are parallel."""
-        return isinstance(self.projection, Orthographic)
+        return isinstance(self.lens.projection, Orthographic)
 
     @property
     def slope(self) -> float:
         """Tangent of half the field of view."""
-        return math.tan(math.radians(self.fov) / 2)
+        return math.tan(math.radians(self.lens.fov) / 2)
+
+    def set(self, **fields: Any) -> None:
+        """Give fields of the lens other values."""
+        self.lens = replace(self.lens, **fields)
 
     def camera(self, pose: CameraPose) -> Camera:
         """The camera in a pose."""
-        projection = self.projection
-        if self.orthographic:  # the nearer, the less it shows
-            projection = Orthographic(min(max(self.shown * pose.distance, LEAST_SHOWN), LARGEST_HEIGHT))
-        camera = pose.camera(self.fov, self.name)
-        return replace(
-            camera, aperture=self.aperture, focus=self.focus, projection=projection, eyes=self.eyes, base=self.base
-        )
+        placed = pose.camera(self.lens.fov, self.lens.name)
+        camera = replace(self.lens, origin=placed.origin, target=placed.target, up=placed.up)
+        if not self.orthographic:
+            return camera
+        height = min(max(self.shown * pose.distance, LEAST_SHOWN), LARGEST_HEIGHT)  # the nearer, the less it shows
+        return replace(camera, projection=Orthographic(height))
 
     def height_at(self, depth: float, distance: float) -> float:
         """Height of the view at a depth before the eye, scene units. distance : of the target."""
@@ -210,25 +202,24 @@ class CameraOptics:
 
     def set_fov(self, degrees: float) -> None:
         """Vertical field of view in degrees, held to 1..170; of a fisheye the angle across its circle, to 360."""
-        if isinstance(self.projection, Fisheye):
-            self.projection = replace(self.projection, angle=min(max(degrees, LEAST_ANGLE), MOST_ANGLE))
+        if isinstance(projection := self.lens.projection, Fisheye):
+            self.set(projection=replace(projection, angle=min(max(degrees, LEAST_ANGLE), MOST_ANGLE)))
         else:
-            self.fov = min(max(degrees, LEAST_FOV), MOST_FOV)
+            self.set(fov=min(max(degrees, LEAST_FOV), MOST_FOV))
 
     def widen(self, steps: float) -> None:
         """By 5 % a step; negative steps narrow the view."""
         factor = FOV_STEP ** min(max(steps, -200.0), 200.0)
         if self.orthographic:
             self.shown = min(max(self.shown * factor, LEAST_SHOWN), MOST_SHOWN)
-        elif isinstance(self.projection, Fisheye):
-            self.set_fov(self.projection.angle * factor)
         else:
-            self.set_fov(self.fov * factor)
+            projection = self.lens.projection
+            self.set_fov((projection.angle if isinstance(projection, Fisheye) else self.lens.fov) * factor)
 
     @property
     def name_of_projection(self) -> str:
         """One of `PROJECTIONS`, or the kind of a measured camera."""
-        projection = self.projection
+        projection = self.lens.projection
         if isinstance(projection, Fisheye) and projection.equisolid:
             return "equisolid"
         return "perspective" if projection is None else projection.kind
@@ -236,16 +227,16 @@ class CameraOptics:
     def choose_projection(self, name: str) -> None:
         """Take one of `PROJECTIONS`: an orthographic one shows as much at the target as the perspective; a fisheye
         keeps its angle."""
-        previous = self.projection
+        previous = self.lens.projection
+        projection: Projection | None = None
         if name == "orthographic":
-            self.projection, self.shown = Orthographic(1.0), self.shown if self.orthographic else 2 * self.slope
+            projection, self.shown = Orthographic(1.0), self.shown if self.orthographic else 2 * self.slope
         elif name == "equirectangular":
-            self.projection = Equirectangular()
-        elif name == "perspective":
-            self.projection = None
-        else:
+            projection = Equirectangular()
+        elif name != "perspective":
             angle = previous.angle if isinstance(previous, Fisheye) else HALF_SPHERE
-            self.projection = Fisheye(angle, name == "equisolid")
+            projection = Fisheye(angle, name == "equisolid")
+        self.set(projection=projection)
 
 
 # -- flight by keys: those that are down, and the velocity that follows them -------------------------------------------
@@ -395,7 +386,8 @@ class CameraController:
         self._pose = pose_of(camera)
         self._optics = CameraOptics.of(camera, self._pose.distance)
         if camera.aperture == 0 and camera.focus is not None:
-            self._pose.distance, self._optics.focus = camera.focus, None
+            self._pose.distance = camera.focus
+            self._optics.set(focus=None)
             self._pose.target = self._pose.eye + camera.focus * self._pose.forward()
         self._stop()
         self._camera = camera
@@ -419,10 +411,10 @@ class CameraController:
             return False
         now = self.camera
         optics = {name: getattr(now, name) for name in ("fov", "aperture", "focus", "projection", "eyes")}
-        own, other = (replace(default(aspect), **optics) for aspect in (before, after))
-        if now != own or own == other:
+        default_before, default_after = (replace(default(aspect), **optics) for aspect in (before, after))
+        if now != default_before or default_before == default_after:
             return False
-        self.set_camera(other)
+        self.set_camera(default_after)
         return True
 
     def toggle_mode(self) -> None:
@@ -451,7 +443,7 @@ class CameraController:
 
     def set_lens(self, aperture: float, focus: float | None) -> None:
         """Radius of the lens, and the distance that it shows sharp (None: the target's), scene units."""
-        self._optics.aperture, self._optics.focus = aperture, focus
+        self._optics.set(aperture=aperture, focus=focus)
         self._touch()
 
     def step_fov(self, steps: float) -> None:
@@ -582,8 +574,8 @@ class CameraController:
         pose, forward = self._pose, self._pose.forward()
         low, high = self._bounds
         out = float((np.where(forward > 0, high - pose.eye, pose.eye - low) / np.abs(forward).clip(1e-12)).min())
-        wanted = distance if math.isfinite(distance) else pose.distance
-        pose.distance = max(min(wanted, out), NEAREST_PIVOT * self._diagonal)
+        target_distance = distance if math.isfinite(distance) else pose.distance
+        pose.distance = max(min(target_distance, out), NEAREST_PIVOT * self._diagonal)
         pose.target = pose.eye + pose.distance * forward
         self._interrupt()
         self._anchor = pose.target

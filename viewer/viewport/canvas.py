@@ -33,10 +33,8 @@ from raystream.scene.camera import Camera
 from raystream.scene.edits.animated import check_animated
 from raystream.scene.scene import Scene
 from raystream.stream.gl.device import Device
-from raystream.viewport.browser import serialize_motion
 from raystream.viewport.commands import picture_handlers
-from raystream.viewport.frame_loop import FrameLoop
-from raystream.viewport.host import ViewerHost
+from raystream.viewport.host import FrameLoop, ViewerHost, serialize_motion
 from raystream.viewport.keymap import Keymap
 from raystream.viewport.picture_texture import Display, PictureTexture
 from raystream.viewport.preferences import Preferences
@@ -103,7 +101,7 @@ class Bitmaps:
             self._target = context.framebuffer([context.texture(view.area.pixels, 4)])
         self._display.draw(self.canvas.texture, self._target, view.area.pixels, view.tone.stops, view.tone.tonemap)
         pixels = np.frombuffer(self._target.read(components=4, alignment=1), np.uint8)
-        self.canvas.settle()
+        self.canvas.restore_sampling()
         bitmap = pixels.reshape(height, width, 4)[::-1].copy()
         bitmap[..., 3] = 255
         return bitmap
@@ -289,7 +287,7 @@ class CanvasView:
             samples = view_options.get("spp", stop.spp)
             self.session.stop_at(stop.spp if samples is None else samples, view_options.get("error", stop.error))
         if any(view_options.get(name) is not None for name in MOTION):
-            self.context.editing.show_at(view_options.get("moment"), view_options.get("animation"))
+            self.context.editing.animation.show_at(view_options.get("moment"), view_options.get("animation"))
         view.tone.choose(exposure=view_options.get("exposure"), tonemap=view_options.get("tonemap"))
         camera_options = {name: view_options[name] for name in VIEW if name in view_options}
         if view.controller is None or view.scene is None:
@@ -384,15 +382,15 @@ class CanvasView:
             self.session.finish(converged=False)
             return self.session.picture()
 
-    def settle(self, budget: float = PIECE) -> bool:
+    def make_even(self, budget: float = PIECE) -> bool:
         """Work for about ``budget`` seconds on the picture at its full size; whether all of its pixels have as many
         samples now, so that `snapshot` takes no time. Raises ViewerError while there is no scene."""
         end = time.monotonic() + budget
         with self._current():
             self.view.require_scene()
-            while not self.session.settled and time.monotonic() < end:
+            while not self.session.even and time.monotonic() < end:
                 self.session.advance(0.0)
-            return self.session.settled and self.session.complete
+            return self.session.even and self.session.complete
 
     @property
     def camera(self) -> Camera:

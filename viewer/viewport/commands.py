@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from raystream import formats
 from raystream.accel.structures import MOST_UNSORTED
@@ -17,7 +18,7 @@ from raystream.options import table as options
 from raystream.programs import PICTURES
 from raystream.scene.camera import Camera
 from raystream.viewport.camera_controller import VIEWS
-from raystream.viewport.context import ViewportContext
+from raystream.viewport.host import ViewportContext
 from raystream.viewport.keymap import BY_NAME
 
 UNROLLS = ("auto", "1", "4,2", "8", "32")
@@ -53,11 +54,11 @@ def picture_handlers(
         "object.grab": editing.grab,
         "environment.toggle": scene_loader.toggle_environment,
         "ground.toggle": scene_loader.toggle_ground,
-        "animation.play": editing.play,
-        "animation.back": partial(editing.step, -1),
-        "animation.forward": partial(editing.step, 1),
-        "animation.next": editing.next_animation,
-        "animation.loop": editing.toggle_loop,
+        "animation.play": editing.animation.play,
+        "animation.back": partial(editing.animation.step, -1),
+        "animation.forward": partial(editing.animation.step, 1),
+        "animation.next": editing.animation.next,
+        "animation.loop": editing.animation.toggle_loop,
         "turntable": editing.turn,
         "depth.less": lambda: _deepen(context, -1),
         "depth.more": lambda: _deepen(context, 1),
@@ -162,19 +163,16 @@ def _next_camera(context: ViewportContext) -> None:
 
 
 def _focus(context: ViewportContext) -> None:
-    """The point under the cursor, from the ray that goes through it."""
-    view = context.view
-    renderer, controller = view.require_scene()
-    origin, direction = view.ray_under_cursor()
+    """The point under the cursor."""
+    controller = _flight(context)
 
-    def focus() -> None:
-        hits = renderer.trace([np.add(origin, renderer.prepared.scene.origin)], [direction], view=True)
-        if hits.triangle[0] < 0:
-            view.say("nothing under the cursor to focus")
+    def focus(_: int, point: NDArray[np.float64] | None) -> None:
+        if point is None:
+            context.view.say("nothing under the cursor to focus")
         else:
-            controller.focus(np.asarray(origin) + float(hits.distance[0]) * np.asarray(direction))
+            controller.focus(point)
 
-    view.trace_soon(focus)
+    context.view.trace_under_cursor(focus)
 
 
 def _copy(context: ViewportContext, clipboard: Clipboard) -> None:

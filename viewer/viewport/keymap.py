@@ -166,41 +166,18 @@ BY_NAME: dict[str, Action] = {action.name: action for action in ACTIONS}
 MODIFIERS = {"Ctrl": 0x2, "Alt": 0x4, "Shift": 0x1, "Super": 0x8}
 
 # Key -> the names of GLFW's constants. Keys of one character carry their ASCII code there and are not listed.
+_BARE = "SPACE ENTER TAB BACKSPACE INSERT DELETE LEFT RIGHT UP DOWN PAGE_UP PAGE_DOWN HOME END CAPS_LOCK SCROLL_LOCK"
+_PAD = {".": "DECIMAL", "/": "DIVIDE", "*": "MULTIPLY", "-": "SUBTRACT", "+": "ADD", "=": "EQUAL", "Enter": "ENTER"}
 NAMED: dict[str, tuple[str, ...]] = {
-    "Ctrl": ("LEFT_CONTROL", "RIGHT_CONTROL"),
-    "Alt": ("LEFT_ALT", "RIGHT_ALT"),
-    "Shift": ("LEFT_SHIFT", "RIGHT_SHIFT"),
-    "Super": ("LEFT_SUPER", "RIGHT_SUPER"),
-    "Space": ("SPACE",),
+    **{
+        name: (f"LEFT_{word}", f"RIGHT_{word}")
+        for name in MODIFIERS
+        for word in [name.upper().replace("CTRL", "CONTROL")]
+    },
     "Esc": ("ESCAPE",),
-    "Enter": ("ENTER",),
-    "Tab": ("TAB",),
-    "Backspace": ("BACKSPACE",),
-    "Insert": ("INSERT",),
-    "Delete": ("DELETE",),
-    "Left": ("LEFT",),
-    "Right": ("RIGHT",),
-    "Up": ("UP",),
-    "Down": ("DOWN",),
-    "PageUp": ("PAGE_UP",),
-    "PageDown": ("PAGE_DOWN",),
-    "Home": ("HOME",),
-    "End": ("END",),
-    "CapsLock": ("CAPS_LOCK",),
-    "ScrollLock": ("SCROLL_LOCK",),
-    "NumLock": ("NUM_LOCK",),
-    "PrintScreen": ("PRINT_SCREEN",),
-    "Pause": ("PAUSE",),
-    "Menu": ("MENU",),
+    **{word.title().replace("_", ""): (word,) for word in f"{_BARE} NUM_LOCK PRINT_SCREEN PAUSE MENU".split()},
     **{f"F{n}": (f"F{n}",) for n in range(1, 26)},
-    **{f"Num{n}": (f"KP_{n}",) for n in range(10)},
-    "Num.": ("KP_DECIMAL",),
-    "Num/": ("KP_DIVIDE",),
-    "Num*": ("KP_MULTIPLY",),
-    "Num-": ("KP_SUBTRACT",),
-    "Num+": ("KP_ADD",),
-    "Num=": ("KP_EQUAL",),
-    "NumEnter": ("KP_ENTER",),
+    **{f"Num{name}": (f"KP_{word}",) for name, word in {**{str(n): str(n) for n in range(10)}, **_PAD}.items()},
 }
 
 # Other words that people type.
@@ -278,8 +255,8 @@ def _joined(key: str, modifiers: Collection[str]) -> str:
 def _printed(key: int, scancode: int) -> str:
     import glfw
 
-    found = glfw.get_key_name(key, scancode) or ""
-    return found.upper() if found.isascii() and _is_character(found) else ""
+    printed = glfw.get_key_name(key, scancode) or ""
+    return printed.upper() if printed.isascii() and _is_character(printed) else ""
 
 
 @cache
@@ -318,8 +295,8 @@ class Keymap:
         self._keys: dict[str, tuple[str, ...]] = {}
         self._actions: dict[str, Action] = {}
         for action in ACTIONS:
-            given = _texts(chosen[action.name], action, where) if action.name in chosen else action.keys
-            self._keys[action.name] = tuple(dict.fromkeys(_parsed(text, action, where) for text in given))
+            texts = _texts(chosen[action.name], action, where) if action.name in chosen else action.keys
+            self._keys[action.name] = tuple(dict.fromkeys(_parsed(text, action, where) for text in texts))
             for key in self._keys[action.name]:
                 other = self._actions.setdefault(key, action)
                 if other is not action:

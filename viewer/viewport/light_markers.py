@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raystream.scene.edits.movable import Movable, movable_lights, placed_light
-from raystream.scene.light import Light
 from raystream.scene.scene import Scene
 from raystream.viewport.debug_views.wires import project_points
 from raystream.viewport.viewport import Viewport
@@ -26,21 +25,15 @@ class LightMarkers:
         self.view = view
         self.visible = False
         self.chosen: tuple[bool, int] | None = None
-        self._listed: list[Movable] | None = None
-        self._box: NDArray[np.float64] | None = None  # (2, 3): of the scene
-
-    def forget(self) -> None:
-        """The scene has changed."""
-        self._listed = self._box = None
+        self._listed: tuple[Scene | None, list[Movable]] = (None, [])  # of a scene
+        self._box: tuple[Scene, NDArray[np.float64]] | None = None  # of a scene: (2, 3)
 
     def listed(self) -> list[Movable]:
         """Every light."""
         scene = self.view.scene
-        if scene is None:
-            return []
-        if self._listed is None:
-            self._listed = movable_lights(scene)
-        return self._listed
+        if self._listed[0] is not scene:
+            self._listed = scene, [] if scene is None else movable_lights(scene)
+        return self._listed[1]
 
     def is_chosen(self, light: Movable) -> bool:
         """Whether it is the selected one."""
@@ -76,9 +69,10 @@ class LightMarkers:
         """The scene's middle, and its diagonal."""
         scene = self.view.scene
         assert scene is not None
-        if self._box is None:
-            self._box = scene.bounds()
-        return self._box.mean(axis=0), float(np.linalg.norm(self._box[1] - self._box[0])) or 1.0
+        if self._box is None or self._box[0] is not scene:
+            self._box = scene, scene.bounds()
+        low, high = self._box[1]
+        return (low + high) / 2, float(np.linalg.norm(high - low)) or 1.0
 
     def under(self, cursor: tuple[float, float]) -> Movable | None:
         """The light whose marker is nearest to the cursor, if it is drawn and near enough."""
@@ -100,15 +94,10 @@ class LightMarkers:
         at, before = project_points(controller.camera, self.view.area.size, positions)
         return [(light, (float(x), float(y))) for light, (x, y), seen in zip(listed, at, before, strict=True) if seen]
 
-    @staticmethod
-    def moved(scene: Scene, light: Movable, position: Sequence[float]) -> Scene:
-        """The scene with a light without extent elsewhere."""
-        x, y, z = map(float, position)
-        lights = list(scene.lights)
-        lights[light.item_index] = placed_light(lights[light.item_index], (x, y, z))
-        return LightMarkers.of_pose(scene, lights)
 
-    @staticmethod
-    def of_pose(scene: Scene, lights: list[Light]) -> Scene:
-        """The scene with other lights without extent."""
-        return scene.with_parts(lights=lights)
+def moved_light(scene: Scene, light: Movable, position: Sequence[float]) -> Scene:
+    """The scene with a light without extent elsewhere."""
+    x, y, z = map(float, position)
+    lights = list(scene.lights)
+    lights[light.item_index] = placed_light(lights[light.item_index], (x, y, z))
+    return scene.with_parts(lights=lights)

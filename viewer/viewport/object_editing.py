@@ -1,9 +1,8 @@
-"""Motion: the scene's animation, the turntable, and objects, lights and environments that follow the mouse."""
+"""Objects, lights and environments that follow the mouse; the turntable."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -11,13 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from raystream.base.errors import ViewerError
 from raystream.renderer.preview.scheduler import HELD
-from raystream.scene.edits.animated import AnimatedParts, playing
 from raystream.scene.edits.movable import Movable
 from raystream.scene.scene import Scene
-from raystream.viewport.animation_player import AnimationPlayer
+from raystream.viewport.animation import SceneAnimation, SceneEdits
 from raystream.viewport.camera_controller import ORBIT
 from raystream.viewport.debug_views.debug_views import DebugViews
-from raystream.viewport.light_markers import LightMarkers
+from raystream.viewport.light_markers import LightMarkers, moved_light
 from raystream.viewport.scene_loader import SceneLoader
 from raystream.viewport.viewport import Viewport, choose_pivot
 
@@ -104,8 +102,6 @@ def _on_line(eye: Array, ray: Array, point: Array, axis: Array) -> Array | None:
 # -- motion ------------------------------------------------------------------------------------------------------------
 
 TURN_SECONDS = 12.0  # once round on the turntable
-MOST_REBUILT = 1 << 14  # triangles of a flat scene whose structure is built anew for each picture, in some 30 ms
-TWO_LEVELS = {"grid": "two-level-grid"}  # structure of one level -> of two; of any other two-level-bvh
 
 
 @dataclass
@@ -126,17 +122,14 @@ class ObjectEditing:
     def __init__(
         self, view: Viewport, scene_loader: SceneLoader, debug_views: DebugViews, markers: LightMarkers
     ) -> None:
-        self.view, self.scene_loader, self.debug_views, self.markers = view, scene_loader, debug_views, markers
-        self.player = AnimationPlayer()
+        self.view, self.scene_loader, self.markers = view, scene_loader, markers
+        self.edits = SceneEdits(view, scene_loader, debug_views)
+        self.animation = SceneAnimation(self.edits, self.drop)
         self.turning = False
-        self._animated_parts = AnimatedParts()
-        self._chosen = False  # another animation has been, and is not shown yet
-        self._first: tuple[float | None, int | str | None] = (None, None)  # moment and animation of the first scene
         self._grabbed: GrabbedPart | None = None
         self._dragging = False  # as long as a button is down
         self._moved = False  # the grab has, and nobody has seen it yet
         self._environment_turned = False  # the environment was
-        self._when_shown: Callable[[], None] | None = None
         self._next_scene: Scene | None = None  # by a program that changes the scene
         self._next_scene_until = 0.0  # until when another one is expected, by `time.monotonic`
 
@@ -149,99 +142,9 @@ class ObjectEditing:
     def active(self) -> bool:
         """Whether the picture changes by itself; nothing does while rendering is paused."""
         offers = self._next_scene is not None or time.monotonic() < self._next_scene_until
-        return not self.view.paused and (self.turning or offers or (self.player.playing and self._ready))
-
-    @property
-    def _ready(self) -> bool:
-        """Whether motion compiles nothing, and does not wait long for a structure. A grid's programs hold its
-        resolution, which may change."""
-        renderer = self.view.renderer
-        if renderer is None or renderer.prepared.structure.levels == 2:
-            return renderer is not None
-        return renderer.prepared.structure.name != "grid" and renderer.prepared.scene.triangle_count <= MOST_REBUILT
+        return not self.view.paused and (self.turning or offers or self.animation.plays)
 
     # -- what is asked for -----------------------------------------------------------------------------------------
-
-    def play(self) -> None:
-        """Play or pause the animation."""
-        scene = self._animated()
-        self.drop()
-        self.player.toggle(scene.duration)
-        if self.player.playing:
-            self._movable(lambda: None)
-        self._tell_animation()
-
-    def step(self, frames: int) -> None:
-        """Pause the animation, and show it ``frames`` frames later."""
-        scene = self._animated()
-        self.drop()
-        self.player.step(frames, scene.duration)
-        self._movable(lambda: None)
-        self._tell_animation()
-
-    def next_animation(self) -> None:
-        """Show the scene's next animation."""
-        self.choose_animation((self._animated().animation + 1) % len(self.animations))
-
-    def choose_animation(self, animation: int | str) -> None:
-        """Show an animation from its first moment on, by its name or number among `animations`, or ``all`` at once.
-        Parts moved by the one before are at rest again.
-
-        Raises ViewerError for an unknown one, and where nothing moves.
-        """
-        self._animated().play(animation)
-        self.drop()
-        self._chosen = True
-        self.seek(0.0)
-        self._tell_animation()
-
-    def show_at(self, moment: float | None, animation: int | str | None) -> None:
-        """Rest at a moment of an animation, as `seek_within` and `choose_animation` do; None leaves it. Before there is
-        a scene, this is for the one that comes.
-
-        Raises ViewerError as these do; nothing has changed then.
-        """
-        if self.view.scene is None:
-            before = self._first
-            self._first = (before[0] if moment is None else moment, before[1] if animation is None else animation)
-            return
-        playing(self._animated(), animation)
-        if animation is not None:
-            self.choose_animation(animation)
-        if moment is not None:
-            self.seek_within(moment)
-            self._tell_animation()
-
-    @property
-    def animations(self) -> list[str]:
-        """The scene's animations by name."""
-        scene = self.view.scene
-        return [] if scene is None else [each.name for each in scene.animations]
-
-    @property
-    def animation(self) -> str:
-        """The name of the chosen one; empty without any."""
-        scene = self.view.scene
-        chosen = None if scene is None else scene.playing
-        return "" if chosen is None else chosen.name
-
-    def toggle_loop(self) -> None:
-        """Whether the animation begins again behind its end."""
-        self.player.loop = not self.player.loop
-        self.view.say_switched("loop", self.player.loop)
-
-    def _animated(self) -> Scene:
-        """The scene. Raises ViewerError where nothing moves in it, and where there is none."""
-        scene = self._scene
-        if scene.duration == 0:
-            raise ViewerError(
-                "animation", "nothing moves in this scene", f"{self.view.keymap.text('turntable')} turns it"
-            )
-        return scene
-
-    def _tell_animation(self) -> None:
-        player, name = self.player, f"'{self.animation}' " if self.animation else ""
-        self.view.say(f"animation {name}{'plays' if player.playing else f'rests at {player.seconds:.2f} s'}")
 
     def turn(self) -> None:
         """Start or stop the turntable."""
@@ -250,19 +153,6 @@ class ObjectEditing:
         if self.turning:
             self.view.attempt(lambda: choose_pivot(self.view))
         self.view.say_switched("turntable", self.turning)
-
-    def seek(self, seconds: float) -> None:
-        """Show another moment of the animation."""
-        self.player.seek(seconds)
-        self._movable(lambda: None)
-        self.view.wake()
-
-    def seek_within(self, seconds: float) -> None:
-        """Pause at a moment of the animation, at an end beyond it. Raises ViewerError where nothing moves."""
-        scene = self._animated()
-        if np.isfinite(seconds):
-            self.player.playing = False
-            self.seek(min(max(seconds, 0.0), scene.duration))
 
     def offer(self, scene: Scene) -> None:
         """Show another scene, once no preview is in progress; where scenes follow one another, the picture is in
@@ -283,22 +173,19 @@ class ObjectEditing:
         if self.grabbing:
             self.drop()
             return
-        renderer, _ = view.require_scene()
+        view.require_scene()
         light = self.markers.under(view.input.cursor)
         if light is not None:
             self.grab_light(light)
             return
-        origin, direction = view.ray_under_cursor()
 
-        def find() -> None:
-            hits = renderer.trace([np.add(origin, renderer.prepared.scene.origin)], [direction], view=True)
-            if hits.instance[0] < 0:
+        def grab(instance: int, point: NDArray[np.float64] | None) -> None:
+            if point is None:
                 view.say("nothing under the cursor to grab")
-                return
-            point = np.asarray(origin) + float(hits.distance[0]) * np.asarray(direction)
-            self._hold_instance(int(hits.instance[0]), point)
+            else:
+                self._hold_instance(instance, point)
 
-        view.trace_soon(find)
+        view.trace_under_cursor(grab)
 
     def grab_light(self, light: Movable) -> None:
         """A light follows the mouse; one of a surface with its whole object."""
@@ -306,7 +193,7 @@ class ObjectEditing:
         if light.kind == "area":
             self._hold_instance(light.item_index, np.asarray(light.position))
         else:
-            self._hold(GrabbedPart(light.name, Grab(self.markers.place(light)), self._scene, None, light))
+            self._hold(GrabbedPart(light.name, Grab(self.markers.place(light)), self.edits.scene, None, light))
 
     def drag_light(self) -> None:
         """The selected light, or the first one, follows the mouse until `end_drag`, wherever it is."""
@@ -328,31 +215,30 @@ class ObjectEditing:
         """Put a light elsewhere; of one that is nowhere the direction to it."""
         if light.kind == "area":
             shift = np.subtract(position, light.position)
-            self._movable(lambda: self._shift_instance(light.item_index, self._scene, shift))
+            self.edits.make_movable(lambda: self._shift_instance(light.item_index, self.edits.scene, shift))
         else:
-            self._show(self.markers.moved(self._scene, light, position))
+            self.edits.show(moved_light(self.edits.scene, light, position))
 
     def show_variant(self, name: str | None) -> None:
         """Show the scene in one of its material variants; None: as the file has it."""
-        self._show(self._scene.with_variant(name))
+        self.edits.show(self.edits.scene.with_variant(name))
 
     def _hold_instance(self, index: int, point: np.ndarray) -> None:
-        instance, mesh = self._scene.instances[index], self._scene.meshes[self._scene.instances[index].mesh]
+        instance, mesh = (
+            self.edits.scene.instances[index],
+            self.edits.scene.meshes[self.edits.scene.instances[index].mesh],
+        )
         name = instance.name or mesh.name or f"object {index}"
         dragged = self._dragging
 
         def hold() -> None:
             if self._dragging or not dragged:  # else the button is up before the structure is there
-                self._hold(GrabbedPart(name, Grab(point), self._scene, index, None))
+                self._hold(GrabbedPart(name, Grab(point), self.edits.scene, index, None))
 
-        self._movable(hold)
+        self.edits.make_movable(hold)
 
-    @property
-    def _scene(self) -> Scene:
-        return self.view.require_scene()[0].prepared.scene
-
-    def _hold(self, held: GrabbedPart) -> None:
-        self._grabbed, self.player.playing, self._moved = held, False, False
+    def _hold(self, part: GrabbedPart) -> None:
+        self._grabbed, self.animation.player.playing, self._moved = part, False, False
         self.follow()
         self._tell()
 
@@ -361,17 +247,6 @@ class ObjectEditing:
         name, where = self._grabbed.name, self._grabbed.grab.text
         ends = "releasing the button" if self._dragging else "click or Enter"
         self.view.say(f"{name} follows the mouse {where}; X, Y, Z choose an axis, {ends} ends, Esc undoes")
-
-    def _movable(self, then: Callable[[], None]) -> None:
-        """Do something that moves an object: in a large scene under a structure of two levels, to which it changes if
-        need be."""
-        if self._ready:
-            then()
-            return
-        kind = TWO_LEVELS.get(self.scene_loader.requested.accel, "two-level-bvh")
-        self._when_shown = then
-        self.scene_loader.set(accel=kind)
-        self.view.say(f"objects move under a structure of two levels: {kind} is built")
 
     # -- the mouse and the keyboard ----------------------------------------------------------------------------------
 
@@ -426,40 +301,31 @@ class ObjectEditing:
 
     def shown(self, same: bool) -> None:
         """A scene has come; ``same``: the one that was there, rebuilt or reread."""
-        then, self._when_shown = self._when_shown, None
         self._grabbed = None
-        self.markers.forget()
-        if not same:
-            self.player.restart()
-            self._animated_parts.forget()
-            self._chosen = False
-            first, self._first = self._first, (None, None)
-            if first != (None, None):
-                self.view.attempt(lambda: self.show_at(*first))
-        elif then is not None:
-            self.view.attempt(then)
+        self.animation.shown(same)
+        self.edits.shown(same)
 
     def update(self, dt: float) -> bool:
-        """``dt`` seconds go by; whether something moves by itself, or has moved, if only in the hand so far."""
+        """Advance motion by ``dt`` seconds, and show its edits, unless a preview is in progress; whether anything
+        moves, or has still to be shown."""
         view = self.view
         if self.turning and self.active and view.controller is not None and not view.area.minimised:
             view.controller.orbit(-dt * 2 * np.pi / (TURN_SECONDS * ORBIT), 0.0)
-        player = self.player
-        if player.playing and self.active and self._ready and view.scene is not None:
-            player.advance(dt, view.scene.duration)
-        posed = player.due and self._ready
-        waits = self._moved or posed or self._environment_turned or self._next_scene is not None
-        if view.session.previewing or not waits:
-            return self.active or waits
+        if self.animation.plays and self.active and view.scene is not None:
+            self.animation.player.advance(dt, view.scene.duration)
+        posed = self.animation.due
+        pending = self._moved or posed or self._environment_turned or self._next_scene is not None
+        if view.session.previewing or not pending:
+            return self.active or pending
         if self._environment_turned:
             self._environment_turned = False
             view.session.update(environment_rotation=self.scene_loader.requested.environment_rotation)
-            self._changed()
+            self.edits.changed()
         elif self._next_scene is not None and view.renderer is not None and self.scene_loader.loading is None:
             offered, self._next_scene = self._next_scene, None
-            view.attempt(lambda: self._show(offered))
+            view.attempt(lambda: self.edits.show(offered))
         elif self._moved or posed:
-            view.attempt(self._apply if self._moved else self._pose)
+            view.attempt(self._apply if self._moved else self.animation.pose)
         return True
 
     def _apply(self) -> None:
@@ -471,31 +337,12 @@ class ObjectEditing:
             self._shift_instance(grabbed.instance, grabbed.scene, grabbed.grab.shift)
         elif grabbed.light is not None:
             position = self.markers.shifted(grabbed.light, grabbed.grab.shift)
-            scene = self.markers.moved(grabbed.scene, grabbed.light, position)
-            self._show(scene)
+            scene = moved_light(grabbed.scene, grabbed.light, position)
+            self.edits.show(scene)
 
     def _shift_instance(self, index: int, scene: Scene, shift: np.ndarray) -> None:
         """An instance, with all that is one object with it, to so far from where it stands in ``scene``."""
         indices = scene.parts(index)
         shifted = np.array([scene.instances[each].transform for each in indices])
         shifted[:, :3, 3] += shift
-        self._show(self._scene.moved(np.array(indices), shifted))
-
-    def _pose(self) -> None:
-        """The animation's scene at its time."""
-        chosen, self._chosen = self._chosen, False
-        scene = self._animated_parts.rest(self._scene) if chosen else self._scene
-        scene = self._animated_parts.posed(scene, self.player.take())
-        if scene is not self._scene:
-            self._show(scene)
-
-    def _show(self, scene: Scene) -> None:
-        """Show an edit of the scene."""
-        self.view.session.update(scene)
-        self._changed()
-
-    def _changed(self) -> None:
-        """Queries of the old scene are out of date."""
-        self.markers.forget()
-        self.debug_views.scene_changed()
-        self.view.wake()
+        self.edits.show(self.edits.scene.moved(np.array(indices), shifted))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import moderngl
@@ -9,14 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raystream.denoise.upsampling import SHOWN
-from raystream.film.tonemap import TONEMAPS
+from raystream.film.tonemap import TONEMAPS, automatic_exposure, block_edge
 from raystream.kernels.photons import ESTIMATE
 from raystream.kernels.records import FILM, PATH, RADIANCE
 from raystream.renderer.device.tile_job import Tile
+from raystream.renderer.preview.scheduler import METERED
 from raystream.stream.compile.source import Source
 from raystream.stream.gl.device import Device
 from raystream.stream.gl.draw import Drawing, Shader, Tiles
-from raystream.stream.gl.objects import read_texture
+from raystream.stream.gl.objects import Readback, read_texture
 from raystream.stream.gl.passes import add_fetch
 from raystream.stream.gl.stream import Stream, float_texture
 from raystream.stream.machines.multipass import Multipass
@@ -124,19 +126,26 @@ class PictureTexture:
             framebuffer.release()
         texture.release()
 
-    def put(self, piece: Tile) -> None:
+    def put(self, tile: Tile) -> None:
         """Copy a tile to its place."""
         target = self._coming or self.texture
-        left, top = piece.columns.start, piece.rows.start
-        wide, tall = piece.columns.stop - left, piece.rows.stop - top
-        streams, shader = piece.machine.streams, self._place.shader
-        summed = "film" in piece.machine.linked.program.results
-        shader.bind("in_tile", streams["film" if summed else "radiance"].textures[0])
-        shader.set("summed", int(summed))
-        shader.set("corner", (left, top))
-        shader.set("wide", wide)
-        self._draw(self._place, target, (left, top, wide, tall))
+        summed = "film" in tile.machine.linked.program.results
+        texture = tile.machine.streams["film" if summed else "radiance"].textures[0]
+        rectangle = _rectangle(tile)
+        self._select(texture, summed, rectangle)
+        self._draw(self._place, target, rectangle)
         self.changes += self._coming is None
+
+    def _select(
+        self, texture: moderngl.Texture, summed: bool, rectangle: tuple[int, int, int, int] = (0, 0, 1, 1)
+    ) -> None:
+        """Give the program that places tiles a texture, of sums of samples or of radiance, and its place (left, top,
+        width, height)."""
+        shader = self._place.shader
+        shader.bind("in_tile", texture)
+        shader.set("summed", int(summed))
+        shader.set("corner", rectangle[:2])
+        shader.set("wide", rectangle[2])
 
     def show(self, picture: Stream) -> None:
         """Copy a whole picture, of any size."""
@@ -168,17 +177,13 @@ class PictureTexture:
             framebuffer.use()  # and leave another one's scissors, which would cut the copy
             self.device.context.copy_framebuffer(framebuffer, picture.framebuffer)
             return
-        shader = self._place.shader
-        shader.bind("in_tile", picture.textures[0])
-        shader.set("summed", 1)
-        shader.set("corner", (0, 0))
-        shader.set("wide", picture.size[0])
+        self._select(picture.textures[0], True, (0, 0, *picture.size))
         self._draw(self._place, target, (0, 0, *picture.size))
 
-    def grow(self, piece: Tile) -> bool:
+    def grow(self, tile: Tile) -> bool:
         """Show the running estimates of a tile in progress, where its machine keeps them from pass to pass; whether it
         does. `put` replaces them when the tile is done."""
-        machine, streams = piece.machine, piece.machine.streams
+        machine, streams = tile.machine, tile.machine.streams
         if self._coming is not None or not isinstance(machine, Multipass) or not SEARCHED.keys() <= streams.keys():
             return False
         self._running = self._running or Drawing(self.device, Shader(self.device, running_source()), self._square)
@@ -189,13 +194,12 @@ class PictureTexture:
             for k, texture in enumerate(stream.textures):
                 shader.bind(f"in_{name}_{k}", texture)
         shader.bind("in_state", machine.state.textures[0])
-        left, top = piece.columns.start, piece.rows.start
-        wide, tall = piece.columns.stop - left, piece.rows.stop - top
-        shader.set("corner", (left, top))
-        shader.set("wide", wide)
+        rectangle = _rectangle(tile)
+        shader.set("corner", rectangle[:2])
+        shader.set("wide", rectangle[2])
         program = machine.linked.program
         shader.set("searching", tuple(program.number(state) if state in program.by_name else -1 for state in SEARCHING))
-        self._draw(self._running, self.texture, (left, top, wide, tall))
+        self._draw(self._running, self.texture, rectangle)
         self.changes += 1
         return True
 
@@ -204,20 +208,16 @@ class PictureTexture:
         self._resize.shader.bind("in_picture", picture)
         self._resize.shader.set("size", target.size)
         self._draw(self._resize, target, (0, 0, *target.size))
-        self.settle()
+        self.restore_sampling()
 
-    def settle(self) -> None:
+    def restore_sampling(self) -> None:
         """Leave behind how streams are sampled.
 
         To Mesa's drivers the sampling that a buffer texture finds in its place, from whatever was drawn before, makes
         another variant of a machine's shader: after a filtered picture or a panel it would be compiled once more, in
         the middle of a picture.
         """
-        shader = self._place.shader
-        shader.bind("in_tile", self._plain)
-        shader.set("summed", 0)
-        shader.set("corner", (0, 0))
-        shader.set("wide", 1)
+        self._select(self._plain, False)
         self._nowhere.use()
         self.device.context.disable(moderngl.DEPTH_TEST | moderngl.BLEND | moderngl.CULL_FACE)
         self._place.render()
@@ -233,6 +233,12 @@ class PictureTexture:
         framebuffer.use()
         self.device.context.disable(moderngl.DEPTH_TEST | moderngl.BLEND | moderngl.CULL_FACE)
         drawing.render()
+
+
+def _rectangle(tile: Tile) -> tuple[int, int, int, int]:
+    """Left, top, width and height of a tile."""
+    left, top = tile.columns.start, tile.rows.start
+    return left, top, tile.columns.stop - left, tile.rows.stop - top
 
 
 # -- shows a picture in the window: exposure, tone map, sRGB -----------------------------------------------------------
@@ -298,3 +304,84 @@ class Display:
             texture.repeat_x = texture.repeat_y = False
             self._shown = self.device.context.framebuffer([texture])
         return self._shown
+
+
+# -- the light meter: the exposure that suits the picture on show, which it follows as eyes get used to light ----------
+
+ADAPTING = 0.35  # seconds in which all but 1/e of a difference is gone
+SAME = 0.01  # stops that nobody sees
+
+
+class AutoExposure:
+    """Stops that follow the pictures on show. stops : now. reached : whether they are where they lead to."""
+
+    def __init__(self, device: Device) -> None:
+        self.device = device
+        self.stops = self._target = 0.0
+        self._fresh, self._looked = True, -math.inf
+        self._coming: Readback | None = None  # of the picture looked at last: the host does not wait for it
+        self._means: tuple[moderngl.Texture, moderngl.Framebuffer] | None = None
+        self.reload()
+
+    def reload(self) -> None:
+        """Recompile its shader. Raises ShaderError; the old one then stays."""
+        shader = Shader(self.device, film_source("luminance"))
+        square = Tiles(self.device, (1, 1), 1)
+        square.keep(None)
+        self._drawing = Drawing(self.device, shader, square)
+
+    @property
+    def reached(self) -> bool:
+        """Whether the stops are where they lead to."""
+        return self.stops == self._target and self._coming is None
+
+    def begin(self) -> None:
+        """Another scene: its first picture is shown as suits it at once."""
+        self._fresh, self._looked, self._coming = True, -math.inf, None
+
+    def follow(self, picture: moderngl.Texture, now: float, dt: float, last: bool, same: bool = False) -> bool:
+        """Look at a picture, linear sRGB, unless it is the ``same`` as at the last look, if that was long ago or it is
+        the ``last`` for a while; whether it was looked at. Then move the stops by ``dt`` seconds. now : seconds since
+        any moment."""
+        due = self._coming is None and (self._fresh or (not same and (last or now - self._looked >= METERED)))
+        if due and self.device.concurrent and not self._fresh:
+            self._looked, self._coming = now, Readback(self.device, self._blocks(picture))
+        elif due:
+            self._looked, self._target = now, self.measure(picture)
+        elif self._coming is not None and self._coming.ready:
+            self._target, self._coming = _exposure(self._coming.read()), None
+        if self._fresh:
+            self.stops, self._fresh = self._target, False
+        self.stops += (self._target - self.stops) * (1 - math.exp(-dt / ADAPTING))
+        if abs(self._target - self.stops) < SAME:
+            self.stops = self._target
+        return due
+
+    def measure(self, picture: moderngl.Texture) -> float:
+        """The exposure in stops that suits a picture on the device, as `raystream.film.tonemap.stops` has it."""
+        texture = self._blocks(picture)
+        blocks = np.empty((texture.height, texture.width, texture.components), np.float32)
+        self.device.waits += 1
+        read_texture(texture, blocks)
+        return _exposure(blocks)
+
+    def _blocks(self, picture: moderngl.Texture) -> moderngl.Texture:
+        """Means of the picture's blocks."""
+        edge = block_edge(picture.size)
+        size = -(-picture.width // edge), -(-picture.height // edge)
+        if self._means is None or self._means[0].size != size:
+            texture = float_texture(self.device, size)
+            self._means = texture, self.device.context.framebuffer([texture])
+        texture, framebuffer = self._means
+        framebuffer.use()
+        framebuffer.viewport = (0, 0, *size)
+        self.device.context.disable(moderngl.DEPTH_TEST | moderngl.BLEND | moderngl.CULL_FACE)
+        self._drawing.shader.bind("in_picture", picture)
+        self._drawing.shader.set("edge", edge)
+        self._drawing.render()
+        return texture
+
+
+def _exposure(blocks: NDArray[np.float32]) -> float:
+    """By the means of a picture's blocks."""
+    return automatic_exposure(blocks.reshape(-1, 4)[:, 0].astype(np.float64))

@@ -123,32 +123,22 @@ class Preferences:
 # -- values ------------------------------------------------------------------------------------------------------------
 
 
-def _flag(value: Any) -> bool | None:
-    return value if isinstance(value, bool) else None
+def _reader(right: Callable[[Any], bool], form: Callable[[Any], Any] = lambda value: value) -> Callable[[Any], Any]:
+    """A reader of values that are right: in their form, and None in place of others."""
+    return lambda value: form(value) if right(value) else None
+
+
+def _whole(value: Any, most: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= most
 
 
 def _number(low: float, high: float) -> Callable[[Any], float | None]:
-    def read(value: Any) -> float | None:
-        right = isinstance(value, int | float) and not isinstance(value, bool) and low <= value <= high
-        return float(value) if right else None
-
-    return read
+    numeric = lambda value: isinstance(value, int | float) and not isinstance(value, bool)  # noqa: E731
+    return _reader(lambda value: numeric(value) and low <= value <= high, float)
 
 
-def _count(value: Any) -> int | None:
-    right = isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= MOST_SAMPLES
-    return value if right else None
-
-
-def _size(value: Any) -> tuple[int, int] | None:
-    if not isinstance(value, list) or len(value) != 2:
-        return None
-    right = all(isinstance(side, int) and not isinstance(side, bool) and 0 < side <= LARGEST_SIDE for side in value)
-    return (value[0], value[1]) if right else None
-
-
-def _word(value: Any) -> str | None:
-    return value if isinstance(value, str) and value else None
+def _texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(text, str) for text in value)
 
 
 def _exposure(value: Any) -> float | str | None:
@@ -158,38 +148,24 @@ def _exposure(value: Any) -> float | str | None:
         return None
 
 
-def _mode(value: Any) -> str | None:
-    return value if value in ("orbit", "fly") else None
-
-
-def _texts(value: Any) -> list[str] | None:
-    return value if isinstance(value, list) and all(isinstance(text, str) for text in value) else None
-
-
-def _recent(value: Any) -> list[str] | None:
-    return None if _texts(value) is None else list(dict.fromkeys(value))[:MOST_RECENT]
-
-
-def _keys(value: Any) -> dict[str, str | list[str]] | None:
-    right = isinstance(value, dict) and all(isinstance(k, str) or _texts(k) is not None for k in value.values())
-    return value if right else None
-
+_SIZE = _reader(
+    lambda value: isinstance(value, list) and [_whole(side, LARGEST_SIDE) for side in value] == [True] * 2, tuple
+)
+_KEYS = _reader(lambda value: isinstance(value, dict) and all(isinstance(k, str) or _texts(k) for k in value.values()))
+_FLAG = _reader(lambda value: isinstance(value, bool)), "true or false"
 
 # Key of the file -> (the checked value, or None for a wrong one; what is expected).
 READERS: dict[str, tuple[Callable[[Any], Any], str]] = {
-    "size": (_size, f"[WIDTH, HEIGHT], whole numbers from 1 to {LARGEST_SIDE}"),
-    "full_screen": (_flag, "true or false"),
-    "panels": (_flag, "true or false"),
-    "statistics": (_flag, "true or false"),
-    "hint": (_flag, "true or false"),
-    "samples": (_count, f"a whole number from 1 to {MOST_SAMPLES}"),
+    "size": (_SIZE, f"[WIDTH, HEIGHT], whole numbers from 1 to {LARGEST_SIDE}"),
+    **dict.fromkeys(("full_screen", "panels", "statistics", "hint"), _FLAG),
+    "samples": (_reader(lambda value: _whole(value, MOST_SAMPLES)), f"a whole number from 1 to {MOST_SAMPLES}"),
     "noise": (_number(0, 1), "a share of the mean from 0 to 1; 0 for no end"),
     "exposure": (_exposure, OPTIONS["exposure"].expected()),
-    "tonemap": (_word, 'the name of a tone map, such as "agx"'),
-    "mode": (_mode, '"orbit" or "fly"'),
+    "tonemap": (_reader(lambda value: isinstance(value, str) and value != ""), 'the name of a tone map, such as "agx"'),
+    "mode": (_reader(lambda value: value in ("orbit", "fly")), '"orbit" or "fly"'),
     "speed": (_number(1e-4, 1e4), "a factor from 0.0001 to 10000"),
-    "recent": (_recent, "a list of file names"),
-    "keys": (_keys, 'a table of keys by action, such as "program.cast" = "1" or "help" = ["H", "F1"]'),
+    "recent": (_reader(_texts, lambda value: list(dict.fromkeys(value))[:MOST_RECENT]), "a list of file names"),
+    "keys": (_KEYS, 'a table of keys by action, such as "program.cast" = "1" or "help" = ["H", "F1"]'),
 }
 
 

@@ -22,8 +22,7 @@ from raystream.options.declare import Affects
 from raystream.options.table import OPTIONS
 from raystream.renderer.empty_view import FILLED
 from raystream.renderer.inputs.camera import view as camera_of
-from raystream.renderer.inputs.lighting import UNLIT, background_of, seems_lit
-from raystream.renderer.inputs.own_light import only_suns, sky_of, white_radiance
+from raystream.renderer.inputs.lighting import UNLIT, background_of, only_suns, seems_lit, sky_of, white_radiance
 from raystream.renderer.inputs.prepared import PreparedScene, arranged, prepare
 from raystream.renderer.inputs.settings import NAMES, VIEW, Settings
 from raystream.renderer.preview.gbuffer import raster_scene

@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from raystream.base.errors import ViewerError
 from raystream.film.error import Stop, stop_of
@@ -228,6 +229,19 @@ class Viewport:
             work()
         else:
             self.compilation.request("the kernels for rays of their own", work)
+
+    def trace_under_cursor(self, work: Callable[[int, NDArray[np.float64] | None], object]) -> None:
+        """Do something with the instance and the point (3,), world space, under the cursor, -1 and None without; as
+        `trace_soon`."""
+        renderer, _ = self.require_scene()
+        origin, direction = self.ray_under_cursor()
+
+        def trace() -> None:
+            hits = renderer.trace([np.add(origin, renderer.prepared.scene.origin)], [direction], view=True)
+            instance = int(hits.instance[0])
+            work(instance, None if instance < 0 else np.add(origin, np.multiply(hits.distance[0], direction)))
+
+        self.trace_soon(trace)
 
     def toggle_pause(self) -> None:
         """Pause rendering, or go on."""

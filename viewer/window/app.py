@@ -7,12 +7,14 @@ import shutil
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import glfw
 import numpy as np
 
+from raystream.base import paths
 from raystream.base.errors import ViewerError
 from raystream.base.interrupts import raise_dropped
 from raystream.base.start import load_beside
@@ -38,20 +40,59 @@ from raystream.stream.declare.limits import LIMITS
 from raystream.stream.gl.device import Device
 from raystream.viewport import host
 from raystream.viewport.commands import numbered_file, picture_handlers
-from raystream.viewport.context import ViewportContext
 from raystream.viewport.debug_views.photons import PhotonPicture
 from raystream.viewport.folder import OPENED, start_folder
-from raystream.viewport.host import ViewerHost
+from raystream.viewport.host import ViewerHost, ViewportContext
 from raystream.viewport.keymap import MODIFIERS, key_text
 from raystream.viewport.picture_texture import Display, PictureTexture
 from raystream.viewport.preferences import Preferences
-from raystream.viewport.reload import Watch
 from raystream.viewport.viewport import RULES, Overlay, configured, rules
-from raystream.window.panels import layout
-from raystream.window.window import TITLE, Window
+from raystream.window.window import GROUND, TITLE, Window
 
 if TYPE_CHECKING:
     from raystream.window.gui import Gui
+
+# -- shader and program files that change on disk ----------------------------------------------------------------------
+
+EVERY = 0.5  # seconds between two looks
+
+Stamp = tuple[int, int] | None  # time of change in nanoseconds, and bytes; None for a file that is not there
+
+
+class Watch:
+    """Looks at the files that programs were made from, below ``shaders/`` or by absolute paths."""
+
+    def __init__(self) -> None:
+        self._stamps: dict[str, Stamp] = {}
+        self._next_look = 0.0
+        self._last_look = time.time_ns()
+
+    def changed(self, files: Iterable[str], now: float | None = None) -> list[str]:
+        """Those that have changed since the last look, names as in ``files``; none when it is not yet time to look.
+
+        A file that is new among them has changed where that was after the last look.
+        """
+        now = time.monotonic() if now is None else now
+        if now < self._next_look:
+            return []
+        self._next_look = now + EVERY
+        looked, self._last_look = self._last_look, time.time_ns()
+        folder, names = paths.shaders(), []
+        for name in sorted(files):
+            stamp = _stamp(folder / name)
+            new = name not in self._stamps
+            if stamp != self._stamps.get(name, stamp) or (new and stamp is not None and stamp[0] > looked):
+                names.append(name)
+            self._stamps[name] = stamp
+        return names
+
+
+def _stamp(path: Path) -> Stamp:
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size
 
 
 # -- when the window is drawn, and how long is traced in between: pure arithmetic, without OpenGL and a clock ----------
@@ -93,7 +134,7 @@ BUTTONS = {button: number for number, button in host.BUTTONS.items()}  # GLFW's 
 
 
 class Events:
-    """A listener (`raystream.window.window.Listener`): GLFW's events become those of `ViewerHost.handle`, unless a
+    """A listener (`raystream.window.window.CALLBACKS`): GLFW's events become those of `ViewerHost.handle`, unless a
     panel has them.
 
     gui : once it is loaded. custom_keys : a program's own keys, by key text without modifiers, before the window's.
@@ -107,18 +148,21 @@ class Events:
     def _handle(self, kind: str, **event: Any) -> None:
         self.host.handle({"event_type": kind, **event})
 
+    def _tell_gui(self, event: str, *arguments: Any) -> None:
+        """An event is for ImGui, too, by a method of its input; the window is drawn again."""
+        self.view.wake()
+        if self.gui is not None:
+            getattr(self.gui.input, event)(*arguments)
+
     @property
     def _over_panel(self) -> bool:
         return self.gui is not None and self.gui.input.wants_mouse
 
     def on_key(self, key: int, scancode: int, action: int, mods: int) -> None:
         """Hotkeys, unless a text field or the list of files has the keyboard."""
-        self.view.wake()
-        typed = False
-        if (gui := self.gui) is not None:
-            gui.input.key(key, action, mods)
-            typed = gui.file_list.visible or (gui.input.wants_keyboard and key != glfw.KEY_ESCAPE)
-        if typed and action != glfw.RELEASE:
+        self._tell_gui("key", key, action, mods)
+        gui = self.gui if action != glfw.RELEASE else None
+        if gui is not None and (gui.file_list.visible or (gui.input.wants_keyboard and key != glfw.KEY_ESCAPE)):
             return
         name = key_text(key, 0, scancode)
         handler = self.custom_keys.get(name)
@@ -131,15 +175,11 @@ class Events:
 
     def on_character(self, code: int) -> None:
         """Text for a field."""
-        if self.gui is not None:
-            self.gui.input.character(code)
-        self.view.wake()
+        self._tell_gui("character", code)
 
     def on_button(self, button: int, action: int, mods: int) -> None:
         """A drag begins or ends."""
-        self.view.wake()
-        if self.gui is not None:
-            self.gui.input.button(button, action == glfw.PRESS)
+        self._tell_gui("button", button, action == glfw.PRESS)
         x, y = self.view.input.cursor
         index = BUTTONS.get(button, 0)
         if action == glfw.RELEASE:
@@ -149,19 +189,15 @@ class Events:
 
     def on_move(self, x: float, y: float) -> None:
         """A drag goes on."""
-        if self.gui is not None:
-            self.gui.input.move(x, y)
-        self.view.wake()
+        self._tell_gui("move", x, y)
         self._handle("pointer_move", x=x, y=y)
 
     def on_wheel(self, x: float, y: float) -> None:
         """Dolly to the cursor, or the speed of flight."""
-        self.view.wake()
-        if self.gui is not None:
-            self.gui.input.wheel(x, y)
+        self._tell_gui("wheel", x, y)
         if not self._over_panel:
-            at = self.view.input.cursor
-            self._handle("wheel", x=at[0], y=at[1], dy=-y * host.NOTCH)
+            column, row = self.view.input.cursor
+            self._handle("wheel", x=column, y=row, dy=-y * host.NOTCH)
 
     def on_resize(self, width: int, height: int) -> None:
         """The framebuffer has another size."""
@@ -171,27 +207,25 @@ class Events:
         view.session.resize(area.pixels)
         view.wake()
 
-    def on_minimise(self, minimised: bool) -> None:
+    def on_minimise(self, minimised: int) -> None:
         """Nothing is drawn while the window is an icon."""
-        self.view.area.minimise(minimised or min(self.view.area.pixels) == 0)
+        self.view.area.minimise(bool(minimised) or min(self.view.area.pixels) == 0)
         self.view.wake()
 
-    def on_focus(self, focused: bool) -> None:
+    def on_focus(self, focused: int) -> None:
         """Keys held when the focus goes are let go."""
-        if self.gui is not None:
-            self.gui.input.focus(focused)
+        self._tell_gui("focus", bool(focused))
         if not focused:
             self._handle("focus_out")
-        self.view.wake()
 
-    def on_drop(self, paths: list[str]) -> None:
+    def on_drop(self, paths: Sequence[str]) -> None:
         """A file dropped on the window is opened."""
         if paths:
             self.host.scene_loader.open_file(paths[0])
 
-    def on_scale(self, scale: float) -> None:
+    def on_scale(self, *scales: float) -> None:
         """The window has come to a screen of another density."""
-        self.view.area.rescale(scale)
+        self.view.area.rescale(max(scales))
         self.view.wake()
 
 
@@ -361,7 +395,7 @@ class App:
         self.markers, self.auto_exposure, self.frame_loop = host.markers, host.auto_exposure, host.frame_loop
         self.view.tone.choose(**shown)
         self._chosen = {**self._rules(), "size": size}
-        self.editing.show_at(moment, animation)
+        self.editing.animation.show_at(moment, animation)
         self.events = Events(host)
         self.window.listen(self.events)
         self.view.actions.add(handlers(self.context, self.window, lambda: self.gui.file_list.show()))
@@ -462,7 +496,7 @@ class App:
         screen = self.window.context.screen
         if self.canvas.blank:
             screen.use()
-            screen.clear(*layout.GROUND, 1.0)
+            screen.clear(*GROUND, 1.0)
         else:
             self.display.draw(self.canvas.texture, screen, pixels, view.tone.stops - dim, view.tone.tonemap)
         self._draw_photons(pixels)
@@ -470,7 +504,7 @@ class App:
             self._gui.draw(dt)
         view.take_shots()
         self.window.swap()
-        self.canvas.settle()
+        self.canvas.restore_sampling()
         self.draws += 1
         self._pictures = self.session.pictures + self.session.warped
         self.draw_schedule.note(began, time.monotonic() - began)

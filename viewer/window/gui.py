@@ -10,7 +10,7 @@ from functools import cache
 import glfw
 
 from raystream.viewport.commands import Clipboard
-from raystream.viewport.context import ViewportContext
+from raystream.viewport.host import ViewportContext
 from raystream.window.bundle import imgui
 from raystream.window.panels.file_list import FileList
 from raystream.window.panels.imgui_draw import ImguiDraw

@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, Protocol
+from typing import Any
 
 import glfw
 import moderngl
@@ -16,23 +16,25 @@ from raystream.base.errors import DeviceError, ViewerError
 from raystream.stream.gl.contexts import PrelinkedContext, check_room
 
 TITLE = "Raystream"
+GROUND = (0.085, 0.094, 0.110)  # around the picture, sRGB
 NONE: Any = None  # where GLFW takes none, and its Python declarations do not
 NO_DISPLAY = "`raystream render` makes pictures without a window; `raystream view --remote` shows one in a browser"
 
 
-class Listener(Protocol):
-    """Events of a window. Coordinates are the window's, origin at the upper left; sizes are in pixels."""
-
-    def on_key(self, key: int, scancode: int, action: int, mods: int) -> None: ...
-    def on_character(self, code: int) -> None: ...
-    def on_button(self, button: int, action: int, mods: int) -> None: ...
-    def on_move(self, x: float, y: float) -> None: ...
-    def on_wheel(self, x: float, y: float) -> None: ...
-    def on_resize(self, width: int, height: int) -> None: ...
-    def on_focus(self, focused: bool) -> None: ...
-    def on_minimise(self, minimised: bool) -> None: ...
-    def on_drop(self, paths: list[str]) -> None: ...
-    def on_scale(self, scale: float) -> None: ...
+# GLFW's callbacks -> the methods of a listener that take their arguments. Coordinates are the window's, origin at the
+# upper left; sizes are in pixels.
+CALLBACKS = {
+    "key": "on_key",
+    "char": "on_character",
+    "mouse_button": "on_button",
+    "cursor_pos": "on_move",
+    "scroll": "on_wheel",
+    "framebuffer_size": "on_resize",
+    "window_focus": "on_focus",
+    "window_iconify": "on_minimise",
+    "drop": "on_drop",
+    "window_content_scale": "on_scale",
+}
 
 
 def overlap(one: tuple[int, int, int, int], other: tuple[int, int, int, int]) -> int:
@@ -101,19 +103,11 @@ class Window:
     def _on_error(self, code: int, text: bytes | str) -> None:
         self._fault = text.decode(errors="replace") if isinstance(text, bytes) else str(text)
 
-    def listen(self, to: Listener) -> None:
-        """Have events go to a listener."""
-        window, heed = self.handle, self._heed
-        glfw.set_key_callback(window, heed(lambda _, key, code, action, mods: to.on_key(key, code, action, mods)))
-        glfw.set_char_callback(window, heed(lambda _, code: to.on_character(code)))
-        glfw.set_mouse_button_callback(window, heed(lambda _, button, action, mods: to.on_button(button, action, mods)))
-        glfw.set_cursor_pos_callback(window, heed(lambda _, x, y: to.on_move(x, y)))
-        glfw.set_scroll_callback(window, heed(lambda _, x, y: to.on_wheel(x, y)))
-        glfw.set_framebuffer_size_callback(window, heed(lambda _, width, height: to.on_resize(width, height)))
-        glfw.set_window_focus_callback(window, heed(lambda _, focused: to.on_focus(bool(focused))))
-        glfw.set_window_iconify_callback(window, heed(lambda _, small: to.on_minimise(bool(small))))
-        glfw.set_drop_callback(window, heed(lambda _, paths: to.on_drop(list(paths))))
-        glfw.set_window_content_scale_callback(window, heed(lambda _, x, y: to.on_scale(max(x, y))))
+    def listen(self, to: Any) -> None:
+        """Have events go to a listener, by the methods of `CALLBACKS`."""
+        for event, name in CALLBACKS.items():
+            call = self._heed(lambda _, *arguments, name=name: getattr(to, name)(*arguments))
+            getattr(glfw, f"set_{event}_callback")(self.handle, call)
 
     def _heed(self, call: Callable[..., None]) -> Any:
         """A callback whose interrupt, by Ctrl-C or SIGTERM, is raised once GLFW's C code has returned, which would

@@ -16,7 +16,7 @@ from benchmarks.common import Options, Result, Table, Timing, cpus, facts, inter
 from benchmarks.scenes import Absent, _file, shared
 from raystream.film.device_film import FilmBuffer
 from raystream.renderer.renderer import Renderer
-from raystream.renderer.sampling.frame_plan import FramePlan, TileDone
+from raystream.renderer.sampling.sampler import FramePlan, TileDone
 from raystream.scene.scene import Scene
 from raystream.stream.machines.mask import COUNT_MODES
 

@@ -22,7 +22,7 @@ from benchmarks.common import Options, Result, Table, facts, say
 from benchmarks.errors import LUMINANCE
 from benchmarks.scenes import Absent, reference_picture
 from raystream.film.device_film import FilmBuffer
-from raystream.renderer.sampling.frame_plan import FramePlan
+from raystream.renderer.sampling.sampler import FramePlan
 
 ABOUT = "error estimates, renders that stop by them, and savings of adaptive sampling"
 

@@ -23,7 +23,7 @@ from raystream.renderer.preview.motion import of_motion
 from raystream.renderer.preview.preview import Preview
 from raystream.renderer.preview.scheduler import FrameKind, ScheduledFrame, Scheduler
 from raystream.renderer.renderer import Renderer
-from raystream.renderer.sampling.frame_plan import FramePlan
+from raystream.renderer.sampling.sampler import FramePlan
 from raystream.scene.camera import Camera
 from raystream.stream.jobs import returned
 

@@ -26,8 +26,8 @@ from raystream.renderer.renderer import Renderer
 from raystream.renderer.sampling.sampler import Sampler
 from raystream.scene.edits.animated import AnimatedParts
 from raystream.scene.scene import Scene
-from raystream.viewport.auto_exposure import AutoExposure
 from raystream.viewport.canvas import Bitmaps, CanvasView
+from raystream.viewport.picture_texture import AutoExposure
 from raystream.viewport.preferences import Preferences
 
 SIZE = (480, 270)

@@ -58,16 +58,16 @@ def replace_scene(before: PreparedScene, after: PreparedScene, resources: Resour
     after.lighting.share(before.lighting)
     values: dict[str, Any] = {}
     exchanged: set[int] = set()  # two modules may have one table
-    for mine, other in zip(old, new, strict=True):
-        if mine is other:
+    for old_module, new_module in zip(old, new, strict=True):
+        if old_module is new_module:
             continue
-        for memory, fresh in zip(mine.memories, other.memories, strict=True):
-            if id(memory) not in exchanged:
-                resources.exchange(memory, fresh)
-                exchanged.add(id(memory))
-        for name in other.capacities:  # programs are kept that have room for more
-            other.constants[name] = mine.constants[name]
-        values |= {name: value for name, (_, value) in other.uniforms.items()}
+        for old_memory, new_memory in zip(old_module.memories, new_module.memories, strict=True):
+            if id(old_memory) not in exchanged:
+                resources.exchange(old_memory, new_memory)
+                exchanged.add(id(old_memory))
+        for name in new_module.capacities:  # programs are kept that have room for more
+            new_module.constants[name] = old_module.constants[name]
+        values |= {name: value for name, (_, value) in new_module.uniforms.items()}
     if values:
         for machine in machines.values():
             machine.set(values)

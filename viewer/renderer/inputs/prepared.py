@@ -20,7 +20,13 @@ from raystream.film.files.checkpoint import fingerprint
 from raystream.lighting.emitters import EMISSION_SHARES, emission_shares
 from raystream.lighting.light_tree import MANY_LIGHTS, too_many
 from raystream.lighting.path import CANDIDATES, CANDIDATES_OF_TREE
-from raystream.materials.geometry import TANGENTS, flat_geometry, flat_tangents, object_geometry, object_tangents
+from raystream.materials.geometry import (
+    TANGENTS,
+    flat_geometry,
+    flat_tangents,
+    object_geometry,
+    object_tangents,
+)
 from raystream.materials.opacity import asking
 from raystream.materials.surface_features import SurfaceFeatures, surface_features
 from raystream.materials.tables import appearance, with_tables

@@ -230,8 +230,8 @@ def registered() -> dict[str, Option]:
 
     Texts on options (help, docstrings, pages) are made from these; floors below know no names.
     """
-    known = {"program": PICTURES, "layers": WORDS, "tonemap": TONEMAPS}
-    completed = {name: options.with_choices(options.OPTIONS[name], tuple(words)) for name, words in known.items()}
+    choices = {"program": PICTURES, "layers": WORDS, "tonemap": TONEMAPS}
+    completed = {name: options.with_choices(options.OPTIONS[name], tuple(words)) for name, words in choices.items()}
     completed["program"] = completed["program"].with_value(read=lambda _, value: read_program(value))
     return {**options.OPTIONS, **completed, "depth": options.OPTIONS["depth"].with_help(default=_depths())}
 
@@ -244,10 +244,10 @@ def documented(renderer: Documented) -> Documented:
     declared."""
     render = renderer.render  # type: ignore[attr-defined]
     for described, names in ((renderer, NAMES), (render, options.keywords("render"))):
-        told = options.docstring(names, registered())
-        described.__doc__ = f"{cleandoc(described.__doc__ or '')}\n\nOptions:\n\n{told}\n"
-    own = Signature.from_callable(renderer.__init__)  # type: ignore[misc]
-    plain = own.replace(parameters=list(own.parameters.values())[1:], return_annotation=Signature.empty)
+        texts = options.docstring(names, registered())
+        described.__doc__ = f"{cleandoc(described.__doc__ or '')}\n\nOptions:\n\n{texts}\n"
+    signature = Signature.from_callable(renderer.__init__)  # type: ignore[misc]
+    plain = signature.replace(parameters=list(signature.parameters.values())[1:], return_annotation=Signature.empty)
     renderer.__signature__ = options.signature(plain, NAMES)  # type: ignore[attr-defined]
     render.__signature__ = options.signature(Signature.from_callable(render), ())
     return renderer

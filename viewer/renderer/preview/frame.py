@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from raystream.film.device_film import FilmBuffer
 from raystream.renderer.device.tile_job import Tile
 from raystream.renderer.preview.scheduler import Pacing, ScheduledFrame, Scheduler
-from raystream.renderer.sampling.frame_plan import Event, PhotonMapBuilt, PhotonMapProgress, PlanProgress
+from raystream.renderer.sampling.sampler import Event, PhotonMapBuilt, PhotonMapProgress, PlanProgress
 from raystream.scene.camera import Camera
 from raystream.stream.gl.device import Device
 from raystream.stream.gl.objects import Timestamp
@@ -64,7 +64,7 @@ class Screen(Protocol):
         the one on show enlarged at first."""
         ...
 
-    def put(self, piece: Tile) -> None:
+    def put(self, tile: Tile) -> None:
         """A tile is complete: its machine's streams hold it until the next call."""
         ...
 
@@ -127,7 +127,7 @@ class FrameClock:
             return PlanProgress(self._share)
         failed = self.device.in_vain
         begun = self._moment() if self.concurrent and not job.frame.queued else None
-        with self.device.polling(self.concurrent):
+        with self.device.current(), self.device.polling(self.concurrent):
             event = next(job.steps, None)
         self.pending = self.device.in_vain > failed
         if event is not None:
@@ -166,7 +166,7 @@ class FrameClock:
         """A frame has ended."""
         self.scheduler.note_frame(job.frame, job.spent, job.mapping + job.upsampling)
 
-    # -- parts of a frame ------------------------------------------------------------------------------------------
+    # -- parts of a frame, in whose steps the context is current ---------------------------------------------------
 
     def timed(self, steps: Iterator[None], waits: bool = False) -> Generator[Event, None, float]:
         """Steps of a part; gives their seconds, without those of others in between. ``waits``: for the device, after
@@ -196,14 +196,10 @@ class FrameClock:
         is upsampled to; 0: it is not. ``traced``: camera rays have found their surfaces."""
         self.mark(job)
         self.device.flush()
-        while True:
-            with self.device.current():
-                if job.moments[-1].ready:
-                    break
+        while not job.moments[-1].ready:
             self.device.in_vain += 1
             yield RECONSTRUCTING
-        with self.device.current():
-            began, lit, filled, ended = (moment.seconds for moment in job.moments)
+        began, lit, filled, ended = (moment.seconds for moment in job.moments)
         job.spent, job.upsampling = max(ended - began, 1e-6), ended - lit
         if pixels:
             self.scheduler.upsampled.note(pixels / max(job.upsampling, 1e-6))

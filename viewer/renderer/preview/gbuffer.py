@@ -181,8 +181,8 @@ class _Bound:
     def __init__(self, shader: Shader, modules: list[Module], resources: Resources) -> None:
         self.shader = shader
         memories = [memory for module in modules for memory in module.memories]
-        own = {f"memory_{m.name}": resources.get(m).texture for m in memories if not isinstance(m, Table) or m.hot}
-        self._textures = {**own, "memory_arena": resources.arena}
+        tables = {f"memory_{m.name}": resources.get(m).texture for m in memories if not isinstance(m, Table) or m.hot}
+        self._textures = {**tables, "memory_arena": resources.arena}
         self._uniforms = {name: value for module in modules for name, (_, value) in module.uniforms.items()}
         self._uniforms |= resources.bases(modules)
 
@@ -214,10 +214,12 @@ class GBufferRaster:
         self._drawn = ref(drawn)
         self.programs: dict[str, _Bound]
         modules = drawn.modules(prepared)
-        sources = {name: _source(name, own, resources) for name, own in modules.items()}
-        made = {} if before is None else {name: bound.shader for name, bound in before.programs.items()}
+        sources = {name: _source(name, program_modules, resources) for name, program_modules in modules.items()}
+        compiled = {} if before is None else {name: bound.shader for name, bound in before.programs.items()}
         shaders = {
-            name: made[name] for name in made if name in sources and made[name].source.text == sources[name].text
+            name: shader
+            for name, shader in compiled.items()
+            if name in sources and shader.source.text == sources[name].text
         }
         for name in sources.keys() - shaders.keys():
             vertex = raster_source("visible_vertex") if name == "tested" else None
@@ -330,7 +332,7 @@ MOST_PIXELS = 4  # streams of pixels that are kept, one for each size
 
 
 class GBufferTracer:
-    """Fills buffers of `FEATURES` of one block each; the context need not be current."""
+    """Fills buffers of `FEATURES` of one block each."""
 
     def __init__(self, renderer: RendererParts) -> None:
         self.renderer = renderer
@@ -366,7 +368,7 @@ class GBufferTracer:
         blended: Blended = "random",
     ) -> Iterator[None]:
         """Fill a buffer with the hits of the camera rays of each pixel's first ``samples`` samples, in strips that take
-        about a step of a session each.
+        about a step of a session each, in all of which the context must be current.
 
         rate : rays a second, as far as is known. settings : by which lens, pixel filter and random numbers are chosen.
         first : number of the first sample. blended : of blended surfaces a ray takes one at random, or all, each by
@@ -377,24 +379,16 @@ class GBufferTracer:
         if not rays:
             return
         lens, pixel_filter = eye(settings, camera)
-        with renderer.device.current():
-            machine = self._machine()
-            shared, program = (
-                renderer.gpu_scene.first_hits(renderer.settings, renderer.camera).shared,
-                machine.linked.program,
-            )
-            uniforms = renderer.prepared.sample_uniforms(program, settings, shared, samples, first=first)
-            machine.fit({"pixel": self._pixel(size), "features": buffer.blocks[0].stream})
-            if renderer.prepared.surfaces.blend:
-                uniforms["opacity_layered"] = int(blended != "random")
-            machine.set({**lens_uniforms(lens, size, pixel_filter), **uniforms})
-            machine.choose(self._unfilled(buffer.blocks[0].stream) if blended == "unfilled" else None)
-            machine.bands = min(size[1], max(1, math.ceil(rays / (rate * STEP))))
-            run = machine.run()
-        while True:
-            with renderer.device.current():
-                if next(run, None) is None:
-                    break
+        machine, features = self._machine(), buffer.blocks[0].stream
+        shared = renderer.gpu_scene.first_hits(renderer.settings, renderer.camera).shared
+        uniforms = renderer.prepared.sample_uniforms(machine.linked.program, settings, shared, samples, first=first)
+        machine.fit({"pixel": self._pixel(size), "features": features})
+        if renderer.prepared.surfaces.blend:
+            uniforms["opacity_layered"] = int(blended != "random")
+        machine.set({**lens_uniforms(lens, size, pixel_filter), **uniforms})
+        machine.choose(self._unfilled(features) if blended == "unfilled" else None)
+        machine.bands = min(size[1], max(1, math.ceil(rays / (rate * STEP))))
+        for _ in machine.run():
             yield None
         buffer.brought_to(max(buffer.samples, samples))
 
@@ -492,9 +486,9 @@ class GBuffer:
     def warm(self) -> None:
         """Compile the rasteriser; the context must be current."""
         self._batch.finish()
-        made = self._made or self._make()
+        raster = self._made or self._make()
         buffer = Buffer(self.renderer.device, FEATURES, TINY)
-        made.draw(self.renderer.camera.with_lens(0.0), buffer.blocks[0].stream)
+        raster.draw(self.renderer.camera.with_lens(0.0), buffer.blocks[0].stream)
         buffer.release()
 
     def chosen(self) -> bool:

@@ -86,8 +86,8 @@ class PosedMotion:
         self._past, self._now = NamedStreams(device), NamedStreams(device)
         self._kept = self._known = False  # the vertices of the picture that is being made, and of the one before
 
-    def turn(self) -> None:
-        """The last pose kept is the one before the next."""
+    def advance(self) -> None:
+        """Another picture: the last pose kept is the one before its own."""
         self._past, self._now = self._now, self._past
         self._known, self._kept = self._kept, False
 

@@ -12,25 +12,24 @@ import sys
 import time
 from collections.abc import Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from typing import TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from raystream.base.errors import ViewerError
 from raystream.denoise import oidn
-from raystream.denoise.reconstruction import FittedLight
+from raystream.denoise.reconstruction import FittedLight, Reconstruction
 from raystream.denoise.reprojection import Changes, History
-from raystream.denoise.upsampling import SHOWN
+from raystream.denoise.upsampling import SHOWN, Upsampling
 from raystream.film.device_film import Buffer, FilmBuffer
 from raystream.kernels.records import FEATURES
 from raystream.renderer.device.machine_pool import compiled
 from raystream.renderer.inputs.prepared import PreparedScene
 from raystream.renderer.inputs.settings import Settings
 from raystream.renderer.preview.frame import RECONSTRUCTING, FrameClock, FrameJob, Steps
-from raystream.renderer.preview.gbuffer import Blended, GBuffer, GBufferTracer
-from raystream.renderer.preview.motion import changes, of_motion
-from raystream.renderer.preview.passes import PreviewPasses
+from raystream.renderer.preview.gbuffer import TINY, Blended, GBuffer, GBufferTracer
+from raystream.renderer.preview.motion import PosedMotion, changes, of_motion
 from raystream.renderer.preview.scheduler import (
     BEHIND_OTHERS,
     FINER,
@@ -51,12 +50,129 @@ from raystream.renderer.preview.scheduler import (
     shows,
 )
 from raystream.renderer.sampling.denoising import NoisyPicture, noisy_picture
-from raystream.renderer.sampling.frame_plan import Event
 from raystream.renderer.sampling.parts import RendererParts
+from raystream.renderer.sampling.sampler import Event
+from raystream.scene.camera import Camera
 from raystream.stream.gl.compiler import Batch
 from raystream.stream.gl.device import Device
 from raystream.stream.gl.stream import NamedStreams, Stream
 from raystream.stream.jobs import returned
+
+# -- the passes from light and surfaces to a preview's picture, the same for all scenes of a device --------------------
+
+PLAIN = Camera((0.0, 0.0, 1.0), (0.0, 0.0, 0.0))
+
+
+class CompiledPasses(NamedTuple):
+    """From light and surfaces to the picture."""
+
+    reconstruction: Reconstruction
+    history: History
+    posed: PosedMotion
+    upsampling: Upsampling
+
+
+_KINDS: dict[str, Any] = {
+    "reconstruction": Reconstruction,
+    "history": History,
+    "posed": PosedMotion,
+    "upsampling": Upsampling,
+}
+
+
+class PreviewPasses:
+    """Those of one device; the context must be current in every call but `warm`. held : the passes, once made."""
+
+    def __init__(self, device: Device) -> None:
+        self.device = device
+        self.held: CompiledPasses | None = None
+        self._parts: dict[str, Any] = {}
+        self._batch = Batch()  # of programs still to compile
+        self._rehearsed: set[str] = set()  # projections of cameras
+
+    @property
+    def compiled(self) -> bool:
+        """Whether nothing is left to compile."""
+        return self.held is not None and not self._batch
+
+    def made(self) -> CompiledPasses:
+        """The passes, compiled."""
+        if self.held is None:
+            self.prepare()
+            self._batch.finish()
+        assert self.held is not None
+        return self.held
+
+    def prepare(self) -> Batch:
+        """Make them; their programs, still to compile."""
+        for _ in self._made_one_by_one():
+            pass
+        return self._batch
+
+    def _made_one_by_one(self) -> Iterator[float]:
+        for name, kind in _KINDS.items():
+            if name in self._parts:
+                continue
+            with self.device.deferred() as batch:
+                part = self._parts[name] = kind(self.device)
+                if name in ("reconstruction", "upsampling"):  # others have all that is rehearsed
+                    part.prepare()
+            self._batch += batch
+            yield len(self._parts) / len(_KINDS)
+        if self.held is None:
+            self.held = CompiledPasses(**self._parts)
+
+    def warm(self) -> Iterator[float]:
+        """Make, compile and rehearse them, a step at a time; may be abandoned. Raises ShaderError."""
+        steps = self._made_one_by_one()
+        while True:
+            with self.device.current():
+                fraction = next(steps, None)
+            if fraction is None:
+                break
+            yield 0.5 * fraction
+        for fraction in compiled(self.device, self._batch):
+            yield 0.5 + 0.5 * fraction
+        with self.device.current():
+            self.finish()
+        yield 1.0
+
+    def finish(self, shown: Camera = PLAIN) -> None:
+        """Have all compiled and, for a plain camera and the one that is ``shown``, rehearsed."""
+        self.made()
+        self._batch.finish()
+        for camera in (PLAIN, *([PLAIN.with_projection(shown.projection, shown.eyes)] if shown.kind else [])):
+            if camera.kind not in self._rehearsed:
+                self._rehearse(camera)
+                self._rehearsed.add(camera.kind)
+
+    def _rehearse(self, camera: Camera) -> None:
+        """Draw a first picture, of few pixels of nothing: drivers compile their part of a pass when it is drawn first.
+        Passes for a film of more samples wait until there is one."""
+        reconstruction, history, _, upsampling = self.made()
+        device, size = self.device, TINY
+        film, features, target = FilmBuffer(device, size), Buffer(device, FEATURES, size), Stream(device, SHOWN, size)
+        surfaces = features.blocks[0].stream
+        lit = reconstruction.demodulate(film, features, features, camera)
+        blended = history.blend(lit, surfaces, camera, 1)
+        fitted = returned(reconstruction.fit(lit, blended, camera))
+        upsampling.draw(fitted, surfaces, camera)
+        upsampling.soften(1, 1.0)
+        upsampling.warp(camera, target)
+        upsampling.forget()
+        history.forget()
+        for each in (film, features, target):
+            each.release()
+
+    def release(self) -> None:
+        """Free their streams; another use makes them again."""
+        for part in self._parts.values():
+            part.release()
+        self._batch.release()
+        self._parts.clear()
+        self._rehearsed.clear()
+        self.held = None
+
 
 # -- open Image Denoise beside the picture in progress, in a thread of its own -----------------------------------------
 
@@ -135,6 +251,16 @@ def _give_way() -> None:
 
 T = TypeVar("T")
 NUMBERS = 4096  # of samples, until previews begin anew
+
+
+def stepped(steps: Generator[None, None, T]) -> Generator[Event, None, T]:
+    """The passes of a reconstruction, an event each."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            return end.value
+        yield RECONSTRUCTING
 
 
 class Preview:
@@ -289,8 +415,7 @@ class Preview:
     def _begin(self, job: FrameJob, film: FilmBuffer, whole: tuple[int, int]) -> tuple[int, int]:
         """Make ready for a frame's film: the size that its light is upsampled to."""
         kind = job.frame.kind
-        with self.renderer.device.current():
-            history, posed = self.passes.made().history, self.passes.made().posed
+        history, posed = self.passes.made().history, self.passes.made().posed
         if film is not self._film:
             self._samples, self._film = 0, film
             self._fit("film", film.size)
@@ -298,8 +423,8 @@ class Preview:
                 self._fit("edges", film.size)
             else:
                 self._drop("edges")
-            self._turn(history)
-            posed.turn()
+            self._advance_history(history)
+            posed.advance()
         # Light in motion and on rungs is blended with that before; at rest a film's picture is of its own samples.
         history.share = float(kind.in_motion and self.reprojects)
         size = self._affordable(film.size, whole, job.frame) if kind.preview else film.size
@@ -313,8 +438,7 @@ class Preview:
             yield event
             if rasterises and event.share > 0:
                 rasterises = False
-                with self.renderer.device.current():
-                    self.gbuffer.queue_triangles(self._buffers["finer"], job.eye)
+                self.gbuffer.queue_triangles(self._buffers["finer"], job.eye)
         assert not rasterises, "a run yields before its end"
 
     def _fill_gbuffer(
@@ -346,33 +470,28 @@ class Preview:
     def _picture(self, job: FrameJob, film: FilmBuffer, features: Buffer) -> Generator[Event, None, Stream]:
         """The picture of a film's light on the surfaces of ``features``, a pass or a few at a time: a stream of
         `SHOWN`, which holds until the next one."""
-        device, surfaces = self.renderer.device, self._guide.blocks[0].stream
+        reconstruction, in_motion = self.passes.made().reconstruction, job.frame.kind.in_motion
         light: FittedLight | Stream
         if features.samples == 0:  # their triangles alone are rasterised
-            with device.current():
-                self.gbuffer.queue_surfaces(features, job.eye)
+            self.gbuffer.queue_surfaces(features, job.eye)
             for _ in self._cast_blended(features, job):
                 yield RECONSTRUCTING
-        with device.current():
-            lit = self._demodulate(job, film)
+        lit = reconstruction.demodulate(film, self._buffers["film"], self._guide, job.eye)
         yield RECONSTRUCTING
-        with device.current():
-            blended = self._reproject(job, film, lit, surfaces)
+        blended = self._reproject(job, film, lit)
         yield RECONSTRUCTING
-        if job.frame.kind.in_motion or features.size != film.size:
-            light = yield from self._fit_light(job, film, lit, blended)
-        else:
-            light = yield from self._reconstruct(job, film, lit, features)
+        if in_motion or features.size != film.size:  # few samples: a function of place and normal
+            if not in_motion:
+                lit = blended = reconstruction.steady(lit, job.eye, film.samples)
+            light = yield from stepped(reconstruction.fit(lit, blended, job.eye))
+        else:  # the light of least error
+            light = yield from stepped(reconstruction.light(lit, features.blocks[0].stream, job.eye, film.samples))
         return self._upsample(job, film, light, features)
 
-    def _demodulate(self, job: FrameJob, film: FilmBuffer) -> Stream:
-        """Light without texture."""
-        return self.passes.made().reconstruction.demodulate(film, self._buffers["film"], self._guide, job.eye)
-
-    def _reproject(self, job: FrameJob, film: FilmBuffer, lit: Stream, surfaces: Stream) -> Stream:
+    def _reproject(self, job: FrameJob, film: FilmBuffer, lit: Stream) -> Stream:
         """Light blended with that of the pictures before, by the motion of the camera and of deforming objects."""
         _, history, posed, _ = self.passes.made()
-        scene, flow = self.renderer.gpu_scene, None
+        scene, surfaces, flow = self.renderer.gpu_scene, self._guide.blocks[0].stream, None
         posed.keep(scene)
         if history.changes.posed and history.used and not job.eye.kind:
             flow = posed.flow(scene, lit, surfaces, job.eye)
@@ -380,49 +499,21 @@ class Preview:
                 history.forget()
         return history.blend(lit, surfaces, job.eye, max(film.samples, 1), flow)
 
-    def _fit_light(
-        self, job: FrameJob, film: FilmBuffer, lit: Stream, blended: Stream
-    ) -> Generator[Event, None, FittedLight]:
-        """Light of few samples, as a function of place and normal."""
-        reconstruction = self.passes.made().reconstruction
-        if not job.frame.kind.in_motion:
-            with self.renderer.device.current():
-                lit = blended = reconstruction.steady(lit, job.eye, film.samples)
-        return (yield from self._stepped(reconstruction.fit(lit, blended, job.eye)))
-
-    def _reconstruct(
-        self, job: FrameJob, film: FilmBuffer, lit: Stream, features: Buffer
-    ) -> Generator[Event, None, Stream]:
-        """The light of least error of a film."""
-        steps = self.passes.made().reconstruction.light(lit, features.blocks[0].stream, job.eye, film.samples)
-        return (yield from self._stepped(steps))
-
     def _upsample(self, job: FrameJob, film: FilmBuffer, light: FittedLight | Stream, features: Buffer) -> Stream:
         """The picture: light on surfaces, softened."""
         upsampling, surfaces, began = self.passes.made().upsampling, features.blocks[0].stream, time.perf_counter()
-        with self.renderer.device.current():
-            if isinstance(light, FittedLight):
-                upsampling.draw(light, surfaces, job.eye)
-            else:
-                upsampling.compose(light, surfaces, job.eye)
-            picture = upsampling.soften(1 if isinstance(light, FittedLight) else film.samples, job.white)
-            if not self.clock.concurrent:
-                self.renderer.device.wait()
+        if isinstance(light, FittedLight):
+            upsampling.draw(light, surfaces, job.eye)
+        else:
+            upsampling.compose(light, surfaces, job.eye)
+        picture = upsampling.soften(1 if isinstance(light, FittedLight) else film.samples, job.white)
+        if not self.clock.concurrent:
+            self.renderer.device.wait()
         if features.size != film.size and not job.frame.queued:
             job.upsampling += time.perf_counter() - began
             rays = features.size[0] * features.size[1] * max(features.samples, 1)
             self.scheduler.upsampled.note(rays / max(job.upsampling, 1e-6))
         return picture
-
-    def _stepped(self, steps: Generator[None, None, T]) -> Generator[Event, None, T]:
-        """The passes of a reconstruction, an event each; the context is current in them alone."""
-        while True:
-            try:
-                with self.renderer.device.current():
-                    next(steps)
-            except StopIteration as end:
-                return end.value
-            yield RECONSTRUCTING
 
     def _note(self, job: FrameJob) -> None:
         """A picture is made."""
@@ -433,16 +524,15 @@ class Preview:
 
     def _clean(self, job: FrameJob, film: FilmBuffer, features: Buffer) -> Generator[Event, None, None]:
         """Give a film to Open Image Denoise."""
-        picture = yield from self._stepped(noisy_picture(self.renderer, film, self._buffers["film"], features))
+        picture = yield from stepped(noisy_picture(self.renderer, film, self._buffers["film"], features))
         self.background.begin(film, job.frame.samples, picture)
 
     def _affordable(self, least: tuple[int, int], whole: tuple[int, int], frame: ScheduledFrame) -> tuple[int, int]:
         """The size up to ``whole`` to which light of the size ``least`` is upsampled in its part of a frame's budget;
         at least `FINER` times as wide, and of a rung the whole."""
         pixels = whole[0] * whole[1]
-        with self.renderer.device.current():
-            self.gbuffer.fit(pixels)
-            self._rasterises = self.gbuffer.chosen()
+        self.gbuffer.fit(pixels)
+        self._rasterises = self.gbuffer.chosen()
         if frame.kind is FrameKind.RUNG:
             return whole
         scale = self.scheduler.upsampled.choose(pixels, (1 - self.light) * frame.budget, FIRST_CAMERA_RATE)
@@ -451,7 +541,7 @@ class Preview:
         scale = min(max(scale, FINER * least[0] / whole[0]), 1.0)
         return max(least[0], round(whole[0] * scale)), max(least[1], round(whole[1] * scale))
 
-    def _turn(self, history: History) -> None:
+    def _advance_history(self, history: History) -> None:
         """Another film: the last picture is its history, as far as scene and settings are the same."""
         renderer, before = self.renderer, self._inputs
         history.turn()
@@ -486,8 +576,7 @@ class Preview:
 
     def _rasterise(self, buffer: Buffer, job: FrameJob) -> Iterator[None]:
         """The features of every pixel that a preview's light is upsampled to, in one step, but for blended surfaces."""
-        with self.renderer.device.current():
-            self.gbuffer.draw(buffer, job.eye)
+        self.gbuffer.draw(buffer, job.eye)
         yield None
         yield from self._cast_blended(buffer, job)
 
@@ -499,20 +588,18 @@ class Preview:
     def _fit(self, name: str, size: tuple[int, int], clear: bool = True) -> None:
         """Have a buffer of that size, without samples; ``clear``: it is not overwritten as a whole."""
         buffer = self._buffers.get(name)
-        with self.renderer.device.current():
-            if buffer is not None and buffer.size == size:
-                buffer.samples = 0
-                if clear:
-                    buffer.clear()
-                return
-            if buffer is not None:
-                buffer.release()
-            self._buffers[name] = Buffer(self.renderer.device, FEATURES, size)
+        if buffer is not None and buffer.size == size:
+            buffer.samples = 0
+            if clear:
+                buffer.clear()
+            return
+        if buffer is not None:
+            buffer.release()
+        self._buffers[name] = Buffer(self.renderer.device, FEATURES, size)
 
     def _drop(self, name: str) -> None:
         if name in self._buffers:
-            with self.renderer.device.current():
-                self._buffers.pop(name).release()
+            self._buffers.pop(name).release()
 
     # -- pictures that are there -----------------------------------------------------------------------------------
 

@@ -164,23 +164,20 @@ class TileRows:
 
     The rows below cost about the same, until the sky ends and the trees begin: no tile is made so large that it
     would take `LONGEST` if its rows were the dearest seen.
+
+    expected : seconds that the next step may take: as many as the last ones, of which one may have been an exception.
     """
 
     def __init__(self, most: int) -> None:
         self.most = most
         self.rows = min(FIRST_ROWS, most)
-        self._slowest = self._expected = 0.0
+        self._slowest = self.expected = 0.0
         self._before = self._dearest = 0.0  # seconds of a step for each row: of the last tile, and of the dearest
 
     def note(self, seconds: float) -> None:
         """A step of the tile in progress took so long."""
         self._slowest = max(self._slowest, seconds)
-        self._expected = max(seconds, CALMING * self._expected)
-
-    @property
-    def expected(self) -> float:
-        """Seconds that the next step may take: as many as the last ones, of which one may have been an exception."""
-        return self._expected
+        self.expected = max(seconds, CALMING * self.expected)
 
     def forget(self) -> None:
         """A picture is complete: the next may be cheaper."""
@@ -284,9 +281,11 @@ class Pacing(Enum):
 
 
 class Progress(Enum):
-    """The state of the picture on show: that of another camera, scene or setting (STALE); a PREVIEW; the WHOLE picture,
-    whatever its samples; or that, while its film is to be filtered again (UNFILTERED)."""
+    """The state of the picture on show: that of another camera, scene or setting, in motion (MOVING) or at rest
+    (STALE); a PREVIEW; the WHOLE picture, whatever its samples; or that, while its film is to be filtered again
+    (UNFILTERED)."""
 
+    MOVING = auto()
     STALE = auto()
     PREVIEW = auto()
     WHOLE = auto()
@@ -298,10 +297,9 @@ class DisplayState:
     """The picture on show, and its possible successors.
 
     size : (width, height) of the whole picture, pixels. samples : of each pixel of a whole picture; most : by the
-    rules. seconds_left : by the rules. moving : the camera moves. progressive : the program adds samples to a film.
-    reconstructs : previews are denoised and upsampled; light : the share of their time for light. warps : a picture of
-    this scene can be warped to the camera. scale : of the light of the picture on show. stepwise : it is traced kernel
-    by kernel.
+    rules. seconds_left : by the rules. light : the share of a preview's time for its light; the rest is for its
+    reconstruction. warps : a picture of this scene can be warped to the camera. scale : of the light of the picture on
+    show. stepwise : it is traced kernel by kernel.
     """
 
     size: tuple[int, int]
@@ -309,13 +307,20 @@ class DisplayState:
     samples: int = 0
     most: int = 1
     seconds_left: float = float("inf")
-    moving: bool = False
-    progressive: bool = True
-    reconstructs: bool = False
-    light: float = LIGHT
+    light: float = 1.0
     warps: bool = False
     scale: float = 1.0
     stepwise: bool = False
+
+    @property
+    def reconstructs(self) -> bool:
+        """Whether previews are denoised and upsampled: those of a film's light."""
+        return self.light < 1
+
+    @property
+    def moving(self) -> bool:
+        """Whether the camera is, or something in the scene."""
+        return self.progress is Progress.MOVING
 
 
 @dataclass(frozen=True)
@@ -387,22 +392,21 @@ class Scheduler:
             if scale < 1:
                 return self._preview(FrameKind.RUNG, display, scale, 1, budget)
             return ScheduledFrame(FrameKind.FIRST, size, 1.0, 1, 1, budget=budget)
-        budget, light_fraction, scales = max(budget, 1e-3), 1.0, SCALES
+        budget = max(budget, 1e-3)
         if display.reconstructs:
             # Where pictures are warped to the camera in between, one may take longer.
             budget = max(budget, IN_FLIGHT if display.moving and display.warps else DENOISED)
-            light_fraction, scales = display.light, SMALLER
         rate = min(self.rate, STEPWISE_RATE) if display.stepwise else self.rate
-        scale = self.light.choose(pixels, light_fraction * budget, rate, scales)
-        samples = 1
-        if display.progressive and scale == 1:  # there may be time for more than one
-            samples = self._more((self.light.rate or self.rate) * light_fraction * budget, pixels, display.most)
+        scales = SMALLER if display.reconstructs else SCALES
+        scale, samples = self.light.choose(pixels, display.light * budget, rate, scales), 1
+        if scale == 1 and display.most > 1:  # there may be time for more than one
+            samples = self._more((self.light.rate or self.rate) * display.light * budget, pixels, display.most)
         return self._preview(self._kind(display, scale), display, scale, samples, budget)
 
     @staticmethod
     def _kind(display: DisplayState, scale: float) -> FrameKind:
         """The kind of a frame that is shown once it has ended, of light of that scale."""
-        if not (display.reconstructs and display.progressive):
+        if not display.reconstructs:
             return FrameKind.PREVIEW
         # At rest a film may begin at once, unless pictures before have told more than its first samples will.
         return FrameKind.FLIGHT if display.moving or display.warps or scale < 1 else FrameKind.PREVIEW
@@ -422,7 +426,7 @@ class Scheduler:
 
     def _rung(self, display: DisplayState, pixels: int) -> float:
         """The scale of the next picture at rest, of more light than the one on show; 1: the film's first sample."""
-        if not (display.reconstructs and display.progressive):
+        if not display.reconstructs:
             return 1.0
         affordable = (self.light.rate or self.rate) * FIRST_RUNG
         ahead = [scale for scale in (*RUNGS, 1.0) if scale >= WIDER * display.scale] or [1.0]
@@ -431,8 +435,8 @@ class Scheduler:
 
     def _more(self, affordable: float, pixels: int, most: int) -> int:
         """Samples to add to each pixel."""
-        wanted = min(int(affordable / pixels), most, MOST_IN_RUN)
-        self._added = max(1, min(wanted, self.batches.growth * self._added))
+        samples = min(int(affordable / pixels), most, MOST_IN_RUN)
+        self._added = max(1, min(samples, self.batches.growth * self._added))
         return self._added
 
     # -- costs -----------------------------------------------------------------------------------------------------

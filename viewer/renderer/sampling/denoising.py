@@ -19,9 +19,9 @@ from raystream.film.files.image import Matte
 from raystream.kernels.records import FEATURES
 from raystream.options.picture import QUALITIES
 from raystream.renderer.inputs.settings import Settings
-from raystream.renderer.sampling.frame_plan import FramePlan
 from raystream.renderer.sampling.parts import RendererParts
 from raystream.renderer.sampling.picture import Report
+from raystream.renderer.sampling.sampler import FramePlan
 from raystream.stream.jobs import returned
 
 UNASKED = ("auto", "none")  # by which a render without a window is not denoised

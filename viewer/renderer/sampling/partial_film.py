@@ -11,8 +11,8 @@ from raystream.film.error import Stop
 from raystream.film.files.checkpoint import Checkpoint
 from raystream.film.film import Film
 from raystream.renderer.device.tile_job import Rectangle
-from raystream.renderer.sampling.frame_plan import FramePlan, TileDone
 from raystream.renderer.sampling.parts import RendererParts
+from raystream.renderer.sampling.sampler import FramePlan, TileDone
 from raystream.stream.machines.counters import Stats
 
 

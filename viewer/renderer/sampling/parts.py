@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from raystream.options.declare import Affects
 from raystream.renderer.device.gpu_scene import GpuScene
+from raystream.renderer.inputs.hit_attributes import PosedFrame
 from raystream.renderer.inputs.prepared import PreparedScene
 from raystream.renderer.inputs.settings import Settings
-from raystream.renderer.motion_layer import PosedFrame
 from raystream.renderer.photon_map import PhotonMap
 from raystream.renderer.sampling.sampler import Sampler
 from raystream.scene.camera import Camera

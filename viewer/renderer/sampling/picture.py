@@ -144,7 +144,7 @@ def collect(
 ) -> None:
     """Read the ray caster's results for a slice into the picture's layers, and its colour into the picture (H, W, 3),
     if given. Only requested layers are read back."""
-    machine, at = part.machine, (part.rows, part.columns)
+    machine, rectangle = part.machine, (part.rows, part.columns)
     shape = (part.rows.stop - part.rows.start, part.columns.stop - part.columns.start)
     count = shape[0] * shape[1]
 
@@ -154,9 +154,9 @@ def collect(
 
     def read(stream: Stream, targets: Mapping[str, NDArray]) -> None:
         """Read fields into the slice of pictures (H, W, width), at once where their rows are the stream's."""
-        parts = {name: target[at] for name, target in targets.items()}
-        same = shape[1] == stream.size[0]
-        out = {name: part for name, part in parts.items() if same and part.flags.c_contiguous}
+        parts = {name: target[rectangle] for name, target in targets.items()}
+        same_rows = shape[1] == stream.size[0]
+        out = {name: part for name, part in parts.items() if same_rows and part.flags.c_contiguous}
         for name, values in stream.fields(parts, out).items():
             if name not in out or not np.shares_memory(values, out[name]):
                 parts[name][...] = picture(values)
@@ -164,7 +164,7 @@ def collect(
     with device.current():
         if linear is not None:
             read(machine.streams["radiance"], {"rgb": linear})
-            single(linear[at])
+            single(linear[rectangle])
         fields = {field for name in layers for field in FIELDS.get(name, ())}
         hit = (
             {name: picture(values) for name, values in machine.streams["hit"].fields(fields).items()} if fields else {}
@@ -175,12 +175,12 @@ def collect(
     for name, layer in layers.items():
         if name == HITS:
             for field_name, values in hit.items():
-                layer[field_name][at] = values
+                layer[field_name][rectangle] = values
         elif name in COUNTED_LAYERS:
             calls = machine.stats.calls.get(COUNTED_LAYERS[name])  # None where rasterised, without any traversal
-            layer[at] = 0 if calls is None else picture(calls)
+            layer[rectangle] = 0 if calls is None else picture(calls)
         elif name == "depth":
-            layer[at] = hit["t"]
-            np.copyto(layer[at], np.inf, where=hit["triangle"] < 0)
+            layer[rectangle] = hit["t"]
+            np.copyto(layer[rectangle], np.inf, where=hit["triangle"] < 0)
         elif name in NUMBER_LAYERS:
-            layer[at] = prepared.triangle_indices(hit) if name == "triangle" else prepared.instance_indices(hit)
+            layer[rectangle] = prepared.triangle_indices(hit) if name == "triangle" else prepared.instance_indices(hit)

@@ -19,8 +19,7 @@ from raystream.renderer.inputs.prepared import PreparedScene
 from raystream.renderer.inputs.settings import Settings
 from raystream.renderer.preview.frame import FrameClock, FrameJob, Screen, Steps
 from raystream.renderer.preview.motion import of_motion
-from raystream.renderer.preview.passes import PreviewPasses
-from raystream.renderer.preview.preview import Preview
+from raystream.renderer.preview.preview import Preview, PreviewPasses
 from raystream.renderer.preview.scheduler import (
     COMPILED,
     LONGEST_COMPILE,
@@ -32,10 +31,9 @@ from raystream.renderer.preview.scheduler import (
     Scheduler,
     stream_shape,
 )
-from raystream.renderer.sampling.frame_plan import Event, FramePlan, TileDone, TileUnderWay, Tiling
 from raystream.renderer.sampling.parts import RendererParts
 from raystream.renderer.sampling.picture import collect
-from raystream.renderer.session.convergence import free
+from raystream.renderer.sampling.sampler import Event, FramePlan, TileDone, TileUnderWay, Tiling
 from raystream.scene.camera import Camera
 from raystream.stream.gl.objects import Timestamp
 from raystream.stream.gl.stream import Stream
@@ -168,9 +166,7 @@ class ShownPicture:
         self.white = 1.0
         self.warped = 0
         self._since = -math.inf  # when the picture on show came
-        self._warping: tuple[Timestamp, Timestamp] | None = (
-            None  # when the device began and ended the last warped picture
-        )
+        self._warping: tuple[Timestamp, Timestamp] | None = None  # when the device began and ended the last warped one
         self._warp_seconds = 0.0  # that one took
 
     def begin(self, job: FrameJob, size: tuple[int, int], fresh: bool) -> None:
@@ -181,10 +177,6 @@ class ShownPicture:
             self.screen.begin(job.frame.size, job.frame.kind.preview)
         if not job.frame.kind.preview:
             self.shown = job.camera, size
-
-    def tile(self, tile: Tile) -> None:
-        """A tile of a frame that is shown as it is."""
-        self.screen.put(tile)
 
     def picture(self, picture: Stream, denoiser: str, samples: int) -> None:
         """The picture of the frame in progress, or of the film on show, by a denoiser, of ``samples``."""
@@ -199,10 +191,6 @@ class ShownPicture:
         if job.frame.kind.preview:
             self.shown = job.camera, job.frame.size
         self._since = time.perf_counter()
-
-    def drop(self) -> None:
-        """A preview in progress will not be completed."""
-        self.screen.drop()
 
     def follow(self, preview: Preview, scheduler: Scheduler, pictures: int, size: tuple[int, int]) -> None:
         """Show the last picture as the moving camera sees it by now, where that is due. pictures : traced so far. size
@@ -233,10 +221,6 @@ class ShownPicture:
                 self._warping = moment, Timestamp(device)
         self.shown, self.warped, self._since = (preview.renderer.camera, size), self.warped + 1, time.perf_counter()
         return self._since - began if moment is None else None
-
-    def linear(self) -> NDArray[np.float32]:
-        """(H, W, 3) float32 linear sRGB of the picture on show, row 0 at the top."""
-        return self.screen.linear()
 
 
 TIMED = frozenset({Affects.NOTHING, Affects.MACHINE, Affects.PROGRAM, Affects.STRUCTURE})  # what speed depends on
@@ -279,8 +263,8 @@ class FrameRunner:
         concurrent = self.shown is not None and self.renderer.device.concurrent
         self.scheduler.reset(self.tile[1] if self.tile is not None else 1, concurrent)
 
-    def adapt(self, before: PreparedScene, differences: Mapping[str, Affects]) -> None:
-        """Scene or settings are others than they were."""
+    def note_changes(self, before: PreparedScene, differences: Mapping[str, Affects]) -> None:
+        """Scene or settings have changed: measured times may not hold."""
         if not TIMED.isdisjoint(differences.values()) or _size(self.renderer.prepared) != _size(before):
             self.reset_timing()
 
@@ -289,8 +273,8 @@ class FrameRunner:
         """The denoiser of the pictures on the screen; None where they are shown as they are."""
         settings = self.renderer.settings
         program = settings.picture_program
-        wanted = settings.denoise != "none" and program.noisy and program.demodulates
-        return self._preview if wanted else None
+        reconstructs = settings.denoise != "none" and program.noisy and program.demodulates
+        return self._preview if reconstructs else None
 
     # -- shaders ---------------------------------------------------------------------------------------------------
 
@@ -378,9 +362,9 @@ class FrameRunner:
 
     def _reconstructed(self, job: FrameJob, preview: Preview, tiles: Steps, whole: tuple[int, int], most: int) -> Steps:
         """The steps of a frame that is shown denoised."""
-        made = yield from preview.frame(job, tiles, whole, most)
-        if made is not None and self.shown is not None:
-            self.shown.picture(made, "shader", job.frame.samples)
+        picture = yield from preview.frame(job, tiles, whole, most)
+        if picture is not None and self.shown is not None:
+            self.shown.picture(picture, "shader", job.frame.samples)
 
     def step(self) -> Event | None:
         """One step of the frame in progress: a pass of a machine, or a tile that is done; None: it has ended."""
@@ -400,7 +384,7 @@ class FrameRunner:
     def _take(self, job: FrameJob, tile: Tile) -> None:
         """A tile is done."""
         if self.shown is not None and self.appearing:
-            self.shown.tile(tile)
+            self.shown.screen.put(tile)
         elif self.shown is None and job.film is None:
             collect(tile, self.renderer.device, self.renderer.prepared, self.linear, self.layers)
 
@@ -419,7 +403,7 @@ class FrameRunner:
         if job is None:
             return
         if job.frame.kind.preview and self.shown is not None:
-            self.shown.drop()
+            self.shown.screen.drop()
         job.steps.close()
         if job.film is not None and job.film is not kept:
             free(job.film)
@@ -467,3 +451,9 @@ class FrameRunner:
 def _size(prepared: PreparedScene) -> tuple[str, int]:
     """The key of measured speeds: the same after motion, though a structure is rebuilt."""
     return prepared.structure.name, prepared.scene.triangle_count
+
+
+def free(buffer: FilmBuffer) -> None:
+    """Give a film back."""
+    with buffer.device.current():
+        buffer.release()

@@ -35,9 +35,8 @@ from raystream.renderer.device.tuning import (
 )
 from raystream.renderer.photon_map import PhotonMap
 from raystream.renderer.preview.scheduler import ASLEEP, POLL, SETTLED
-from raystream.renderer.sampling.frame_plan import FramePlan
 from raystream.renderer.sampling.parts import RendererParts
-from raystream.renderer.sampling.sampler import Sampler
+from raystream.renderer.sampling.sampler import FramePlan, Sampler
 from raystream.renderer.session.session import Session
 from raystream.stream.jobs import returned
 
@@ -183,7 +182,7 @@ class BackgroundTrials:
         polls = renderer is not None and renderer.device.compiler.polls and session.samples >= SETTLED
         return polls and renderer is not None and self.wanted(renderer)
 
-    def patience(self, session: Session) -> float:
+    def wait_timeout(self, session: Session) -> float:
         """Seconds until they go on, of a session that is idle; infinite: there are none."""
         if self.busy:
             return POLL
@@ -203,12 +202,13 @@ class BackgroundTrials:
                 return
 
     def begin(self, renderer: RendererParts, rate: float) -> None:
-        """rate : samples of pixels a second."""
+        """Begin trials on a renderer's scene. rate : samples a second of all its pixels, by which their pictures have
+        their size."""
         self._attempts += 1
         width = int(math.sqrt(rate * RUN)) // SIDES[0] * SIDES[0]
         self._runs, self._outcomes = TrialRuns(renderer, max(SIDES[0], min(SIDES[1], width)), SHARE), []
-        asked = self._runs.prepare, time.perf_counter, self._runs.first, renderer.device.wait
-        self._steps = trials(*asked, slowest=SLOWEST)
+        prepare, first = self._runs.prepare, self._runs.first
+        self._steps = trials(prepare, time.perf_counter, first, renderer.device.wait, slowest=SLOWEST)
 
     def step(self) -> bool:
         """A shader, or a run; at the end the results are kept. Whether there are more steps."""
@@ -248,7 +248,7 @@ class BackgroundTrials:
         if runs is not None:
             runs.release()
 
-    def look(self) -> None:
+    def poll(self) -> None:
         """Poll the driver's compilation, while frames go on."""
         if self._runs is not None:
             device = self._runs.scene.device

@@ -168,8 +168,8 @@ def highest(counts: NDArray[np.integer]) -> tuple[float, bool]:
     extreme ones, the maximum of the rest. Negative ones are missing."""
     most = max(0, int(counts.max(initial=0)))
     cut = min(most, MOST_LISTED)
-    found = np.bincount(np.clip(counts, -1, cut).ravel() + 1, minlength=cut + 2)[1:]
-    high = _percentile(found, MOST_COUNTS)
+    occurrences = np.bincount(np.clip(counts, -1, cut).ravel() + 1, minlength=cut + 2)[1:]
+    high = _percentile(occurrences, MOST_COUNTS)
     clipped = most > COUNT_OUTLIERS * high > 0
     return max(1.0, np.ceil(high) if clipped else float(most)), clipped
 

@@ -3,32 +3,124 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from raystream.base.errors import ViewerError
+from raystream.cameras.lens import lens_uniforms
 from raystream.options import table as options
 from raystream.options.declare import suggestion
 from raystream.options.tracing import PHOTONS
 from raystream.options.values import PolicyChoice, Unroll
+from raystream.renderer.inputs.camera import eye
 from raystream.renderer.renderer import Renderer
 from raystream.renderer.sampling.picture import COUNTED_LAYERS
 from raystream.scene.camera import Camera
 from raystream.stream.compile.link import LinkedProgram
-from raystream.stream.declare.program import Call
+from raystream.stream.declare.program import Call, Program
 from raystream.stream.declare.record import COMPONENTS, Field
 from raystream.stream.machines.common import RunProgress
 from raystream.stream.machines.multipass import Multipass
+from raystream.stream.machines.policy import Policy
+from raystream.stream.machines.policy import policy as make_policy
 from raystream.viewport.debug_views import false_color
 from raystream.viewport.debug_views.false_color import Color, FalseColorPicture, Label, Legend, state_colors
-from raystream.viewport.debug_views.heat import Heat, heat
-from raystream.viewport.debug_views.single_step import fill, program_form, single_step
 
-__all__ = ["Heat", "Inspector", "PassRecord", "Totals", "heat"]
+# -- the dissertation's machine, counting, one kernel pass at a time ---------------------------------------------------
+
+
+class SingleStep:
+    """Another policy's choices, one step at a time, so that the machine stops after every pass."""
+
+    counts: ClassVar[bool] = True
+
+    def __init__(self, inner: Policy) -> None:
+        self.inner = inner
+        self._ahead: list[int] = []
+
+    def choose(self, waiting: Sequence[int], total: int) -> list[int]:
+        """The next step of the round with a waiting ray."""
+        while True:
+            while self._ahead:
+                step = self._ahead.pop(0)
+                if step < len(waiting) and waiting[step]:  # a round may outlast its loop
+                    return [step]
+            self._ahead = list(self.inner.choose(waiting, total))
+
+
+def program_form(renderer: Renderer) -> tuple[Any, ...]:
+    """The key of machines for the renderer's program, besides size and schedule."""
+    settings = renderer.settings
+    return settings.picture_program, settings.sampler, *settings.form().items()
+
+
+def single_step(renderer: Renderer, size: tuple[int, int], policy: PolicyChoice, unroll: Unroll) -> Multipass:
+    """The machine for the renderer's program over streams of ``size`` (width, height), independent of the window's own.
+
+    Every pass is compiled in advance, so that no step is slow.
+    """
+    machine = Multipass(
+        renderer.device,
+        renderer.gpu_scene.bind(_by_rays(renderer), renderer.settings, stepwise=True),
+        size,
+        renderer.gpu_scene.resources,
+        counting=True,
+        fuse="none",
+        policy=SingleStep(make_policy(policy.name, policy.share, policy.of)),
+        unroll="auto" if unroll.counts is None else unroll.counts,
+    )
+    for _ in machine.warm():
+        pass
+    return machine
+
+
+def _by_rays(renderer: Renderer) -> Program:
+    """The renderer's program with first hits by rays, whose passes are visible."""
+    return renderer.program(settings=renderer.settings.replace(first_hits="rays", eye_rays="each"))
+
+
+def fill(
+    machine: Multipass,
+    renderer: Renderer,
+    camera: Camera,
+    size: tuple[int, int],
+    corner: tuple[int, int] = (0, 0),
+    centred: bool = False,
+) -> None:
+    """Set the machine's rays to the pixels of the renderer's picture of ``size``, from ``corner`` (column, row) on, at
+    the first sample of a progressive program. ``centred``: through the centres of pixel and lens, regardless of
+    filter and aperture, like all layers of a picture.
+
+    Raises ViewerError for a program that does not start from pixels.
+    """
+    inputs = machine.linked.program.inputs
+    if "pixel" not in inputs:
+        name = machine.linked.program.name
+        raise ViewerError(f"program {name}", "does not start from pixels", "choose a program that makes pictures")
+    lens, pixel_filter = eye(renderer.settings, camera)
+    machine.set(lens_uniforms(camera.with_lens(0.0) if centred else lens, size, "point" if centred else pixel_filter))
+    shared, program = renderer.gpu_scene.first_hits(renderer.settings, renderer.camera).shared, machine.linked.program
+    machine.set(renderer.prepared.sample_uniforms(program, renderer.settings, shared))
+    width, height = machine.size
+    photons = renderer.photon_map.streams
+    if "photons" in inputs:
+        if not photons:
+            raise ViewerError("program photon", "its photon map is missing", "render a picture first")
+        machine.borrow(photons)
+        machine.set(renderer.photon_map.uniforms(renderer.settings, camera, size[1]))
+    for name in inputs:
+        if name in photons:
+            continue
+        elements = np.zeros((height, width), machine.linked.records[name].dtype)
+        if name == "pixel":
+            y, x = np.mgrid[:height, :width]
+            elements["at"] = np.stack([x, y], axis=-1) + corner
+        machine.write(name, elements)
+
 
 # -- viewable channels of a machine's streams, derived from the program and its records alone --------------------------
 
@@ -213,19 +305,6 @@ class PassRecord:
     seconds: float
 
 
-@dataclass(frozen=True)
-class Totals:
-    """Totals of a run. active_share: average share of the rays per pass; per_state: the same for each state's passes,
-    named as in `raystream.stream.machines.counters.Stats.per_step`."""
-
-    rays: int
-    passes: int
-    calls: int
-    active_share: float
-    seconds: float
-    per_state: dict[str, dict[str, float]]
-
-
 class Inspector:
     """Runs the renderer's program on ``multipass --fuse none`` at a small size, on any machine of the window.
 
@@ -253,20 +332,10 @@ class Inspector:
         self._shown: dict[str, FalseColorPicture] = {}
         self._read: dict[str, tuple[NDArray, NDArray[np.bool_]]] = {}
 
-    def update(self, **choices: Any) -> None:
-        """Choose another size, policy or unroll, for the next `begin`."""
-        for name in choices:
-            if name not in ("size", "policy", "unroll"):
-                raise ViewerError(f"option '{name}'", "is not the inspector's", "size, policy or unroll")
-        checked = {name: options.check(name, value) for name, value in choices.items()}
-        for name, value in checked.items():
-            setattr(self, name, value)
-
     # -- a run -----------------------------------------------------------------------------------------------------
 
     def begin(self, camera: Camera) -> None:
-        """Start a run: every ray waits for the first state. Compiles the kernels if program, size, policy or unroll
-        changed."""
+        """Start a run: every ray waits for the first state. Compiles the kernels if the program has changed."""
         with self.renderer.device.current():
             machine = self._ready()
             fill(machine, self.renderer, camera, self.size)
@@ -281,7 +350,7 @@ class Inspector:
         return tuple(self.renderer.settings[option.name] for option in PHOTONS)
 
     def _ready(self) -> Multipass:
-        key = (program_form(self.renderer), self.size, self.policy, self.unroll)
+        key = program_form(self.renderer)
         if self._machine is None or self._made != key:
             self.release()
             self._machine, self._made = single_step(self.renderer, self.size, self.policy, self.unroll), key
@@ -361,17 +430,14 @@ class Inspector:
         """Colour of each state: of its passes in a plot, and of its rays in the picture of states."""
         return state_colors(tuple(self.machine.linked.program.by_name))
 
-    def totals(self) -> Totals:
-        """Counters of the run so far."""
-        stats, drawn = self.machine.stats, self.passes
-        return Totals(
-            rays=self.machine.rays,
-            passes=len(drawn),
-            calls=sum(p.calls for p in drawn),
-            active_share=stats.active_share if drawn else 0.0,
-            seconds=sum(p.seconds for p in drawn),
-            per_state=stats.per_step() if drawn else {},
-        )
+    @property
+    def active_share(self) -> float:
+        """Average share of the rays in a pass of the run so far."""
+        return self.machine.stats.active_share if self.passes else 0.0
+
+    def per_state(self) -> dict[str, dict[str, float]]:
+        """Passes, calls and seconds of each state, as `raystream.stream.machines.counters.Stats.per_step` has them."""
+        return self.machine.stats.per_step() if self.passes else {}
 
     def stream_words(self, state: str) -> tuple[int, int]:
         """32-bit words that a call in a state reads from streams and writes to them."""

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 from weakref import WeakKeyDictionary
 
@@ -28,9 +26,9 @@ from raystream.stream.declare.program import DONE, RETURN, Call, Program, State,
 from raystream.stream.declare.record import Record
 from raystream.stream.machines.multipass import Multipass
 from raystream.viewport.debug_views.false_color import FARTHEST
-from raystream.viewport.debug_views.single_step import fill, program_form, single_step
+from raystream.viewport.debug_views.inspector import fill, program_form, single_step
 
-# -- a ray's history as data: the changes by every pass, its path in space, and the table and JSON of both -------------
+# -- a ray's history as data: the changes by every pass, its path in space, and the table of both -------------
 
 COLUMNS = ("pass", "state", "kernel", "exit", "next", "changes")
 
@@ -169,29 +167,15 @@ class Probe:
     surface: PixelSurface | None = None
     complete: bool = False
 
-    def counted(self, layer: str) -> int:
-        """Kernel calls in a layer of the picture: 'steps' or 'tests'."""
-        return self.calls.get(COUNTED_LAYERS[layer], 0)
-
     @property
     def steps(self) -> int:
         """Traversal steps."""
-        return self.counted("steps")
+        return self.calls.get(COUNTED_LAYERS["steps"], 0)
 
     @property
     def tests(self) -> int:
         """Ray-triangle tests."""
-        return self.counted("tests")
-
-    def boxes(self) -> NDArray[np.float64]:
-        """(N, 2, 3): the boxes of all visited cells, world space, in the order of the visits."""
-        found = [visit.box for segment in self.segments for visit in segment.visits]
-        return np.stack(found) if found else np.zeros((0, 2, 3))
-
-    def corners(self) -> NDArray[np.float32]:
-        """(N, 3, 3): the corners of all tested triangles, world space, in the order of the tests."""
-        found = [test.corners for segment in self.segments for test in segment.tests]
-        return np.stack(found) if found else np.zeros((0, 3, 3), np.float32)
+        return self.calls.get(COUNTED_LAYERS["tests"], 0)
 
     def table(self, first: int = 0) -> list[tuple[str, ...]]:
         """A row of text for each pass, in the `COLUMNS`; from row ``first`` on, for a growing history."""
@@ -204,45 +188,6 @@ class Probe:
             out.append((str(row.number), row.state, row.kernel, exits, row.next, "; ".join(changed)))
         return out
 
-    def to_json(self) -> dict[str, Any]:
-        """Everything as data for `json.dumps`; non-finite numbers as text."""
-        return {
-            "pixel": list(self.pixel),
-            "size": list(self.size),
-            "program": self.program,
-            "complete": self.complete,
-            "surface": None if self.surface is None else asdict(self.surface),
-            "steps": self.steps,
-            "tests": self.tests,
-            "calls": dict(self.calls),
-            "results": {name: _record(value) for name, value in self.results.items()},
-            "passes": [
-                {
-                    "pass": row.number,
-                    "state": row.state,
-                    "kernel": row.kernel,
-                    "exits": list(row.exits),
-                    "next": row.next,
-                    "triangle": row.triangle,
-                    "changes": [
-                        {
-                            "stream": change.stream,
-                            "field": change.field,
-                            "before": _plain(change.before),
-                            "after": _plain(change.after),
-                        }
-                        for change in row.changes
-                    ],
-                }
-                for row in self.rows
-            ],
-            "rays": [_segment_json(segment) for segment in self.segments],
-        }
-
-    def json(self) -> str:
-        """`to_json` as text."""
-        return json.dumps(self.to_json(), indent=1, allow_nan=False)
-
 
 def _text(value: Any) -> str:
     if isinstance(value, np.ndarray):
@@ -250,49 +195,6 @@ def _text(value: Any) -> str:
     if isinstance(value, np.floating):
         return "far" if abs(float(value)) >= FARTHEST else f"{float(value):.6g}"
     return str(value)
-
-
-def _plain(value: Any) -> Any:
-    if value is None:
-        return None
-    if isinstance(value, np.ndarray):
-        return [_plain(component) for component in value]
-    if isinstance(value, (np.integer, int)):
-        return int(value)
-    number = float(value)
-    return number if math.isfinite(number) else str(number)
-
-
-def _record(value: np.void) -> dict[str, Any]:
-    return {name: _plain(value[name]) for name in value.dtype.names or ()}
-
-
-def _segment_json(segment: Segment) -> dict[str, Any]:
-    point = segment.hit_point
-    return {
-        "origin": _plain(segment.origin),
-        "direction": _plain(segment.direction),
-        "t_max": _plain(segment.t_max),
-        "any_hit": segment.any_hit,
-        "visits": [
-            {
-                "cell": list(visit.cell),
-                "box": _plain(visit.box),
-                "t_enter": _plain(visit.t_enter),
-                "t_exit": _plain(visit.t_exit),
-                "candidates": visit.candidates,
-            }
-            for visit in segment.visits
-        ],
-        "tests": [
-            {"triangle": test.triangle, "corners": _plain(test.corners), "nearest": test.nearest}
-            for test in segment.tests
-        ],
-        "t_hit": segment.t_hit,
-        "triangle": segment.triangle,
-        "barycentric": list(segment.barycentric) if segment.barycentric is not None else None,
-        "hit_point": None if point is None else _plain(point),
-    }
 
 
 # -- a ray's traversal, read from its structure's record: the visited box, the next triangle to test -------------------
@@ -411,8 +313,8 @@ def probe(renderer: Renderer, camera: Camera, size: tuple[int, int], pixel: tupl
 
     Raises ViewerError for a pixel outside of the picture.
     """
-    *_, found = probing(renderer, camera, size, pixel)
-    return found
+    *_, history = probing(renderer, camera, size, pixel)
+    return history
 
 
 def probing(renderer: Renderer, camera: Camera, size: tuple[int, int], pixel: tuple[int, int]) -> Iterator[Probe]:
@@ -592,8 +494,8 @@ class _History:
     @staticmethod
     def _stream(state: State, record: Record | ModuleState) -> str | None:
         """The stream of the state's argument of a record; the last of several."""
-        found = [state.stream_of(a.name) for a in state.kernel.arguments if a.record == record]
-        return found[-1] if found else None
+        names = [state.stream_of(a.name) for a in state.kernel.arguments if a.record == record]
+        return names[-1] if names else None
 
 
 def _segment(ray: np.void) -> Segment:

@@ -82,8 +82,8 @@ def project_points(
     """(N, 2) float64 window coordinates of (N, 3) world-space points, and (N,) whether they are in front of the
     camera."""
     if camera.kind:
-        found = camera.with_picture_size(size).project(points, size)
-        return np.nan_to_num(found), np.asarray(np.isfinite(found).all(axis=1))
+        positions = camera.with_picture_size(size).project(points, size)
+        return np.nan_to_num(positions), np.asarray(np.isfinite(positions).all(axis=1))
     right, up, forward = camera.basis()
     relative = np.asarray(points, np.float64).reshape(-1, 3) - np.asarray(camera.origin)
     depth = relative @ forward
@@ -118,7 +118,7 @@ def _bent(camera: Camera, size: tuple[int, int], lines: NDArray[np.float64]) -> 
     do not jump from one side of the picture to the other."""
     share = np.linspace(0.0, 1.0, PIECES + 1)[:, None]
     points = lines[:, :1] + share * (lines[:, 1:] - lines[:, :1])  # (N, PIECES + 1, 3)
-    found = camera.project(points, size).reshape(len(lines), PIECES + 1, 2)
-    pieces = np.stack([found[:, :-1], found[:, 1:]], axis=2).reshape(-1, 2, 2)
+    positions = camera.project(points, size).reshape(len(lines), PIECES + 1, 2)
+    pieces = np.stack([positions[:, :-1], positions[:, 1:]], axis=2).reshape(-1, 2, 2)
     pieces = pieces[np.isfinite(pieces).all(axis=(1, 2))]
     return pieces[np.abs(pieces[:, 0, 0] - pieces[:, 1, 0]) < size[0] / 2]

@@ -10,24 +10,19 @@ from typing import Any
 
 from raystream.base.errors import printable
 from raystream.base.interrupts import UNWAITED
-from raystream.viewport.context import ViewportContext
 from raystream.viewport.folder import Entry, Folder, read_folder, start_folder
+from raystream.viewport.host import ViewportContext
 from raystream.window.bundle import ImVec2, imgui
-from raystream.window.panels import layout, theme
+from raystream.window.panels import theme
 from raystream.window.panels.overlay import said_below, said_height
 from raystream.window.panels.theme import color, units
 from raystream.window.panels.widgets import button, grouped, memory, tip
+from raystream.window.window import GROUND
 
 SIZE = (620.0, 440.0)
 LEAST_DATED = 460.0  # a narrower list shows no dates
 KEYS = "Enter opens, Backspace leads up, Esc closes"
 PAGE = 12  # rows that a page key goes
-FIXED = (
-    imgui.WindowFlags_.no_title_bar
-    | imgui.WindowFlags_.no_resize
-    | imgui.WindowFlags_.no_move
-    | imgui.WindowFlags_.no_saved_settings
-)
 ROWS = imgui.TableFlags_.scroll_y | imgui.TableFlags_.sizing_fixed_fit | imgui.TableFlags_.pad_outer_x
 WHOLE_ROW = imgui.SelectableFlags_.span_all_columns | imgui.SelectableFlags_.allow_double_click
 
@@ -122,7 +117,7 @@ class FileList:
 
     def _window(self, size: ImVec2) -> None:
         """In the middle, clear of messages."""
-        room, said = units(layout.ROOM), said_height(self._context)
+        room, said = units(theme.ROOM), said_height(self._context)
         top, bottom = room, size.y - room
         if said_below(self._context):
             bottom -= said + units(theme.STATUS)
@@ -132,7 +127,7 @@ class FileList:
         imgui.set_next_window_pos(ImVec2((size.x - wide) / 2, max(top, min((size.y - tall) / 2, bottom - tall))))
         imgui.set_next_window_size(ImVec2(max(1.0, wide), max(1.0, tall)))
         imgui.set_next_window_bg_alpha(0.98)
-        if imgui.begin("##files", None, FIXED)[0]:
+        if imgui.begin("##files", None, theme.FIXED)[0]:
             self._head()
             self._parts()
             self._keys()
@@ -166,7 +161,7 @@ class FileList:
         room, first = imgui.get_content_region_avail().x, len(parts)
         while first > 0 and (room := room - imgui.calc_text_size(texts[first - 1]).x - gap) > 0:
             first -= 1
-        imgui.push_style_color(imgui.Col_.button, color(layout.GROUND, 0.0))
+        imgui.push_style_color(imgui.Col_.button, color(GROUND, 0.0))
         for k in range(min(first, len(parts) - 1), len(parts)):
             if k > 1:
                 imgui.text_disabled("/")

@@ -77,6 +77,16 @@ class ImguiDraw:
         self._users[texture] = identifier
         return imgui.ImTextureRef(identifier)
 
+    def upload(self, texture: moderngl.Texture | None, picture: NDArray[np.uint8]) -> moderngl.Texture:
+        """A picture (H, W, 3) as a texture: ``texture``, or where that is of another size one in its place."""
+        height, width = picture.shape[:2]
+        if texture is None or texture.size != (width, height):
+            if texture is not None:
+                texture.release()
+            texture = self.context.texture((width, height), 3, alignment=1)
+        texture.write(np.ascontiguousarray(picture), alignment=1)
+        return texture
+
     def render(self, draw_data: imgui.ImDrawData) -> None:
         """Draw the lists of `imgui.render`; one call to the driver for each of its commands."""
         for data in imgui.get_platform_io().textures:

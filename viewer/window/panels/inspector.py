@@ -10,15 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raystream.renderer.device.tuning import tuning
-from raystream.viewport.context import ViewportContext
 from raystream.viewport.debug_views.false_color import Color, Label, Legend, Ramp
 from raystream.viewport.debug_views.inspector import Inspector
+from raystream.viewport.host import ViewportContext
 from raystream.window.bundle import ImVec2, imgui, implot
-from raystream.window.panels import layout, theme
+from raystream.window.panels import theme
 from raystream.window.panels.imgui_draw import ImguiDraw
 from raystream.window.panels.overlay import below
 from raystream.window.panels.theme import units
-from raystream.window.panels.widgets import fact, grouped, label, press, rate, shares
+from raystream.window.panels.widgets import fact, grouped, label, rate, row
 
 HEIGHT = 880.0  # at first
 PLOT_HEIGHT = 150.0
@@ -49,8 +49,8 @@ def draw_inspector(context: ViewportContext, draw: ImguiDraw) -> None:
     if inspector is None:
         return
     view = _view_of(draw, inspector)
-    size, room = imgui.get_io().display_size, units(layout.ROOM)
-    width = min(units(layout.INSPECTOR_WIDTH), size.x - 2 * room)
+    size, room = imgui.get_io().display_size, units(theme.ROOM)
+    width = min(units(theme.INSPECTOR_WIDTH), size.x - 2 * room)
     height = max(1.0, size.y - 2 * room - units(theme.STATUS) - below(context))
     when = imgui.Cond_.always if theme.narrow(size.x) else imgui.Cond_.appearing
     imgui.set_next_window_pos(ImVec2(size.x - room, room), when, ImVec2(1, 0))
@@ -85,19 +85,16 @@ def _draw(context: ViewportContext, draw: ImguiDraw, inspector: Inspector, view:
 
 
 def _controls(context: ViewportContext, inspector: Inspector) -> None:
-    wide = shares(3)
-    press(context, "Step", "inspector.step", wide, enabled=not inspector.complete)
-    imgui.same_line()
-    press(context, "Run", "inspector.run", wide, enabled=not inspector.complete)
-    imgui.same_line()
-    press(context, "Restart", "inspector.restart", wide)
+    state = False, not inspector.complete
+    steps = ("Step", "inspector.step", *state), ("Run", "inspector.run", *state)
+    row(context, *steps, ("Restart", "inspector.restart"))
     served = inspector.passes[-1] if inspector.passes else None
     text = f"pass {served.number}: {served.kernel}, {grouped(served.active)} rays" if served else "no pass yet"
     fact(text, "complete" if inspector.complete else f"{grouped(inspector.active)} left")
-    imgui.text_wrapped(f"the window's picture: {machine(context)}")
+    imgui.text_wrapped(f"the window's picture: {machine_text(context)}")
 
 
-def machine(context: ViewportContext) -> str:
+def machine_text(context: ViewportContext) -> str:
     """How the picture on show is drawn: program, machine, resolution, speed."""
     renderer, session = context.view.require_scene()[0], context.view.session
     settings, (width, height) = renderer.settings, session.size
@@ -133,13 +130,8 @@ def _picture(draw: ImguiDraw, inspector: Inspector, view: _View) -> None:
     picture = inspector.picture(view.channel)
     height, width = picture.shape[:2]
     if view.picture is not picture:
-        view.picture = picture
-        if view.texture is None or view.texture.size != (width, height):
-            if view.texture is not None:
-                view.texture.release()
-            view.texture = draw.context.texture((width, height), 3)
-            view.texture.filter = (moderngl.NEAREST, moderngl.NEAREST)
-        view.texture.write(np.ascontiguousarray(picture), alignment=1)
+        view.picture, view.texture = picture, draw.upload(view.texture, picture)
+        view.texture.filter = (moderngl.NEAREST, moderngl.NEAREST)
     assert view.texture is not None
     wide = imgui.get_content_region_avail().x
     corner = imgui.get_cursor_screen_pos()
@@ -262,9 +254,9 @@ def _name_pass(inspector: Inspector) -> None:
 
 
 def _totals(inspector: Inspector) -> None:
-    totals = inspector.totals()
-    fact("passes", grouped(totals.passes))
-    fact("rays active in a pass, average", f"{100 * totals.active_share:.1f} %")
+    per_state = inspector.per_state()
+    fact("passes", grouped(len(inspector.passes)))
+    fact("rays active in a pass, average", f"{100 * inspector.active_share:.1f} %")
     published = {state: inspector.published_cost(state) for state in inspector.colors}
     headings = ["state", "rays", "passes", "calls", "ms", "words", *(["2004"] if any(published.values()) else [])]
     flags = imgui.TableFlags_.row_bg | imgui.TableFlags_.sizing_stretch_prop | imgui.TableFlags_.borders_inner_h
@@ -274,7 +266,7 @@ def _totals(inspector: Inspector) -> None:
         imgui.table_setup_column(heading)
     imgui.table_headers_row()
     for state, cost in published.items():
-        row = totals.per_state.get(state, _NO_PASSES)
+        row = per_state.get(state, _NO_PASSES)
         counts = (inspector.waiting[state], row["passes"], row["calls"])
         imgui.table_next_row()
         imgui.table_next_column()

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from raystream.viewport.animation_player import SPEEDS
-from raystream.viewport.context import ViewportContext
+from raystream.viewport.animation import SPEEDS
+from raystream.viewport.host import ViewportContext
 from raystream.window.bundle import ImVec2, imgui
-from raystream.window.panels import layout, theme
+from raystream.window.panels import theme
 from raystream.window.panels.theme import units
-from raystream.window.panels.widgets import label, press, shares
+from raystream.window.panels.widgets import choose, combo, label, press, row
 
 TIMELINE_WIDTH = 560.0
 FLAGS = (
@@ -22,34 +22,29 @@ FLAGS = (
 
 def draw_motion(context: ViewportContext) -> None:
     """Which animation plays and how, its time, and the turntable."""
-    editing, moves = context.editing, _animated(context)
-    wide = shares(2)
-    _play(context, wide)
-    imgui.same_line()
-    press(context, "Turntable", "turntable", wide, on=editing.turning)
-    if not moves:
+    editing = context.editing
+    row(context, _play(context), ("Turntable", "turntable", editing.turning))
+    if not _animated(context):
         return
-    player, animations = editing.player, editing.animations
+    player, animations = editing.animation.player, editing.animation.names
     if len(animations) > 1:
         label("animation")
-        if imgui.begin_combo("##animation", editing.animation):
-            for index, name in enumerate(animations):
-                if imgui.selectable(f"{name}##{index}", name == editing.animation)[0]:
-                    editing.choose_animation(index)
-            if imgui.selectable("all##all", editing.animation == "all")[0]:
-                editing.choose_animation("all")
-            imgui.end_combo()
+        names = [*animations, "all"]
+        index = names.index(editing.animation.name) if editing.animation.name in names else -1
+        chosen = choose("animation", names, index, editing.animation.name)
+        if chosen is not None:
+            editing.animation.choose(chosen if chosen < len(animations) else "all")
     label("speed")
-    if imgui.begin_combo("##speed", f"{player.speed:g} x"):
-        for speed in SPEEDS:
-            if imgui.selectable(f"{speed:g} x", speed == player.speed)[0]:
-                player.speed = speed
-        imgui.end_combo()
-    wide = shares(3)
-    for k, (text, action) in enumerate((("Back", "back"), ("Forward", "forward"), ("Loop", "loop"))):
-        if k:
-            imgui.same_line()
-        press(context, text, f"animation.{action}", wide, on=action == "loop" and player.loop)
+    speeds = [f"{speed:g} x" for speed in SPEEDS]
+    text = combo("speed", speeds, f"{player.speed:g} x")
+    if text:
+        player.speed = SPEEDS[speeds.index(text)]
+    row(
+        context,
+        ("Back", "animation.back"),
+        ("Forward", "animation.forward"),
+        ("Loop", "animation.loop", player.loop),
+    )
     label("time")
     _scrub(context, "##time")
 
@@ -60,13 +55,14 @@ def draw_timeline(context: ViewportContext) -> None:
         return
     size = imgui.get_io().display_size
     start, end = _between(context)
-    width = min(units(TIMELINE_WIDTH), end - start - 2 * units(layout.ROOM))
-    bottom = size.y - units(theme.STATUS) - units(layout.ROOM)
+    width = min(units(TIMELINE_WIDTH), end - start - 2 * units(theme.ROOM))
+    bottom = size.y - units(theme.STATUS) - units(theme.ROOM)
     imgui.set_next_window_pos(ImVec2((start + end) / 2, bottom), imgui.Cond_.always, ImVec2(0.5, 1))
     imgui.set_next_window_size(ImVec2(width, _height()))
     imgui.set_next_window_bg_alpha(0.82)
     if imgui.begin("##timeline", None, FLAGS)[0]:
-        _play(context, units(64))
+        text, action, *state = _play(context)
+        press(context, text, action, units(64), *state)
         imgui.same_line()
         imgui.set_next_item_width(-1)
         _scrub(context, "##timeline.time")
@@ -77,7 +73,7 @@ def timeline_room(context: ViewportContext) -> float:
     """The height that the timeline takes above the status line; 0 where it is not shown."""
     wide = imgui.get_io().display_size.x
     shown = context.view.overlays.panels.on and _animated(context) and not context.view.overlays.help.on
-    return _height() + units(layout.ROOM) if shown and not theme.narrow(wide) else 0.0
+    return _height() + units(theme.ROOM) if shown and not theme.narrow(wide) else 0.0
 
 
 def _height() -> float:
@@ -94,9 +90,10 @@ def _animated(context: ViewportContext) -> bool:
     return scene is not None and scene.duration > 0
 
 
-def _play(context: ViewportContext, width: float) -> None:
-    playing = context.editing.player.playing
-    press(context, "Pause" if playing else "Play", "animation.play", width, on=playing, enabled=_animated(context))
+def _play(context: ViewportContext) -> tuple[str, str, bool, bool]:
+    """The button that plays and pauses, see `row`."""
+    playing = context.editing.animation.player.playing
+    return "Pause" if playing else "Play", "animation.play", playing, _animated(context)
 
 
 def _scrub(context: ViewportContext, name: str) -> None:
@@ -104,6 +101,6 @@ def _scrub(context: ViewportContext, name: str) -> None:
     editing = context.editing
     duration = context.view.scene.duration if context.view.scene is not None else 0.0
     text = f"%.2f of {duration:.2f} s"
-    changed, seconds = imgui.slider_float(name, editing.player.seconds, 0.0, duration, text)
+    changed, seconds = imgui.slider_float(name, editing.animation.player.seconds, 0.0, duration, text)
     if changed:
-        editing.seek(seconds)
+        editing.animation.seek(seconds)

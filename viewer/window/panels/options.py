@@ -5,17 +5,34 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from raystream.film.error import stop_of
 from raystream.options import table as options
 from raystream.options.declare import Option, join_words
+from raystream.options.picture import DEFAULT_QUALITY, QUALITIES
+from raystream.options.table import MOST_SAMPLES
 from raystream.options.values import PhotonFilter, PolicyChoice, Unroll
 from raystream.programs import programs_with
 from raystream.renderer.inputs.settings import Settings
 from raystream.renderer.photon_map import PhotonMap
-from raystream.viewport.context import ViewportContext
-from raystream.window.bundle import imgui
+from raystream.renderer.sampling.denoising import LEAST_TOLERANCE, TOLERANCE, denoiser_of
+from raystream.scene.edits.movable import Movable
+from raystream.scene.environment import SUN, ImageEnvironment
+from raystream.viewport.host import ViewportContext
+from raystream.window.bundle import ImVec2, imgui
 from raystream.window.panels.inspector import draw_legend
 from raystream.window.panels.theme import units
-from raystream.window.panels.widgets import LABELS, about, fact, grouped, label, press, segments, shares, tip
+from raystream.window.panels.widgets import (
+    LABELS,
+    about,
+    combo,
+    fact,
+    grouped,
+    label,
+    row,
+    segments,
+    slide,
+    tip,
+)
 
 MANY, MOST_TO_SLIDE = 100, 1 << 24  # values from which on a slider is logarithmic, and from which there is none
 UNROLLS = ("auto", "1", "2", "4", "8", "16", "32", "64", "256")
@@ -113,25 +130,6 @@ def whole(name: str, current: int, low: int, high: int, shown: str = "") -> tupl
     return imgui.slider_int(name, min(current, high), low, high, shown or "%d", flags)
 
 
-def combo(name: str, values: list[str], current: str) -> str | None:
-    """A list that folds out; the value that was chosen."""
-    chosen = None
-    if imgui.begin_combo(f"##{name}", current):
-        for value in values:
-            if imgui.selectable(value, value == current)[0]:
-                chosen = value
-        imgui.end_combo()
-    return chosen
-
-
-def choose(name: str, names: list[str], index: int, text: str) -> int | None:
-    """A list that folds out, of names that need not differ; the index of the one that was chosen. ``index``: of the
-    one on show, -1 for none, where ``text`` is shown."""
-    shown = [f"{each}##{k}" for k, each in enumerate(names)]
-    chosen = combo(name, shown, shown[index] if index >= 0 else text)
-    return None if chosen is None else shown.index(chosen)
-
-
 def _typed(context: ViewportContext, name: str, current: Any) -> None:
     """An option that is typed; Enter takes it."""
     option = options.option(name)
@@ -152,9 +150,8 @@ def _policy(context: ViewportContext, current: PolicyChoice) -> None:
         context.scene_loader.set(policy=replace(current, name=chosen))
     if current.name != "threshold":
         return
-    label("share")
-    changed, percent = imgui.slider_float("##share", 100 * current.share, 1, 100, "%.0f %%")
-    if changed:
+    percent = slide("share", 100 * current.share, (1, 100), "%.0f %%")
+    if percent is not None:
         context.scene_loader.set(policy=replace(current, share=min(1.0, max(0.01, round(percent) / 100))))
     label("of the rays")
     chosen = segments("of", ("active", "all"), current.of, ("in the loop", "all"))
@@ -185,10 +182,8 @@ def draw_photons(context: ViewportContext) -> None:
         imgui.begin_disabled(not options.option(name).useful(settings))
         draw_option(context, name, settings[name])
         imgui.end_disabled()
-    wide, shown = shares(2), context.debug_views.photons
-    press(context, "Points", "photons.points", wide, on=shown.points)
-    imgui.same_line()
-    press(context, "Cells", "photons.cells", wide, on=shown.cells)
+    shown = context.debug_views.photons
+    row(context, ("Points", "photons.points", shown.points), ("Cells", "photons.cells", shown.cells))
     imgui.end_disabled()
     if mapped and renderer.photon_map.traced:
         for name, text in figures(renderer.photon_map):
@@ -205,3 +200,131 @@ def figures(photon_map: PhotonMap) -> list[tuple[str, str]]:
     else:
         cells = " x ".join(map(str, grid.resolution))
     return [("stored", f"{grouped(photon_map.stored)}, {grouped(photon_map.sent)} traced"), ("cells", cells)]
+
+
+# -- sampling, lens, lights and environment ----------------------------------------------------------------------------
+
+MOST_LISTED = 50  # lights, in the list
+BY_SCENE = "by the scene"
+DEGREES = "%.0f\u00b0"
+CLAMPED = imgui.SliderFlags_.always_clamp
+
+
+def draw_sampling(context: ViewportContext) -> None:
+    """The options of progressive programs; they serve at once, and nothing is compiled but another sampler."""
+    renderer = context.view.renderer
+    if renderer is None or not renderer.progressive:
+        imgui.text_disabled("one sample through each pixel's centre")
+        return
+    session = context.view.session
+    tolerance = TOLERANCE.get(denoiser_of(renderer.settings, DEFAULT_QUALITY), LEAST_TOLERANCE)
+    limits = {name: stop_of(None, None, None, name, tolerance) for name in QUALITIES}
+    now = [name for name, limit in limits.items() if (limit.spp, limit.error) == (session.stop.spp, session.stop.error)]
+    label("quality")
+    chosen = combo("quality", list(limits), "".join(now))
+    tip("limits of samples and noise for a picture to be looked at")
+    if chosen is not None:
+        session.stop_at(limits[chosen].spp, limits[chosen].error)
+        context.view.wake()
+    label("samples")
+    changed, samples = whole("##samples", session.stop.spp, 1, MOST_SAMPLES)
+    tip("of each pixel, to stop at")
+    if changed:
+        session.stop_at(samples, session.stop.error or 0.0)
+        context.view.wake()
+    noise = 100 * (session.stop.error or 0.0)
+    percent = slide("noise", noise, (0.0, 10.0), "%.2f %%", "estimated relative error to stop at; 0: never")
+    if percent is not None:
+        session.stop_at(session.stop.spp, max(0.0, percent / 100))
+        context.view.wake()
+    draw_part(context, "sampling", renderer.settings)
+
+
+def draw_lens(context: ViewportContext) -> None:
+    """Aperture, focus and filter of the camera."""
+    controller, renderer = context.view.controller, context.view.renderer
+    if controller is None or renderer is None:
+        return
+    camera, reach = controller.camera, controller.natural_speed
+    label("aperture")
+    changed, radius = imgui.drag_float(
+        "##aperture",
+        camera.aperture,
+        reach * 1e-3,
+        0.0,
+        reach,
+        "%.4g" if camera.aperture else options.option("aperture").help.zero,
+    )
+    tip(options.option("aperture").about)
+    if changed:
+        controller.set_lens(max(0.0, radius), camera.focus)
+    if camera.aperture > 0:
+        label("focus")
+        changed, distance = imgui.drag_float(
+            "##focus", camera.focus_distance, reach * 5e-3, reach * 1e-4, reach * 1e3, "%.4g"
+        )
+        tip(f"{options.option('focus').about}; F focuses the point under the cursor")
+        if changed and distance > 0:
+            controller.set_lens(camera.aperture, distance)
+    choice(context, "pixel_filter", renderer.settings.pixel_filter)
+
+
+def draw_lights(context: ViewportContext) -> None:
+    """All lights: selected by a click, moved by their numbers or by the mouse."""
+    lights = context.markers
+    listed = lights.listed()
+    for light in listed[:MOST_LISTED]:
+        chosen = lights.is_chosen(light)
+        if imgui.selectable(f"{light.name}##{light.kind}{light.item_index}", chosen)[0]:
+            lights.chosen, lights.visible = (light.kind == "area", light.item_index), True
+        imgui.same_line()
+        right = imgui.get_cursor_pos_x() + imgui.get_content_region_avail().x
+        imgui.set_cursor_pos_x(right - imgui.calc_text_size(light.kind).x)
+        imgui.text_disabled(light.kind)
+        if chosen:
+            _place(context, light)
+    if len(listed) > MOST_LISTED:
+        imgui.text_disabled(f"and {len(listed) - MOST_LISTED} more")
+    if not listed:
+        imgui.text_disabled("none but the environment")
+    row(context, ("Markers", "lights.show", lights.visible))
+
+
+def draw_environment(context: ViewportContext) -> None:
+    """The environment, its sun's direction, and its rotation."""
+    scene_loader, now = context.scene_loader, context.view.environment
+    label("around")
+    option = options.option("environment")
+    chosen = combo("environment", [BY_SCENE, *option.value.words], now.name)
+    tip(option.about, about(context, "environment.toggle")[1])
+    if chosen:
+        scene_loader.light_by(None if chosen == BY_SCENE else chosen)
+    if now.name == "sky":
+        about_sun = options.option("sun").about
+        for index, (name, ends) in enumerate((("sun height", (0.0, 90.0)), ("sun towards", (-180.0, 180.0)))):
+            sun = list(scene_loader.requested.sun or SUN)
+            degrees = slide(name, sun[index], ends, DEGREES, about_sun, "", CLAMPED)
+            if degrees is not None:
+                sun[index] = degrees
+                scene_loader.set(sun=tuple(sun))
+    if isinstance(now, ImageEnvironment):
+        rotation, ends = scene_loader.requested.environment_rotation, slider("environment_rotation")
+        degrees = slide("rotation", rotation, ends, DEGREES, "about the vertical; Shift+right drag in the picture")
+        if degrees is not None:
+            context.editing.turn_environment(degrees - rotation)
+    row(
+        context,
+        ("On and off", "environment.toggle", now.flux > 0),
+        ("Ground", "ground.toggle", scene_loader.requested.ground is not None),
+    )
+
+
+def _place(context: ViewportContext, light: Movable) -> None:
+    assert context.view.controller is not None
+    label("towards" if light.kind == "directional" else "at", LABELS / 2)
+    step = 0.01 if light.kind == "directional" else 0.01 * context.view.controller.natural_speed
+    changed, at = imgui.drag_float3("##at", list(light.position), step, 0.0, 0.0, "%.4g")
+    if changed and any(at):
+        context.editing.place_light(light, (at[0], at[1], at[2]))
+    if imgui.button("Move with the mouse", ImVec2(-1, 0)):
+        context.view.attempt(lambda: context.editing.grab_light(light))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from types import SimpleNamespace
 
 from raystream.base import errors
-from raystream.viewport.context import ViewportContext
+from raystream.viewport.host import ViewportContext
 from raystream.viewport.keymap import HelpLine
 from raystream.window.bundle import ImVec2, imgui
-from raystream.window.panels import layout, theme
+from raystream.window.panels import theme
 from raystream.window.panels.motion import timeline_room
 from raystream.window.panels.theme import color, units
 from raystream.window.panels.widgets import duration, fact, grouped, memory, noise, rate
@@ -64,14 +64,7 @@ def said_below(context: ViewportContext) -> bool:
     return context.view.overlays.panels.on and theme.narrow(imgui.get_io().display_size.x)
 
 
-@dataclass
-class _Said:
-    """The last message."""
-
-    height: float = 0.0
-
-
-_said = _Said()
+_said = SimpleNamespace(height=0.0)  # the last message, as drawn
 
 
 def _corner(name: str, position: ImVec2, pivot: ImVec2, alpha: float = 0.82) -> bool:
@@ -141,7 +134,7 @@ def _status(context: ViewportContext, size: ImVec2) -> None:
 
 def _statistics(context: ViewportContext, size: ImVec2) -> float:
     """Their height."""
-    room = units(layout.ROOM)
+    room = units(theme.ROOM)
     imgui.set_next_window_size_constraints(ImVec2(units(STATISTICS_WIDTH), 0), ImVec2(units(STATISTICS_WIDTH), size.y))
     _, right = theme.free(False, context.view.overlays.panels.on and context.debug_views.inspector is not None)
     if _corner("##statistics", ImVec2(right - room, room), ImVec2(1, 0)):
@@ -184,14 +177,14 @@ def _messages(context: ViewportContext, statistics: float) -> None:
 
     statistics : height of the figures at the upper right.
     """
-    room = units(layout.ROOM)
+    room = units(theme.ROOM)
     left, right = theme.free(
         context.view.overlays.panels.on, context.view.overlays.panels.on and context.debug_views.inspector is not None
     )
     top = room
     if statistics:
         beside = right - units(STATISTICS_WIDTH) - room
-        if beside - left >= units(layout.LEAST_FREE):
+        if beside - left >= units(theme.LEAST_FREE):
             right = beside
         else:
             top += statistics + units(6)
@@ -272,7 +265,7 @@ def _fitting(text: str) -> None:
 
 
 def _help(context: ViewportContext, size: ImVec2) -> None:
-    room = units(2 * layout.ROOM)
+    room = units(2 * theme.ROOM)
     width, height = size.x - 2 * room, size.y - 2 * room
     groups = context.view.keymap.help_lines()
     columns = max(1, min(int(width / units(HELP_COLUMN)), 4, len(groups)))
@@ -281,13 +274,7 @@ def _help(context: ViewportContext, size: ImVec2) -> None:
     imgui.set_next_window_size(ImVec2(wide, 0))
     imgui.set_next_window_size_constraints(ImVec2(wide, 0), ImVec2(wide, max(1.0, height)))
     imgui.set_next_window_bg_alpha(0.98)
-    flags = (
-        imgui.WindowFlags_.no_title_bar
-        | imgui.WindowFlags_.no_resize
-        | imgui.WindowFlags_.no_move
-        | imgui.WindowFlags_.no_saved_settings
-    )
-    if imgui.begin("##help", None, flags)[0]:
+    if imgui.begin("##help", None, theme.FIXED)[0]:
         with theme.font("strong"):
             imgui.text_unformatted("Keys")
         imgui.same_line()

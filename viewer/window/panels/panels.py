@@ -3,9 +3,9 @@ through its commands and options."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from raystream.film.tonemap import TONEMAPS
@@ -14,46 +14,59 @@ from raystream.programs import PICTURES
 from raystream.scene.projections import Fisheye
 from raystream.scene.scene import Scene
 from raystream.viewport.camera_controller import LEAST_ANGLE, MOST_ANGLE, PROJECTIONS, CameraController
-from raystream.viewport.context import ViewportContext
+from raystream.viewport.host import ViewportContext
 from raystream.window.bundle import ImVec2, imgui
-from raystream.window.panels import layout, theme
+from raystream.window.panels import theme
 from raystream.window.panels.imgui_draw import ImguiDraw
 from raystream.window.panels.inspector import draw_inspector
-from raystream.window.panels.layout import panels_fit, scale_of
-from raystream.window.panels.light import draw_environment, draw_lens, draw_lights, draw_sampling
 from raystream.window.panels.motion import draw_motion, draw_timeline
-from raystream.window.panels.options import choose, combo, draw_option, draw_part, draw_photons, slider
+from raystream.window.panels.options import (
+    draw_environment,
+    draw_lens,
+    draw_lights,
+    draw_option,
+    draw_part,
+    draw_photons,
+    draw_sampling,
+    slider,
+)
 from raystream.window.panels.overlay import LONGEST_LINE, below, draw_overlays, figures, talking
 from raystream.window.panels.probe import draw_probe
 from raystream.window.panels.theme import units
-from raystream.window.panels.widgets import about, fact, grouped, label, memory, press, segments, shares, tip
+from raystream.window.panels.widgets import (
+    about,
+    choose,
+    combo,
+    fact,
+    grouped,
+    label,
+    memory,
+    press,
+    row,
+    segments,
+    shares,
+    slide,
+    tip,
+)
 
 HANDLE = 90.0  # width of the button that opens the panels, and its room
 AUTO_WIDTH = 48.0  # of the exposure's button
 MOST_NOTES = 12
 DEGREES = "%.1f\u00b0"
-FIXED = imgui.WindowFlags_.no_move | imgui.WindowFlags_.no_resize | imgui.WindowFlags_.no_title_bar
 
 
-@dataclass
-class _Shown:
-    """The values last on show."""
-
-    mapped: bool = False  # a program with a photon map
-
-
-_shown = _Shown()
+_shown = SimpleNamespace(mapped=False)  # whether the program last on show has a photon map
 
 
 def draw_panels(context: ViewportContext, draw: ImguiDraw) -> None:
     """All panels and overlays; between `imgui.new_frame` and `imgui.render`."""
     io = imgui.get_io()
-    theme.apply(scale_of(context.view.area.scale, io.display_framebuffer_scale.x))
+    theme.apply(theme.scale_of(context.view.area.scale, io.display_framebuffer_scale.x))
     size = io.display_size
     with theme.font("text"):
         if not context.view.overlays.panels.on:
             _draw_handle(context, size)
-        elif panels_fit((size.x, size.y), units(1.0)):
+        elif theme.panels_fit():
             # A narrow window has room for one of them.
             narrow = theme.narrow(size.x)
             if not narrow or (context.debug_views.inspector is None and context.debug_views.probe is None):
@@ -68,31 +81,27 @@ def draw_panels(context: ViewportContext, draw: ImguiDraw) -> None:
 def _draw_handle(context: ViewportContext, size: ImVec2) -> None:
     """The button at the upper left that opens the panels."""
     beside = size.x >= units(LONGEST_LINE + 2 * HANDLE)
-    if (
-        not panels_fit((size.x, size.y), units(1.0))
-        or context.view.overlays.help.on
-        or (talking(context) and not beside)
-    ):
+    if not theme.panels_fit() or context.view.overlays.help.on or (talking(context) and not beside):
         return
-    room = units(layout.ROOM)
+    room = units(theme.ROOM)
     imgui.set_next_window_pos(ImVec2(room, room))
     imgui.set_next_window_bg_alpha(0.0)
     imgui.push_style_var(imgui.StyleVar_.window_padding, ImVec2(0, 0))
     imgui.push_style_var(imgui.StyleVar_.window_border_size, 0.0)
     imgui.push_style_var(imgui.StyleVar_.alpha, 0.7)
-    if imgui.begin("##handle", None, FIXED | imgui.WindowFlags_.always_auto_resize)[0]:
+    if imgui.begin("##handle", None, theme.FIXED | imgui.WindowFlags_.always_auto_resize)[0]:
         press(context, "Panels", "panels")
     imgui.end()
     imgui.pop_style_var(3)
 
 
 def _draw_side(context: ViewportContext, size: ImVec2) -> None:
-    room = units(layout.ROOM)
-    width = min(units(layout.SIDE_WIDTH), size.x - 2 * room)
+    room = units(theme.ROOM)
+    width = min(units(theme.SIDE_WIDTH), size.x - 2 * room)
     height = max(1.0, size.y - 2 * room - units(theme.STATUS) - below(context))
     imgui.set_next_window_pos(ImVec2(room, room))
     imgui.set_next_window_size_constraints(ImVec2(width, 0), ImVec2(width, height))
-    if imgui.begin("Raystream", None, FIXED | imgui.WindowFlags_.always_auto_resize)[0]:
+    if imgui.begin("Raystream", None, theme.FIXED | imgui.WindowFlags_.always_auto_resize)[0]:
         mapped = context.view.renderer is not None and context.view.renderer.settings.picture_program.maps_photons
         for title, draw, shown in SECTIONS:
             flags = imgui.TreeNodeFlags_.default_open if shown else imgui.TreeNodeFlags_.none
@@ -115,9 +124,8 @@ def _draw_side(context: ViewportContext, size: ImVec2) -> None:
 
 def _render(context: ViewportContext) -> None:
     """The machine that runs the program."""
-    if context.view.renderer is None:
-        return
-    draw_part(context, "machine", context.view.renderer.settings)
+    if context.view.renderer is not None:
+        draw_part(context, "machine", context.view.renderer.settings)
 
 
 def _programs(context: ViewportContext) -> None:
@@ -189,11 +197,7 @@ def _camera(context: ViewportContext) -> None:
     if changed and speed > 0:
         controller.speed = speed
     draw_lens(context)
-    wide = shares(3)
-    for index, (text, action) in enumerate((("Copy", "camera.copy"), ("Paste", "camera.paste"), ("Frame", FRAME_ALL))):
-        if index:
-            imgui.same_line()
-        press(context, text, action, wide)
+    row(context, ("Copy", "camera.copy"), ("Paste", "camera.paste"), ("Frame", FRAME_ALL))
 
 
 def _projection(context: ViewportContext, controller: CameraController) -> None:
@@ -203,18 +207,14 @@ def _projection(context: ViewportContext, controller: CameraController) -> None:
     tip(options.option("projection").about, context.view.keymap.text("camera.orthographic"))
     if chosen:
         controller.choose_projection(chosen)
-    projection, slid = controller.camera.projection, False
+    projection, degrees = controller.camera.projection, None
     if isinstance(projection, Fisheye):
-        label("angle across")
-        slid, degrees = imgui.slider_float("##angle", projection.angle, LEAST_ANGLE, MOST_ANGLE, DEGREES)
-        if slid:
-            controller.set_fov(degrees)
+        degrees = slide("angle across", projection.angle, (LEAST_ANGLE, MOST_ANGLE), DEGREES, name="angle")
     elif projection is None:
-        label("field of view")
-        slid, degrees = imgui.slider_float("##fov", controller.camera.fov, *slider("fov"), DEGREES)
-        if slid:
-            controller.set_fov(degrees)
-    if chosen or slid:
+        degrees = slide("field of view", controller.camera.fov, slider("fov"), DEGREES, name="fov")
+    if degrees is not None:
+        controller.set_fov(degrees)
+    if chosen or degrees is not None:
         context.view.wake()
 
 
@@ -247,25 +247,25 @@ def _picture(context: ViewportContext) -> None:
             context.view.tone.choose(tonemap=chosen)
             context.view.wake()
     draw_option(context, "denoise", context.scene_loader.requested.denoise)
-    wide = shares(2)
-    press(context, "PNG", "screenshot.picture", wide)
-    imgui.same_line()
-    press(context, "EXR", "save.exr", wide)
+    row(context, ("PNG", "screenshot.picture"), ("EXR", "save.exr"))
 
 
 # -- looking inside ------------------------------------------------------------------------------------------------
 
 
 def _inside(context: ViewportContext) -> None:
-    wide = shares(2)
     debug_views = context.debug_views
     probed, heat = debug_views.probe is not None, debug_views.heat
-    press(context, "Streams", "inspector.show", wide, on=debug_views.inspector is not None)
-    imgui.same_line()
-    press(context, "Pixel probe", "probe.show", wide, on=probed, enabled=probed)
-    press(context, f"Heat: {heat}" if heat else "Heat map", "heat.next", wide, on=bool(heat))
-    imgui.same_line()
-    press(context, "Boxes", "wires.toggle", wide, on=context.view.overlays.boxes.on)
+    row(
+        context,
+        ("Streams", "inspector.show", debug_views.inspector is not None),
+        ("Pixel probe", "probe.show", probed, probed),
+    )
+    row(
+        context,
+        (f"Heat: {heat}" if heat else "Heat map", "heat.next", bool(heat)),
+        ("Boxes", "wires.toggle", context.view.overlays.boxes.on),
+    )
 
 
 # -- statistics ----------------------------------------------------------------------------------------------------

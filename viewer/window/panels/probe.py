@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from raystream.viewport.context import ViewportContext
 from raystream.viewport.debug_views.false_color import Color, state_colors
 from raystream.viewport.debug_views.probe import COLUMNS, Probe
+from raystream.viewport.host import ViewportContext
 from raystream.window.bundle import ImVec2, imgui
-from raystream.window.panels import layout, theme
+from raystream.window.panels import theme
 from raystream.window.panels.overlay import below
 from raystream.window.panels.theme import units
 from raystream.window.panels.widgets import grouped
@@ -47,7 +47,7 @@ def draw_probe(context: ViewportContext) -> None:
     more = probe.table(len(_view.rows))  # the history grows
     _view.rows += more
     _view.longest = tuple(max(n, *(len(row[k]) for row in more), 0) for k, n in enumerate(_view.longest))
-    size, room = imgui.get_io().display_size, units(layout.ROOM)
+    size, room = imgui.get_io().display_size, units(theme.ROOM)
     left, right = theme.free(True, context.debug_views.inspector is not None)
     bottom = size.y - room - units(theme.STATUS) - below(context)
     width, height = min(units(SIZE[0]), right - left - 2 * room), max(1.0, min(units(SIZE[1]), bottom - room))

@@ -9,16 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raystream.renderer.preview.scheduler import DRAWN_HEAT
-from raystream.viewport.context import ViewportContext
 from raystream.viewport.debug_views.wires import box_edges, project, structure_lines
-from raystream.window.bundle import imgui
-from raystream.window.panels import layout, theme
+from raystream.viewport.host import ViewportContext
+from raystream.window.bundle import ImVec2, imgui
+from raystream.window.panels import theme
 from raystream.window.panels.imgui_draw import ImguiDraw
 from raystream.window.panels.inspector import draw_legend
-from raystream.window.panels.light import draw_markers
 from raystream.window.panels.overlay import QUIET
 from raystream.window.panels.probe import covered
-from raystream.window.panels.theme import units
+from raystream.window.panels.theme import ACCENT, color, units
 
 WIRES, VISITED, RAY, TESTED, HIT = 0x30FFFFFF, 0xA0F0C040, 0xFF40D0FF, 0x806060FF, 0xFF40FF60  # ABGR
 
@@ -33,7 +32,6 @@ class Space:
         self._legend_size = (0.0, 0.0)
         self._next = 0.0  # when the heat map is uploaded again
         self._texture: Any = None
-        self._id: Any = None
 
     def draw(self, context: ViewportContext) -> None:
         """Over the picture, under the panels."""
@@ -51,13 +49,13 @@ class Space:
         if context.debug_views.probe is not None:
             self._probe(context)
 
-    def _lines(self, context: ViewportContext, lines: NDArray[np.float64], color: int, thick: float = 1.0) -> None:
+    def _lines(self, context: ViewportContext, lines: NDArray[np.float64], ink: int, thick: float = 1.0) -> None:
         assert context.view.controller is not None
         add, point = imgui.get_background_draw_list().add_line, imgui.ImVec2
         projected = project(context.view.controller.camera, context.view.area.size, lines)
         flat = projected.reshape(-1, 4).tolist()  # plain floats: much faster
         for x0, y0, x1, y1 in flat:
-            add(point(x0, y0), point(x1, y1), color, thick)
+            add(point(x0, y0), point(x1, y1), ink, thick)
 
     def _probe(self, context: ViewportContext) -> None:
         """Boxes visited, triangles tested, and the ray up to its hit; of two levels where the object stands."""
@@ -68,12 +66,12 @@ class Space:
             if inside:
                 boxes = np.stack(inside)
                 self._lines(context, segment.world(box_edges(boxes[:, 0], boxes[:, 1]).reshape(-1, 2, 3)), VISITED)
-            for nearest, color in ((False, TESTED), (True, HIT)):
+            for nearest, ink in ((False, TESTED), (True, HIT)):
                 triangles = [test.corners for test in segment.tests if test.nearest == nearest]
                 if triangles:
                     corners = np.stack(triangles).astype(np.float64)
                     edges = np.stack([corners, np.roll(corners, -1, axis=1)], axis=2).reshape(-1, 2, 3)
-                    self._lines(context, segment.world(edges), color)
+                    self._lines(context, segment.world(edges), ink)
             span = segment.span or (0.0, 0.0)
             end = segment.t_hit if segment.t_hit is not None else span[1]
             self._lines(context, segment.world(np.stack([origin, origin + end * direction]))[None], RAY, 2.0)
@@ -85,15 +83,15 @@ class Space:
         new = self._shown is None or self._shown[0] is not heat
         if new or (self._shown != (heat, heat.progress) and (heat.complete or now >= self._next)):
             shown = heat.show()
-            self._upload(shown.picture)
+            self._texture = self._draw.upload(self._texture, shown.picture)
             self._legend, self._shown, self._next = shown.legend, (heat, heat.progress), now + DRAWN_HEAT
         target = imgui.get_background_draw_list()
-        target.add_image(self._id, imgui.ImVec2(0, 0), imgui.ImVec2(*context.view.area.size))
+        target.add_image(self._draw.register(self._texture), imgui.ImVec2(0, 0), imgui.ImVec2(*context.view.area.size))
         self._draw_legend(context)
 
     def _draw_legend(self, context: ViewportContext) -> None:
         """At the bottom of the free part; above the probe's where that is in the way."""
-        size, room = imgui.get_io().display_size, units(layout.ROOM)
+        size, room = imgui.get_io().display_size, units(theme.ROOM)
         shown = context.view.overlays.panels.on
         if shown and theme.narrow(size.x):
             return  # panels cover the picture
@@ -113,11 +111,22 @@ class Space:
         self._legend_size = (drawn.x, drawn.y)
         imgui.end()
 
-    def _upload(self, picture: NDArray[np.uint8]) -> None:
-        height, width = picture.shape[:2]
-        if self._texture is None or self._texture.size != (width, height):
-            if self._texture is not None:
-                self._texture.release()
-            self._texture = self._draw.context.texture((width, height), 3, alignment=1)
-            self._id = self._draw.register(self._texture)
-        self._texture.write(np.ascontiguousarray(picture), alignment=1)
+
+def draw_markers(context: ViewportContext) -> None:
+    """A ring at every light, in the picture."""
+    lights = context.markers
+    if not lights.visible:
+        return
+    add: Any = imgui.get_background_draw_list()
+    dark = imgui.get_color_u32(imgui.ImVec4(0, 0, 0, 0.7))
+    for light, (x, y) in lights.markers():
+        chosen = lights.is_chosen(light)
+        ink = imgui.get_color_u32(color(ACCENT) if chosen else imgui.ImVec4(1, 1, 1, 0.9))
+        radius = units(8 if chosen else 6)
+        middle = ImVec2(x, y)
+        add.add_circle(middle, radius, dark, 0, units(3.5))
+        add.add_circle(middle, radius, ink, 0, units(1.5))
+        add.add_circle_filled(middle, units(2), ink)
+        if chosen:
+            add.add_text(ImVec2(x + 1.6 * radius + 1, y - 0.6 * radius + 1), dark, light.name)
+            add.add_text(ImVec2(x + 1.6 * radius, y - 0.6 * radius), ink, light.name)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from raystream.window.bundle import FOLDER, ImVec2, ImVec4, imgui, implot
-from raystream.window.panels import layout
-from raystream.window.panels.layout import GROUND
+from raystream.window.window import GROUND
 
 Color = tuple[float, float, float, float]  # sRGB, straight alpha
 
@@ -17,8 +16,21 @@ WARNING = (0.93, 0.73, 0.38)
 ERROR = (0.97, 0.45, 0.42)
 RAISED = (0.150, 0.165, 0.190)
 
-SIZES = {"text": 15.0, "strong": 18.0, "numbers": 14.0}  # of the fonts, in units of the window on a plain screen
+# Lengths are in units of the window on a plain screen.
+ROOM = 10.0  # between panels and the window's edge
+SIDE_WIDTH = 300.0  # of the panel at the left
+INSPECTOR_WIDTH = 400.0  # of the one at the right, at first
 STATUS = 24.0  # height of the line at the bottom
+LEAST_FREE = 220.0  # a narrower gap between panels is none
+LEAST_WINDOW = (220.0, 140.0)  # below this the panels would hide the whole picture
+LEAST_SCALE = 0.5
+FIXED = (  # windows that stay where they are
+    imgui.WindowFlags_.no_title_bar
+    | imgui.WindowFlags_.no_resize
+    | imgui.WindowFlags_.no_move
+    | imgui.WindowFlags_.no_saved_settings
+)
+SIZES = {"text": 15.0, "strong": 18.0, "numbers": 14.0}  # of the fonts
 
 # Shipped with imgui-bundle: Roboto (Apache License 2.0) and Inconsolata (SIL Open Font License 1.1).
 _FONTS = {"text": "Roboto/Roboto-Regular.ttf", "strong": "Roboto/Roboto-Bold.ttf", "numbers": "Inconsolata-Medium.ttf"}
@@ -144,10 +156,23 @@ class font:
         imgui.pop_font()
 
 
+def scale_of(content: float, framebuffer: float) -> float:
+    """Size of text and widgets against a plain screen, from that of the window's content and pixels per unit."""
+    return max(LEAST_SCALE, content / max(1.0, framebuffer))
+
+
+def panels_fit() -> bool:
+    """Whether the window has room for panels."""
+    size = imgui.get_io().display_size
+    return bool(size.x >= units(LEAST_WINDOW[0]) and size.y >= units(LEAST_WINDOW[1]))
+
+
 def free(left: bool, right: bool, wide: float | None = None) -> tuple[float, float]:
     """Where a window, ``wide`` or as drawn, is free of panels: the left and right end, for those that are open."""
     wide = imgui.get_io().display_size.x if wide is None else wide
-    return layout.free(left, right, wide, imgui.get_style().font_scale_dpi)
+    start = units(ROOM + SIDE_WIDTH) if left else 0.0
+    end = wide - (units(ROOM + INSPECTOR_WIDTH) if right else 0.0)
+    return (start, end) if end - start >= units(LEAST_FREE) else (0.0, wide)
 
 
 def narrow(wide: float) -> bool:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from typing import Any
 
-from raystream.viewport.context import ViewportContext
+from raystream.viewport.host import ViewportContext
 from raystream.viewport.keymap import BY_NAME
 from raystream.window.bundle import ImVec2, imgui
-from raystream.window.panels.layout import GROUND
 from raystream.window.panels.theme import ACCENT, color, font, units
+from raystream.window.window import GROUND
 
 LABELS = 92.0  # width of the column of labels
 
@@ -28,6 +29,44 @@ def press(
         context.view.actions.perform(action)
     imgui.end_disabled()
     tip(*about(context, action))
+
+
+def row(context: ViewportContext, *buttons: tuple[Any, ...]) -> None:
+    """Buttons of one width in a line, each (text, action, whether it is on, whether it is enabled), as of `press`."""
+    width = shares(len(buttons))
+    for index, (text, action, *state) in enumerate(buttons):
+        if index:
+            imgui.same_line()
+        press(context, text, action, width, *state)
+
+
+def slide(
+    text: str, value: float, ends: tuple[float, float], form: str, about: str = "", name: str = "", *flags: int
+) -> float | None:
+    """A labelled slider; the value that it was moved to. about : its tooltip. name : of the item; empty: the text."""
+    label(text)
+    changed, value = imgui.slider_float(f"##{name or text}", value, *ends, form, *flags)
+    tip(about)
+    return value if changed else None
+
+
+def combo(name: str, values: list[str], current: str) -> str | None:
+    """A list that folds out; the value that was chosen."""
+    chosen = None
+    if imgui.begin_combo(f"##{name}", current):
+        for value in values:
+            if imgui.selectable(value, value == current)[0]:
+                chosen = value
+        imgui.end_combo()
+    return chosen
+
+
+def choose(name: str, names: list[str], index: int, text: str) -> int | None:
+    """A list that folds out, of names that need not differ; the index of the one that was chosen. ``index``: of the
+    one on show, -1 for none, where ``text`` is shown."""
+    shown = [f"{each}##{k}" for k, each in enumerate(names)]
+    chosen = combo(name, shown, shown[index] if index >= 0 else text)
+    return None if chosen is None else shown.index(chosen)
 
 
 def shares(count: int) -> float:
