@@ -67,19 +67,6 @@ def test_its_holder_may_take_it_again_and_gives_it_back_at_the_end() -> None:
     assert order == ["inner", "outer", "other"]
 
 
-@pytest.mark.parametrize("times", [1, 2, 3, 4])
-def test_as_often_as_it_was_taken_it_is_given_back(times: int) -> None:
-    lock, me = FairLock(), threading.get_ident()
-    for depth in range(1, times + 1):
-        lock.__enter__()
-        assert (lock._holder, lock._depth) == (me, depth)
-    for depth in range(times - 1, 0, -1):
-        lock.__exit__(None, None, None)
-        assert (lock._holder, lock._depth) == (me, depth)
-    lock.__exit__(None, None, None)
-    assert (lock._holder, lock._depth) == (None, 0)
-
-
 def test_an_exception_gives_it_back() -> None:
     class Thing:
         lock = FairLock()
