@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import threading
 import time
 from collections.abc import Callable
@@ -80,46 +78,6 @@ def test_an_exception_gives_it_back() -> None:
     with pytest.raises(OSError, match="no more"):
         Thing().fail("no more")
     ended(started(lambda: Thing.lock.__enter__()))
-
-
-@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="signals of one thread are POSIX")
-def test_one_who_is_interrupted_while_waiting_leaves_the_queue() -> None:
-    lock, free = FairLock(), threading.Event()
-
-    def hold() -> None:
-        with lock:
-            free.wait(PATIENCE)
-
-    def interrupt() -> None:
-        until_waiting(lock, 1)
-        while not came:  # the first may come before it waits
-            os.kill(os.getpid(), signal.SIGINT)
-            time.sleep(0.01)
-
-    came: list[int] = []
-
-    def once(number: int, frame: object) -> None:
-        """Another one, on the way out, is none."""
-        came.append(number)
-        if len(came) == 1:
-            raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGINT, once)
-    try:
-        holder = started(hold)
-        while lock._holder is None:
-            time.sleep(1e-4)
-        with pytest.raises(KeyboardInterrupt):
-            interrupting = started(interrupt)
-            with lock:
-                pass
-        ended(interrupting)
-    finally:
-        free.set()
-        signal.signal(signal.SIGINT, before)
-    ended(holder)
-    assert not lock._waiting and lock._holder is None
-    ended(started(lambda: lock.__enter__()))
 
 
 def test_there_is_no_waiting_where_that_is_of_no_use() -> None:
