@@ -11,7 +11,6 @@ import pytest
 pytest.importorskip("imgui_bundle", reason="imgui-bundle is not installed")
 pytest.importorskip("glfw", reason="glfw is not installed")
 
-from raystream.base.errors import ViewerError
 from raystream.viewport.host import ViewerHost
 from raystream.viewport.preferences import Preferences
 from raystream.viewport.viewport import Message, Overlays, PictureArea, ToneMapping
@@ -144,31 +143,6 @@ def test_the_picture_or_the_ground(app: Any, blank: bool, points: bool, expected
     drawn = [each for each in app.order if each[0] in ("display.draw", "screen.clear")]
     shown = [each[:1] if each[0] == "screen.clear" else (each[0], each[3], each[4]) for each in drawn]
     assert shown == expected and not any(each[0] == "canvas.grow" for each in app.order)
-
-
-def test_shaders_are_reloaded_all_or_none(app: Any) -> None:
-    app._photons = "photons"
-    app._reload_shaders()
-    names = ["canvas.reload", "display.reload", "auto_exposure.reload", "view.say", "session.abandon"]
-    assert [each[0] for each in app.order] == [*names, "debug_views.reloaded"] and app._photons is None
-    assert ("view.say", "shaders compiled anew") in app.order
-    app.order.clear()
-    app.view.message = Message("broken", is_error=True)  # another fault's line stays
-    app._reload_shaders()
-    assert not any(each[0] == "view.say" for each in app.order)
-
-    def fail() -> None:
-        raise ViewerError("a.glsl", "is wrong")
-
-    app.view.renderer = SimpleNamespace(reload=fail)
-    app.order.clear()
-    with pytest.raises(ViewerError):
-        app._reload_shaders()
-    assert app._broken == "a.glsl: is wrong" and ("session.abandon",) not in app.order
-    app.view.renderer = Noted()
-    app._reload_shaders()  # its own fault's line goes
-    assert ("view.say", "shaders compiled anew") in app.order and app._broken == ""
-    assert app.view.renderer.take() == [("reload",)]
 
 
 @pytest.mark.parametrize(
