@@ -10,7 +10,6 @@ import pytest
 from obj_text import POINTS, read
 from PIL import Image as Pillow
 
-from raystream.formats import mtl
 from raystream.formats.mtl import _normals, _parse, read_mtl
 from raystream.scene.material import Material
 
@@ -123,15 +122,6 @@ def test_malformed_lines(text: str, faults: tuple[int, int] | None) -> None:
         assert warnings == []
     else:
         assert warnings == [f"m.mtl: line {faults[0]} is malformed; {faults[1]} lines in all were left out"]
-
-
-def test_only_the_beginning_of_a_long_library_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    text = b"newmtl a\nKd 1 0 0\nnewmtl b\n"
-    for most, names in ((len(text), ["a", "b"]), (18, ["a"])):
-        monkeypatch.setattr(mtl, "LARGEST", most)
-        warnings: list[str] = []
-        assert [each.name for each in read_mtl(text, "m.mtl", warnings)] == names
-        assert warnings == ([] if len(names) > 1 else ["m.mtl: only the first 18 bytes of the materials were read"])
 
 
 @pytest.mark.parametrize(
