@@ -24,11 +24,6 @@ def project():
     return tomllib.loads((ROOT / "pyproject.toml").read_text())
 
 
-def test_shaders_and_assets_are_found():
-    assert (paths.shaders() / "kernels").is_dir()
-    assert any(paths.assets().iterdir())
-
-
 def test_every_dependency_has_its_reason():
     lines = (ROOT / "pyproject.toml").read_text().splitlines()
     for dependency in project()["project"]["dependencies"]:

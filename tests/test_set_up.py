@@ -188,15 +188,6 @@ def test_an_unfinished_set_up_is_repeated(house):
 
 
 @needs_linux
-def test_an_unfinished_update_is_repeated(house):
-    house.run("run")
-    house.set("no-network")
-    house.run("test", code=2)
-    (house.work / "no-network").unlink()
-    assert house.run("run")[1][0] == "raystream: making .venv (once, about a minute)"
-
-
-@needs_linux
 def test_a_moved_project_is_set_up_anew(house):
     house.run("run")
     house.root = house.root.rename(house.root.with_name("new house"))

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import exact
 import numpy as np
 import pytest
-from soups import KINDS, read_ply, soup
+from soups import KINDS, soup
 from walker import rays, through, walker
 
-import raystream
 from raystream.accel import primitives
 from raystream.accel.grid import grid
 from raystream.accel.grid.build import Grid, build
@@ -21,27 +18,6 @@ SIZE = 384
 def both(device, corners: np.ndarray, built: Grid) -> list:
     test = primitives.triangle_module("watertight", corners, float(max(built.voxel * built.resolution)))
     return [walker(device, grid.module(built, traversal), test) for traversal in ("dda", "adinetz")]
-
-
-@pytest.mark.parametrize("name", ["bunny", "forest"])
-def test_pictures_of_both_walks_are_the_same_to_the_bit(device, shared_scenes: Path, name: str) -> None:
-    scene = raystream.load(shared_scenes / "bunny.ply" if name == "bunny" else "forest")
-    corners = scene.flatten().corners()
-    origins, directions = (part.reshape(-1, 3) for part in scene.camera().rays(SIZE, SIZE))
-    dda, adinetz = both(device, corners, build(corners))
-    given = rays(origins, directions)
-    first, second = dda(given), adinetz(given)
-    assert (first["triangle"] >= 0).mean() > 0.1
-    assert first.tobytes() == second.tobytes()
-
-
-def test_rays_from_anywhere_through_the_bunny(device, shared_scenes: Path) -> None:
-    corners = read_ply(shared_scenes / "bunny.ply")
-    given = through(corners.min(axis=(0, 1)), corners.max(axis=(0, 1)), np.random.default_rng(3), 60_000)
-    dda, adinetz = both(device, corners, build(corners))
-    first, second = dda(given), adinetz(given)
-    assert (first["triangle"] >= 0).mean() > 0.3
-    assert first.tobytes() == second.tobytes()
 
 
 @pytest.mark.parametrize("kind", KINDS)

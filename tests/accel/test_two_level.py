@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,8 +18,6 @@ from numpy.typing import NDArray
 
 import raystream
 from raystream import Renderer, Scene
-from raystream.accel import bvh_build
-from raystream.accel import bvh_tree as bvh
 from raystream.accel.structures import StructureOptions
 from raystream.accel.two_level.structure import inverses, objects_of, over_instances, world_boxes
 from raystream.base.errors import ViewerError
@@ -256,14 +253,6 @@ def test_transformations_that_are_none_and_coordinates_too_large() -> None:
     scene.instances[1].transform = np.diag([1e19, 1e19, 1e19, 1])
     with pytest.raises(ViewerError, match=r"beyond 1e\+18"):
         prepare(scene, accel="two-level-bvh")
-
-
-def test_a_stack_that_would_overflow_is_refused() -> None:
-    built = bvh_build.build(np.random.default_rng(2).uniform(0, 1, (50, 3, 3)).astype(np.float32))
-    assert built.depth <= bvh_build.MOST_DEPTH
-    deep = dataclasses.replace(built, depth=bvh_build.MOST_DEPTH + 1)
-    with pytest.raises(ViewerError, match="levels"):
-        bvh.module([built, deep], "stack")
 
 
 # --- boxes and maps

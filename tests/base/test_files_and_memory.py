@@ -128,15 +128,6 @@ def test_memory_where_the_system_says_little(tmp_path: Path, monkeypatch: pytest
     assert memory.available(tmp_path) is None
 
 
-@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="Linux's")
-def test_memory_under_a_limit_of_the_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import resource
-
-    monkeypatch.setattr(resource, "getrlimit", lambda which: (1 << 50, 1 << 50))
-    (left,) = memory._address_space()
-    assert (1 << 50) - (1 << 45) < left < (1 << 50) - (10 << 20)  # an interpreter takes more than 10 MiB
-
-
 def test_memory_by_windows(monkeypatch: pytest.MonkeyPatch) -> None:
     """The structure's layout: the field that the system fills in 16 bytes behind its beginning."""
 

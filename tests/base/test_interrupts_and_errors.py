@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from raystream.base import interrupts, memory, paths
-from raystream.base.errors import DeviceError, ShaderError, ViewerError, ViewerWarning, keywords, printable, warn
+from raystream.base.errors import DeviceError, ShaderError, ViewerError, ViewerWarning, printable, warn
 from raystream.base.interrupts import (
     EXIT_SIGNALS,
     UNWAITED,
@@ -24,7 +24,6 @@ from raystream.base.interrupts import (
     raise_dropped,
     terminate,
 )
-from raystream.stream.jobs import returned
 
 
 @pytest.fixture
@@ -170,24 +169,6 @@ def test_names_on_terminals(text: str, expected: str) -> None:
     assert printable(text) == expected
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("--pixel-filter box", "pixel_filter='box'"),
-        ("such as --spp 4, or", "such as spp=4, or"),
-        ("(--fov 50)", "(fov=50)"),
-        ("a--fov 5", "a--fov 5"),
-        ("./--fov/x", "./--fov/x"),
-        ("--fov --spp 4", "fov= spp=4"),
-        ("--none-such 5", "--none-such 5"),
-    ],
-)
-def test_options_in_texts(text: str, expected: str) -> None:
-    import raystream.options.table  # noqa: F401
-
-    assert keywords(text) == expected
-
-
 def test_notes_are_told_where_the_package_was_called() -> None:
     """At the line outside of it, each as Python has it; none of none."""
     with warnings.catch_warnings(record=True) as found:
@@ -204,15 +185,6 @@ def test_notes_are_told_where_the_package_was_called() -> None:
     assert [str(each.message) for each in found] == ["a note", "take spp=4", "from within", "from another package"]
     assert all(each.category is ViewerWarning for each in found)
     assert [each.filename == __file__ for each in found] == [True, True, True, False]
-
-
-def test_what_a_generator_returns() -> None:
-    def steps() -> Any:
-        yield 1
-        yield 2
-        return "end"
-
-    assert returned(steps()) == "end"
 
 
 def test_folders_of_a_checkout_and_of_a_wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -84,12 +84,6 @@ def test_the_lens_is_covered_evenly(device) -> None:
     assert chi < 80  # chi-square, 39 degrees of freedom: exceeded once in 9,000
 
 
-def test_the_filter_point_is_the_pixel_s_centre(device) -> None:
-    offset = Function(device, "vec2 filter_offset(int kind, vec2 u)", includes=["lib/filter.glsl"])
-    (found,) = offset(np.full(100, FILTERS["point"]), uniform(100))
-    assert not found.any() and not filter_offsets("point", uniform(100)).any()
-
-
 @pytest.mark.parametrize("name", [name for name in FILTERS if name != "point"])
 def test_offsets_have_the_filter_s_density(device, name) -> None:
     count = 60_000
@@ -116,13 +110,6 @@ def test_offsets_have_the_filter_s_density(device, name) -> None:
     degrees = np.count_nonzero(likely) - 1
     assert chi < degrees + 5 * math.sqrt(2 * degrees)  # five standard deviations of chi-square
     assert abs(found.mean(axis=0)).max() < 0.02  # no shift of the picture
-
-
-def test_uniforms_follow_the_camera() -> None:
-    pinhole = Camera((0, 0, 0), (0, 0, -4))
-    assert lens_uniforms(pinhole, (8, 8))["camera_nearness"] == 0
-    assert lens_uniforms(pinhole.with_lens(0.1), (8, 8))["camera_nearness"] == 0.25  # the target is sharp
-    assert lens_uniforms(pinhole.with_lens(0.1, 2), (8, 8), "tent")["camera_filter"] == FILTERS["tent"]
 
 
 def test_each_key_of_a_moving_lens_has_its_own_focus() -> None:

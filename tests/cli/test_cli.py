@@ -96,12 +96,6 @@ DEFAULTS = {name: OPTIONS[name].value.default for name in keywords("renderer")}
 RENDER_DEFAULTS = {name: OPTIONS[name].value.default for name in keywords("render")}
 
 
-def test_what_the_defaults_are():
-    assert DEFAULTS["accel"] == "auto" and DEFAULTS["machine"] == "multipass" and DEFAULTS["fuse"] == "auto"
-    assert DEFAULTS["policy"] == PolicyChoice("sweep") and DEFAULTS["unroll"] == Unroll()
-    assert RENDER_DEFAULTS["size"] == (512, 512) and RENDER_DEFAULTS["layers"] == ()
-
-
 def test_a_long_render_is_followed_by_trials(library, capsys, monkeypatch):
     """Once the picture is there; interrupted, that is no fault."""
     asked = []
@@ -199,28 +193,6 @@ def test_notes_of_the_scene(library, capsys):
     assert capsys.readouterr() == ("", "")
 
 
-def test_info(library, capsys):
-    run("info", "one")
-    text = capsys.readouterr().out
-    for part in (
-        "one\n",
-        "triangles",
-        "front: '0.0,0.0,3.0 0.0,0.0,0.0 0.0,1.0,0.0', 40 degrees",
-        "2.0 KiB",
-        "3.0 MiB",
-    ):
-        assert part in text
-    run("info", "one", "--json")
-    data = json.loads(capsys.readouterr().out)
-    assert data["triangles"] == data["triangles_seen"] == 1
-    assert data["vertices"] == 3
-    assert data["bounds"] == [[0, 0, 0], [1, 1, 0]]
-    assert data["cameras"] == [
-        {"name": "front", "camera": "0.0,0.0,3.0 0.0,0.0,0.0 0.0,1.0,0.0", "fov": 40.0, "aperture": 0.0, "focus": 3.0}
-    ]
-    assert data["gpu"]["memory_bytes"] == {"grid": 2048, "vertices": 3 << 20}
-
-
 def test_info_without_opengl_still_tells_of_the_scene(library, capsys, monkeypatch):
     def refuse(*_, **__):
         raise DeviceError("OpenGL", "none here")
@@ -304,6 +276,8 @@ def test_wrong_usage_is_told_in_one_line_before_any_work(library, capsys, argume
         (ViewerError("one: face 3", "names\nvertex 9 of 3", "the file is damaged"), 2, "names vertex 9 of 3 (the file"),
         (MemoryError(), 2, "not enough memory"),
         (OSError(28, "No space left on device", "a.png"), 2, "a.png: No space left on device"),
+        (OSError(28, "No space left"), 2, "No space left"),
+        (OSError("odd"), 1, "OSError: odd (this is a bug"),
         (
             KeyError("x"),
             1,
@@ -365,13 +339,6 @@ def test_a_file_goes_before_a_built_in_scene(tmp_path):
     (tmp_path / "cornell").write_text("no scene at all")
     done = process("render", "cornell", "-o", "a.png", cwd=tmp_path)
     assert done.returncode == 2 and done.stderr.count("\n") == 1
-
-
-@needs_renderer
-def test_unknown_camera_lists_the_known_ones(tmp_path):
-    done = process("render", "cornell", "-o", "a.png", "--camera", "nowhere", cwd=tmp_path)
-    assert done.returncode == 2 and done.stderr.count("\n") == 1
-    assert "nowhere" in done.stderr and os.listdir(tmp_path) == []
 
 
 @needs_renderer

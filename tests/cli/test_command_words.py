@@ -333,20 +333,6 @@ def test_a_bright_background_hides_no_darkness(device: Any, height: float) -> No
 
 
 @pytest.mark.parametrize(
-    ("number", "words", "expected"),
-    [
-        (0, ("pass", "passes"), "0 passes"),
-        (1, ("pass", "passes"), "1 pass"),
-        (2, ("pass", "passes"), "2 passes"),
-        (1, ("frame",), "1 frame"),
-        (1234567, ("frame",), "1,234,567 frames"),
-    ],
-)
-def test_counts(number: int, words: tuple[str, ...], expected: str) -> None:
-    assert rendering._counted(number, *words) == expected
-
-
-@pytest.mark.parametrize(
     ("given", "software", "cores", "told"),
     [
         ({}, True, 2, ", about 45 s for 512 x 384"),

@@ -28,7 +28,6 @@ from raystream.film.files.image import read_exr
 from raystream.options.table import OPTIONS
 from raystream.stream.compile.source import Source
 
-ROOT = Path(__file__).resolve().parents[2]
 SMALL = ("--size", "24x16", "--machine", "singlepass")
 # What a picture of the presets says of itself.
 PUBLISHED = {
@@ -285,12 +284,6 @@ def test_info_lists_what_shines_what_scatters_and_what_a_ray_takes(capsys):
         sizes[program] = data["gpu"]["stream bytes per ray"]["total"]
     assert sizes["cast"] < sizes["path"]
     assert data["kinds"] == {"lambert": 4} and data["environment"]["name"] == "none" and data["texture_bytes"] == 0
-
-
-@pytest.mark.usefixtures("device")
-def test_info_tells_dispersion(capsys):
-    run("info", "prism")
-    assert "index of refraction 1.6, dispersion 2 (Abbe number 10)" in capsys.readouterr().out
 
 
 def test_the_scene_for_checking_shaders_has_everything(device):

@@ -22,8 +22,6 @@ from raystream.options.values import integer, read_ground
 
 FRAMES = ("--frames", "0-3")
 
-BUG = "(this is a bug in raystream; --debug shows where, `raystream doctor` what the driver does)"
-
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -274,26 +272,6 @@ def test_frames(dark, told, quiet, monkeypatch: pytest.MonkeyPatch, capsys) -> N
 
 
 # -- faults --------------------------------------------------------------------------------------------------------
-
-
-def of_file(number: int, text: str, name: str | None = None) -> OSError:
-    return OSError(number, text, name) if name else OSError(number, text)
-
-
-@pytest.mark.parametrize(
-    ("error", "code", "line"),
-    [
-        (ViewerError("--depth 5", "bad", "mend"), 2, "--depth 5: bad (mend)"),
-        (MemoryError(), 2, "not enough memory (choose a smaller scene or --size)"),
-        (of_file(2, "No such file", "a.png"), 2, "a.png: No such file"),
-        (of_file(28, "No space left"), 2, "No space left"),
-        (OSError("odd"), 1, f"OSError: odd {BUG}"),
-        (ValueError(" two\n lines "), 1, f"ValueError: two lines {BUG}"),
-        (KeyError(), 1, f"KeyError {BUG}"),
-    ],
-)
-def test_faults(error: BaseException, code: int, line: str) -> None:
-    assert commands.exit_code_and_message(error) == (code, line)
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,6 @@ from typing import Any
 import numpy as np
 
 from raystream.cli import report
-from raystream.scene.camera import Camera
-from raystream.scene.light import Light
-from raystream.scene.material import Material
 from raystream.scene.scene import Scene
 from raystream.scene.texture import Image, Texture
 
@@ -43,34 +40,6 @@ def test_what_json_cannot_hold() -> None:
     found = json.loads(json.dumps(report.json_value(given)))
     expected = {"1": 0.5, "path": str(Path("a/b")), "set": [2], "nan": None, "array": [[1, 0], [0, 1]], "other": "1j"}
     assert found == expected
-
-
-def test_materials_lights_lenses_and_long_lists(monkeypatch) -> None:
-    scene = Scene.from_triangles([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
-    glass = Material("glass", kind="dielectric", ior=1.5, dispersion=0.4, base_color=(1, 1, 1, 1))
-    scene.materials = [glass, Material("lamp", emission=(1, 2, 3)), *(Material(f"m{k}") for k in range(12))]
-    scene.lights = [
-        Light("directional", "sun", direction=(0, -1, 0), intensity=(1, 1, 1)),
-        Light("point", "bulb", position=(1, 2, 3), intensity=(4, 5, 6)),
-    ]
-    scene.cameras = [Camera((0, 0, 3), (0, 0, 0), aperture=0.25)]
-    scene.extensions_used, scene.extensions_ignored = ["KHR_a", "KHR_b"], ["KHR_b"]
-    scene.warnings = ["a remark"]
-    monkeypatch.setattr("raystream.renderer.renderer.Renderer.info", lambda renderer: {})
-    text = "\n".join(report.lines(report.describe(scene, "cast")))
-    for part in (
-        "index of refraction 1.5, dispersion 0.4 (Abbe number 50)",
-        "emission (1, 2, 3)",
-        "and 2 more (--json lists all)",
-        "sun: directional, towards",
-        "W/m^2",
-        "bulb: point, at (1, 2, 3), (4, 5, 6) W/sr",
-        "lens of radius 0.25, sharp at 3",
-        "KHR_a, KHR_b",
-        "ignored",
-        "a remark",
-    ):
-        assert part in text, (part, text)
 
 
 def test_an_image_that_textures_share_counts_once(monkeypatch) -> None:

@@ -156,43 +156,6 @@ def test_noise_falls_as_the_window_says(passes: tuple[Reconstruction, Upsampling
     assert expected < 0.5 / 40
 
 
-def test_walls_of_two_depths_do_not_mix(passes: tuple[Reconstruction, Upsampling]) -> None:
-    lit = surfaces("two walls")
-    light, far = lit.copy(), lit["nearness"] < 0.3
-    light["rgb"] = np.where(far, 0.1, 5.0)[..., None]
-    light["variance"] = -1.0
-    _, drawn = run(passes, lit, light)
-    # An exponent of 9.4 is a weight of 1e-6 at most, of light that is 50 times as bright.
-    np.testing.assert_allclose(drawn, light["rgb"], rtol=1e-4)
-
-
-@pytest.mark.parametrize("stride", [1, 2])
-def test_a_floor_and_a_thing_of_its_plane_do_not_mix(
-    passes: tuple[Reconstruction, Upsampling], monkeypatch: pytest.MonkeyPatch, stride: int
-) -> None:
-    """Of one depth and one normal: told by their ids alone."""
-    if stride == 2:
-        monkeypatch.setattr(module, "MOST_WHOLE", 0)
-    lit = surfaces("a floor and a thing")
-    light, thing = lit.copy(), surface_in(lit["variance"]) == THING
-    light["rgb"], light["variance"] = np.where(thing, 0.1, 5.0)[..., None], -1.0
-    _, drawn = run(passes, lit, light)
-    # Where the lattice has a point of each side, the other one weighs a thousandth, and is 50 times as bright.
-    np.testing.assert_allclose(drawn, light["rgb"], rtol=0.06 if stride == 2 else 1e-4)
-
-
-def test_nothing_is_taken_from_the_background(passes: tuple[Reconstruction, Upsampling]) -> None:
-    """What was hit there tells of no surface, and surfaces beside it lose no light to it."""
-    lit = surfaces("background")
-    hit, light = lit["nearness"] > 0, lit.copy()
-    light["rgb"], light["variance"] = np.where(hit, 2.0, 0.0)[..., None], -1.0
-    relief, drawn = run(passes, lit, light)
-    for name in ("rgb", "gradient", "variance"):
-        assert not relief[name][~hit].any()
-    np.testing.assert_allclose(drawn[hit], 2.0, rtol=1e-6)
-    assert not drawn[~hit].any()
-
-
 @pytest.mark.parametrize("variance", ["known", "unknown"])
 def test_a_firefly_is_no_dot(passes: tuple[Reconstruction, Upsampling], variance: str) -> None:
     """A pixel that is a hundred times as bright as all others: its light stands in a wide, faint spot."""

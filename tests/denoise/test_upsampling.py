@@ -226,14 +226,6 @@ def test_what_no_pixel_around_tells_is_taken_from_around(
     assert (found < 0.1).mean() < 0.8 * most, "of 4 in 5 the sample is black"
 
 
-def test_light_that_is_even_stays_so(regression: Reconstruction, upsampling: Upsampling) -> None:
-    lit, rng = facing((24, 16), 0.25), np.random.default_rng(7)
-    lit["normal"] = rng.normal(size=lit["normal"].shape)
-    lit["normal"] /= np.linalg.norm(lit["normal"], axis=-1, keepdims=True)
-    lit["rgb"], lit["variance"] = 1.0, -1.0
-    np.testing.assert_allclose(fitted(regression, upsampling, lit, features_of(lit, CAMERA)), 1.0, rtol=1e-5)
-
-
 def test_a_lamp_found_by_chance_is_neither_a_dot_nor_a_square(
     regression: Reconstruction, upsampling: Upsampling
 ) -> None:

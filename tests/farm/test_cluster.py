@@ -299,8 +299,9 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[LocalCluster]:
     return LocalCluster.made
 
 
-def test_how_processes_are_started(started: list[LocalCluster]) -> None:
-    """All of them work before they are given; places of those that die are kept for ever, while they are used."""
+def test_how_processes_are_started(started: list[LocalCluster], monkeypatch: pytest.MonkeyPatch) -> None:
+    """All of them work before they are given; places of those that die are kept for ever, while they are used. One
+    thread each, unless their user has said otherwise."""
     option = "distributed.deploy.lost-worker-timeout"
     with dask.config.set({option: "15 s"}):  # workers of the fixtures of other files may still be there, with theirs
         with processes(3) as cluster:
@@ -321,6 +322,9 @@ def test_how_processes_are_started(started: list[LocalCluster]) -> None:
         "preload": ["import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"],
         "worker_class": Keeper,
     }
+    monkeypatch.setenv("LP_NUM_THREADS", "3")
+    with processes(1) as cluster:
+        assert cluster.given["env"] == {**given["env"], "LP_NUM_THREADS": "3"}
 
 
 def test_processes_that_never_start(started: list[LocalCluster], monkeypatch: pytest.MonkeyPatch) -> None:

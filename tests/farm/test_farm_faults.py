@@ -11,33 +11,9 @@ import raystream
 from raystream.cli.commands import USER_ERROR
 from raystream.cli.main import main
 from raystream.farm import task_scheduler
-from raystream.farm.cluster import check_cluster, processes
 from raystream.farm.pictures import render_on
 from raystream.farm.units import Build, Unit, check_builds, sample_units, tile_side, tile_units
 from raystream.film.film import Film
-
-
-@pytest.mark.parametrize(
-    ("cluster", "said"),
-    [
-        ("local:0", "1 to 256 processes"),
-        ("local:many", "expected local, local:N"),
-        ("http://somewhere", "expected local, local:N"),
-        ("tcp://127.0.0.1:99999", "expected local, local:N"),
-        ("nowhere.json", "No such file"),
-    ],
-)
-def test_clusters_that_are_none(cluster: str, said: str) -> None:
-    with pytest.raises(raystream.ViewerError, match=said):
-        check_cluster(cluster)
-
-
-@pytest.mark.parametrize("text", ["{", "[" * 100_000, "[]", '{"address": 3}', '{"address": "head"}'])
-def test_damaged_files(tmp_path: Path, text: str) -> None:
-    path = tmp_path / "scheduler.json"
-    path.write_text(text)
-    with pytest.raises(raystream.ViewerError, match=r"scheduler\.json"):
-        check_cluster(str(path))
 
 
 @pytest.mark.parametrize(
@@ -54,20 +30,6 @@ def test_options_that_would_do_nothing(given: list[str], said: str, tmp_path: Pa
     assert said in capsys.readouterr().err and not list(tmp_path.iterdir())
 
 
-def test_not_installed(monkeypatch: Any) -> None:
-    monkeypatch.setattr("raystream.farm.cluster.find_spec", lambda name: None)
-    with pytest.raises(raystream.ViewerError, match=r"pip install 'raystream\[farm\]'"):
-        check_cluster("local")
-
-
-def test_builds_that_differ() -> None:
-    one, other = Build("1", "aa", "llvmpipe"), Build("1", "aa", "radeonsi")
-    check_builds({"a": one, "b": one}, mixed=False)
-    check_builds({"a": one, "b": other}, mixed=True)
-    with pytest.raises(raystream.ViewerError, match=r"radeonsi on b.*mix_builds"):
-        check_builds({"a": one, "b": other}, mixed=False)
-
-
 def test_builds_are_listed_with_their_workers() -> None:
     """One by its address, the others by their number."""
     one, other = Build("1", "aa", "llvmpipe"), Build("2", "bb", "radeonsi")
@@ -76,38 +38,6 @@ def test_builds_are_listed_with_their_workers() -> None:
         with pytest.raises(raystream.ViewerError) as caught:
             check_builds({name: other if name == "d" else one for name in workers}, mixed=False)
         assert listed.format(more) in str(caught.value)
-
-
-def test_the_environment_of_processes_on_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One thread each, unless their user has said otherwise."""
-    import distributed
-
-    class Begun(Exception):
-        pass
-
-    given: dict[str, Any] = {}
-
-    def begin(**options: Any) -> None:
-        given.update(options)
-        raise Begun
-
-    monkeypatch.setattr(distributed, "LocalCluster", begin)
-    monkeypatch.setenv("LP_NUM_THREADS", "3")
-    monkeypatch.delenv("NUMBA_NUM_THREADS", raising=False)
-    monkeypatch.delenv("DASK_LOGGING__DISTRIBUTED", raising=False)
-    with pytest.raises(Begun), processes(2):
-        pass
-    wanted = {"LP_NUM_THREADS": "3", "NUMBA_NUM_THREADS": "1", "DASK_LOGGING__DISTRIBUTED": "critical"}
-    assert given["env"] == wanted
-    assert (given["threads_per_worker"], given["host"], given["memory_limit"]) == (1, "127.0.0.1", None)
-
-
-def test_workers_without_this_program(scheduler: str, monkeypatch: Any) -> None:
-    monkeypatch.setattr(task_scheduler, "CODE", "raystream.farm.other:build")
-    renderer = raystream.Renderer("cornell", machine="singlepass", depth=1)
-    with pytest.raises(raystream.ViewerError, match=r"no usable raystream.*raystream\.farm\.other.*install it there"):
-        render_on(renderer, scheduler, size=(32, 32), spp=1)
-    renderer.release()
 
 
 def test_workers_with_other_code(scheduler: str, monkeypatch: Any) -> None:

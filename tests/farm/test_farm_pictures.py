@@ -148,13 +148,6 @@ def test_tiles_for_each_worker(
     assert sides == [((40, 40), max(1, workers))] and len(farm.works[0].tasks) == 1
 
 
-def test_the_options_of_the_work(farm: SimpleNamespace, renderer: raystream.Renderer) -> None:
-    note: Callable[[str], None] = lambda text: None  # noqa: E731
-    render_on(renderer, "local", size=(8, 4), spp=1)
-    render_on(renderer, "local", "tiles", True, size=(8, 4), spp=1, notify=note)
-    assert [work.options for work in farm.works] == [{"mixed": False, "notify": None}, {"mixed": True, "notify": note}]
-
-
 def test_a_scene_by_its_name(farm: SimpleNamespace, alone: raystream.Picture, monkeypatch: pytest.MonkeyPatch) -> None:
     """With options of the renderer and of the picture, which is given back at the end, whatever happens."""
     released: list[Any] = []

@@ -124,21 +124,6 @@ def test_least_patience_is_of_the_one_who_asks(clock: Clock) -> None:
     assert made._timeout(task_scheduler._Job("scene", Reply(*DONE), 0.0)) == 1800.0
 
 
-def test_without_any_worker(clock: Clock) -> None:
-    """For a minute; from the first look on."""
-    made = TaskScheduler(Told(unit=lambda *_: DONE))
-    for _ in range(2):
-        made._check_workers(deque())
-        clock.now += task_scheduler.LONGEST_EMPTY
-    clock.now -= task_scheduler.LONGEST_EMPTY
-    made._check_workers(deque())
-    clock.now += 0.5
-    with pytest.raises(raystream.ViewerError) as caught:
-        made._check_workers(deque())
-    what = "there has been no worker for 60 seconds"
-    assert caught.value.typed == f"--cluster: {what} (dask worker SCHEDULER --nthreads 1 starts some)"
-
-
 def test_a_unit_that_no_worker_outlives() -> None:
     """After twenty times it is told, with the last worker; until then it is the next one to be given."""
     made = TaskScheduler(Told(unit=lambda *_: DONE))

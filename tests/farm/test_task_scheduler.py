@@ -13,7 +13,7 @@ import pytest
 
 import raystream
 from raystream.farm import task_scheduler, worker
-from raystream.farm.task_scheduler import Task, TaskScheduler
+from raystream.farm.task_scheduler import TaskScheduler
 from raystream.farm.units import Build, source_digest
 from tests.farm.told import DONE, Answer, Reply, Told, ready, tasks
 
@@ -113,54 +113,6 @@ def test_the_answer_from_before_a_worker_came_back_is_not_taken(scene: raystream
 
     client.nthreads = nthreads  # type: ignore[method-assign]
     assert [(task.attempts, result) for task, result in running] == [(1, "made")] and made.lost == 1
-
-
-def test_patience_follows_the_slowest_rate(scene: raystream.Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Seconds by cost, the largest; a unit is given ten times what it predicts, a minute at least."""
-    clock = [0.0]
-
-    def monotonic() -> float:
-        clock[0] += 0.02
-        return clock[0]
-
-    monkeypatch.setattr(task_scheduler, "time", SimpleNamespace(monotonic=monotonic))
-    durations = {0: 12.0, 1: 16.0}
-
-    def unit(address: str, number: int) -> Answer:
-        running.append(number)
-        return "pending", None
-
-    running: list[int] = []
-    client = Told("a", unit=unit)
-    made = TaskScheduler(client)
-    asked: list[tuple[float, float]] = []
-    patience = made._timeout
-
-    def looked(busy: Any) -> float:
-        found = patience(busy)
-        if busy.task is not None:
-            asked.append((busy.task.cost, found))
-            clock[0] += durations[busy.task.index]
-            client.futures[-1].end(*DONE)
-            clock[0] += 1.0
-        return found
-
-    monkeypatch.setattr(made, "_timeout", looked)
-    units = tasks(1, 4)
-    for _ in made.run(units, made.hold(scene)):
-        clock[0] += 1.0
-    assert running == [0, 1]
-    assert made.seconds[0] >= 12.0 and made.seconds[1] >= 16.0
-    assert asked[0] == (1, task_scheduler.FIRST_TIMEOUT), "nothing is known before the first"
-    rate = made.seconds[0] / 1
-    assert asked[1] == (4, pytest.approx(task_scheduler.SLOW * rate * 4))
-    assert (
-        patience(task_scheduler._Job("unit", Reply(*DONE), 0.0, Task(9, "", worker.trace, (), 0.01)))
-        == task_scheduler.LEAST_TIMEOUT
-    )
-    assert patience(
-        task_scheduler._Job("unit", Reply(*DONE), 0.0, Task(9, "", worker.trace, (), 1.0))
-    ) == pytest.approx(task_scheduler.SLOW * rate), "the second was quicker for its cost, and changes nothing"
 
 
 def test_a_cluster_may_be_empty_now_and_then(scene: raystream.Scene, monkeypatch: pytest.MonkeyPatch) -> None:

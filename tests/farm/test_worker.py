@@ -33,21 +33,6 @@ def held(digest: str, scene: raystream.Scene) -> worker.RendererSpec:
     return worker.RendererSpec(digest, Settings(**OPTIONS))
 
 
-def test_the_scenes_used_last_are_kept() -> None:
-    """What came long ago is asked for again."""
-    scene, unit = raystream.load("cornell"), Unit(0, 0, *SIZE, 1)
-    recipes = [held(digest, scene) for digest in "abc"]
-    with pytest.raises(worker.SceneLost):
-        worker.trace(recipes[0], SIZE, unit)
-    for spec in recipes[1:]:
-        assert worker.trace(spec, SIZE, unit).film.count.min() == 1
-    held("b", scene)
-    held("d", scene)
-    with pytest.raises(worker.SceneLost):
-        worker.trace(recipes[2], SIZE, unit)
-    assert worker.trace(recipes[1], SIZE, unit).film.count.min() == 1
-
-
 def test_frames_of_another_scene() -> None:
     """A second animation on the same cluster is not the first."""
     seen = []
@@ -60,15 +45,6 @@ def test_frames_of_another_scene() -> None:
         np.testing.assert_array_equal(made.picture.linear, alone.picture.linear)
         seen.append(made.picture.linear)
     assert not np.array_equal(*seen)
-
-
-def test_the_cost_of_what_is_there_is_not_counted() -> None:
-    """By it a farm tells its progress, and how long a worker may take."""
-    film = Film(*SIZE)
-    film.add(np.ones((*SIZE[::-1], 3), np.float32))
-    film.add(np.ones((3, *SIZE[:1], 3), np.float32), 0, 0)
-    assert Unit(0, 0, *SIZE, 5).cost == 5 * 48
-    assert Unit(0, 0, *SIZE, 5, film=film).cost == 5 * 48 - 48 - 24
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -11,9 +10,8 @@ import pytest
 from raystream.base.errors import ViewerError
 from raystream.base.interrupts import Terminated
 from raystream.film.files import checkpoint, image
-from raystream.film.files.checkpoint import Checkpoint, film_layers, film_metadata, fingerprint, resume, save
+from raystream.film.files.checkpoint import Checkpoint, film_layers, film_metadata, resume, save
 from raystream.film.film import Film
-from raystream.film.layers import SERIES, find, series
 
 SIZE = (37, 29)
 SETTINGS = {"scene": "cornell 0123456789abcdef", "program": "path", "depth": 5, "seed": 7, "sampler": "sobol"}
@@ -87,25 +85,6 @@ def test_the_state_of_the_most_samples_on_average_is_resumed(tmp_path, monkeypat
     assert [each.name for each in tmp_path.iterdir()] == ["a.png.state.exr"]  # the other render's stays
 
 
-@pytest.mark.parametrize(
-    ("change", "line"),
-    [
-        ({"seed": 8}, "was rendered with seed '7', not '8'"),
-        ({"scene": "cornell ffff"}, "was rendered with scene 'cornell 0123456789abcdef', not 'cornell ffff'"),
-        ({"depth": 6}, "was rendered with depth '5', not '6'"),
-        ({"clamp": 3.0}, "was rendered with clamp 'none', not '3.0'"),
-    ],
-)
-def test_another_picture_is_refused(tmp_path, change, line) -> None:
-    save(tmp_path / "a.exr", filled(), SETTINGS)
-    with pytest.raises(ViewerError) as caught:
-        resume(tmp_path / "a.exr", SIZE, SETTINGS | change)
-    assert line in str(caught.value) and str(tmp_path / "a.exr") in str(caught.value)
-    fewer = {key: value for key, value in SETTINGS.items() if key != "sampler"}
-    with pytest.raises(ViewerError, match="was rendered with sampler 'sobol', not 'none'"):
-        resume(tmp_path / "a.exr", SIZE, fewer)
-
-
 def test_another_size_is_refused(tmp_path) -> None:
     save(tmp_path / "a.exr", filled(), SETTINGS)
     with pytest.raises(ViewerError, match=r"is 37 x 29 pixels, not 29 x 37 \(size='37x29'\)"):
@@ -162,15 +141,6 @@ def test_states_are_not_packed_and_pictures_are(tmp_path) -> None:
     same(resume(tmp_path / "a.exr", (64, 64), SETTINGS), film)
 
 
-@pytest.mark.parametrize(("name", "value"), [("count", 1.5), ("count", -1), ("count", 70000), ("sum", np.nan)])
-def test_a_film_that_cannot_be_is_refused(tmp_path, name, value) -> None:
-    film = filled()
-    film.arrays[name][0, 0] = value
-    save(tmp_path / "a.exr", film, SETTINGS)
-    with pytest.raises(ViewerError, match="is damaged"):
-        resume(tmp_path / "a.exr", SIZE, SETTINGS)
-
-
 def test_films_of_bounces_beside_it(tmp_path) -> None:
     films = {"film": filled(1), "film.bounce.0": filled(2), "film.bounce.10": filled(3)}
     layers, metadata = {}, {}
@@ -185,22 +155,6 @@ def test_films_of_bounces_beside_it(tmp_path) -> None:
 
 
 # -- every minute ----------------------------------------------------------------------------------------------------
-
-
-def test_a_state_every_minute(tmp_path) -> None:
-    now = [100.0]
-    state = Checkpoint(tmp_path / "a.exr", SETTINGS, {"program": "path"}, clock=lambda: now[0])
-    assert not state.due()
-    now[0] += 60
-    assert state.due()
-    state.save(filled(1))
-    assert not state.due() and os.listdir(tmp_path) == ["a.exr.state.exr"]
-    now[0] += 61
-    assert state.due()
-    state.save(filled(2))
-    same(resume(state.path, SIZE, SETTINGS), filled(2))
-    state.finish()
-    assert os.listdir(tmp_path) == []
 
 
 def test_on_a_slow_disk_saving_takes_a_tenth_of_the_time(tmp_path, monkeypatch) -> None:
@@ -238,16 +192,6 @@ def test_on_a_slow_disk_saving_takes_a_tenth_of_the_time(tmp_path, monkeypatch) 
     assert after(60.0, state.due) == [False, True]
 
 
-def test_a_png_has_its_state_beside_it(tmp_path) -> None:
-    state = Checkpoint(tmp_path / "a.png", SETTINGS)
-    state.finish()
-    state.save(filled())
-    assert os.listdir(tmp_path) == ["a.png.state.exr"]
-    same(resume(tmp_path / "a.png.state.exr", SIZE, SETTINGS), filled())
-    state.finish()
-    assert os.listdir(tmp_path) == []
-
-
 def test_the_old_state_stays_when_writing_fails(tmp_path, monkeypatch) -> None:
     state = Checkpoint(tmp_path / "a.exr", SETTINGS)
     state.save(filled(1))
@@ -264,42 +208,3 @@ def test_the_old_state_stays_when_writing_fails(tmp_path, monkeypatch) -> None:
 
 
 # -- fingerprints ----------------------------------------------------------------------------------------------------
-
-
-@dataclass
-class Thing:
-    name: str
-    points: np.ndarray
-    more: object = None
-
-
-def test_fingerprints_tell_contents_apart() -> None:
-    points = np.arange(6, dtype=np.float32)
-    things = [
-        Thing("a", points),
-        Thing("a", points.reshape(2, 3)),
-        Thing("a", points.astype(np.float64)),
-        Thing("a", np.nextafter(points, np.float32(9))),
-        Thing("b", points),
-        Thing("a", points, ["x", "yz"]),
-        Thing("a", points, ["xy", "z"]),
-        Thing("a", points, {"x": 1}),
-        Thing("a", points, 0),
-    ]
-    assert len({fingerprint(thing) for thing in things}) == len(things)
-    assert fingerprint(things[0]) == fingerprint(Thing("a", points.copy())) and len(fingerprint()) == 16
-    with pytest.raises(TypeError, match="no fingerprint of a object"):
-        fingerprint(object())
-
-
-def test_series_of_layers(tmp_path) -> None:
-    names = series("bounce", 12)
-    assert names[0] == "bounce.0" and names[-1] == "bounce.11"
-    assert all(find(name) is SERIES["bounce"] for name in names)
-    assert find("bounce") is None and find("depth.1") is None and find("triangle") is not None
-    layers = {name: np.full((4, 5, 3), k, np.float32) for k, name in enumerate(names)}
-    image.save(tmp_path / "a.exr", sum(layers.values()), layers)
-    _, channels = image.read_exr(tmp_path / "a.exr")
-    assert {name for name in channels if "." in name} == {f"{name}.{c}" for name in names for c in "RGB"}
-    np.testing.assert_array_equal(channels["bounce.7.G"], 7)
-    assert checkpoint.EVERY == 60

@@ -37,22 +37,6 @@ def test_the_first_of_equal_differences(monkeypatch: pytest.MonkeyPatch) -> None
     np.testing.assert_array_equal(found.shown["first"], 188)  # linear 0.5 is 187.5 of 255
 
 
-@pytest.mark.parametrize(
-    ("share", "color"),
-    [
-        (-1, (0, 0, 0)),
-        (0, (0, 0, 0)),
-        (1 / 6, (128, 0, 0)),
-        (1 / 3, (255, 0, 0)),
-        (2 / 3, (255, 255, 0)),
-        (1, (255,) * 3),
-    ]
-    + [(5 / 6, (255, 255, 128)), (9, (255,) * 3)],
-)
-def test_heat(share: float, color: tuple[int, int, int]) -> None:
-    assert np.abs(compare._heat(np.array([[share]]))[0, 0].astype(int) - color).max() <= 1
-
-
 LUMINANCE = np.array([0.2126, 0.7152, 0.0722])
 
 

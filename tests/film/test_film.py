@@ -9,7 +9,6 @@ import pytest
 from raystream.base.errors import ViewerError
 from raystream.film import tonemap
 from raystream.film.film import Film, luminance
-from raystream.film.layers import LAYERS, parse
 from raystream.film.tonemap import srgb8
 
 
@@ -36,11 +35,6 @@ def test_srgb_changes_exactly_half_way() -> None:
         near = np.where((near < half) == (way > 1), np.nextafter(near, way), near)
         assert ((near >= half) == (way > 1)).all()
         np.testing.assert_array_equal(srgb8(near), np.arange(255) + (way > 1))
-
-
-def test_srgb_of_every_code_comes_back() -> None:
-    codes = np.arange(256)
-    np.testing.assert_array_equal(srgb8(tonemap.decode(codes / 255)), codes)
 
 
 def test_srgb_of_what_is_no_colour() -> None:
@@ -87,19 +81,6 @@ def test_film_takes_pieces() -> None:
     np.testing.assert_array_equal(film.count, 1)
     with pytest.raises(ValueError, match="do not fit"):
         film.add(np.zeros((2, 2, 3)), 5, 0)
-
-
-def test_layers_are_named_once() -> None:
-    assert list(LAYERS)[:5] == ["depth", "normal", "albedo", "triangle", "instance"]
-    assert list(LAYERS)[-3:] == ["samples", "steps", "tests"] and len(LAYERS) == 27
-    assert parse(" normal,depth ,normal,") == ("normal", "depth")
-    assert parse("") == ()
-    with pytest.raises(ViewerError, match=r"no layer 'z' \(layers: depth, normal,"):
-        parse("depth,z")
-    assert LAYERS["triangle"].empty(2, 3).tolist() == [[-1] * 3] * 2
-    assert LAYERS["triangle"].empty(2, 3).dtype == np.int32
-    assert np.isposinf(LAYERS["depth"].empty(2, 3)).all()
-    assert LAYERS["normal"].empty(2, 3).shape == (2, 3, 3)
 
 
 # -- tone maps -------------------------------------------------------------------------------------------------------

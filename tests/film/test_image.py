@@ -94,15 +94,6 @@ def test_exr(tmp_path) -> None:
     assert header["raystream.type"] == METADATA["type"]
 
 
-def test_exr_of_numbers_beyond_float32(tmp_path) -> None:
-    numbers = np.full((2, 3), (1 << 24) + 1, np.int32)
-    numbers[0, 0] = -1
-    image.save(tmp_path / "a.exr", np.zeros((2, 3, 3)), {"triangle": numbers})
-    _, channels = read_exr(tmp_path / "a.exr")
-    assert channels["triangle"].dtype == np.uint32
-    np.testing.assert_array_equal(channels["triangle"].view(np.int32), numbers)
-
-
 def test_npz(tmp_path) -> None:
     path, linear, extra = tmp_path / "a.npz", picture(), layers()
     image.save(path, linear, extra, METADATA)

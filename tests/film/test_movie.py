@@ -76,7 +76,8 @@ def test_movies_are_known_by_their_ending():
         ("%d.bmp", (8, 8), 30, (), "unknown picture format '.bmp'"),
         ("%d.png", (8, 8), 30, ("depth",), "PNG file cannot hold the layers depth"),
         ("no/%d.png", (8, 8), 30, (), "there is no folder"),
-        ("a.gif", (8, 8), 60, (), "60 frames a second .a GIF shows 50"),
+        ("%d_%d.png", (8, 8), 30, (), "2 times %d in the file name"),
+        ("a.gif", (8, 8), 50.1, (), "50.1 frames a second .a GIF shows 50"),
         ("a.gif", (8, 8), 30, ("depth",), "a movie cannot hold the layers depth"),
         ("no/a.gif", (8, 8), 30, (), "there is no folder"),
         ("folder.gif", (8, 8), 30, (), "is a folder"),
@@ -98,7 +99,7 @@ def test_a_missing_library_is_told_beforehand(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)  # what import makes of a package that is not there
     with pytest.raises(ViewerError, match=r"needs the package imageio-ffmpeg \(pip install 'raystream\[video\]'"):
         check_output(str(tmp_path / "a.mp4"), range(3), (8, 8), 30)
-    check_output(str(tmp_path / "a.gif"), range(3), (8, 8), 30)
+    check_output(str(tmp_path / "a.gif"), range(3), (7, 5), 50)
     assert os.listdir(tmp_path) == []
 
 

@@ -10,7 +10,6 @@ import pytest
 from even_pixels import pixels
 from PIL import Image as Pillow
 
-from raystream.base.errors import ViewerError
 from raystream.film.files import image, movie
 
 
@@ -30,30 +29,6 @@ def test_delays_keep_the_rate(fps: float, delays: list[int], tmp_path: Path) -> 
             found.append(file.info["duration"])
             assert (np.asarray(file.convert("RGB")) == 40 * k).all()
     assert found == delays
-
-
-@pytest.mark.parametrize(
-    ("path", "size", "fps", "words"),
-    [
-        ("a.gif", (3, 3), 50, ""),
-        ("a.gif", (3, 3), 50.1, "50.1 frames a second"),
-        ("a.mp4", (4, 3), 24, "a size of 4x3"),
-        ("a.mp4", (3, 4), 24, "a size of 3x4"),
-        ("a_%d.png", (3, 3), 99, ""),
-        ("a.png", (3, 3), 24, "no %d in the file name"),
-        ("a_%d_%d.png", (3, 3), 24, "2 times %d in the file name"),
-        ("a_%d.bmp", (3, 3), 24, "unknown picture format '.bmp'"),
-    ],
-)
-def test_outputs_of_movies(path: str, size: tuple[int, int], fps: float, words: str, tmp_path: Path) -> None:
-    if words:
-        with pytest.raises(ViewerError, match=words) as raised:
-            movie.check_output(str(tmp_path / path), range(3), size, fps)
-        if "size" in words:
-            assert "4x4" in raised.value.hint
-    else:
-        movie.check_output(str(tmp_path / path), range(3), size, fps)
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_metadata_of_npz_is_text(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import math
 import os
 from pathlib import Path
@@ -27,37 +26,6 @@ def test_endings_of_streams_and_files(tmp_path: Path) -> None:
     other = tmp_path / "pipe.exr"
     os.mkfifo(other)
     assert image._ending(other) == ".exr" and image.checked_path(fifo) == fifo
-
-
-@pytest.mark.parametrize(
-    ("name", "words"),
-    [
-        ("a", "the file name has no ending"),
-        ("a.bmp", "unknown picture format '.bmp'"),
-        ("", "the file name has no ending"),
-        (".png", "the file name has no ending"),
-        ("none/a.png", "there is no folder"),
-        ("folder.png", "is a folder"),
-        ("a\0.png", "not a usable file name"),
-    ],
-)
-def test_names_that_are_refused(name: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "folder.png").mkdir()
-    with pytest.raises(ViewerError, match=words):
-        image.checked_path(name)
-
-
-@pytest.mark.parametrize(("name", "refused"), [("a.png", True), ("a.jpg", True), ("a.JPEG", True), ("a.exr", False)])
-def test_layers_and_formats(name: str, refused: bool, tmp_path: Path) -> None:
-    image.check_path(tmp_path / name)
-    if refused:
-        kind = "PNG" if "png" in name else "JPEG"
-        with pytest.raises(ViewerError, match=f"a {kind} file cannot hold the layers depth, normal"):
-            image.check_path(tmp_path / name, ["depth", "normal"])
-    else:
-        image.check_path(tmp_path / name, ["depth"])
-    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(
@@ -103,13 +71,6 @@ def test_displayed_files_tell_their_display(ending: str, tmp_path: Path) -> None
             assert len(file.info["comment"]) == 65533
         else:
             assert len(file.info["a"]) == 70_000 and (file.info["exposure"], file.info["tonemap"]) == ("1", "none")
-
-
-def test_png_in_memory() -> None:
-    data = image.png(np.full((2, 3, 3), 7, np.uint8), {"key": "a text", "umlaut": "ä ♥"})
-    with Pillow.open(io.BytesIO(data)) as file:
-        assert file.size == (3, 2) and (np.asarray(file) == 7).all()
-        assert (file.info["key"], file.info["umlaut"], file.info["srgb"]) == ("a text", "ä ♥", 0)
 
 
 def test_declared_layers() -> None:

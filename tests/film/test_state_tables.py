@@ -129,11 +129,16 @@ def test_numbers_of_texts(text: str, numbers: list[float]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "sound"), [(65536, True), (65537, False), (0, True), (-1, False), (0.5, False), (np.inf, False)]
+    ("name", "value", "sound"),
+    [
+        *(("count", value, True) for value in (0, 65536)),
+        *(("count", value, False) for value in (65537, -1, 0.5, np.inf)),
+        ("sum", np.nan, False),
+    ],
 )
-def test_counts_of_a_film(value: float, sound: bool, tmp_path: Path) -> None:
+def test_numbers_of_a_film(name: str, value: float, sound: bool, tmp_path: Path) -> None:
     film = filled(2)
-    film.arrays["count"][0, 0] = value
+    film.arrays[name][0, 0] = value
     save(tmp_path / "a.exr", film, SETTINGS)
     if sound:
         assert resume(tmp_path / "a.exr", SIZE, SETTINGS).count[0, 0] == value
@@ -208,28 +213,6 @@ def test_a_state_is_used_written_over_and_deleted(tmp_path: Path) -> None:
     kept = Checkpoint(target, SETTINGS)
     kept.save(film)
     assert (kept.path, kept.samples) == (old, 1)
-
-
-def test_when_a_state_is_due(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every minute, and not before ten times the duration of saving; worth it at two million pixels a second."""
-    now = [100.0]
-    kept = Checkpoint(tmp_path / "a.png", SETTINGS, clock=lambda: now[0])
-    for seconds, due in ((0, False), (59.9, False), (60, True)):
-        now[0] = 100 + seconds
-        assert kept.due() == due
-    for seconds, size, worth in ((1, (2000, 1000), True), (0.99, (2000, 1000), False), (0.25, (1000, 500), True)):
-        now[0] = 100 + seconds
-        assert kept.worth(size) == worth
-    now[0] = 200.0
-
-    def slow(*given: Any) -> None:
-        now[0] += 7
-
-    monkeypatch.setattr(checkpoint, "save", slow)
-    kept.save(filled(1))
-    for seconds, due, worth in ((6.9, False, False), (7, False, True), (69.9, False, True), (70, True, True)):
-        now[0] = 207 + seconds
-        assert (kept.due(), kept.worth(SIZE)) == (due, worth)
 
 
 class Way(Enum):

@@ -104,20 +104,20 @@ def test_faces_that_the_game_does_not_draw(flag: int, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("keys", "strength"), [('"light" "40" "_light" "90"', 40), ('"_light" "90"', 90), ("", 300), ('"light" "x"', 300)]
+    ("keys", "strength"),
+    [
+        ('"light" "40" "_light" "90"', 40),
+        ('"_light" "90"', 90),
+        ("", 300),
+        ('"light" "x"', 300),
+        ('"light" "nan"', 300),
+        ('"light" "1e9"', 300),
+    ],
 )
 def test_strengths_of_lights(keys: str, strength: float, tmp_path: Path) -> None:
     entities = f'{{ "classname" "light" "origin" "0 0 0" {keys} }}'.encode()
     (light,) = load(written(tmp_path, bsp.join(level_lumps() | {"entities": entities}))).lights
     assert light.intensity == pytest.approx((math.pi * strength * 7500 / 255 / 1024,) * 3)
-
-
-def test_a_patch_passes_through_its_corners_and_lies_on_the_parabola() -> None:
-    net = np.array([[(0, y, 0), (1, y, 1), (2, y, 0)] for y in (0, 1, 2)], np.float64)
-    points, triangles = tessellated(net, steps=4)
-    assert len(points) == 25 and len(triangles) == 32
-    x = points[:, 0]
-    np.testing.assert_allclose(points[:, 2], x * (2 - x) / 2, atol=1e-15)  # 2 t (1 - t), t = x / 2
 
 
 @pytest.mark.parametrize(("rows", "columns"), [(3, 3), (5, 3), (3, 7), (5, 9)])
@@ -163,37 +163,11 @@ def test_truncations_at_every_lump(number: int, tmp_path: Path) -> None:
             load(written(tmp_path, bytes(data)))
 
 
-@pytest.mark.parametrize(
-    ("lump", "dtype", "row", "field", "value", "message"),
-    [
-        ("faces", bsp.FACE, 0, "texture", 9, "face 0: names texture 9 of 3"),
-        ("faces", bsp.FACE, 0, "lightmap", 1, "face 0: names lightmap 1 of 1"),
-        ("faces", bsp.FACE, 0, "vertices", 99, "face 0: has vertices 0 to 99 of 17"),
-        ("faces", bsp.FACE, 0, "corners", 5, "face 0: has 5 corners, not a multiple of 3"),
-        ("faces", bsp.FACE, 0, "vertices", 2, "face 0: indexes one of its vertices beyond 2"),
-        ("faces", bsp.FACE, 1, "net", (3, 2), "face 1: is a net of 3 x 2 control points"),
-        ("models", bsp.MODEL, 0, "faces", 7, "lump models: model 0 has faces 0 to 7 of 4"),
-    ],
-)
-def test_faces_that_name_what_is_not_there(lump, dtype, row, field, value, message, tmp_path: Path) -> None:
-    parts = level_lumps()
-    table = np.frombuffer(parts[lump], dtype).copy()
-    table[field][row] = value
-    parts[lump] = table.tobytes()
-    with pytest.raises(ViewerError, match=message):
-        load(written(tmp_path, bsp.join(parts)))
-
-
-def test_other_versions_and_damaged_entities(tmp_path: Path) -> None:
+def test_other_versions(tmp_path: Path) -> None:
     data = bytearray(level())
     data[4] = 47
     with pytest.raises(ViewerError, match="level of version 47"):
         load(written(tmp_path, bytes(data)))
-    with pytest.raises(ViewerError, match="header: ends after 100 of 144 bytes"):
-        load(written(tmp_path, level()[:100]))
-    for text, message in ((b'{ "a" "b"', "ends within an entity"), (b'{ "a" b }', "is not of the form")):
-        with pytest.raises(ViewerError, match=f"lump entities: {message}"):
-            load(written(tmp_path, bsp.join(level_lumps() | {"entities": text})))
 
 
 def test_pictures_outside_of_the_folder_are_not_read(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from PIL import Image as Pillow
 
 from raystream.base.errors import ViewerError
 from raystream.formats import bsp, load
-from raystream.formats.bsp import _number, _vector, counts, spans, tessellated
+from raystream.formats.bsp import counts, spans
 from raystream.scene.scene import Scene
 
 HERE = Path("a.bsp")
@@ -73,35 +73,6 @@ def test_texts_of_entities(text: bytes, found: Any) -> None:
         assert bsp.read_entities(text, HERE) == found
 
 
-@pytest.mark.parametrize(
-    ("text", "vector"),
-    [
-        ("1 2 3", (1, 2, 3)),
-        (" -1.5  2e3 0 ", (-1.5, 2000, 0)),
-        ("1 2", None),
-        ("1 2 3 4", None),
-        ("1 2 x", None),
-        ("1 2 nan", None),
-        ("1 2 inf", None),
-        ("1e9 0 -1e9", (1e9, 0, -1e9)),
-        ("1.01e9 0 0", None),
-        ("0 -1.01e9 0", None),
-        ("", None),
-    ],
-)
-def test_vectors_of_entities(text: str, vector: tuple | None) -> None:
-    assert tuple(_vector({"key": text}, "key", (7, 8, 9))) == ((7, 8, 9) if vector is None else vector)
-    assert tuple(_vector({}, "key")) == (0, 0, 0)
-
-
-@pytest.mark.parametrize(
-    ("text", "number"),
-    [("5", 5), ("-5.5", -5.5), ("x", 3), ("", 3), ("nan", 3), ("inf", 3), ("1e9", 3), ("9.9e8", 9.9e8), ("-1e9", 3)],
-)
-def test_numbers_of_entities(text: str, number: float) -> None:
-    assert _number({"key": text}, "key", 3) == number and _number({}, "key", 4) == 4
-
-
 def lights(folder: Path, text: str) -> list:
     return read(folder, entities=text.encode()).lights
 
@@ -118,6 +89,11 @@ SCALE = math.pi * 7500 / 255 / 1024  # of "light" 1, in W/sr
         ('"light" "1" "_color" ".2 .1 0"', (1, 0.5, 0)),
         ('"light" "1" "_color" "-1 .1 .2"', (0, 0.5, 1)),
         ('"light" "1" "_color" "red"', (1, 1, 1)),
+        ('"light" "1" "_color" "1 2"', (1, 1, 1)),
+        ('"light" "1" "_color" "1 2 3 4"', (1, 1, 1)),
+        ('"light" "1" "_color" "1 2 nan"', (1, 1, 1)),
+        ('"light" "1" "_color" "1.01e9 0 0"', (1, 1, 1)),
+        ('"light" "1" "_color" " 1e9  0 0 "', (1, 0, 0)),
         ('"light" "1" "_color" "2000 500 0"', (1, 0.5, 0)),
         ('"light" "2"', (2, 2, 2)),
     ],
@@ -265,24 +241,6 @@ def test_nets_wider_than_high(tmp_path: Path) -> None:
     a, b, c = mesh.positions[mesh.triangles].transpose(1, 0, 2).astype(float)
     normals = np.cross(b - a, c - a)
     np.testing.assert_allclose(normals, np.tile((0, 1 / 16, 0), (256, 1)), atol=1e-6)
-
-
-def test_points_between_control_points() -> None:
-    """One patch by its definition, at other steps than the readers'."""
-    nets = np.random.default_rng(1).random((1, 3, 3, 2))
-    points, triangles = tessellated(nets, 2)
-    weights = np.array([[1, 0, 0], [0.25, 0.5, 0.25], [0, 0, 1]])
-    np.testing.assert_allclose(points[0].reshape(3, 3, 2), np.einsum("ar,bc,rck->abk", weights, weights, nets[0]))
-    assert triangles.tolist() == [
-        [0, 3, 4],
-        [0, 4, 1],
-        [1, 4, 5],
-        [1, 5, 2],
-        [3, 6, 7],
-        [3, 7, 4],
-        [4, 7, 8],
-        [4, 8, 5],
-    ]
 
 
 def test_ranges_one_behind_the_other() -> None:

@@ -71,31 +71,6 @@ def test_layouts_of_cubes(width: int, height: int, layout: str) -> None:
     assert environment_maps.layout_of(width, height) == layout
 
 
-@pytest.mark.parametrize(
-    ("direction", "face", "s", "t"),
-    [  # table 3.18, with x turned: of the direction's largest component, then to the right and down
-        ((-1, 0.5, 0.25), 0, -0.25, -0.5),
-        ((1, 0.5, 0.25), 1, 0.25, -0.5),
-        ((0.5, 1, 0.25), 2, -0.5, 0.25),
-        ((0.5, -1, 0.25), 3, -0.5, -0.25),
-        ((0.5, 0.25, 1), 4, -0.5, -0.25),
-        ((0.5, 0.25, -1), 5, 0.5, -0.25),
-    ],
-)
-def test_directions_into_faces(direction: tuple[float, ...], face: int, s: float, t: float) -> None:
-    """Of a cube whose texels tell their face, column and row; at any length."""
-    side = 8
-    rows, columns = np.indices((side, side)) + 0.5
-    faces = np.stack([np.stack([np.full((side, side), k), columns, rows], axis=-1) for k in range(6)]).astype(
-        np.float32
-    )
-    for scale in (1, 0.01, 100):
-        (found,) = environment_maps.cube_radiance(faces, np.array([direction]) * scale)
-        np.testing.assert_allclose(found, (face, (s + 1) / 2 * side, (t + 1) / 2 * side), atol=1e-6)
-    (edge,) = environment_maps.cube_radiance(faces, np.array([[0.999, 0.999, 1.0]]))
-    np.testing.assert_allclose(edge, (4, 0.5, 0.5), atol=1e-6)  # clamped
-
-
 def test_directions_between_faces() -> None:
     """Where two components are equal, the first of x, y, z decides."""
     faces = np.zeros((6, 1, 1, 3), np.float32)

@@ -8,7 +8,6 @@ import pytest
 from PIL import Image
 
 from raystream.base.errors import ViewerError
-from raystream.formats.image import environment_maps
 from raystream.formats.image.environment_maps import (
     FACES,
     cube_radiance,
@@ -18,7 +17,6 @@ from raystream.formats.image.environment_maps import (
     layout_of,
     load,
     read_picture,
-    reduced,
 )
 from raystream.scene.environment import DARKNESS, ConstantEnvironment, ImageEnvironment
 from raystream.scene.texture import linear_from_srgb
@@ -87,29 +85,6 @@ def test_other_files(tmp_path, name, data) -> None:
         load(tmp_path / name)
     with pytest.raises(ViewerError, match="no such file"):
         load(tmp_path / "missing.hdr")
-
-
-def test_pictures_beyond_the_limits(tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr(environment_maps, "MOST_PIXELS", 31)
-    write_exr(tmp_path / "a.exr", {"RGB": picture()})
-    Image.fromarray(np.zeros((4, 8, 3), np.uint8)).save(tmp_path / "a.png")
-    (tmp_path / "a.hdr").write_bytes(b"#?RADIANCE\n\n-Y 4 +X 8\n" + bytes(128))
-    for name in ("a.exr", "a.png", "a.hdr"):
-        with pytest.raises(ViewerError, match="8 x 4 pixels, not 1 to 31"):
-            load(tmp_path / name)
-
-
-def test_large_pictures_are_reduced_with_a_note(tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr(environment_maps, "MOST_TEXELS", 40)
-    pixels = picture(20, 10)
-    write_exr(tmp_path / "a.exr", {"RGB": pixels})
-    notes: list[str] = []
-    found = load(tmp_path / "a.exr", 30, notes)
-    assert notes == ["a.exr: 20 x 10 pixels reduced to 7 x 4"]
-    assert found.pixels.shape == (4, 7, 3) and found.rotation == 30 and found.name == "a.exr"
-    np.testing.assert_allclose(found.pixels[0, 0], pixels[:3, :3].mean(axis=(0, 1)), rtol=1e-6)
-    np.testing.assert_allclose(found.pixels[3, 6], pixels[9:, 18:].mean(axis=(0, 1)), rtol=1e-6)
-    assert reduced(pixels, 200).shape == (10, 20, 3)
 
 
 def test_odd_shapes_are_noted(tmp_path) -> None:

@@ -20,9 +20,6 @@ from raystream.base.errors import ViewerError
 from raystream.cli.main import main
 from raystream.formats import load
 
-GLOSS = "KHR_materials_pbrSpecularGlossiness"
-
-
 # Slips of exporters
 
 
@@ -198,24 +195,6 @@ def test_illegal_animations_of_the_field(name: str, words: str) -> None:
     assert scene.triangle_count == 2 and not scene.animations and scene.materials[0].base_color == (0, 1, 0, 1)
     (note,) = scene.warnings
     assert note.startswith("an animation is left out: animations[0].samplers[0].input: accessor ") and words in note
-
-
-def test_an_illegal_animation_leaves_the_others(tmp_path: Path) -> None:
-    doc = Document()
-    doc.square()
-    places = doc.accessor(np.float32([[0, 0, 0], [2, 0, 0], [5, 0, 0]]))
-
-    def moves(times: list[float], interpolation: str = "LINEAR") -> dict[str, Any]:
-        sampler = {"input": doc.accessor(np.float32(times)), "output": places, "interpolation": interpolation}
-        return {"samplers": [sampler], "channels": [{"sampler": 0, "target": {"node": 0, "path": "translation"}}]}
-
-    doc.json["animations"] = [moves([-2, -1, 0]), moves([0, 1, 2]), moves([0], "CUBICSPLINE"), moves([1, 1, 2])]
-    scene = load(doc.write(tmp_path))
-    (note,) = scene.warnings
-    assert note.startswith("3 animations are left out: animations[0]") and "at -2 seconds" in note
-    assert [each.name for each in scene.animations] == ["animation 1"]
-    scene.play("animation 1")
-    assert scene.pose(1.0).transforms[0][0, 3] == 2
 
 
 def test_a_buffer_without_data_that_only_an_animation_reads(tmp_path: Path) -> None:

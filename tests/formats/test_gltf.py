@@ -12,27 +12,9 @@ from raystream.formats import load
 from raystream.scene.hierarchy import Hierarchy
 from raystream.scene.projections import Orthographic
 
-MODES = {
-    4: [[0, 1, 2], [3, 4, 5]],
-    5: [[0, 1, 2], [1, 3, 2], [2, 3, 4], [3, 5, 4]],
-    6: [[k, k + 1, 0] for k in range(1, 5)],
-}
-
 
 def points(n: int, seed: int = 0) -> np.ndarray:
     return np.random.default_rng(seed).normal(size=(n, 3)).astype(np.float32)
-
-
-@pytest.mark.parametrize("name", ["scene.gltf", "scene.glb"])
-@pytest.mark.parametrize("kind", ["u1", "u2", "u4", None])
-@pytest.mark.parametrize("mode", [4, 5, 6])
-def test_primitive_modes_and_indices(name, kind, mode, tmp_path):
-    doc, p = Document(), points(6)
-    order = np.array([5, 3, 1, 0, 2, 4]) if kind else np.arange(6)
-    indices = doc.accessor(order.astype(kind)) if kind else None
-    doc.mesh({"POSITION": doc.accessor(p)}, indices, mode=mode)
-    mesh = load(doc.write(tmp_path, name)).meshes[0]
-    assert np.array_equal(mesh.positions[mesh.triangles], p[order[MODES[mode]]])
 
 
 def test_buffer_in_its_own_file(tmp_path):
@@ -57,14 +39,6 @@ def test_points_and_lines(mode, pairs, tmp_path):
     assert np.array_equal(mesh.colors[:, :3], colors) and np.array_equal(mesh.positions, points(4))
     if pairs is not None:
         assert mesh.triangles[:, ::2].tolist() == pairs
-
-
-@pytest.mark.parametrize("stride", [None, 12, 16, 52])
-def test_interleaved(stride, tmp_path):
-    doc, p = Document(), points(9)
-    doc.mesh({"POSITION": doc.accessor(p, stride=stride)})
-    mesh = load(doc.write(tmp_path)).meshes[0]
-    assert np.array_equal(mesh.positions[mesh.triangles].reshape(-1, 3), p)
 
 
 @pytest.mark.parametrize("base", [True, False], ids=["over data", "over zeros"])
@@ -114,21 +88,6 @@ def test_sparse_parts_share_a_buffer_view(tmp_path):
     mesh = load(doc.write(tmp_path)).meshes[0]
     p[where] = new
     assert np.array_equal(mesh.positions[mesh.triangles].reshape(-1, 3), p)
-
-
-@pytest.mark.parametrize("normalized", [True, False])
-@pytest.mark.parametrize(("kind", "scale"), [("i1", 127), ("u1", 255), ("i2", 32767), ("u2", 65535)])
-def test_quantised_positions(kind, scale, normalized, tmp_path):
-    low, high = np.iinfo(kind).min, np.iinfo(kind).max
-    raw = np.array([[low, high, 0], [high, 0, 1], [0, 1, high]], kind)
-    doc = Document()
-    doc.mesh({"POSITION": doc.accessor(raw, stride=8, normalized=normalized)})
-    doc.json["extensionsUsed"] = doc.json["extensionsRequired"] = ["KHR_mesh_quantization"]
-    scene = load(doc.write(tmp_path))
-    expected = np.maximum(raw / scale, -1) if normalized else raw
-    assert np.allclose(scene.meshes[0].positions, expected, rtol=1e-7)
-    assert scene.extensions_used == ["KHR_mesh_quantization"]
-    assert scene.extensions_ignored == []
 
 
 @pytest.mark.parametrize("width", [3, 4])
@@ -331,56 +290,3 @@ def test_parts_of_an_object(tmp_path):
     scene.hierarchy = Hierarchy.of([-1, 0, 1], np.zeros((3, 3)), [0, 0, 0, 1, 1, 1, 2, 2])  # the last is not in it
     assert [scene.parts(number) for number in (0, 4, 6, 8)] == [[*range(8)], [*range(3, 8)], [6, 7, 8], [6, 7, 8]]
     assert repr(scene).startswith(f"<Scene {scene.name!r}: 18 triangles,")
-
-
-def test_materials(tmp_path):
-    doc = Document()
-    doc.square(material=1)
-    doc.json["materials"] = [
-        {},
-        {
-            "name": "glow",
-            "pbrMetallicRoughness": {
-                "baseColorFactor": [0.1, 0.2, 0.3, 0.4],
-                "metallicFactor": 0.5,
-                "roughnessFactor": 0.6,
-            },
-            "emissiveFactor": [1, 0.5, 0.25],
-            "doubleSided": True,
-            "extensions": {
-                "KHR_materials_emissive_strength": {"emissiveStrength": 4},
-                "KHR_materials_ior": {"ior": 1.3},
-            },
-        },
-    ]
-    doc.json["extensionsUsed"] = ["KHR_materials_ior", "KHR_materials_emissive_strength", "XX_unknown"]
-    scene = load(doc.write(tmp_path))
-    assert len(scene.materials) == 2
-    glow = scene.materials[1]
-    assert (glow.name, glow.base_color, glow.metallic, glow.roughness) == ("glow", (0.1, 0.2, 0.3, 0.4), 0.5, 0.6)
-    assert glow.emission == (4, 2, 1)
-    assert glow.double_sided
-    assert glow.source["extensions"]["KHR_materials_ior"] == {"ior": 1.3}
-    assert scene.extensions_ignored == ["XX_unknown"]
-    assert scene.source["materials"][1]["name"] == "glow"
-    assert scene.meshes[0].materials.tolist() == [1, 1]
-    assert (scene.materials[0].metallic, scene.materials[0].base_color) == (1, (1, 1, 1, 1))
-
-
-def test_primitives_without_material_get_the_default_behind_the_others(tmp_path):
-    doc = Document()
-    doc.square()
-    doc.json["materials"] = [{}]
-    scene = load(doc.write(tmp_path))
-    assert scene.meshes[0].materials.tolist() == [1, 1]
-    assert scene.materials[1].name == "default"
-
-
-def test_byte_order_mark_and_spare_chunks(tmp_path):
-    doc = Document()
-    doc.square()
-    (tmp_path / "a.gltf").write_bytes(b"\xef\xbb\xbf" + doc.gltf())
-    assert load(tmp_path / "a.gltf").triangle_count == 2
-    data = doc.glb() + b"\4\0\0\0JUNKabcd"
-    (tmp_path / "b.glb").write_bytes(data[:8] + len(data).to_bytes(4, "little") + data[12:])
-    assert load(tmp_path / "b.glb").triangle_count == 2

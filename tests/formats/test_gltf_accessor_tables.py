@@ -147,21 +147,6 @@ def test_buffers_longer_and_shorter_than_they_say(tmp_path: Path) -> None:
                 made.view_bytes(0)
 
 
-@pytest.mark.parametrize("left", [48, 47])
-def test_the_budget_is_spent_to_its_last_byte(left: int) -> None:
-    doc = Document()
-    number = doc.accessor(SQUARE)
-    found = accessors(doc)
-    found.view_bytes(0)
-    found.budget.remaining = left
-    if left == 48:
-        found.floats("it", owner(number), (3,))
-        assert found.budget.remaining == 0
-    else:
-        with pytest.raises(ViewerError, match="expands to"):
-            found.floats("it", owner(number), (3,))
-
-
 def test_zeros_have_a_budget_of_their_own() -> None:
     budget = Budget("a")
     budget.charge(1 << 20, empty=True)

@@ -100,13 +100,6 @@ def test_faults_are_named(path, value, words, tmp_path):
     refused(doc, tmp_path, words)
 
 
-def test_required_extensions_that_only_color_are_loaded(tmp_path):
-    doc = square()
-    doc.json["extensionsRequired"] = ["KHR_texture_transform", "KHR_materials_unlit", "KHR_xmp"]
-    scene = load(doc.write(tmp_path))
-    assert scene.extensions_ignored == ["KHR_xmp"]
-
-
 def test_attributes_of_unequal_counts(tmp_path):
     doc = Document()
     doc.mesh({"POSITION": doc.accessor(SQUARE), "NORMAL": doc.accessor(SQUARE[:3])}, doc.accessor(TWO))

@@ -193,6 +193,8 @@ def test_limits_of_colors(path: str, field: str, high: float, tmp_path: Path) ->
     ):
         material, clamped = read_one(tmp_path, path, given)
         assert (getattr(material, field), clamped) == (used, tuple(given) != used), given
+    material, clamped = read_one(tmp_path, "pbrMetallicRoughness.baseColorFactor", [-1, 0.5, 2, 3])
+    assert material.base_color == (0, 0.5, 1, 1) and clamped
 
 
 @pytest.mark.parametrize(("given", "used"), [(1000, 1000), (1001, 1000), (-1000, -1000), (-1001, -1000), (7, 7)])

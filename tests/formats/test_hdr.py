@@ -82,10 +82,11 @@ def test_the_old_coding_repeats_pixels() -> None:
     np.testing.assert_array_equal(found, np.tile(values(texels).astype(np.float32), (2, 1, 1)))
 
 
-@pytest.mark.parametrize("width", [1, 7])
-def test_narrow_pictures_are_flat_even_where_they_look_coded(width) -> None:
+@pytest.mark.parametrize(("width", "length"), [(1, 1), (7, 7), (8, 9)])
+def test_lines_that_look_coded_are_flat(width, length) -> None:
+    """Of narrow pictures, and those that name another length."""
     texels = np.full((2, width, 4), 2, np.uint8)
-    texels[..., 2:] = (0, width)
+    texels[..., 2:] = (0, length)
     np.testing.assert_array_equal(hdr.read(header(texels) + texels.tobytes(), "a"), values(texels).astype(np.float32))
 
 

@@ -8,6 +8,7 @@ import io
 import numpy as np
 import pytest
 from documents import SQUARE, TWO, Document
+from exr_bytes import exr_bytes
 from PIL import Image
 
 from raystream.base.errors import ViewerError
@@ -17,7 +18,6 @@ from raystream.formats.files import Budget
 from raystream.formats.gltf import json
 from raystream.formats.gltf.json import parse
 from raystream.formats.image import environment_maps, images
-from raystream.formats.image.images import ImageMemory, read_image
 from raystream.options import table as options
 
 
@@ -62,14 +62,6 @@ def test_values_of_json(monkeypatch) -> None:
         parse(text, "x")
 
 
-def test_texels_of_an_image(monkeypatch) -> None:
-    monkeypatch.setattr(images, "LARGEST_IMAGE", 40)
-    assert read_image(ImageMemory(), png(8, 5), "x").texels.shape == (5, 8, 4)
-    monkeypatch.setattr(images, "LARGEST_IMAGE", 39)
-    with pytest.raises(ViewerError, match="8 x 5 texels, more than 39"):
-        read_image(ImageMemory(), png(8, 5), "x")
-
-
 @pytest.mark.parametrize("limit", ["LARGEST_IMAGE", "MOST_TEXELS"])
 def test_texels_of_a_scene(limit, tmp_path, monkeypatch) -> None:
     """Of one image, and of all that were read so far; those that are too much are refused."""
@@ -87,23 +79,16 @@ def test_texels_of_a_scene(limit, tmp_path, monkeypatch) -> None:
         assert any("8 x 5 texels, more than" in warning for warning in scene.warnings) == (read < 2)
 
 
-@pytest.mark.parametrize("name", ["a.png", "a.hdr"])
+@pytest.mark.parametrize("name", ["a.png", "a.hdr", "a.exr"])
 def test_pixels_of_an_environment(name, tmp_path, monkeypatch) -> None:
     path = tmp_path / name
-    path.write_bytes(png(8, 4) if name == "a.png" else b"#?RADIANCE\n\n-Y 4 +X 8\n" + bytes(128))
+    data = {"a.png": png(8, 4), "a.hdr": b"#?RADIANCE\n\n-Y 4 +X 8\n" + bytes(128)}
+    path.write_bytes(data.get(name) or exr_bytes(dict.fromkeys("RGB", np.zeros((4, 8), np.float32))))
     monkeypatch.setattr(environment_maps, "MOST_PIXELS", 32)
     assert environment_maps.read_picture(path).shape == (4, 8, 3)
     monkeypatch.setattr(environment_maps, "MOST_PIXELS", 31)
     with pytest.raises(ViewerError, match="8 x 4 pixels, not 1 to 31"):
         environment_maps.read_picture(path)
-
-
-def test_texels_of_an_environment(tmp_path, monkeypatch) -> None:
-    path = tmp_path / "a.png"
-    path.write_bytes(png(8, 4))
-    for most, shape in ((32, (4, 8, 3)), (31, (2, 4, 3)), (8, (2, 4, 3)), (7, (2, 3, 3))):
-        monkeypatch.setattr(environment_maps, "MOST_TEXELS", most)
-        assert environment_maps.load(path).pixels.shape == shape
 
 
 def test_budget_to_the_byte() -> None:

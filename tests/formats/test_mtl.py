@@ -2,39 +2,12 @@
 
 from __future__ import annotations
 
-import io
-
 import numpy as np
 import pytest
 from PIL import Image as Pillow
 
 from raystream.formats import load
-from raystream.formats.mtl import _parse, read_mtl
-from raystream.scene.material import TEXTURE_FIELDS
-
-DOTS = np.random.default_rng(1).integers(0, 256, (2, 3, 4), np.uint8)
-
-
-@pytest.mark.parametrize(
-    ("text", "kind", "color"),
-    [
-        ("Kd .5 .5 .5", "lambert", (0.5, 0.5, 0.5)),
-        ("Kd .5 .5 .5\nKs 1 1 1\nNs 90\nillum 1", "lambert", (0.5, 0.5, 0.5)),
-        ("Kd .5 .5 .5\nKs .3 .3 .3\nNs 90", "principled", (0.5, 0.5, 0.5)),
-        ("Kd .5 .5 .5\nKs .3 .3 .3\nNs 90\nillum 3", "principled", (0.5, 0.5, 0.5)),
-        ("Kd .5 .5 .5\nKs 0 0 0\nNs 90\nillum 2", "lambert", (0.5, 0.5, 0.5)),
-        ("Kd 0 0 0\nKs .9 .8 .7\nNs 1000\nillum 3", "mirror", (0.9, 0.8, 0.7)),
-        ("Kd 0 0 0\nKs .9 .9 .9\nNi 1.7\nillum 7", "dielectric", (1, 1, 1)),
-        ("Kd 0 0 0\nTf .9 .8 1\nillum 4", "dielectric", (0.9, 0.8, 1)),
-        ("Kd 0 0 0\nd .1\nTf 0 0 0\nillum 6", "dielectric", (1, 1, 1)),
-        ("Kd .4 .4 .4\nillum 4", "lambert", (0.4, 0.4, 0.4)),
-    ],
-)
-def test_kinds(text, kind, color):
-    (material,) = read_mtl(b"newmtl m\n" + text.encode(), "m.mtl", [])
-    assert (material.kind, material.base_color[:3]) == (kind, color)
-    if kind == "dielectric":
-        assert material.ior == (1.7 if "Ni" in text else 1.5)
+from raystream.formats.mtl import read_mtl
 
 
 def read(folder, text: str, lenient: bool = False):
@@ -42,20 +15,6 @@ def read(folder, text: str, lenient: bool = False):
     square = "mtllib m.mtl\nusemtl m\nv 0 0 0\nv 1 0 0\nv 1 1 0\nvt 0 0\nvt 1 0\nvt 1 1\nf 1/1 2/2 3/3\n"
     (folder / "scene.obj").write_text(square, encoding="utf-8")
     return load(folder / "scene.obj", lenient)
-
-
-def test_pictures(tmp_path):
-    file = io.BytesIO()
-    Pillow.fromarray(DOTS).save(file, "PNG")
-    (tmp_path / "maps").mkdir()
-    (tmp_path / "maps" / "my dots.png").write_bytes(file.getvalue())
-    scene = read(tmp_path, "Kd 1 1 1\nmap_Kd -s 2 3 1 -o .5 .25 -clamp on maps\\my dots.png")
-    assert not scene.warnings and scene.materials[0].texture == 0
-    texture = scene.textures[0]
-    np.testing.assert_array_equal(texture.image.texels, DOTS)
-    assert texture.wrap == ("clamp", "clamp")
-    # At (u, v) of the file, v upwards, the picture is read at (2 u + 0.5, 3 v + 0.25): from its top, 1 - that.
-    np.testing.assert_allclose(texture.transform @ (0.2, 1 - 0.1, 1), (2 * 0.2 + 0.5, 1 - (3 * 0.1 + 0.25)))
 
 
 @pytest.mark.parametrize("name", ["../out.png", "/etc/passwd", "none.png", "m.mtl"])
@@ -68,21 +27,6 @@ def test_pictures_that_cannot_be_had_are_white(name, tmp_path):
 def test_pictures_that_cannot_be_had_are_checkerboards_where_lenient(tmp_path):
     scene = read(tmp_path, "map_Kd none.png", lenient=True)
     assert "a checkerboard instead" in scene.warnings[0] and scene.textures[0].image.size == (8, 8)
-
-
-@pytest.mark.parametrize(
-    ("text", "name", "options"),
-    [
-        ("a b.png", "a b.png", {}),
-        ("-s 2 a.png", "a.png", {"-s": (2, 2)}),
-        ("-bm 0.5 -mm 0 1 -o 1 2 3 a.png", "a.png", {"-bm": (0.5, 0.5), "-o": (1, 2)}),
-        ("-clamp off a.png", "a.png", {}),
-        ("-s", "-s", {}),
-        ("-o 1 2 3", "3", {"-o": (1, 2)}),
-    ],
-)
-def test_options(text, name, options):
-    assert _parse(text) == (name, options)
 
 
 @pytest.mark.parametrize(
@@ -140,38 +84,6 @@ def written(folder, name: str, texels: np.ndarray) -> None:
     Pillow.fromarray(texels).save(folder / name)
 
 
-def test_pictures_of_fields(tmp_path):
-    """Roughness in green and metallic in blue of one texture, opacity in that of the colour."""
-    random = np.random.default_rng(2).integers(0, 256, (4, 2, 3, 4), np.uint8)
-    grey = np.repeat(random[..., :1], 3, axis=-1)
-    written(tmp_path, "kd.png", random[0])
-    written(tmp_path, "d.png", grey[1])
-    written(tmp_path, "pr.png", grey[2])
-    written(tmp_path, "pm.png", grey[3].repeat(2, axis=0))
-    written(tmp_path, "n.png", random[1])
-    scene = read(
-        tmp_path, "map_Kd kd.png\nmap_d d.png\nmap_Pr pr.png\nmap_Pm pm.png\nmap_bump -bm .5 n.png\nmap_Ps kd.png"
-    )
-    (material,) = (each for each in scene.materials if each.name == "m")
-    assert not scene.warnings and material.kind == "principled" and material.alpha_mode == "blend"
-    found = {
-        name: scene.textures[getattr(material, name)] for name in TEXTURE_FIELDS if getattr(material, name) is not None
-    }
-    texels = {name: each.image.texels for name, each in found.items()}
-    assert np.array_equal(texels["texture"][..., :3], random[0][..., :3])
-    assert np.array_equal(texels["texture"][..., 3], grey[1][..., 0])
-    assert np.array_equal(texels["metallic_roughness_texture"][..., 1], grey[2][..., 0])
-    assert np.array_equal(texels["metallic_roughness_texture"][..., 2], grey[3][..., 0])
-    assert np.array_equal(texels["normal_texture"], random[1]) and material.normal_scale == 0.5
-    assert (material.metallic, material.roughness, material.sheen_color) == (1, 1, (1, 1, 1))
-    assert {name: each.content for name, each in found.items()} == {
-        "texture": "color",
-        "metallic_roughness_texture": "data",
-        "normal_texture": "normal",
-        "sheen_color_texture": "data",
-    }
-
-
 def test_a_grey_bump_map_holds_heights(tmp_path):
     heights = np.zeros((4, 4), np.uint8)
     heights[:, 1:3] = 255  # a ridge: up at column 0 to 1, down at 2 to 3
@@ -183,11 +95,3 @@ def test_a_grey_bump_map_holds_heights(tmp_path):
     # a slope of 2 texels over 2: 45 degrees against it; to the rounding of 8 bits
     assert np.allclose(normal[:, 0], np.array([-1, -1, 1, 1]) * np.sqrt(0.5), atol=1 / 255)
     assert np.allclose(normal[:, 1], 0, atol=1 / 255) and np.allclose(normal[:, 2], np.sqrt(0.5), atol=1 / 255)
-
-
-def test_exponents_of_a_picture_are_roughness(tmp_path):
-    written(tmp_path, "ns.png", np.uint8([[0, 255]]))
-    scene = read(tmp_path, "Ks .1 .1 .1\nNs 98\nmap_Ns ns.png")
-    (material,) = (each for each in scene.materials if each.name == "m")
-    green = scene.textures[material.metallic_roughness_texture].image.texels[0, :, 1]
-    assert material.roughness == 1 and green.tolist() == [255, round(255 * 0.02**0.25)]

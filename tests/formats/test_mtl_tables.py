@@ -10,8 +10,7 @@ import pytest
 from obj_text import POINTS, read
 from PIL import Image as Pillow
 
-from raystream.formats import mtl
-from raystream.formats.mtl import _normals, _parse, read_mtl, roughness_of
+from raystream.formats.mtl import _normals, _parse, read_mtl
 from raystream.scene.material import Material
 
 ILLUMINATION = [  # model, more, kind, alpha mode, metallic, transmission, roughness, specular factor
@@ -80,6 +79,8 @@ FIELDS = [  # line, field, value
     ("Tf .5\nillum 4", "base_color", (0.5, 0.5, 0.5, 1)),
     ("Tf .5 .25 2\nillum 4", "base_color", (0.5, 0.25, 1, 1)),
     ("d .5\nillum 4", "base_color", (1, 1, 1, 0.5)),
+    ("d .1\nTf 0 0 0\nillum 6", "base_color", (1, 1, 1, 0.1)),
+    ("d -halo .5", "base_color", (0.8, 0.8, 0.8, 0.5)),
     ("Ni 1.5\nPr .3\nillum 7", "roughness", 0.3),
     ("Ks .04 .04 .04\nNs 1\nNi 2", "specular_color", (0.36, 0.36, 0.36)),
     ("Ks 1 2 0\nNs 1\nNi 3", "specular_color", (4, 4, 0)),
@@ -123,23 +124,14 @@ def test_malformed_lines(text: str, faults: tuple[int, int] | None) -> None:
         assert warnings == [f"m.mtl: line {faults[0]} is malformed; {faults[1]} lines in all were left out"]
 
 
-def test_only_the_beginning_of_a_long_library_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    text = b"newmtl a\nKd 1 0 0\nnewmtl b\n"
-    for most, names in ((len(text), ["a", "b"]), (18, ["a"])):
-        monkeypatch.setattr(mtl, "LARGEST", most)
-        warnings: list[str] = []
-        assert [each.name for each in read_mtl(text, "m.mtl", warnings)] == names
-        assert warnings == ([] if len(names) > 1 else ["m.mtl: only the first 18 bytes of the materials were read"])
-
-
-@pytest.mark.parametrize(("exponent", "rough"), [(0, 1), (-1, 1), (6, 0.25**0.25), (30, 0.5), (1e9, 2e-9**0.25)])
-def test_roughness_of_exponents(exponent: float, rough: float) -> None:
-    assert roughness_of(exponent) == pytest.approx(rough, rel=1e-8)
-
-
 @pytest.mark.parametrize(
     ("text", "name", "options"),
     [
+        ("a b.png", "a b.png", {}),
+        ("-s", "-s", {}),
+        ("-o 1 2 3", "3", {"-o": (1, 2)}),
+        ("-bm 0.5 -mm 0 1 -o 1 2 3 a.png", "a.png", {"-bm": (0.5, 0.5), "-o": (1, 2)}),
+        ("-clamp off a.png", "a.png", {}),
         ("-o 1 a.png", "a.png", {"-o": (1, 1)}),
         ("-o 1 2 a.png", "a.png", {"-o": (1, 2)}),
         ("-s 1 2 3 4 a.png", "4 a.png", {"-s": (1, 2)}),
@@ -182,7 +174,7 @@ PICTURES = [  # lines, field, content, scale
     ("map_Pc red.png", "clearcoat_texture", "data"),
     ("map_Pcr red.png", "clearcoat_roughness_texture", "data"),
     ("norm red.png", "normal_texture", "normal"),
-    ("bump red.png", "normal_texture", "normal"),
+    ("bump -bm .5 red.png", "normal_texture", "normal"),
     ("map_bump red.png", "normal_texture", "normal"),
 ]
 
@@ -195,6 +187,7 @@ def test_pictures_that_stay_as_they_are(lines: str, field: str, content: str, tm
         scene = read(tmp_path, SQUARE, f"newmtl m\n{lines.replace('red.png', options + 'red.png')}\n")
         (texture,) = scene.textures
         assert scene.warnings == [] and getattr(scene.materials[0], field) == 0
+        assert scene.materials[0].normal_scale == (0.5 if "-bm" in lines else 1)
         assert (texture.content, texture.wrap, texture.name) == (content, (wrap, wrap), "red.png")
         np.testing.assert_array_equal(texture.image.texels, RED)
         np.testing.assert_allclose(texture.transform @ (0.25, 1 - 0.5, 1), (at[0], 1 - at[1]), atol=1e-12)

@@ -17,7 +17,6 @@ from raystream.scene.scene import Scene
 POINTS = np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]], np.float64)
 FACES = np.array([[0, 1, 2], [0, 2, 3]])
 RED, GREEN = (255, 0, 0, 255), (0, 128, 0, 255)
-GREEN_LINEAR = ((128 / 255 + 0.055) / 1.055) ** 2.4
 
 
 def colored_mesh(kind, colors):
@@ -67,16 +66,6 @@ def test_arrays(colors):
         assert np.array_equal(mesh.colors[:, :3], np.float32(colors)) and scene.materials[0].base_color[:3] == (1, 1, 1)
 
 
-def test_colors_of_faces_and_bytes():
-    scene = scene_of((POINTS, FACES, np.array([RED, GREEN], np.uint8)))
-    (mesh,) = scene.meshes
-    assert np.array_equal(mesh.positions[mesh.triangles], np.float32(POINTS)[FACES])
-    assert mesh.colors[mesh.triangles[0]].tolist() == [[1, 0, 0, 1]] * 3
-    np.testing.assert_allclose(mesh.colors[mesh.triangles[1], 1], GREEN_LINEAR, rtol=1e-6)  # float32
-    quads = scene_of((POINTS, [[0, 1, 2, 3]], np.array([RED], np.uint8)))
-    assert quads.triangle_count == 2 and (quads.meshes[0].colors == (1, 0, 0, 1)).all()
-
-
 def test_bytes_in_floats():
     """Colours of 0 to 255 by their values, if not by their type."""
     bytes_, floats = (scene_of((POINTS, FACES, np.array([RED, GREEN], kind))) for kind in (np.uint8, np.float32))
@@ -90,11 +79,6 @@ def test_bytes_in_floats():
 
 def test_points_that_no_face_uses_may_be_anywhere():
     assert scene_of(([*POINTS.tolist(), [np.nan] * 3], FACES)).triangle_count == 2
-
-
-def test_colors_that_let_through():
-    scene = scene_of((POINTS, FACES, np.array([RED, RED, RED, (0, 0, 0, 51)], np.uint8)))
-    assert scene.materials[0].alpha_mode == "blend" and scene.meshes[0].colors[3, 3] == np.float32(0.2)
 
 
 def test_colored_meshes():
@@ -219,19 +203,6 @@ def test_what_points_up():
     ):
         with pytest.raises(ViewerError, match=line):
             scene_of(given, up=up)
-
-
-def test_open3d_meshes():
-    texture = np.full((2, 2, 3), 77, np.uint8)
-    mesh = Like(vertices=POINTS, triangles=FACES, vertex_colors=np.tile([1.0, 0, 0], (4, 1)))
-    assert scene_of(mesh).meshes[0].colors.tolist() == [[1, 0, 0, 1]] * 4
-    assert scene_of(Like(triangle=None, to_legacy=lambda: mesh)).triangle_count == 2
-    uvs = POINTS[FACES].reshape(-1, 3)[:, :2]
-    mesh = Like(vertices=POINTS, triangles=FACES, triangle_uvs=uvs, textures=[texture, texture + 1])
-    mesh.triangle_material_ids = np.array([0, 1])
-    scene = scene_of(mesh)
-    assert scene.meshes[0].materials.tolist() == [0, 1] and len(scene.textures) == 2
-    assert np.array_equal(scene.meshes[0].uvs, np.float32(uvs))
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,9 @@ import pytest
 from PIL import Image as Pillow
 
 from raystream.base.errors import ViewerError
-from raystream.formats.objects import VIRIDIS, Gathered, linear, load, scene_of, taken, z_up_camera
+from raystream.formats.objects import VIRIDIS, Gathered, load, scene_of, taken, z_up_camera
+from raystream.formats.objects.pyvistas import VIRIDIS
+from raystream.formats.objects.surface import Gathered, z_up_camera
 from raystream.scene.camera import Camera
 from raystream.scene.projections import Orthographic
 
@@ -45,13 +47,6 @@ def test_colors_of_vertices_and_faces(colors: np.ndarray, expected: list[float])
         material = scene.materials[0]
         assert material.base_color == (1, 1, 1, 1) and material.alpha_mode == ("blend" if expected[3] < 1 else "opaque")
         assert bool(scene.warnings) == (colors.dtype == np.float64 and colors.max() > 1)
-
-
-def test_encoded_and_linear_floats() -> None:
-    given = np.array([[0.5, 0.5, 0.5, 0.5]])
-    np.testing.assert_allclose(linear(given), [[0.21404114] * 3 + [0.5]], rtol=1e-6)
-    np.testing.assert_allclose(linear(given, encoded=False), [[0.5] * 4])
-    np.testing.assert_allclose(linear(np.array([[255, 0, 0]]), encoded=False), [[1, 0, 0, 1]])
 
 
 def test_quadrilaterals_are_cut_with_their_colors() -> None:
@@ -383,3 +378,4 @@ def test_parts_of_open3d() -> None:
         np.testing.assert_array_equal(scene.meshes[0].uvs, np.float32(uvs))
     colored = Like(vertices=POINTS, triangles=FACES, vertex_colors=np.full((4, 3), 0.5))
     np.testing.assert_allclose(scene_of(colored).meshes[0].colors, [[0.21404114] * 3 + [1]] * 4, rtol=1e-6)
+    assert scene_of(Like(triangle=None, to_legacy=lambda: colored)).triangle_count == 2

@@ -12,7 +12,6 @@ from picture_bytes import RANDOM, encoded
 
 from raystream.base.errors import ViewerError
 from raystream.formats.image import hdr, images
-from raystream.formats.image.hdr import DONE, OVERRUN, TRUNCATED, decode
 from raystream.formats.image.images import ImageHeader, ImageMemory
 from raystream.scene.texture import linear_from_srgb
 
@@ -52,17 +51,6 @@ def deep_png(values: np.ndarray, color: int = 6) -> bytes:
     for kind, part in [*parts, (b"IEND", b"")]:
         data += struct.pack(">I4s", len(part), kind) + part + struct.pack(">I", zlib.crc32(kind + part))
     return data
-
-
-@pytest.mark.parametrize(("color", "channels"), [(0, 1), (2, 3), (4, 2), (6, 4)])
-def test_channels_of_deep_pictures(color: int, channels: int) -> None:
-    """Grey becomes colour; opacity is the last of two or four, else whole."""
-    values = np.random.default_rng(color).integers(0, 65536, (5, 3, channels), np.uint16)
-    texels = images.decode(deep_png(values, color), "a").texels
-    rgb = values[..., :3] if channels > 2 else np.repeat(values[..., :1], 3, axis=2)
-    opacity = values[..., -1:] if channels % 2 == 0 else np.full((5, 3, 1), 65535)
-    np.testing.assert_array_equal(texels, np.concatenate([rgb, opacity], axis=2))
-    assert images.size(deep_png(values, color)) == (3, 5)
 
 
 @pytest.mark.parametrize(
@@ -259,36 +247,6 @@ def test_images_decoded_at_once_wait_for_each_other(monkeypatch: pytest.MonkeyPa
 def test_srgb(encoded_value: float, linear: float) -> None:
     assert float(linear_from_srgb(np.array(encoded_value))) == pytest.approx(linear, rel=1e-7)
     assert float(linear_from_srgb(np.array(0.0405))) == pytest.approx(((0.0405 + 0.055) / 1.055) ** 2.4, rel=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("body", "length", "state"),
-    [
-        (bytes((2, 2, 0, 8)) + bytes((136, 5)) * 4, 8, (DONE, 1, 12)),
-        (bytes((2, 2, 0, 8)) + bytes((136, 5)) * 3, 8, (TRUNCATED, 0, 10)),
-        (bytes((2, 2, 0, 8)) + bytes((136, 5)) * 3 + bytes((136,)), 8, (TRUNCATED, 0, 10)),
-        (bytes((2, 2, 0, 8)) + bytes((8, *range(8))) * 4, 8, (DONE, 1, 40)),
-        (bytes((2, 2, 0, 8)) + bytes((8, *range(8))) * 3 + bytes((8, *range(7))), 8, (TRUNCATED, 0, 31)),
-        (bytes((2, 2, 0, 8)) + bytes((129, 1, 7, *range(7))) * 4, 8, (DONE, 1, 44)),
-        (bytes((2, 2, 0, 8)) + bytes((129, 1, 8, *range(8))), 8, (OVERRUN, 0, 6)),
-        (bytes((2, 2, 0, 8)) + bytes((1, 1, 136, 4)), 8, (OVERRUN, 0, 6)),
-        (bytes((9, 9, 9)), 1, (TRUNCATED, 0, 0)),
-        (bytes((9, 9, 9, 9, 9, 9, 9)), 2, (TRUNCATED, 0, 4)),
-        (bytes((9, 9, 9, 9, 1, 1, 1, 1)), 2, (DONE, 1, 8)),
-        (bytes((9, 9, 9, 9, 1, 1, 1, 2)), 2, (OVERRUN, 0, 4)),
-        (bytes((9, 9, 9, 9, 1, 1, 1, 1, 8, 8, 8, 8, 1, 1, 1, 2)), 5, (DONE, 1, 16)),
-        (bytes((9, 9, 9, 9, 1, 1, 1, 1, 1, 1, 1, 1)), 258, (DONE, 1, 12)),
-        (bytes((2, 2, 0, 9)) + bytes((9, 9, 9, 9)) * 7, 8, (DONE, 1, 32)),  # another length: four bytes a pixel
-        (bytes((2, 3, 0, 8)) + bytes((9, 9, 9, 9)) * 7, 8, (DONE, 1, 32)),
-    ],
-)
-def test_lines_of_radiance_files(body: bytes, length: int, state: tuple[int, int, int]) -> None:
-    for start in (0, 5):
-        out = np.zeros((1, length, 4), np.uint8)
-        found = decode(np.frombuffer(bytes(start) + body, np.uint8), start, out)
-        assert found == (state[0], state[1], state[2] + start)
-    if state == (DONE, 1, 16):
-        assert out[0].tolist() == [[9] * 4] * 2 + [[8] * 4] * 3
 
 
 @pytest.mark.parametrize(

@@ -58,44 +58,6 @@ def test_equal_lengths_beyond_three(encoding, loops, tmp_path):
     assert mesh.triangles.tolist() == [[0, 1, 2], [0, 2, 3], [3, 2, 1], [3, 1, 0]]
 
 
-def test_colors_normals_and_coordinates(encoding, loops, tmp_path):
-    vertex = {
-        **vertices(SQUARE),
-        "nx": ("float", [0.0] * 4),
-        "ny": ("float", [3.0] * 4),
-        "nz": ("float", [4.0, 4.0, 4.0, 4.0]),
-        "s": ("float", [0.0, 1.0, 0.5, 0.25]),
-        "t": ("float", [0.0, 1.0, 0.5, 0.25]),
-        **dict.fromkeys(("red", "green", "blue"), ("uchar", [0, 255, 188, 10])),
-        "alpha": ("uchar", [0, 255, 51, 0]),
-        "quality": ("int", [-1, -2, -3, -4]),
-    }
-    mesh = read(tmp_path, ply(encoding, vertex, [[0, 1, 2, 3]])).meshes[0]
-    assert np.allclose(mesh.normals, (0, 0.6, 0.8))
-    assert np.allclose(mesh.uvs, [[0, 1], [1, 0], [0.5, 0.5], [0.25, 0.75]])
-    # IEC 61966-2-1: 188/255 is 0.5029, 10/255 on the linear part
-    assert np.allclose(mesh.colors[:, 0], [0, 1, 0.50289, 10 / 255 / 12.92], atol=1e-5)
-    assert np.allclose(mesh.colors[:, 3], [0, 1, 0.2, 0])
-
-
-@pytest.mark.parametrize(("kind", "most"), [("uchar", 255), ("ushort", 65535), ("uint", 2**32 - 1), ("short", 32767)])
-def test_whole_colors_are_shares_of_their_type_s_most(kind: str, most: int, tmp_path) -> None:
-    """As sRGB, opacity linear; below zero there is no light."""
-    shares = [0.0, 0.2, 1.0]
-    given = {name: (kind, [round(share * most) for share in shares]) for name in ("red", "green", "blue", "alpha")}
-    if kind == "short":
-        given["red"] = (kind, [-5, *given["red"][1][1:]])
-    mesh = read(tmp_path, ply("binary_little_endian", {**vertices(SQUARE[:3]), **given}, [[0, 1, 2]])).meshes[0]
-    assert mesh.colors[:, 0] == pytest.approx([0.0, 0.0331, 1.0], abs=1e-4)  # 0.2 of sRGB
-    assert mesh.colors[:, 3] == pytest.approx(shares, abs=1e-4)
-
-
-def test_float_colors_are_linear(encoding, tmp_path):
-    vertex = {**vertices(SQUARE), **dict.fromkeys(("red", "green", "blue"), ("float", [0.0, 0.5, 1.0, 2.5]))}
-    mesh = read(tmp_path, ply(encoding, vertex, [[0, 1, 2]])).meshes[0]
-    assert mesh.colors[:, 1].tolist() == [0.0, 0.5, 1.0, 2.5]
-
-
 @pytest.mark.parametrize("order", ["<", ">"])
 def test_lists_before_and_around(order, loops, tmp_path):
     """Lists among the vertices' properties, other elements in between, faces before vertices, several lists a face."""
@@ -127,51 +89,10 @@ end_header
     assert mesh.triangles.tolist() == [[0, 1, 2], [0, 2, 3]]
 
 
-def test_lists_before_and_around_in_text(loops, tmp_path):
-    text = """ply\rformat ascii 1.0\robj_info x\relement face 1\rproperty uchar flag
-property list uchar int vertex_indices
-element vertex 3
-property list uchar int bones
-property float x
-property float y
-property float z
-end_header
-7 3 0 1 2
-2 5 6 0 0 0
-0 1 0 0
-1 9 0 1 0
-"""
-    mesh = read(tmp_path, text.replace("\r", "\n").encode()).meshes[0]
-    assert mesh.positions.tolist() == [[0, 0, 0], [1, 0, 0], [0, 1, 0]]
-    assert mesh.triangles.tolist() == [[0, 1, 2]]
-
-
 @pytest.mark.parametrize("newline", [b"\r\n", b"\r"])
 def test_line_ends(newline, tmp_path):
     data = ply("ascii", vertices(SQUARE), [[0, 1, 2]]).replace(b"\n", newline)
     assert read(tmp_path, data).triangle_count == 1
-
-
-def test_triangle_strips(tmp_path):
-    points = np.zeros((6, 3))
-    text = ply("ascii", vertices(points), []).replace(
-        b"element face 0\nproperty list uchar int", b"element tristrips 2\nproperty list int int"
-    )
-    mesh = read(tmp_path, text + b"8 0 1 2 3 -1 3 4 5\n4 0 1 1 2\n").meshes[0]
-    assert mesh.triangles.tolist() == [[0, 1, 2], [1, 3, 2], [3, 4, 5]]
-
-
-def test_points_only(tmp_path):
-    scene = read(tmp_path, ply("ascii", vertices(SQUARE), []))
-    assert scene.triangle_count == scene.quadric_count == 4 and scene.warnings == []
-
-
-def test_not_finite_coordinates_are_counted(tmp_path):
-    vertex = vertices(SQUARE, "double")
-    vertex["x"] = ("double", [0.0, float("nan"), 1e300, 1.0])
-    scene = read(tmp_path, ply("ascii", vertex, [[0, 1, 2, 3]]))
-    assert any("2 vertices are not finite" in warning for warning in scene.warnings)
-    assert scene.triangle_count == 2
 
 
 GOOD = ply("ascii", vertices(SQUARE), [[0, 1, 2]])

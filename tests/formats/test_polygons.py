@@ -60,31 +60,11 @@ def test_convex_polygons_are_fans(loops):
     assert cut(points).tolist() == [[0, k, k + 1] for k in range(1, 6)]
 
 
-@pytest.mark.parametrize("turn", range(4))
-def test_concave_quadrilateral_is_cut_inside(turn, loops):
-    check(np.roll(np.float32([[0, 0, 0], [4, 0, 0], [1, 1, 0], [0, 4, 0]]), turn, axis=0))
-
-
-@pytest.mark.parametrize("turn", range(5))
-def test_concave_pentagon(turn, loops):
-    points = np.roll(np.float32([[0, 0, 0], [4, 0, 0], [4, 4, 0], [2, 1, 0], [0, 4, 0]]), turn, axis=0)
-    check(points)
-    check(points[::-1])
-
-
 @given(st.integers(5, 60), st.integers(0, 10**6))
 @settings(max_examples=60, deadline=None)
 def test_random_stars(n, seed):
     check(star(n, seed))
     check(star(n, seed)[::-1])
-
-
-@pytest.mark.parametrize("axis", range(3))
-def test_any_plane(axis, loops):
-    points = star(12, 3)
-    flat = cut(points)
-    rolled = np.roll(points, axis, axis=1)
-    assert np.array_equal(cut(rolled), flat)
 
 
 def test_corners_on_a_line_and_doubled(loops):
@@ -135,14 +115,3 @@ def test_tangles_end(loops, monkeypatch):
     points[7] = np.nan
     assert len(cut(points)) == 398
     assert len(cut(np.zeros((9, 3), np.float32))) == 7
-
-
-def test_a_spent_budget_is_told(monkeypatch):
-    from raystream.formats import polygons as polygons_kernels
-
-    monkeypatch.setattr(polygons_kernels, "BUDGET", 50)
-    triangles, _, tangled = triangulate(star(40, 1), np.arange(40), np.array([40]))
-    assert tangled == 1
-    assert len(triangles) == 38
-    assert (triangles >= 0).all()
-    assert (triangles < 40).all()

@@ -37,30 +37,6 @@ def test_negative_zero_is_zero(loops, tmp_path):
     assert len(read(tmp_path, stl(corners)).meshes[0].positions) == 4
 
 
-def test_keywords_in_any_case_and_several_solids(loops, tmp_path):
-    data = ascii_stl(CORNERS)
-    assert read(tmp_path, data.upper().replace(b"\n", b"\r\n") + data).triangle_count == 4
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "words"),
-    [
-        (b"endfacet", b"", "three vertices"),
-        (b"      vertex 0.0 0.0 0.0\n", b"", "three vertices"),
-        (b"    endloop", b"vertex 1 2 3\n    endloop", "three vertices"),
-        (b"vertex 0.0 0.0 0.0", b"vertex 0.0 0.0", "not a number"),
-        (b"vertex 0.0 0.0 0.0", b"vertex 0.0 0.0 x", "line 4.*not a number"),
-        (b"vertex 0.0 0.0 0.0", b"vertex 0.0 0.0 0.0 0.0", "expected 'vertex x y z'"),
-        (b"    endloop", b"    nonsense", "not a statement"),
-    ],
-)
-def test_faults_in_text(before, after, words, loops, tmp_path):
-    data = ascii_stl(CORNERS)
-    assert before in data
-    with pytest.raises(ViewerError, match=words):
-        read(tmp_path, data.replace(before, after, 1))
-
-
 def test_truncated_text(tmp_path):
     data = ascii_stl(CORNERS)
     assert "truncated" in read(tmp_path, data[: data.index(b"endsolid")]).warnings[0]

@@ -12,8 +12,8 @@ from documents import load_bytes
 
 from raystream.base.errors import ViewerError
 from raystream.base.jit import run
-from raystream.formats import polygons, text
 from raystream.formats import stl as stl_reader
+from raystream.formats import text
 from raystream.formats.polygons import triangulate
 from raystream.formats.stl import sniff as is_stl
 
@@ -115,17 +115,6 @@ def test_facets_are_known_by_size_or_words(data: bytes, known: bool, tmp_path: P
     path = tmp_path / "a"
     path.write_bytes(data)
     assert is_stl(data, path) == known
-
-
-def test_corners_of_equal_bits_are_one() -> None:
-    corners = np.float32(
-        [[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 0, 0], [0, 0, 0], [0, 0, 1], [5, 5, 5], [0, 1, 0], [1, 0, 0]]
-    )
-    positions, triangles = stl_reader._weld(corners)
-    assert positions.tolist() == [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [5, 5, 5]]
-    assert triangles.tolist() == [[0, 1, 2], [1, 0, 3], [4, 2, 1]]
-    positions, triangles = stl_reader._weld(corners[:0])
-    assert positions.shape == triangles.shape == (0, 3)
 
 
 def _bytes(words: str) -> np.ndarray:
@@ -246,57 +235,3 @@ def test_projections_keep_the_winding(axis: int, sign: int, loops: None) -> None
     turned = np.roll(dart, axis, axis=1)
     triangles, _, _ = triangulate(turned, np.arange(4), np.array([4]))
     assert triangles.tolist() == [[0, 1, 2], [0, 2, 3]]
-
-
-def test_shapes_of_ears() -> None:
-    """A letter L, an arrow, a comb and a cross: each triangle lies inside, together they are the whole."""
-    shapes = {
-        3: [[0, 0], [2, 0], [2, 1], [1, 1], [1, 2], [0, 2]],
-        4: [[0, 0], [3, 1], [2, 1], [2, 3], [-2, 3], [-2, 1], [-3, 1]],
-        8: [[0, 0], [7, 0], [7, 4], [6, 1], [5, 4], [4, 1], [3, 4], [2, 1], [1, 4], [0, 4]],
-        5: [[1, 0], [2, 0], [2, 1], [3, 1], [3, 2], [2, 2], [2, 3], [1, 3], [1, 2], [0, 2], [0, 1], [1, 1]],
-    }
-    for points in shapes.values():
-        for ring in (points, points[::-1]):
-            p = np.array(ring, float)
-            area = 0.5 * (p[:, 0] * np.roll(p[:, 1], -1) - np.roll(p[:, 0], -1) * p[:, 1]).sum()
-            a, b, c = p[np.array(cut(ring))].transpose(1, 0, 2)
-            each = 0.5 * ((b - a)[:, 0] * (c - a)[:, 1] - (b - a)[:, 1] * (c - a)[:, 0])
-            assert (each * np.sign(area) > 0).all() and each.sum() == pytest.approx(area)
-            used = np.bincount(np.ravel(cut(ring)), minlength=len(ring))
-            assert used.sum() == 3 * (len(ring) - 2) and used.min() >= 1
-
-
-@pytest.mark.parametrize(
-    ("points", "convex"),
-    [
-        ([[0, 0], [1, 0], [1, 1], [0, 1]], True),
-        ([[0, 0], [1, 0], [2, 0], [2, 1], [0, 1]], True),  # straight on
-        ([[0, 0], [0, 0], [1, 0], [1, 1], [0, 1]], True),  # doubled
-        (DART, False),
-        ([[0, 0], [2, 0], [2, 2], [1, 0.5], [0, 2]], False),
-        ([[np.cos(4 * np.pi * k / 5), np.sin(4 * np.pi * k / 5)] for k in range(5)], False),  # twice around
-    ],
-)
-def test_convexity(points: list, convex: bool) -> None:
-    plane = np.array(points, np.float64)
-    for turn in range(len(plane)):
-        assert polygons._convex(np.roll(plane, turn, axis=0), len(plane)) == convex
-
-
-@pytest.mark.parametrize(
-    ("point", "blocks"),
-    [
-        ((1, 1), True),
-        ((2, 0), True),
-        ((0, 0), False),
-        ((4, 0), False),
-        ((0, 4), False),
-        ((2, 2), True),
-        ((2.5, 2), False),
-    ],
-)
-def test_corners_within_ears(point: tuple[float, float], blocks: bool) -> None:
-    """On the border, too, but not at one of its corners."""
-    plane = np.array([(0, 0), (4, 0), (0, 4), point], np.float64)
-    assert polygons._blocks(plane, 3, 0, 1, 2) == blocks

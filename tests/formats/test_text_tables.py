@@ -142,7 +142,9 @@ def test_names_of_coordinates(names: tuple[str, str], tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("prefix", ["", "diffuse_"])
-@pytest.mark.parametrize(("kind", "most"), [("uchar", 255), ("ushort", 65535), ("char", 127), ("float", 1)])
+@pytest.mark.parametrize(
+    ("kind", "most"), [("uchar", 255), ("ushort", 65535), ("uint", 2**32 - 1), ("char", 127), ("float", 1)]
+)
 def test_colors_of_every_type(prefix: str, kind: str, most: int, encoding: str, tmp_path: Path) -> None:
     """Integers are sRGB of their type's largest, opacity is linear, floats are linear; no colour is below zero."""
     given = [[most, 0, most // 2, most], [0, most, 0, most // 2]]

@@ -6,10 +6,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
 from kernel_call import INTERACTION, MEDIA, Kernel
 from numpy.typing import NDArray
-from sample_numbers import CAMERA, CHANNEL, DIMENSIONS, LIGHT_CHOICE, LOBE, NUMBERS, POINT, SURFACE, random_number
+from sample_numbers import CAMERA, DIMENSIONS, LIGHT_CHOICE, NUMBERS, POINT, SURFACE, random_number
 
 from raystream.kernels.records import PATH, PIXEL, RADIANCE, RAY
 from raystream.kernels.whitted import TREE
@@ -89,48 +88,6 @@ def check_shadow_rays(ray: NDArray, at: NDArray, asks: NDArray) -> None:
     assert set(ray["any_hit"][asks].tolist()) == {1}
 
 
-@pytest.mark.parametrize("shadows", [1, 0])
-def test_every_light_is_asked_in_turn(device: Any, shadows: int) -> None:
-    """Of those with extent several points; behind the last ambient light; without shadows all comes at once."""
-    pixel, at, path, media, tree = state(1)
-    radiance = np.zeros(COUNT, RADIANCE.dtype)
-    radiance["rgb"] = 0.5
-    arguments = (
-        "in Pixel pixel, in Interaction at, in Path route, in Media media, inout Tree tree, inout Radiance light, "
-        "out Ray ray, out Radiance pending"
-    )
-    next_light = light_kernel(device, f"int next_light({arguments})")
-    next_light.set(whitted_shadows=shadows)
-    exits, (after, light, ray, pending) = next_light(pixel, at, path, media, tree, radiance)
-    index, turn = np.divmod(tree["light"], SAMPLES)
-    lit = (at["third"] == 0) & (path["depth"] + 1 != 2)
-    over = ~lit | (index >= LIGHTS)
-    there = (index != 1) | (at["position"][:, 1] > 0)
-    extent = index < 2
-    value = at["first"][:, None] * np.float32([1.0, 0.5, 0.25]) * 0.8 * at["wo"][:, :1]
-    brought = path["throughput"] * (numbers_of(pixel, path, turn) + 1 + index[:, None]) * value
-    brought[extent] /= SAMPLES
-    asks = ~over & there & (at["first"] > 0)
-    assert asks.sum() > 20 and (over & lit).any()
-    assert exits == np.where(over, "end", np.where(asks & (shadows == 1), "shadow", "again")).tolist()
-    following = np.where(there & ~extent, (index + 1) * SAMPLES, tree["light"] + 1)
-    np.testing.assert_array_equal(after["light"], np.where(over, 0, following))
-    assert set(after["pending"].tolist()) == {2} and set(after["channel"].tolist()) == {1}
-    expected = np.full((COUNT, 3), 0.5)
-    up = np.where(at["wo"][:, 1:2] < 0, -1, 1) * at["shading"]
-    ambient = at["second"][:, None] * np.float32([0.5, 0.25, 1.0]) * (2 + up) / np.pi
-    expected[over & lit] += (path["throughput"] * ambient)[over & lit]
-    if not shadows:
-        expected[asks] += brought[asks]
-        assert not ray["t_max"].any()
-    else:
-        check_shadow_rays(ray, at, asks)
-        waits = brought / (1 + media["inside"])[:, None]
-        np.testing.assert_allclose(pending["rgb"][asks], waits[asks], rtol=1e-5)
-        assert not ray["t_max"][~asks].any() and not pending["rgb"][over].any()
-    np.testing.assert_allclose(light["rgb"], expected, rtol=1e-5, atol=1e-6)  # light of either sign
-
-
 def test_shadow_rays_by_power(device: Any) -> None:
     """As many as there shall be, each with an equal share."""
     pixel, at, path, media, tree = state(2)
@@ -154,60 +111,3 @@ def test_shadow_rays_by_power(device: Any) -> None:
     assert not pending["rgb"][~looks].any()
     check_shadow_rays(ray_after, at, asks)
     np.testing.assert_array_equal(ray_after["t_max"][~asks], 9.0)
-
-
-CHANNELS = """
-bool channels_part(Interaction at) { return at.third > 0.5; }
-bool channels_branch(Interaction at) { return at.third > 1.5; }
-Interaction at_channel(Interaction at, int channel) { at.second += float(1 + channel); return at; }
-Interaction at_branch(Interaction at, bool refracts) { at.error = refracts ? 1.0 : 2.0; return at; }
-void bsdf_branches(
-    Interaction at, vec3 wo, out vec3 reflected, out vec3 reflection, out vec3 refracted, out vec3 refraction
-) {
-    reflection = at.first * vec3(0.25, 0.5, 0.75);
-}
-"""
-
-
-@pytest.mark.parametrize(("features", "dimension"), [((), LOBE), (("DISPERSION",), CHANNEL)])
-def test_a_path_goes_on_in_a_channel_where_these_part(device: Any, features: tuple[str, ...], dimension: int) -> None:
-    """Reflected in all, or refracted in one, in proportion to what each carries: the sum stays. One that has a channel
-    keeps it."""
-    pixel, at, path, _, _ = state(3)
-    at["third"], at["second"], at["error"] = np.arange(COUNT) % 3, 0.0, 0.0
-    path["throughput"][1::12, 1:], path["throughput"][4::12, :2] = 0.0, 0.0
-    path["throughput"][8::12] *= [0, 1, 0]
-    kernel = Kernel(
-        device,
-        "int choose_channel(in Pixel pixel, inout Interaction at, inout Path route)",
-        ["done"],
-        RECORDS,
-        SETTINGS,
-        DIMENSIONS,
-        TEXT + CHANNELS,
-        [*INCLUDES[:1], "shading/dimensions.glsl"],
-        features,
-    )
-    _, (surface, after) = kernel(pixel, at, path)
-    u = random_number(pixel["at"], path["number"], CAMERA + SURFACE * path["depth"] + dimension)
-    kinds = set()
-    for k in range(COUNT):
-        carried = path["throughput"][k].astype(float)
-        channel, branch, expected = -1, 0.0, carried
-        if at["third"][k] > 0:
-            branches = at["third"][k] > 1
-            if (carried > 0).sum() == 1:
-                channel = int(np.argmax(carried))
-            else:
-                back = carried * at["first"][k] * [0.25, 0.5, 0.75]
-                through = carried - back if branches else carried
-                place = carried.sum() * u[k]
-                if place < through.sum() or not branches:
-                    channel = min(int((np.cumsum(through) <= place).sum()), 2)
-                    expected, branch = carried.sum() * np.eye(3)[channel], 1.0 * branches
-                else:
-                    expected, branch = back * carried.sum() / back.sum(), 2.0
-        np.testing.assert_allclose(after["throughput"][k], expected, rtol=1e-5)
-        assert (surface["second"][k], surface["error"][k]) == (1 + channel if channel >= 0 else 0, branch)
-        kinds.add((channel, branch))
-    assert len(kinds) > 7

@@ -119,16 +119,6 @@ def test_a_photon_leaves_a_light(device: Any, kinds: int, first_row: int) -> Non
     assert set(path["number"].tolist()) == {PASS} and not path["pdf"].any() and not path["depth"].any()
 
 
-def test_a_photon_without_power_has_ended(device: Any) -> None:
-    path = np.zeros(5, PATH.dtype)
-    path["throughput"] = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 1, 1)]
-    exits, (photon,) = kernel(device, "int continue_photon(in Path route, out Photon photon)", "ray", "done")(path)
-    assert exits == ["done", *["ray"] * 4]
-    assert all(not np.asarray(photon[name]).any() for name in PHOTON.dtype.names or ())
-    exits, (after,) = kernel(device, "int lose_photon(inout Path route)", "done")(path)
-    assert set(exits) == {"done"} and not after["throughput"].any()
-
-
 @pytest.mark.parametrize(("kinds", "least"), [(ALL, 0), (INDIRECT, 1), (CAUSTIC, 0)])
 def test_photons_that_are_stored(device: Any, kinds: int, least: int) -> None:
     """Not at mirrors; caustic ones have left surfaces, all of them specular; power that is no number is left out."""
@@ -149,18 +139,6 @@ def test_photons_that_are_stored(device: Any, kinds: int, least: int) -> None:
     np.testing.assert_array_equal(photon["bounce"], path["depth"])
     np.testing.assert_array_equal(photon["direction"], -at["wo"])
     np.testing.assert_array_equal(photon["power"][::12], path["throughput"][::12])
-
-
-def test_what_a_photon_meets(device: Any) -> None:
-    ray, hit, media = np.zeros(4, RAY.dtype), np.zeros(4, HIT.dtype), np.zeros(4, MEDIA.dtype)
-    ray["origin"], ray["direction"], media["inside"] = (1.0, 2.0, 3.0), (0.0, 0.6, 0.8), 5
-    hit["triangle"], hit["t"] = (-1, 0, 1, 9), 2.0
-    signature = "int arrive_photon(in Ray ray, in Hit hit, in Media media, out Interaction at)"
-    exits, (at,) = kernel(device, signature, "surface", "miss")(ray, hit, media)
-    assert exits == ["miss", *["surface"] * 3]
-    assert at["position"].tolist() == [[-7.0] * 3, *[[2.0, 4.0, 6.0]] * 3]
-    assert at["first"].tolist() == [0.0, 5.0, 5.0, 5.0] and not at["error"].any()
-    np.testing.assert_array_equal(at["wo"], -ray["direction"])
 
 
 def gathered(pixel: NDArray, number: NDArray, turn: NDArray, surface: NDArray) -> NDArray:
@@ -184,16 +162,6 @@ def paths() -> NDArray:
     path["throughput"][12:24, 1] = 0.0
     path["depth"], path["number"] = np.arange(COUNT) % 5, random.integers(0, 40000, COUNT)
     return path
-
-
-def test_a_gather_begins(device: Any) -> None:
-    at, path = surfaces(), paths()
-    exits, (gathering,) = kernel(
-        device, "int begin_gather(in Interaction at, in Path route, out Path gathering)", "surface", "none"
-    )(at, path)
-    assert exits == np.where((at["third"] > 0) | (path["depth"] >= 3), "none", "surface").tolist()
-    np.testing.assert_array_equal(gathering["throughput"], path["throughput"])
-    assert set(gathering["number"].tolist()) == {-1} and not gathering["depth"].any()
 
 
 def test_rays_of_a_gather(device: Any) -> None:
@@ -284,17 +252,3 @@ def test_a_gather_that_goes_the_way_of_all_rays(device: Any) -> None:
     check_origins(ray, at)
     inside = np.where(begins, 20, 50) + np.where(ray["direction"][:, 1] > 0, 1, 10)
     np.testing.assert_array_equal(into["inside"], inside)
-
-
-def test_paths_wait_and_come_back(device: Any) -> None:
-    path, waiting = paths(), paths()[::-1].copy()
-    _, (after, before) = kernel(device, "int exchange_paths(inout Path route, inout Path waiting)", "done")(
-        path, waiting
-    )
-    assert after.tobytes() == waiting.tobytes() and before.tobytes() == path.tobytes()
-    hit = np.zeros(COUNT, HIT.dtype)
-    path["number"], hit["triangle"] = np.arange(COUNT) % 4 - 2, np.arange(COUNT) % 3 - 1
-    exits, (after,) = kernel(device, "int dispatch(in Hit hit, inout Path route)", "own", "gathering")(hit, path)
-    own = path["number"] >= 0
-    assert exits == np.where(own, "own", "gathering").tolist()
-    np.testing.assert_array_equal(after["depth"], np.where(~own & (hit["triangle"] < 0), -1, path["depth"]))

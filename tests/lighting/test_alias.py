@@ -51,12 +51,6 @@ def test_of_equal_weights_each_keeps_its_slot(count: int) -> None:
     np.testing.assert_array_equal(dealt(table)[:count], table.quanta)
 
 
-def test_a_weight_that_is_almost_nothing_keeps_a_quantum() -> None:
-    given = [1e-30] * 63 + [1.0]
-    quanta = alias.build(given, 64, 2).quanta
-    np.testing.assert_array_equal(quanta, [1] * 63 + [65])
-
-
 @pytest.mark.parametrize(("count", "power"), [(0, 1), (1, 1), (2, 2), (3, 4), (1024, 1024), (1025, 2048)])
 def test_powers_of_two(count, power) -> None:
     assert alias.power_of_two(count) == power

@@ -9,7 +9,7 @@ import pytest
 
 from raystream.lighting.emitters import Emitters
 from raystream.lighting.environment import excess_flux
-from raystream.lighting.lights import FAIR, QUANTA, light_list
+from raystream.lighting.lights import QUANTA, light_list
 from raystream.scene.environment import ConstantEnvironment
 from raystream.scene.light import Light
 
@@ -40,15 +40,6 @@ def test_an_environment_shines_through_the_same_disc() -> None:
     # Shared out in steps of 2^16 quanta.
     np.testing.assert_allclose(found.environment_levels / QUANTA, 1 / 3, atol=0.5 / 256)
     np.testing.assert_allclose(found.probability, [2 / 3], atol=0.5 / 256)
-
-
-@pytest.mark.parametrize(("intensity", "share"), [(1e-3, FAIR[1]), (1e3, FAIR[0])])
-def test_neither_far_nor_near_is_left_without(intensity: float, share: float) -> None:
-    lamp = Light("point", "lamp", intensity=grey(intensity))
-    sun = Light("directional", "sun", intensity=grey(1.0))
-    np.testing.assert_allclose(light_list(NOTHING, [lamp, sun], bounds=BOX).probability[1], share, atol=ROUNDING)
-    sky = light_list(NOTHING, [lamp], ConstantEnvironment(grey(0.25)), BOX)
-    assert sky.environment_levels == share * QUANTA
 
 
 def test_triangles_by_their_area_times_radiance() -> None:

@@ -185,15 +185,3 @@ def test_albedos_are_integrals(functions):
         assert functions["rise"]([cosine], [alpha], [ratio])[0][0] == pytest.approx(
             (lobe * rise).sum() * cell, abs=1.5e-3
         )
-
-
-def test_reciprocity(functions):
-    """Without compensation, whose factor is one-sided (albedo 1)."""
-    count = 5_000
-    alpha, f0, f90, _ = parameters(count, 7)
-    wo, wi, one = hemisphere(count, 8, 1e-2), hemisphere(count, 9, 1e-2), np.ones(count)
-    for lobe, more in (("metal", []), ("specular", [one * 1.5])):
-        there = functions[lobe](wo, wi, alpha, *more, f0, f90, one)[0] / wi[:, 2:]
-        back = functions[lobe](wi, wo, alpha, *more, f0, f90, one)[0] / wo[:, 2:]
-        bound = rounding(wo, wi, alpha)[:, None] * (there + there / np.maximum(f0, 1e-2))
-        assert np.all(np.abs(there - back) <= bound)

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import base64
 import html
-import io
-import re
 import subprocess
 import sys
 import tomllib
@@ -14,10 +11,8 @@ from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
-from PIL import Image
 
 import raystream
-from raystream.scene import card as module
 from raystream.scene.mesh import Instance, Mesh
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -95,25 +90,6 @@ def test_pyvista_itself_finds_it(tmp_path):
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=False)
     assert done.stdout == "(12, 16, 3)\n", done.stderr
-
-
-def pixels(page: str) -> np.ndarray:
-    """Those of the picture in a card."""
-    (data,) = re.findall(r'src="data:image/png;base64,([^"]+)"', page)
-    return np.asarray(Image.open(io.BytesIO(base64.b64decode(data))).convert("RGB"))
-
-
-def test_cards(monkeypatch, device):
-    monkeypatch.setattr(module, "SIDE", 16)
-    monkeypatch.setattr(module, "SAMPLES", 2)
-    scene = raystream.Scene.from_triangles(CORNERS, FACES, name="<b>")
-    page = scene._repr_html_()
-    assert "&lt;Scene &#x27;&lt;b&gt;&#x27;: 1 triangles" in page and "<b>" not in page
-    shown = pixels(page)
-    assert shown.shape == (16, 16, 3) and np.ptp(shown.astype(int)) > 30
-    page = scene.meshes[0]._repr_html_()
-    assert "&lt;Mesh &#x27;&lt;b&gt;&#x27;: 1 triangles, 3 vertices&gt;" in page
-    assert np.array_equal(pixels(page), shown)
 
 
 def test_cards_without_a_picture(monkeypatch):

@@ -151,22 +151,3 @@ def test_when_it_is_given_back(run: Callable[..., None]) -> None:
         assert planned() == "never" and widget.view.closed
 
     run(body)
-
-
-def test_it_is_given_back(run: Callable[..., None]) -> None:
-    """Then nothing is traced; with the page it is there again."""
-
-    async def body(widget: Any) -> None:
-        page = Page(widget)
-        await page.rest(1)
-        widget._has_visible_views = False
-        assert widget.view.visible, "for a while it goes on"
-        widget._park()
-        assert widget.view.parked and not widget.view.visible and widget.view.idle and widget._parking is None
-        frames = len(page.frames)
-        widget._has_visible_views = True
-        assert widget.view.visible
-        await page.rest(frames + 1)
-        assert not widget.view.parked and np.array_equal(page.frames[-1], page.frames[frames - 1])
-
-    run(body)

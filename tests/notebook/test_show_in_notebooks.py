@@ -48,16 +48,6 @@ def test_ipython_is_not_imported(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not show.in_notebook() and "IPython" not in sys.modules
 
 
-def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    kernel(monkeypatch, SimpleNamespace(kernel=object()))
-    monkeypatch.setattr(show, "find_spec", lambda name: None)
-    with pytest.raises(raystream.ViewerError) as fault:
-        raystream.show("cornell")
-    line = "notebook: the widget needs rendercanvas and anywidget (%pip install 'raystream[notebook]')"
-    assert str(fault.value) == line
-    assert fault.value._render_traceback_() == [f"ViewerError: {line}"]
-
-
 @pytest.mark.parametrize(
     ("missing", "listed"),
     [(("anywidget",), "anywidget"), (("rendercanvas",), "rendercanvas"), ((), "")],

@@ -90,16 +90,6 @@ def test_a_key_that_repeats(run: Callable[..., None]) -> None:
     run(body)
 
 
-def test_its_script_holds_what_it_is_made_of() -> None:
-    """One module with everything in it: pages other than Jupyter's have no server to ask for more."""
-    from raystream.notebook.widget import Widget
-
-    assert "BaseRenderView" in Widget._esm and "pinch" in Widget._esm and "removeView" in Widget._esm
-    for word in ("import(", "import ", "fetch(", "WebSocket", "XMLHttpRequest", "localhost"):
-        assert not [line for line in Widget._esm.splitlines() if line.startswith(word) or f" {word}(" in line], word
-    assert "url(" not in Widget._css
-
-
 def test_the_bar_below_the_picture(run: Callable[..., None]) -> None:
     """It plays, pauses and scrubs; a new output is told how the animation plays."""
 
@@ -142,19 +132,6 @@ def test_a_status_tells_how_the_animation_plays(run: Callable[..., None]) -> Non
         assert page.motion == [widget.view.motion] and widget._title.endswith("loads")
         widget._tell("traces")
         assert len(page.motion) == 1
-
-    run(body)
-
-
-def test_keys_are_let_go_with_the_focus(run: Callable[..., None]) -> None:
-    async def body(widget: Any) -> None:
-        page = Page(widget)
-        await page.rest(1)
-        page.send("key_down", key="w", modifiers=[])
-        while not widget.view.view.controller._thrust.held:
-            await asyncio.sleep(0.01)
-        page.send("focus_out")
-        assert not widget.view.view.controller._thrust.held
 
     run(body)
 
@@ -238,23 +215,6 @@ def test_frames_as_good_as_the_picture(run: Callable[..., None], monkeypatch: py
         finally:
             widget.view = view
             monkeypatch.undo()
-
-    run(body)
-
-
-def test_frames_on_their_way_to_a_page_that_is_gone(run: Callable[..., None]) -> None:
-    """Are counted as come, by the last one that was confirmed; as are none of a page that has confirmed none."""
-
-    async def body(widget: Any) -> None:
-        page = Page(widget)
-        await page.rest(1)
-        for feedback, index in (({"index": 3, "timestamp": 0.0, "localtime": 0.0}, 3), ({}, 0)):
-            widget._has_visible_views = False
-            widget._rfb_frame_index, widget._frame_feedback = 7, feedback
-            widget._on_visibility({"new": False})
-            assert widget._rfb_frame_index == 7
-            widget._on_visibility({"new": True})
-            assert widget._rfb_frame_index == index
 
     run(body)
 

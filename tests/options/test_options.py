@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from raystream.base.errors import ViewerError
 from raystream.options import values
 from raystream.options.picture import QUALITIES
-from raystream.options.table import FEW_SAMPLES, MOST_SAMPLES, OPTIONS, check, keywords, markdown_table, most_samples
+from raystream.options.table import FEW_SAMPLES, MOST_SAMPLES, OPTIONS, check, most_samples
 from raystream.options.values import LARGEST_SIDE, PolicyChoice, Unroll
 
 # Readers of numbers whose range has its ends, whole ones first.
@@ -291,26 +291,6 @@ def test_choices_are_handed_in():
         check("layers", "normal,dept", choices=("depth", "normal"))
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "meant"),
-    [
-        ("fuse", "rya", "ray"),
-        ("mask", "deph", "depth"),
-        ("machine", "SinglePass", "singlepass"),
-        ("policy", "treshold=0.2", "threshold"),
-        ("intersection", "moeller-trumbore", "moller-trumbore"),
-    ],
-)
-def test_typing_error_gets_a_suggestion(name, value, meant):
-    with pytest.raises(ViewerError, match=f"did you mean '{meant}'"):
-        check(name, value)
-
-
-def test_unknown_option_gets_a_suggestion():
-    with pytest.raises(ViewerError, match=r"option 'machin': unknown \(did you mean 'machine'\?\)"):
-        check("machin", "x")
-
-
 @given(st.integers(1, LARGEST_SIDE), st.integers(1, LARGEST_SIDE))
 def test_size_text_and_python_agree(width, height):
     assert check("size", f"{width}x{height}") == check("size", (width, height)) == (width, height)
@@ -352,20 +332,3 @@ def test_every_default_text_reads_as_the_default():
         words = option.default_words()
         if words and option.value.default not in (None, ()):
             assert check(name, words) == option.value.default
-
-
-def test_keywords_name_every_option_once():
-    takers = [keywords(taker) for taker in ("renderer", "render", "save", "call", "command")]
-    assert sorted(name for names in takers for name in names) == sorted(OPTIONS)
-    assert {"size", "spp", "layers"} <= set(keywords("render"))
-    assert {"machine", "policy", "camera", "fov", "device"} <= set(keywords("renderer"))
-
-
-def test_table_has_a_row_for_every_option():
-    known = {**OPTIONS, "program": OPTIONS["program"].with_value(choices=("cast", "path"))}
-    rows = [row for row in markdown_table(known).splitlines() if row.startswith("| `")]
-    assert len(rows) == len(OPTIONS)
-    for row in rows:  # a bar inside a cell is escaped
-        assert row.replace("\\|", "").count("|") == 5
-    assert any("`--program NAME`" in row and "cast or path" in row for row in rows)
-    assert any("`--unroll N\\|N,M\\|auto`" in row for row in rows)

@@ -108,11 +108,18 @@ def test_powers_that_are_none(value: float) -> None:
         *(("photons", value) for value in (0, 1 << 22)),
         *(("final_gather", value) for value in (-1, 1025)),
         ("photon_bounces", 0),
+        ("caustic_photons", -1),
+        ("estimate", "some"),
     ],
 )
 def test_values_out_of_range(lit: Renderer, name: str, value: Any) -> None:
     with pytest.raises(ViewerError, match=name.replace("_", ".")):
         lit.update(**{name: value})
+
+
+def test_layers_of_paths_are_refused(lit: Renderer) -> None:
+    with pytest.raises(ViewerError, match="count together in an estimate"):
+        lit.render((4, 4), spp=1, layers="bounce")
 
 
 def test_more_photons_than_a_texture_or_the_memory_holds(lit: Renderer, monkeypatch: pytest.MonkeyPatch) -> None:

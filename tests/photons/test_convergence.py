@@ -51,17 +51,6 @@ def rms(values: NDArray) -> float:
     return float(np.sqrt((values**2).mean()))
 
 
-def test_four_samples_are_near(shared_refs: Path) -> None:
-    """The ring after 1 and 4 samples of fewer photons, and a median that spares the caustic's edges."""
-    ring = Against(shared_refs, "metal_ring", photons=1 << 13, caustic_photons=1 << 13)
-    few, many = ring.errors(1)[0], ring.errors(4)
-    # Noise alone would halve the error, radii alone take a fifth off it (n^(-1/6)); measured as 0.55.
-    assert rms(many[0]) < 0.7 * rms(few)
-    # Most blocks are lit directly, with the noise of one shadow ray of a small lamp a sample in them; measured 0.5 %.
-    assert np.median(np.abs(many[0])) < 0.01
-    assert abs(many[2]) < 0.01  # measured 0.5 %: discs that reach below the ring are too dark, by so much as is there
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("scene", SCENES)
 def test_blocks_within_two_percent(shared_refs: Path, scene: str) -> None:

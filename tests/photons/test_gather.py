@@ -78,18 +78,6 @@ def test_caustics_stay_at_the_surface_itself() -> None:
     assert same[caustic].mean() > 0.9 and (other - one).min() > -1e-5 and (other - one).max() > 1e-5
 
 
-def test_zero_is_the_program_without_it(cornell: raystream.Scene) -> None:
-    renderer = Renderer(cornell, **SINGLE, program="photon", photons=200, photon_bounces=2, photon_radius=30)
-    before = renderer.render((8, 8), spp=1).linear
-    states = len(renderer.program().states)
-    renderer.update(final_gather=2)
-    assert len(renderer.program().states) > states
-    gathered = renderer.render((8, 8), spp=1).linear
-    assert not np.array_equal(gathered, before)
-    renderer.update(final_gather=0)
-    assert np.array_equal(renderer.render((8, 8), spp=1).linear, before)
-
-
 def test_where_channels_part_a_gathering_ray_follows_one(device: Any) -> None:
     """On a floor under a glass ball: the sum of what a ray carries stays, and its direction is that of its channel's
     index, by Snell's law."""

@@ -13,7 +13,6 @@ from test_bad_input import OPTIONS, point, scene_of
 
 import raystream
 from raystream import Renderer
-from raystream.base.errors import ViewerError
 from raystream.kernels.photons import PHOTON, STORED
 from raystream.lighting.emitters import emitters
 from raystream.renderer.photon_map import NEAREST_SHARE, radius_share
@@ -234,19 +233,3 @@ def bits(renderer: Renderer) -> list[bytes]:
         return [
             maps.scene.resources.stream(name, PHOTON, maps.streams["photons"].size).read().tobytes() for name in names
         ]
-
-
-def test_what_cannot_be_is_said() -> None:
-    with pytest.raises(ViewerError, match="take fewer photons"):
-        Renderer(raystream.load("cornell"), **SINGLE, photons=1 << 21, photon_bounces=64).render((8, 8), spp=1)
-    with pytest.raises(ViewerError, match="count together in an estimate"):
-        Renderer(raystream.load("cornell"), **SINGLE).render((8, 8), spp=1, layers="bounce")
-    for wrong in (
-        {"photons": 0},
-        {"photon_radius": -1},
-        {"photon_radius": float("nan")},
-        {"estimate": "some"},
-        {"caustic_photons": -1},
-    ):
-        with pytest.raises(ViewerError):
-            Renderer(raystream.load("cornell"), **SINGLE, **wrong)

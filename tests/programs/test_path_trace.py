@@ -129,23 +129,6 @@ def test_samplers_and_strategies_on_both_machines(device, scene: Scene, sampler:
         renderer.release()
 
 
-@pytest.mark.parametrize("environment", [ImageEnvironment, None])
-def test_another_strategy_compiles_nothing(device, scene: Scene, environment: Any) -> None:
-    """Though each has its own density of the environment: pictures of renderers made for them."""
-    lighting = spread() if environment else (0.2, 0.3, 0.4)
-    renderer = Renderer(scene, depth=4, environment=lighting, **SINGLE)
-    renderer.render(SIZE, spp=1)
-    compiled, made = device.compiled, []
-    for strategy in ("lights", "bsdf", "both"):
-        renderer.update(strategy=strategy)
-        made.append(renderer.render(SIZE, spp=2).film)
-    assert device.compiled == compiled
-    for strategy, film in zip(("lights", "bsdf", "both"), made, strict=True):
-        assert_same(film, render(scene, spp=2, strategy=strategy, environment=lighting, **SINGLE))
-    assert all((made[a].sum != made[b].sum).mean() > 0.2 for a, b in ((0, 1), (0, 2), (1, 2)))
-    renderer.release()
-
-
 @pytest.mark.parametrize("machine", ["singlepass", "multipass"])
 def test_tiles_and_samples_in_a_run_change_no_bit(device, scene: Scene, expected: Film, machine: str) -> None:
     renderer = Renderer(scene, machine=machine, depth=4, environment=spread())
@@ -158,21 +141,6 @@ def test_tiles_and_samples_in_a_run_change_no_bit(device, scene: Scene, expected
                 pass
         assert_same(film.film(), expected)
     renderer.release()
-
-
-def test_a_pixel_needs_no_other(device, scene: Scene, expected: Film) -> None:
-    """Its samples depend on its place in the picture alone: a row of the stream that holds other pixels gives them."""
-    renderer = Renderer(scene, depth=4, environment=spread(), **SINGLE)
-    film, rows = FilmBuffer(renderer.device, SIZE), iter([3, 1, 7, 2, 100])
-    for _ in renderer.sampler.render_tiles(
-        FramePlan(
-            renderer.settings, renderer.camera, SIZE, samples=SAMPLES, tiling=Tiling((29, 30), lambda: next(rows, 5))
-        ),
-        film,
-    ):
-        pass
-    renderer.release()
-    assert_same(film.film(), expected)
 
 
 def test_counting_does_not_disturb(device, scene: Scene, expected: Film) -> None:
@@ -309,29 +277,6 @@ def test_an_environment_that_is_no_light_is_named(
     with pytest.raises(ViewerError) as raised:
         Renderer(ball, environment=ImageEnvironment(pixels, "sky"))
     assert "sky" in str(raised.value) and "pixel (2, 1)" in str(raised.value) and "\n" not in str(raised.value)
-
-
-@pytest.mark.parametrize(
-    ("option", "value"),
-    [
-        ("aperture", -0.1),
-        ("aperture", "wide"),
-        ("focus", 0.0),
-        ("focus", np.inf),
-        ("depth", -1),
-        ("depth", 1025),
-        ("depth", 2.5),
-        ("roulette", 0),
-        ("clamp", -1.0),
-        ("seed", -1),
-        ("strategy", "luck"),
-        ("sampler", "dice"),
-    ],
-)
-def test_values_out_of_range_are_told_in_one_line(option: str, value: object) -> None:
-    with pytest.raises(ViewerError) as raised:
-        Renderer(places.alone(places.sphere(1), places.material()), **{option: value})
-    assert option in str(raised.value) and "\n" not in str(raised.value)
 
 
 def test_extremes_of_depth_and_aperture(device) -> None:

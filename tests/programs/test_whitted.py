@@ -9,14 +9,12 @@ import meshes
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from shade_tree import SIZE, Oracle, Tree, mixed, piece, placed, square
+from shade_tree import SIZE, Oracle, Tree, mixed, piece, placed
 
 import raystream
 from raystream import Camera, Renderer, Scene
 from raystream.base.errors import ViewerError, WiringError
-from raystream.programs import PICTURES
 from raystream.programs.whitted import whitted_trace
-from raystream.scene.edits.movable import with_light_at
 from raystream.scene.light import Light
 from raystream.scene.material import Material
 from raystream.scene.scene import Instance
@@ -158,24 +156,6 @@ def test_soft_shadows_and_all_lights_are_unbiased(device):
     assert (z**2).sum() < 45  # chi-square of 16 degrees of freedom: p = 1e-4
 
 
-@pytest.mark.parametrize("program", ["whitted", "path"])
-def test_shadow_rays_reach_their_light(program, device):
-    """A plate half a hundredth of the way before the light hides it, one as far behind it does not."""
-    for height, dark in ((99.5, True), (100.5, False)):
-        lamp = Light("point", "lamp", (0, 100, 0), intensity=(1e4, 1e4, 1e4))
-        places = [placed(2.0), placed(1.0, (0, height, 0))]
-        scene = Scene(
-            [square(0, "floor"), square(0, "plate")],
-            [Instance(number, place) for number, place in enumerate(places)],
-            [Material("white", (1.0, 1.0, 1.0, 1.0))],
-            [Camera((0, 3, 0), (0, 0, 0), (0, 0, 1), fov=40)],
-            [lamp],
-        )
-        picture = render(scene, device, (8, 8), program=program, depth=1)
-        # The floor is 100 below the lamp and at most 1.6 beside it: cosine and distance change in the fourth digit.
-        np.testing.assert_allclose(picture, 0 if dark else 1 / np.pi, rtol=1e-3)
-
-
 def test_bounces_add_up(scene, device):
     renderer = Renderer(scene, device=device, program="whitted", machine="singlepass", environment="none")
     picture = renderer.render(size=(40, 30), spp=2, layers="bounce")
@@ -232,16 +212,6 @@ def test_too_deep(scene, depth, device):
         render(scene, device, depth=depth)
 
 
-@pytest.mark.parametrize("wrong", [{"shadows": "maybe"}, {"reflections": 1}, {"refractions": None}, {"depth": -1}])
-def test_wrong_values(scene, wrong, device):
-    with pytest.raises(ViewerError, match=f"^{next(iter(wrong))}"):
-        render(scene, device, **wrong)
-
-
-def test_registered():
-    assert PICTURES["whitted"].make is whitted_trace
-
-
 def test_levels_are_read_where_they_were_written_as_kernels_count():
     """The wires cannot tell that, and are refused where the program does not say so."""
     program = whitted_trace(depth=2)
@@ -249,20 +219,3 @@ def test_levels_are_read_where_they_were_written_as_kernels_count():
         replace(program, stacked=())
     with pytest.raises(WiringError, match="stacked 'pending_9' is not among its streams"):
         replace(program, stacked=("pending_9",))
-
-
-def test_lights_that_move(device):
-    """A light moved in a renderer that is in use: the picture of a fresh one."""
-    scene = mixed()
-    options: dict[str, Any] = {"program": "whitted", "machine": "singlepass", "environment": "none", "device": device}
-    renderer = Renderer(scene, **options)
-    before = renderer.render(size=(24, 18), spp=1).linear
-    compiled = device.compiled
-    for name, place in (("lamp", (-2, 4, 2)), ("sun", (-0.5, 1, 0.3))):
-        scene = with_light_at(scene, name, place)
-        renderer.update(scene)
-        moved = renderer.render(size=(24, 18), spp=1).linear
-        assert not np.array_equal(moved, before)
-        before = moved
-    assert device.compiled == compiled
-    assert np.array_equal(moved, Renderer(scene, **options).render(size=(24, 18), spp=1).linear)

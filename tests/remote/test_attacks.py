@@ -19,9 +19,8 @@ import pytest
 from PIL import Image
 
 from raystream.film.files.image import read_exr
-from raystream.remote.guard import LONGEST, is_well_formed
 from raystream.remote.server import REQUEST
-from tests.remote.test_remote import PATIENCE, Page, client, got, serving
+from tests.remote.test_remote import PATIENCE, Page, got, serving
 
 SMALL = (40, 30)
 
@@ -68,22 +67,6 @@ def told(page: Page, kind: str) -> dict[str, Any]:
             page.send("_framefeedback", index=index["index"], timestamp=index["timestamp"])
 
 
-def test_a_size_beyond_any_screen(standing: str) -> None:
-    """It would block everybody for 25 s: it is brought to a screen's, in its proportions."""
-    page = opened(standing)
-    page.size(16384, 16384)
-    while (found := page.frame().shape[:2])[0] == SMALL[1]:
-        pass
-    assert found == (2880, 2880)
-    for width, height in ((-1, 5), (5, -1)):
-        page.size(width, height)
-    page.size(100000, 4)
-    while (found := page.frame().shape[:2])[0] == 2880:
-        pass
-    assert found == (1, 7680)
-    page.close()
-
-
 def test_no_file_of_the_machine_is_read(served: Any, tmp_path: Path) -> None:
     """Nor told of: an option of a list has its values alone."""
     there = tmp_path / "there.png"
@@ -98,29 +81,6 @@ def test_no_file_of_the_machine_is_read(served: Any, tmp_path: Path) -> None:
         time.sleep(0.05)
     assert values(served[1]) == {**before, "shadows": "off"}
     page.close()
-
-
-def test_a_second_page_changes_nothing(served: Any, tmp_path: Path) -> None:
-    _, address = served
-    first, second = opened(address), Page(address)
-    before = values(address)
-    second.send("option", name="shadows", value="off")
-    second.send("action", name="reflections.toggle")
-    second.send("action", name="save.exr")
-    second.send("_clients_change", ids=[2, 1])  # rendercanvas's own message: who is there, and so who steers
-    second.size(64, 64)
-    second.send("key_down", key="l", modifiers=[])
-    time.sleep(1.0)
-    assert values(address) == before
-    first.send("option", name="shadows", value="off")
-    while values(address)["shadows"] != "off":
-        time.sleep(0.05)
-    assert not list(tmp_path.glob("**/*.exr"))
-    first.close()
-    while values(address)["shadows"] != "on":  # it steers once the server has heard of that
-        second.send("option", name="shadows", value="on")
-        time.sleep(0.05)
-    second.close()
 
 
 def test_saved_pictures_are_downloads(served: Any, tmp_path: Path) -> None:
@@ -186,103 +146,8 @@ def test_half_a_request_is_closed(standing: str) -> None:
                 del halves[half]
 
 
-def test_a_page_outlives_the_limit_of_requests(standing: str) -> None:
-    page = opened(standing)
-    time.sleep(REQUEST + 1.0)
-    page.size(32, 24)
-    assert page.until((32, 24)).any()
-    page.close()
-
-
-@pytest.mark.parametrize("host", ["[", "[::1", "", "127.0.0.1.example", "a]b", "%5b"])
-def test_hosts_that_are_none(standing: str, host: str) -> None:
-    with connected(standing) as raw:
-        path = urlsplit(standing).path
-        raw.sendall(f"GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n".encode())
-        assert raw.makefile("rb").readline().split()[1] == b"403"
-
-
-def test_origins(standing: str) -> None:
-    """A page of this machine under another port is another's, too."""
-    where = urlsplit(standing)
-    for origin in (f"http://{where.hostname}:{where.port + 1}", f"http://localhost:{where.port}", "http://[", "null"):
-        assert got(standing, Origin=origin)[0] == 403
-        with pytest.raises(Exception, match="403"):
-            client.connect(standing.replace("http", "ws", 1), origin=origin, open_timeout=PATIENCE)
-    assert got(standing, Origin=f"http://{where.netloc}")[0] == 200
-
-
 def message(kind: str, **fields: Any) -> str:
     return json.dumps({"type": kind, "timestamp": 0.0, **fields})
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        None,
-        "{",
-        "[]",
-        "[" * LONGEST,
-        '{"type": 3}',
-        '{"type": "resize", "timestamp": 0, "pwidth": NaN, "pheight": 3, "ratio": 1}',
-        '{"type": "resize", "timestamp": 0, "pwidth": 1e999, "pheight": 3, "ratio": 1}',
-        '{"type": "focus_out"}',
-        message("resize", pwidth="9", pheight=3, ratio=1),
-        message("pointer_move", x=1e7, y=0),
-        message("pointer_down", x=1, y=0, button=[1]),
-        message("wheel", x=1, y=0, dx=True, dy=0),
-        message("key_down", key=3, modifiers=[]),
-        message("key_down", key="a", modifiers=[[]]),
-        message("key_down", key="a", modifiers=3),
-        message("pointer_move", x=1, y=2, button=[1]),
-        message("pointer_up", x=1, y=2, button=True),
-        message("option", name="spp"),
-        message("action", name=3),
-        f'{{"type": "_framefeedback", "index": 1, "timestamp": {10**400}}}',
-        message("_clients_change", ids=[1]),
-        message("key_down", key="a", more="x" * (LONGEST - len(message("key_down", key="a", more="")) + 1)),
-    ],
-)
-def test_messages_that_are_dropped(text: str | None) -> None:
-    assert not is_well_formed(text)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        message("key_down", key="a", more="x" * (LONGEST - len(message("key_down", key="a", more="")))),
-        message("resize", pwidth=640, pheight=400, ratio=1.5),
-        message("pointer_up", x=1.5, y=-3, button=1, buttons=[], modifiers=["Shift"]),
-        message("_framefeedback", index=3),
-        '{"type": "option", "name": "spp", "value": ""}',
-        '{"type": "action", "name": "save.exr"}',
-    ],
-)
-def test_messages_that_are_taken(text: str) -> None:
-    assert is_well_formed(text)
-
-
-def test_json_beyond_the_limit_is_dropped(standing: str) -> None:
-    page = opened(standing)
-    before = values(standing)["shadows"]
-    page.socket.send(json.dumps({"type": "action", "name": "shadows.toggle", "more": "x" * LONGEST}))
-    time.sleep(0.5)
-    assert values(standing)["shadows"] == before
-    page.close()
-
-
-def test_a_page_asks_for_no_backlog(standing: str) -> None:
-    """Frames that were never sent cannot be confirmed: two are on the way at most."""
-    page = opened(standing)
-    page.send("_framefeedback", index=10**9)
-    for k in range(12):
-        page.drag(3 + k, 2)
-    count = 0
-    with pytest.raises(TimeoutError):
-        while True:
-            count += isinstance(page.socket.recv(1.0), bytes)
-    assert count <= 2
-    page.close()
 
 
 @pytest.fixture

@@ -183,6 +183,8 @@ def test_paths_without_the_token(path: str) -> None:
         (None, 403, 200),
         ("[::1", 403, 403),
         ("[", 403, 403),
+        ("a]b", 403, 403),
+        ("%5b", 403, 200),
     ],
 )
 def test_hosts(host: str | None, here: int, anywhere: int) -> None:
@@ -362,7 +364,7 @@ def test_other_types(kind: object, good: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", [None, b'{"type": "hover", "timestamp": 0}', 3, "", "{", "[]", "3", '"hover"', "null", "{}"]
+    "text", [None, b'{"type": "hover", "timestamp": 0}', 3, "", "{", "[]", "3", '"hover"', "null", "{}", "[" * LONGEST]
 )
 def test_texts_that_are_no_message(text: Any) -> None:
     assert not is_well_formed(text)

@@ -21,9 +21,6 @@ import numpy as np
 import pytest
 from PIL import Image
 
-import raystream
-from raystream.remote.serve import _listening_socket
-
 pytest.importorskip("uvicorn", reason="uvicorn is not installed")
 client = pytest.importorskip("websockets.sync.client", reason="websockets is not installed")
 
@@ -208,12 +205,6 @@ def test_nothing_is_rendered_without_a_page(monkeypatch: pytest.MonkeyPatch, tmp
         page.close()
 
 
-def test_frames_are_not_compressed_twice(address: str) -> None:
-    page = Page(address)
-    assert not page.socket.protocol.extensions
-    page.close()
-
-
 def test_nonsense_is_passed_over(address: str) -> None:
     page = Page(address)
     for text in ("{", "[]", '{"type": 3}', json.dumps({"type": "option"}), "x" * 5000):
@@ -237,18 +228,6 @@ def test_it_ends_with_the_process(number: int, code: int) -> None:
         with pytest.raises(OSError), socket.create_connection(("127.0.0.1", port), 1):
             pass
         assert process.stderr is not None and process.stderr.read() == "raystream: stopped\n"
-
-
-def test_ports() -> None:
-    with socket.socket() as other:
-        other.bind(("127.0.0.1", 0))
-        other.listen()
-        with pytest.raises(raystream.ViewerError, match="is taken"):
-            _listening_socket("127.0.0.1", other.getsockname()[1])
-    with pytest.raises(raystream.ViewerError, match="not an address"):
-        _listening_socket("nowhere.invalid", 0)
-    with pytest.raises(raystream.ViewerError, match="not an address of this machine"):
-        _listening_socket("192.0.2.1", 0)
 
 
 @pytest.mark.parametrize(("typed", "said"), [("70000", "a port from 0"), ("x", "neither a file")])
@@ -279,19 +258,3 @@ def test_lossless_at_rest_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
         page.send("option", name="spp", value="1")
         assert page.until((32, 24)).any()
         page.close()
-
-
-def test_actions_of_the_page(address: str) -> None:
-    """For who has no keyboard; what is no action of the view is passed over."""
-    page = Page(address)
-    page.size(32, 28)
-    page.until((32, 28))
-    before = json.loads(got(address + "options.json")[1])["shadows"]
-    page.send("action", name="shadows.toggle")
-    page.send("action", name="quit")
-    page.send("action", value=3)
-    page.until((32, 28))
-    assert json.loads(got(address + "options.json")[1])["shadows"] != before
-    page.send("action", name="shadows.toggle")
-    page.until((32, 28))
-    page.close()

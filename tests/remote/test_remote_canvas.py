@@ -23,7 +23,7 @@ from rendercanvas import http
 
 from raystream.film.files.image import read_exr
 from raystream.remote import canvas as module
-from raystream.remote.canvas import LONGEST_SIDE, MOST_PIXELS, OFFERED, RemoteCanvas, _clamp_size, _value_text
+from raystream.remote.canvas import LONGEST_SIDE, MOST_PIXELS, OFFERED, RemoteCanvas, _clamp_size
 from raystream.remote.guard import File
 from raystream.remote.serve import page_address
 
@@ -60,16 +60,6 @@ def test_sizes_are_brought_to_a_screen_s(given: Any, taken: Any) -> None:
     assert _clamp_size(told)
     assert (told["pwidth"], told["pheight"]) == taken[:2] and told["ratio"] == pytest.approx(taken[2], rel=1e-12)
     assert told["pwidth"] * told["pheight"] <= MOST_PIXELS and max(told["pwidth"], told["pheight"]) <= LONGEST_SIDE
-
-
-@pytest.mark.parametrize("given", [(-1, 5, 1.0), (5, -1, 1.0), (5, 5, 0.0), (5, 5, -1.0)])
-def test_sizes_that_are_none(given: Any) -> None:
-    assert not _clamp_size(event(*given))
-
-
-def test_values_as_the_page_has_them() -> None:
-    given = {None: "", True: "on", False: "off", "sky": "sky", 32: "32", 0.5: "0.5"}
-    assert {value: _value_text(value) for value in given} == given
 
 
 def test_an_option_goes_back_to_its_default(canvas: RemoteCanvas) -> None:

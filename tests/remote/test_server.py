@@ -137,14 +137,6 @@ def test_a_request_in_time(cycle: str, protocol: str, aborted: int) -> None:
         assert len(aborts) == aborted * (number + 1)
 
 
-def test_settings_of_the_server(server: Server) -> None:
-    config = server.config
-    assert (
-        config.app is app and config.http is _Connection and (config.lifespan, config.log_level) == ("on", "critical")
-    )
-    assert (config.ws_max_size, config.ws_per_message_deflate, config.timeout_graceful_shutdown) == (65536, False, 1)
-
-
 @pytest.mark.parametrize("closed", [False, True])
 def test_the_end_of_a_view(server: Server, monkeypatch: pytest.MonkeyPatch, closed: bool) -> None:
     """The canvas's loop takes Ctrl-C for itself, and closes the view: that is a Ctrl-C all the same."""

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from raystream import Renderer, Scene
-from raystream.renderer.inputs.prepared import prepare
 from raystream.scene.camera import Camera
 from raystream.scene.edits.movable import with_light_at
 from raystream.scene.light import Light
@@ -110,18 +109,3 @@ def test_tables_may_grow(device: Any) -> None:
         np.testing.assert_array_equal(other.render((16, 12)).linear, second)
         other.release()
         renderer.release()
-
-
-def test_a_prepared_scene_is_a_value(device: Any) -> None:
-    """See tests/repro/test_prepared_scenes_were_overwritten.py; here of a structure that is built anew."""
-    ready = prepare(stage())
-    renderer = Renderer(ready, device=device, **OPTIONS)
-    first = renderer.render(**SHOWN).linear
-    renderer.update(shifted(stage(), 1, 0.4, 0.2, 0.1))
-    assert not np.array_equal(renderer.render(**SHOWN).linear, first)
-    other = Renderer(ready, device=device, **OPTIONS)
-    np.testing.assert_array_equal(other.render(**SHOWN).linear, first)
-    renderer.update(ready)
-    np.testing.assert_array_equal(renderer.render(**SHOWN).linear, first)
-    renderer.release()
-    other.release()

@@ -139,19 +139,6 @@ def test_an_edit_in_place_is_shown(edited: tuple[Renderer, Scene], builds: list[
     assert renderer.prepared.scene is prepared.scene and renderer.scene is scene
 
 
-def test_numbers_of_materials_and_lights_compile_nothing(device: Any) -> None:
-    scene = stage()
-    renderer = Renderer(scene, device=device, **OPTIONS)
-    renderer.render(**SHOWN)
-    compiled = device.compiled
-    scene.materials[1].base_color = (0.0, 0.5, 0.5, 1.0)
-    scene.lights[0] = replace(scene.lights[0], intensity=(3.0, 2.0, 1.0))
-    renderer.update(scene=scene)
-    renderer.render(**SHOWN)
-    assert device.compiled == compiled
-    renderer.release()
-
-
 @pytest.mark.parametrize("accel", ["grid", "two-level-bvh", "two-level-grid"])
 def test_other_structures(device: Any, accel: str) -> None:
     scene = stage()

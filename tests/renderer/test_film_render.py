@@ -107,31 +107,6 @@ def test_a_resumed_render_that_has_enough_adds_nothing(renderer: Renderer, whole
     assert_same(film_of(again), film_of(whole))
 
 
-@pytest.mark.parametrize(
-    ("change", "word"),
-    [
-        ({"depth": 4}, "depth"),
-        ({"seed": 1}, "seed"),
-        ({"sampler": "table"}, "sampler"),
-        ({"camera": "0,0,3.5 0,0,0"}, "camera"),
-        ({"environment": (0.1, 0.1, 0.1)}, "environment"),
-        ({"strategy": "bsdf"}, "strategy"),
-        ({"clamp": 2.0}, "clamp"),
-        ({"pixel_filter": "tent"}, "pixel filter"),
-        ({"aperture": 0.1}, "lens"),
-        ({"roulette": 2}, "roulette"),
-    ],
-)
-def test_another_picture_is_not_resumed(
-    scene: Scene, whole: Picture, tmp_path: Path, change: dict[str, Any], word: str
-) -> None:
-    whole.save(tmp_path / "a.exr")
-    other = Renderer(scene, **{**SINGLE, **change})
-    with pytest.raises(ViewerError) as raised:
-        other.render(SIZE, spp=30, resume=str(tmp_path / "a.exr"))
-    assert word in str(raised.value) and "\n" not in str(raised.value)
-
-
 def test_a_changed_scene_is_not_resumed(scene: Scene, whole: Picture, tmp_path: Path) -> None:
     whole.save(tmp_path / "a.exr")
     for shines in (5.0, 5.1):  # the same scene built again, and one whose lamp is brighter
@@ -180,23 +155,6 @@ def test_error_stops_when_it_is_met(renderer: Renderer) -> None:
     # By the law of large numbers; looked at after every run of up to 16 samples.
     needed = samples * (bound(film.error(), film.relative_std_error()) / goal) ** 2
     assert needed > samples / 1.125 - 16 - 0.1 * samples
-
-
-@pytest.mark.parametrize(("sampler", "tolerance"), [("independent", 0.1), ("sobol", 0.25)])
-def test_the_estimated_error_is_the_real_one(device, scene: Scene, sampler: str, tolerance: float) -> None:
-    """432 pixels of 11 degrees of freedom: 2 %, and long tails; of Sobol points the rate is measured, too."""
-    renderer = Renderer(scene, sampler=sampler, **SINGLE)
-    means, errors, naive = [], [], []
-    for seed in range(12):
-        renderer.update(seed=seed)
-        film = film_of(renderer.render(SIZE, spp=32))
-        means.append(film.mean().astype(np.float64) @ np.array([0.2126, 0.7152, 0.0722]))
-        errors.append(film.error())
-        naive.append(np.sqrt(film.variance().mean()) / means[-1].mean())
-    renderer.release()
-    real = np.sqrt(np.var(means, axis=0, ddof=1).mean()) / np.mean(means)
-    assert np.mean(errors) == pytest.approx(real, rel=tolerance)
-    assert sampler == "independent" or np.mean(naive) > (1 + tolerance) * real
 
 
 def test_an_unreachable_error_ends_with_the_samples(renderer: Renderer, whole: Picture) -> None:

@@ -8,7 +8,6 @@ from typing import Any
 
 import embree
 import numpy as np
-import places
 import pytest
 from cryptomatte_reader import Cryptomattes
 
@@ -118,15 +117,6 @@ def test_numbers_and_places_are_those_of_the_pixels_centres(device, accel, progr
     assert found["object"].dtype == found["part"].dtype == np.int32
     assert found["uv"].dtype == found["position"].dtype == np.float32
     renderer.release()
-
-
-def test_flat_and_two_levels_agree_to_the_bit_in_numbers(device) -> None:
-    pictures = []
-    for accel in ACCELS:
-        pictures.append(places.picture(scene(), SIZE, layers="ids", program="cast", accel=accel, device=device))
-    for name in ("object", "material", "class", "part"):
-        first, *others = (picture.layers[name] for picture in pictures)
-        assert all((first != other).mean() < 1e-3 for other in others)
 
 
 @pytest.mark.parametrize("options", [{}, {"accel": "two-level-bvh", "aperture": 0.1}], ids=str)

@@ -124,15 +124,6 @@ def test_too_many_triangles_are_refused() -> None:
         Renderer(meshes.scene(corners.astype(np.float32)), **{**STEPS, "limits": "2004", "grid": 2})
 
 
-def test_the_command_line_says_it_in_one_line(tmp_path, monkeypatch, capsys) -> None:
-    monkeypatch.chdir(tmp_path)
-    words = ["render", "cornell", "--program", "cast", "--accel", "grid", "--fuse", "none", "--unroll", "1"]
-    with pytest.raises(SystemExit) as left:
-        raise SystemExit(main([*words, "--grid", "64", "--limits", "2004", "-o", "a.png"]))
-    error = capsys.readouterr().err
-    assert left.value.code == 2 and error.count("\n") == 1 and "--grid 50" in error
-
-
 @pytest.mark.skipif(shutil.which(spirv.VALIDATOR) is None, reason=f"{spirv.VALIDATOR} is not installed")
 def test_the_command_line_tells_what_is_too_long(tmp_path, capsys) -> None:
     """The year's kernels but for shading fit, as the published ones did, and the picture is made."""

@@ -132,12 +132,6 @@ def turned() -> tuple[np.ndarray, np.ndarray]:
     return stills(turning(), 96, 16)
 
 
-def test_few_keys_cut_the_corners_of_a_turn(device):
-    """So the stills can tell: half a turn between two keys goes through the middle."""
-    with pytest.raises(AssertionError):
-        assert_alike(rendered(exposed(turning(), 0.0, 1.0, 2), 256), turned(), bias=1.5 / 32)
-
-
 @pytest.mark.parametrize("options", MACHINES[1:], ids=["none", "ray", "surface"])
 @pytest.mark.parametrize("program", ["path", "whitted", "shadow", "photon"])
 def test_every_machine_makes_the_same_bits(device, program, options):

@@ -7,7 +7,6 @@ import os
 from pathlib import Path
 
 import exact
-import meshes
 import numpy as np
 import pytest
 from pictures import MACHINES, assert_same
@@ -192,63 +191,6 @@ def test_cameras_by_name_text_and_object(scene: Scene) -> None:
             Renderer(scene, camera=bad, program="cast")
 
 
-@pytest.mark.parametrize(
-    ("keyword", "value"),
-    [
-        ("machine", "vliw"),
-        ("policy", "lazy"),
-        ("policy", "threshold=0"),
-        ("unroll", 0),
-        ("unroll", "4,x"),
-        ("fuse", "all"),
-        ("mask", "scissors"),
-        ("grid", 0),
-        ("grid", "coarse"),
-        ("intersection", "plucker"),
-        ("plane_slack", 0.5),
-        ("traversal", "run"),
-        ("program", "radiosity"),
-        ("fov", 180),
-        ("device", -1),
-        ("barrier", "on"),
-    ],
-)
-def test_options_of_the_renderer_are_checked(scene: Scene, keyword: str, value: object) -> None:
-    with pytest.raises(ViewerError, match=keyword):
-        Renderer(scene, **{"program": "cast", keyword: value})
-
-
-@pytest.mark.parametrize(
-    ("keyword", "value"),
-    [
-        ("size", (0, 5)),
-        ("size", (5,)),
-        ("size", "5by5"),
-        ("size", (2.5, 3)),
-        ("size", (1 << 20, 1)),
-        ("layers", ("depth", "colour")),
-        ("layers", 3),
-        ("spp", 0),
-        ("spp", "many"),
-    ],
-)
-def test_options_of_render_are_checked(renderer: Renderer, keyword: str, value: object) -> None:
-    with pytest.raises(ViewerError, match=keyword):
-        renderer.render(**{keyword: value})
-
-
-def test_an_update_that_fails_changes_nothing(scene: Scene) -> None:
-    renderer = Renderer(scene, program="cast")
-    with pytest.raises(ViewerError, match="fixed"):
-        renderer.update(barrier="off")
-    with pytest.raises(ViewerError, match=r"keyword 'machin': unknown.*'machine'"):
-        renderer.update(machin="singlepass")
-    before = renderer.settings
-    with pytest.raises(ViewerError):
-        renderer.update(machine="singlepass", mask="scissors")
-    assert renderer.settings == before  # all or nothing
-
-
 def test_stats_count_when_asked(renderer: Renderer) -> None:
     off = renderer.render((40, 30)).stats
     assert off.kernel_passes > 0 and not off.passes and not off.kernels
@@ -286,33 +228,6 @@ def test_from_triangles_checks_its_arrays() -> None:
 # --- files
 
 
-def test_pictures_are_saved(renderer: Renderer, tmp_path: Path) -> None:
-    from PIL import Image
-
-    picture = renderer.render((50, 40), layers="depth,normal,triangle")
-    for ending in ("png", "exr", "npz"):
-        picture.save(tmp_path / f"picture.{ending}", exposure=0.0, tonemap="none")
-    with np.load(tmp_path / "picture.npz") as held:
-        assert held["linear"].tobytes() == picture.linear.tobytes()
-        for name, layer in picture.layers.items():
-            assert np.array_equal(held[name], layer) and held[name].dtype == layer.dtype
-    with Image.open(tmp_path / "picture.png") as png:
-        pixels = np.asarray(png)
-    assert pixels.shape == (40, 50, 3) and pixels.dtype == np.uint8
-    x = np.clip(picture.linear, 0, 1)
-    srgb = np.where(x <= 0.0031308, 12.92 * x, 1.055 * np.maximum(x, 1e-9) ** (1 / 2.4) - 0.055)
-    assert np.abs(pixels - 255 * srgb).max() <= 0.51
-    import OpenEXR
-
-    with OpenEXR.File(str(tmp_path / "picture.exr"), separate_channels=True) as file:
-        channels = file.channels()
-        assert np.array_equal(channels["R"].pixels, picture.linear[..., 0])
-        assert np.array_equal(channels["depth"].pixels, picture.layers["depth"])
-    with pytest.raises(ViewerError):
-        picture.save(tmp_path / "picture.bmp")
-    assert sorted(os.listdir(tmp_path)) == ["picture.exr", "picture.npz", "picture.png"]
-
-
 # --- awkward scenes
 
 
@@ -330,17 +245,6 @@ def test_scenes_without_triangles_show_the_background() -> None:
             assert not picture.layers["normal"].any()
             assert scene is points or not picture.layers["tests"].any()  # it has no area, and is tested
         assert (renderer.trace([[0, 0, 5]], [[0, 0, -1]]).triangle == -1).all()
-
-
-def test_triangles_that_are_not_finite_are_left_out_and_numbers_stay() -> None:
-    corners = np.float32([[[0, 0, 0], [1, 0, 0], [0, 1, 0]]] * 4) + np.float32([0, 0, 1]) * np.arange(4)[:, None, None]
-    corners[3, 1, 1], corners[1, 0, 2] = np.nan, np.inf
-    renderer = Renderer(meshes.scene(corners), camera="0.2,0.2,9 0.2,0.2,0", program="cast")
-    picture = renderer.render((32, 32), layers=("triangle", "depth", "normal"))
-    assert set(np.unique(picture.layers["triangle"])) == {-1, 2}
-    assert np.isfinite(picture.linear).all() and np.isfinite(picture.layers["normal"]).all()
-    hits = renderer.trace([[0.2, 0.2, 9], [0.2, 0.2, 1.5]], [[0, 0, -1], [0, 0, -1]])
-    assert hits.triangle.tolist() == [2, 0] and hits.distance.tolist() == [7, 1.5]
 
 
 def _broken_files() -> list[str]:

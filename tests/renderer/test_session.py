@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,6 @@ import raystream
 from raystream import Renderer
 from raystream.base.errors import ViewerError
 from raystream.film.error import Stop
-from raystream.film.files.image import read_exr
 from raystream.film.film import Film
 from raystream.kernels.records import FILM
 from raystream.options.declare import Affects
@@ -201,21 +199,3 @@ def test_a_scene_that_changes_ends_a_preview(renderer: Renderer) -> None:
     assert not session.previewing and paper.said[-1] == "drop"
     session.finish()
     np.testing.assert_array_equal(session.linear(), renderer.render((300, 200), 2).linear)
-
-
-def test_ctrl_c_saves_the_state_once(renderer: Renderer, tmp_path: Path) -> None:
-    """Where it is worth it: here a state costs nothing to save."""
-    state = renderer.checkpoint(tmp_path / "a.exr")
-    assert state is not None
-    state.worth = lambda size, stop=None: True  # type: ignore[method-assign]
-    session = Session(renderer, SIZE, Stop(8), state=state)
-
-    def stop(share: float, text: str) -> None:
-        if session.samples >= 2:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        session.finish(progress=stop)
-    assert state.saved == 1 and read_exr(state.path) is not None
-    resumed = renderer.render(SIZE, 8, resume=str(state.path))
-    np.testing.assert_array_equal(resumed.linear, renderer.render(SIZE, 8).linear)

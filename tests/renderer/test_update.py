@@ -10,7 +10,6 @@ from pictures import of_two_kinds
 
 import raystream
 from raystream import Renderer, Scene
-from raystream.accel.two_level.structure import TwoLevel
 from raystream.base.errors import ViewerError
 from raystream.cli.shader_check import everything
 from raystream.options.declare import Affects
@@ -19,7 +18,6 @@ from raystream.options.tracing import PHOTONS
 from raystream.renderer.inputs.prepared import prepare
 from raystream.renderer.inputs.settings import NAMES
 from raystream.scene.camera import Camera
-from raystream.scene.edits.movable import with_light_at
 from raystream.scene.environment import ConstantEnvironment, sky
 from raystream.scene.light import Light
 
@@ -185,20 +183,6 @@ def test_rays_of_ones_own_are_compiled_once(renderer: Renderer) -> None:
 # -- light -------------------------------------------------------------------------------------------------------------
 
 
-def test_lights_that_keep_number_and_kinds_compile_nothing(renderer: Renderer, builds: list[str]) -> None:
-    compiled, structure = renderer.device.compiled, renderer.prepared.structure
-    brighter = [replace(light, intensity=(3.0, 2.0, 1.0)) for light in renderer.scene.lights]
-    assert renderer.update(replace(renderer.scene, lights=brighter)) == Affects.SCENE
-    picture = assert_as_made_anew(renderer)
-    renderer.update(with_light_at(renderer.scene, "light", (1.0, 2.0, 3.0)))
-    assert not np.array_equal(assert_as_made_anew(renderer), picture)
-    builds.clear()
-    made = renderer.device.compiled
-    renderer.render(**SHOWN)
-    assert renderer.device.compiled == made and renderer.prepared.structure is structure
-    assert made - compiled == 2 * (made - compiled) // 2  # those of the two made anew
-
-
 def test_other_kinds_of_lights_are_compiled(simple: Renderer) -> None:
     for lights in ([], [Light("point", position=(0.0, 1.0, 1.0))], simple.scene.lights):
         simple.update(replace(simple.scene, lights=lights))
@@ -251,22 +235,6 @@ def test_the_sky_comes_where_no_light_is_left(device: Any) -> None:
 # -- surfaces ----------------------------------------------------------------------------------------------------------
 
 
-def test_materials_keep_the_structure(renderer: Renderer, builds: list[str]) -> None:
-    before, scene = renderer.render(**SHOWN).linear, renderer.scene
-    compiled, structure = renderer.device.compiled, renderer.prepared.structure
-    shades = [replace(each, base_color=(0.1, 0.5, 0.9, 1.0), ior=1.2) for each in scene.materials]
-    shades[-2] = replace(shades[-2], emission=(0.2, 0.3, 0.4))
-    assert renderer.update(replace(scene, materials=shades)) == Affects.SCENE
-    picture = renderer.render(**SHOWN).linear
-    assert renderer.device.compiled == compiled and not builds and renderer.prepared.structure is structure
-    assert not np.array_equal(assert_as_made_anew(renderer), before)
-    np.testing.assert_array_equal(assert_as_made_anew(renderer), picture)
-    builds.clear()
-    renderer.update(replace(scene, materials=[replace(each, kind="lambert") for each in scene.materials]))
-    assert not builds and renderer.prepared.structure is structure  # other kinds: another switch is compiled
-    assert_as_made_anew(renderer)
-
-
 @pytest.mark.parametrize("accel", ["bvh", "two-level-bvh"])
 def test_faces_take_other_materials(simple: Renderer, builds: list[str], accel: str) -> None:
     simple.update(accel=accel)
@@ -279,45 +247,6 @@ def test_faces_take_other_materials(simple: Renderer, builds: list[str], accel: 
 
 
 # -- what moves --------------------------------------------------------------------------------------------------------
-
-
-def test_instances_under_two_levels_refit_the_top_alone(
-    device: Any, builds: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    scene = raystream.load("balls")
-    renderer = Renderer(scene, device=device, accel="two-level-bvh", program="cast")
-    before = renderer.render(**SHOWN).linear
-    builds.clear()
-    compiled, structure, shading = device.compiled, renderer.prepared.structure, renderer.prepared.shading
-    moved: list[int] = []
-    move = TwoLevel.move
-    monkeypatch.setattr(
-        TwoLevel, "move", lambda self, numbers, *rest: moved.append(len(numbers)) or move(self, numbers, *rest)
-    )
-    for seconds, count in ((1.0, 2), (2.0, 2), (2.0, 0)):
-        moved.clear()
-        renderer.update(scene.posed(seconds))
-        assert moved == [count] * bool(count)
-        renderer.render(**SHOWN)
-        assert renderer.prepared.structure is structure and renderer.prepared.shading is shading
-    assert device.compiled == compiled and not builds
-    assert_as_made_anew(renderer)
-    renderer.update(scene)
-    np.testing.assert_array_equal(renderer.render(**SHOWN).linear, before)
-    renderer.release()
-
-
-def test_a_flat_structure_is_built_anew(device: Any, builds: list[str]) -> None:
-    scene = raystream.load("cornell")
-    renderer = Renderer(scene, device=device, machine="singlepass")
-    renderer.render(**SHOWN)
-    builds.clear()
-    matrix = scene.instances[0].transform.copy()
-    matrix[0, 3] += 20.0
-    renderer.move({0: matrix})
-    assert builds == ["bvh"]
-    assert_as_made_anew(renderer, camera=renderer.camera)
-    renderer.release()
 
 
 def test_a_scene_as_a_whole(device: Any, builds: list[str]) -> None:

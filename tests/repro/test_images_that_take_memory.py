@@ -8,15 +8,13 @@ import struct
 import tracemalloc
 import zlib
 
-import numpy as np
 import pytest
 from PIL import Image as Library
 
 import raystream.options.table  # noqa: F401  # messages write options as it does
 from raystream.base.errors import ViewerError
 from raystream.formats import load
-from raystream.formats.image import images
-from raystream.formats.image.images import ImageHeader, ImageMemory, decode, header, read_image
+from raystream.formats.image.images import ImageMemory, read_image
 
 
 def encoded(picture: Library.Image, kind: str, **options) -> bytes:
@@ -62,39 +60,6 @@ def test_a_png_of_one_bit_is_read_at_the_size_of_the_option() -> None:
     assert (texels[:, :512, 0] == 255).all() and (texels[:, 512:, 0] == 0).all()
 
 
-@pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP", "deep", "palette"])
-def test_reduced_images_are_means(kind) -> None:
-    ramp = np.linspace(0, 255, 64).astype(np.uint8)
-    rows = np.dstack(
-        [np.broadcast_to(ramp, (48, 64)), np.broadcast_to(ramp[:48, None], (48, 64)), np.full((48, 64), 9)]
-    )
-    picture = Library.fromarray(rows.astype(np.uint8))
-    if kind == "deep":
-        data = encoded(Library.fromarray(rows[..., 0].astype(np.uint16) * 257), "PNG")
-    elif kind == "palette":
-        data = encoded(picture.quantize(256), "PNG")
-    else:
-        data = encoded(picture, kind)
-    whole, small = decode(data, "x").texels.astype(float), decode(data, "x", factor=4).texels.astype(float)
-    assert whole.shape == (48, 64, 4) and small.shape == (12, 16, 4)
-    mean = whole.reshape(12, 4, 16, 4, 4).mean(axis=(1, 3))
-    assert np.abs(small - mean).max() < (2 if kind != "deep" else 2 * 257)
-
-
-def test_images_that_fit_are_read_whole() -> None:
-    """The option reduces them later, in linear light."""
-    assert read_image(ImageMemory(8), encoded(Library.new("L", (64, 32)), "PNG"), "x").size == (64, 32)
-
-
-def test_small_files_of_many_large_images_are_refused() -> None:
-    budget, image = ImageMemory(), ImageHeader(8192, 8192, decoder=1)
-    for _ in range(4):
-        assert budget.plan(image, 100, "x") == 1
-    with pytest.raises(ViewerError, match=r"and the images before take more than 1\.0 GiB"):
-        budget.plan(image, 100, "x")
-    assert ImageMemory(1024).plan(image, 100, "x") == 1
-
-
 def test_rows_beyond_the_decoder_are_refused() -> None:
     """One row of 173,867,008 texels in 132 bytes was a MemoryError, raised before any memory was asked for."""
     for kind, colors in ((0, 1), (2, 3)):
@@ -107,35 +72,3 @@ def test_rows_beyond_the_decoder_are_refused() -> None:
         for side in (None, 64):
             with pytest.raises(ViewerError, match="173,867,008 x 1 texels, more than 16,777,216 a side"):
                 read_image(ImageMemory(side), data, "wide.png")
-
-
-def test_decoders_take_turns(monkeypatch) -> None:
-    """What is decoded at once stays within the memory of one image."""
-    from concurrent.futures import ThreadPoolExecutor
-    from time import sleep
-
-    monkeypatch.setattr(images, "FREE_BYTES", 100)
-    budget, at_once, most = ImageMemory(), [0], []
-
-    def work(size: int) -> None:
-        with budget.decoding(size):
-            at_once[0] += size
-            most.append(at_once[0])
-            sleep(0.01)
-            at_once[0] -= size
-
-    with ThreadPoolExecutor(4) as pool:
-        list(pool.map(work, [60, 30, 60, 300, 10, 90]))
-    assert max(most) == 300 and sorted(each for each in most if each < 300)[-1] <= 100
-
-
-def test_headers_tell_the_decoders_memory() -> None:
-    for picture, kind, options, expected in (
-        (Library.new("RGB", (4, 4)), "PNG", {}, 4),
-        (Library.new("1", (4, 4)), "PNG", {}, 1),
-        (Library.new("RGB", (4, 4)), "JPEG", {}, 4),
-        (Library.new("RGB", (4, 4)), "JPEG", {"progressive": True}, 11),
-        (Library.new("RGB", (4, 4)), "WEBP", {}, 20),
-        (Library.fromarray(np.zeros((4, 4), np.uint16)), "PNG", {}, 8),
-    ):
-        assert header(encoded(picture, kind, **options), "x").decoder == expected

@@ -88,34 +88,6 @@ def test_what_is_told_is_what_is_taken(renderers, program, layers, tmp_path, mon
     assert 0.5 * told < peak < told + (1 << 20)  # a stream's arrays do not grow with the picture
 
 
-def test_memory_is_the_least_of_all_limits(tmp_path) -> None:
-    (tmp_path / "proc/self").mkdir(parents=True)
-    (tmp_path / "proc/meminfo").write_text("MemTotal: 999 kB\nMemAvailable:   5000 kB\n")
-    assert memory.available(tmp_path) == 5000 * 1024
-    groups = {
-        "0::/a/b": ("sys/fs/cgroup/a", "memory.max", "memory.current", "inactive_file"),
-        "3:cpu,memory:/a/b": (
-            "sys/fs/cgroup/memory/a",
-            "memory.limit_in_bytes",
-            "memory.usage_in_bytes",
-            "total_inactive_file",
-        ),
-    }
-    for line, (folder, limit, used, idle) in groups.items():
-        (tmp_path / "proc/self/cgroup").write_text(f"2:cpu:/x\n{line}\n")
-        above, own = tmp_path / folder, tmp_path / folder / "b"
-        own.mkdir(parents=True)
-        (own / limit).write_text("max\n" if limit == "memory.max" else f"{(1 << 63) - 4096}\n")
-        (own / used).write_text("100\n")
-        assert memory.available(tmp_path) == 5000 * 1024
-        (above / limit).write_text("3000000\n")
-        (above / used).write_text("2000000\n")
-        (above / "memory.stat").write_text(f"anon 5\n{idle} 700\n")
-        assert memory.available(tmp_path) == 1_000_700
-        (above / used).write_text("4000000\n")
-        assert memory.available(tmp_path) == 0
-
-
 def test_the_machine_is_asked() -> None:
     found = memory.available()
     assert found is None or 1 << 20 < found < 1 << 50

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from raystream.base.errors import ViewerError
 from raystream.scene import builtin
-from raystream.scene.animation import INTERPOLATIONS, PATHS, Animation, Poser, Track, turntable
+from raystream.scene.animation import INTERPOLATIONS, PATHS, Animation, Poser, Track
 from raystream.scene.camera import Camera
 from raystream.scene.hierarchy import Hierarchy
 from raystream.scene.scene import Instance, Scene
@@ -153,27 +153,6 @@ def test_many_tracks_at_once_are_each_the_definition_s():
     for seconds in rng.uniform(0, 30, 60).tolist():
         expected = [value_at(each, seconds) for each in tracks]
         np.testing.assert_allclose(poser.world(seconds)[:, :3, 3], expected, atol=1e-12)
-
-
-def test_a_spline_through_a_cubic_is_that_cubic():
-    times = np.array([0.0, 0.5, 2.0, 2.25])
-    cubic = np.polynomial.Polynomial([1.0, -2.0, 0.5, 0.75])
-    keys = np.stack([np.stack([f(times)] * 3, axis=-1) for f in (cubic.deriv(), cubic, cubic.deriv())], axis=1)
-    one = Track(0, "scale", times, keys, "CUBICSPLINE")
-    for seconds in np.linspace(0, 2.25, 37).tolist():
-        np.testing.assert_allclose(value(one, seconds), cubic(seconds), atol=1e-12)
-
-
-def test_a_turn_goes_the_short_way_at_even_speed():
-    degrees = np.array([0.0, 270.0])  # 90 the other way
-    half = np.radians(degrees / 2)
-    one = Track(
-        0, "rotation", np.array([0.0, 1.0]), np.stack([0 * half, np.sin(half), 0 * half, np.cos(half)], axis=-1)
-    )
-    for share in (0.0, 0.1, 1 / 3, 0.5, 1.0):
-        angle = -90 * share
-        x, _, z = alone(one).world(share)[0, :3, 2]  # where +Z goes
-        assert math.degrees(math.atan2(x, z)) == pytest.approx(angle, abs=1e-9)
 
 
 @pytest.mark.parametrize("angle", [0.0, 1e-12, 1e-9, 1e-7, 1e-4, math.pi - 1e-7, math.pi])
@@ -345,23 +324,6 @@ def test_all_animations_at_once():
     assert scene.animation == 2, "one of that name goes before"
 
 
-def test_animations_are_chosen_by_name_or_number():
-    scene = builtin.build("balls")
-    longer = Track(1, "scale", np.array([0.0, 9.0]), np.ones((2, 3)))
-    scene.animations += [Animation("1", (longer,)), Animation("grow", (longer,))]
-    before = scene.pose(1.0)
-    for which, number in (("grow", 2), (2, 2), ("2", 2), ("orbit", 0), (0, 0), ("1", 1), (1, 1)):
-        scene.play(which)
-        assert scene.animation == number, which
-        assert scene.duration == (9.0 if number else 4.0)
-    assert not np.array_equal(scene.pose(1.0).transforms, before.transforms)
-    for which in ("run", 3, "-1", "³", "9" * 5000):
-        with pytest.raises(ViewerError, match=r"animations: 0 'orbit', 1 '1', 2 'grow'"):
-            scene.play(which)
-    with pytest.raises(ViewerError, match="animations: none"):
-        builtin.build("cornell").play(0)
-
-
 def moving_tree(count: int) -> Scene:
     """Instances each on a node of its own that moves in every way, below a root that moves; posed once."""
     rng = np.random.default_rng(0)
@@ -381,26 +343,6 @@ def test_posing_works_in_arrays():
 
 
 # Turntable and the built-in scene
-
-
-def test_turntable_circles_the_middle():
-    bounds = np.array([[1.0, -2.0, 3.0], [3.0, 4.0, 9.0]])
-    middle = np.array([2.0, 1.0, 6.0])
-    camera = Camera((7.0, 3.5, 8.0), (2.5, 0.0, 6.0), up=(0.1, 1.0, 0.0), fov=33, name="one")
-    assert turntable(camera, bounds, 0.0) == turntable(camera, bounds, 1.0) == camera
-    quarter = turntable(camera, bounds, 0.25)
-    # (x, z) from the middle goes to (z, -x), exactly
-    assert quarter.origin == (4.0, 3.5, 1.0) and quarter.target == (2.0, 0.0, 5.5)
-    assert quarter.up == (0.0, 1.0, -0.1)
-    for share in np.linspace(0, 2, 23).tolist():
-        turned = turntable(camera, bounds, share)
-        assert (turned.fov, turned.name) == (33, "one")
-        for label in ("origin", "target"):
-            old, new = (np.subtract(getattr(each, label), middle) for each in (camera, turned))
-            assert new[1] == old[1]
-            assert math.hypot(new[0], new[2]) == pytest.approx(math.hypot(old[0], old[2]))
-            angle = math.atan2(new[0], new[2]) - math.atan2(old[0], old[2])
-            assert math.remainder(angle - 2 * math.pi * share, 2 * math.pi) == pytest.approx(0, abs=1e-12)
 
 
 def test_two_of_the_balls_orbit_each_other_and_touch_none():

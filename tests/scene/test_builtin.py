@@ -266,23 +266,6 @@ def test_the_building_has_the_published_proportions_and_large_and_small_triangle
     assert np.median(areas) < 5e-3 and areas.max() > 100  # square metres: keys, books and castors; walls
 
 
-@pytest.mark.parametrize(
-    ("name", "triangles", "instances", "lights"),
-    [
-        ("chair", 33_404, 11, 1),
-        ("palm_pc", 13_532, 7, 1),
-        ("balls", 31_200, 10, 2),
-        ("knife", 1_676, 1, 1),
-        ("jet", 4_446, 1, 1),
-        ("palace", 33_000, 36, 1),
-    ],
-)
-def test_counts_of_adinetz_and_berezin(name: str, triangles: int, instances: int, lights: int) -> None:
-    """A. Adinetz and B. Berezin 2006, section 5."""
-    scene = builtin.build(name)
-    assert (scene.triangle_count, len(scene.instances), len(scene.lights)) == (triangles, instances, lights)
-
-
 def test_two_of_the_balls_are_mirrors() -> None:
     """Adinetz and Berezin 2006, figure 4: interreflections between two reflecting spheres."""
     scene = builtin.build("balls")

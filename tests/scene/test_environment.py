@@ -13,7 +13,6 @@ from raystream.scene.environment import (
     ConstantEnvironment,
     ImageEnvironment,
     cached_by_pixels,
-    check_pixels,
     sky,
 )
 from raystream.scene.light import luminance
@@ -51,18 +50,6 @@ def test_what_is_no_radiance(radiance) -> None:
         ImageEnvironment(np.ones((1, 2, 3), np.float32), rotation=math.nan)
 
 
-def test_flux_of_what_is_the_same_everywhere() -> None:
-    assert ConstantEnvironment((1, 1, 1)).flux == pytest.approx(4 * math.pi)
-    assert ImageEnvironment(np.ones((7, 3, 3), np.float32)).flux == pytest.approx(4 * math.pi)
-
-
-def test_turns_are_exact_at_quarters() -> None:
-    pixels = np.ones((1, 2, 3), np.float32)
-    turns = [ImageEnvironment(pixels).rotated(angle).turn for angle in (0, 90, -180, 270, 360, -1e-20)]
-    assert turns[:5] == [(1, 0), (0, 1), (-1, 0), (0, -1), (1, 0)]
-    assert turns[5] == pytest.approx((1, 0))
-
-
 def test_the_sky_lights_a_level_plane_like_paper_in_the_sun() -> None:
     given = sky()
     height = len(given.pixels)
@@ -93,12 +80,3 @@ def test_a_rotation_is_checked_and_keeps_the_flux() -> None:
     assert sky().rotated(30).rotated(5).flux == sky().flux and sky().rotated(30).rotated(5).rotation == 5
     with pytest.raises(ViewerError, match="rotation of nan"):
         sky().rotated(float("nan"))
-
-
-def test_a_bad_pixel_s_place_is_the_picture_s() -> None:
-    """Also of a band that begins further down."""
-    band = np.ones((2, 4, 3), np.float32)
-    band[1, 2, 0] = -1
-    for first in (0, 5):
-        with pytest.raises(ViewerError, match=rf"pixel \(2, {first + 1}\) is negative: -1, 1, 1"):
-            check_pixels(band, "map.hdr", first)

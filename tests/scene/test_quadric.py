@@ -126,6 +126,13 @@ def test_area_lights() -> None:
         (lambda: Quadric.sphere(radius="wide"), "radius wide"),  # type: ignore[arg-type]
         (lambda: Quadric.sphere((0, np.inf, 0)), "center.*not a point.*three finite numbers"),
         (lambda: Quadric.sphere((0, 0)), "center.*not a point"),
+        (lambda: Quadric.sphere("abc"), "center.*not a point"),
+        (lambda: Quadric.cone((0, 0, 0), (0, 1, 0), 1.0, -0.1), "end_radius -0.1"),
+        (lambda: Quadric.disk((0, 0, 0), (0, 1, 0), 1.0, -0.1), "inner radius of -0.1"),
+        (lambda: QuadricShape((1, 1, 1), constant=np.inf), "not finite"),
+        (lambda: QuadricShape((1, -1, 1)), "leave it unbounded"),
+        (lambda: QuadricShape((1, 1, 1), constant=-1, ring=(2, 1)), "no part of it"),
+        (lambda: QuadricShape((1, 1, 1), constant=-1, ring=(-1, 1)), "no part of it"),
         (lambda: Quadric.cylinder((1, 1, 1), (1, 1, 1)), "start and end are the same"),
         (lambda: Quadric.cone((0, 0, 0), (0, 1, 0), 1.0, 1.0), "end_radius 1.0"),
         (lambda: Quadric.disk((0, 0, 0), (0, 0, 0)), "a normal of length 0"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 import pytest
@@ -35,50 +34,6 @@ from raystream.scene.quadric import Quadric, QuadricShape, check_map
 )
 def test_boxes_of_quadrics(shape: QuadricShape, low: tuple, high: tuple) -> None:
     np.testing.assert_allclose(shape.bounds(), [low, high], rtol=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        ({"squares": (math.nan, 0, 0)}, "are not finite"),
-        ({"squares": (1, 1, 1), "constant": math.inf}, "are not finite"),
-        ({"squares": (0, 0, 0), "constant": 1}, "describe no surface"),
-        ({"squares": (1, 1, 1), "linear": 1}, r"both y\^2"),
-        ({"squares": (1, 1, 1), "constant": 1}, "no part of it"),
-        ({"squares": (1, 1, 1), "constant": -1, "low": (2, 2, 2)}, "no part of it"),
-        ({"squares": (1, 1, 1), "constant": -1, "ring": (2, 1)}, "no part of it"),
-        ({"squares": (1, 1, 1), "constant": -1, "ring": (-1, 1)}, "no part of it"),
-        ({"squares": (1, 0, 1), "constant": -1}, "leave it unbounded"),
-        ({"squares": (1, -1, 1)}, "leave it unbounded"),
-    ],
-)
-def test_shapes_that_cannot_be(arguments: dict, words: str) -> None:
-    with pytest.raises(ViewerError, match=words):
-        QuadricShape(**arguments)
-
-
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda: Quadric.sphere(radius=0),
-        lambda: Quadric.sphere(radius=-1),
-        lambda: Quadric.sphere(radius="big"),  # type: ignore[arg-type]
-        lambda: Quadric.sphere((1, 2)),
-        lambda: Quadric.sphere("abc"),
-        lambda: Quadric.sphere((math.nan, 0, 0)),
-        lambda: Quadric.cylinder((1, 2, 3), (1, 2, 3)),
-        lambda: Quadric.cone((0, 0, 0), (0, 1, 0), 1, 1),
-        lambda: Quadric.cone((0, 0, 0), (0, 1, 0), 1, -0.1),
-        lambda: Quadric.disk((0, 0, 0), (0, 0, 0)),
-        lambda: Quadric.disk((0, 0, 0), (0, 1, 0), 1, 1),
-        lambda: Quadric.disk((0, 0, 0), (0, 1, 0), 1, -0.1),
-        lambda: Quadric.cylinder((0, 0, 0), (0, 1, 0), 2e5),
-        lambda: Quadric.surface(QuadricShape((1, 1, 1), constant=-1, transform=np.full((4, 4), np.nan))),
-    ],
-)
-def test_quadrics_that_cannot_be(make: Any) -> None:
-    with pytest.raises(ViewerError):
-        make()
 
 
 @pytest.mark.parametrize(

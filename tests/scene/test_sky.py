@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import raystream
-from raystream.scene.edits.framed import is_single_object
 from raystream.scene.environment import (
     ALBEDO,
     FILL,
@@ -41,13 +40,6 @@ def test_the_sky_is_the_published_one(case) -> None:
     elevation, zenith, gamma = map(math.radians, case)
     found = _dome(elevation, np.cos([zenith]), np.array([[gamma]]))[0, 0]
     np.testing.assert_allclose(found, PUBLISHED[case], rtol=1e-5)  # six digits are written
-
-
-def test_the_sun_is_as_bright_as_on_a_clear_day_and_redder_when_low() -> None:
-    high, low = sunlight(math.radians(60)), sunlight(math.radians(5))
-    # Direct sunlight on a surface that faces it: 80,000 to 110,000 lux.
-    assert 80e3 < 683 * luminance(high) < 110e3
-    assert low[2] / low[0] < 0.5 * high[2] / high[0] and luminance(low) < 0.4 * luminance(high)
 
 
 @pytest.mark.parametrize("sun", [(40, 60), (10, -120), (90, 0)])
@@ -131,20 +123,6 @@ def box(low, high) -> raystream.Scene:
     return raystream.Scene.from_triangles(corner, [t for a, b, c, d in sides for t in ((a, b, c), (a, c, d))])
 
 
-def test_what_stands_alone() -> None:
-    object_ = box((-1, 0, -1), (1, 2, 1))
-    assert is_single_object(object_)
-    assert not is_single_object(object_.on_ground())
-    slab = box((-4, -0.1, -4), (4, 0, 4))
-    placed = raystream.Scene([*object_.meshes, *slab.meshes], [*object_.instances, raystream.scene.scene.Instance(1)])
-    assert not is_single_object(placed)
-    inside_out = raystream.Scene.from_triangles(object_.meshes[0].positions, object_.meshes[0].triangles[:, ::-1])
-    assert not is_single_object(inside_out)  # a room: its floor faces up
-    mirrored = object_.instances[0].transform * np.array([-1, 1, 1, 1])[:, None]
-    assert is_single_object(raystream.Scene(object_.meshes, [raystream.scene.scene.Instance(0, mirrored)]))
-    assert not is_single_object(raystream.Scene())
-
-
 @pytest.mark.parametrize("elevation", [90, 40, 10, 1, 0])
 def test_sunlight_by_wavelength(elevation: float) -> None:
     """Preetham's appendix A.2 and Wyman's lobes, once more, number by number: Planck's law at 5778 K through Rayleigh's
@@ -205,17 +183,3 @@ def test_a_cove_hides_the_edge_of_its_plane() -> None:
     # The room and its lights, all by one factor, where the cove has ended.
     ratio = above / plain.pixels[: len(above), ..., 0]
     np.testing.assert_allclose(ratio, ratio[0, 0], rtol=1e-4)
-
-
-def test_directions_of_a_map() -> None:
-    up, directions, angles = _sphere(16)
-    assert directions.shape == (8, 16, 3) and angles.sum() * 16 == pytest.approx(4 * math.pi)
-    for row in range(8):
-        for column in range(16):
-            polar, around = (row + 0.5) / 8 * math.pi, ((column + 0.5) / 16 - 0.5) * 2 * math.pi
-            wanted = (math.sin(polar) * math.cos(around), math.cos(polar), math.sin(polar) * math.sin(around))
-            np.testing.assert_allclose(directions[row, column], wanted, atol=1e-15)
-        assert up[row] == pytest.approx(math.cos(polar))
-        assert angles[row] == pytest.approx(
-            (math.cos(row / 8 * math.pi) - math.cos((row + 1) / 8 * math.pi)) * math.pi / 8
-        )

@@ -89,26 +89,6 @@ def test_rectangles_in_row_order_and_back(device, copies, record, case, way):
     np.testing.assert_array_equal(source.read(), given)
 
 
-def test_the_cases_are_what_they_say():
-    assert {case for case in CASES if not pairs(case)} == {"beside", "below"}
-    clipped = {case for case, (_, _, _, size) in CASES.items() if len(pairs(case)) < size[0] * size[1]}
-    assert clipped == {"left and above", "right and below", "all around", "beside", "below"} | {
-        "more than the stream holds"
-    }
-
-
-def test_what_goes_there_comes_back(device, copies, record):
-    picture, given = filled(device, record, (23, 19), 5)
-    rows, back = Stream(device, record, (8, 20)), Stream(device, record, (23, 19))
-    back.clear()
-    for y in range(0, 19, 7):
-        for x in range(0, 23, 9):
-            size = min(9, 23 - x), min(7, 19 - y)
-            copies.to_rows(picture, rows, (x, y), size)
-            copies.from_rows(rows, back, (x, y), size)
-    np.testing.assert_array_equal(back.read(), given)
-
-
 def test_state_that_others_have_left_does_not_matter(device, copies):
     """Blending, a mask's depth test and another viewport."""
     import moderngl

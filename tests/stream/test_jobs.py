@@ -215,22 +215,6 @@ def test_abandoned_between_steps_nothing_more_is_done(device, executor):
     assert (stream.read()["n"] == 1).all()
 
 
-def test_abandoned_between_passes_the_machine_serves_the_next_job(executor, machines):
-    """Wherever it is left; what has been left half done does not show in the next."""
-    total, reached = len(finish(executor.run(collatz(machines)))), []
-    assert total > (4 if machines.kind == "singlepass" else 10)
-    for left in range(1, min(total, 30)):
-        steps = executor.run(collatz(machines, note=lambda: reached.append("end")))
-        for _ in range(left):
-            next(steps)
-        steps.close()
-    assert not reached
-    finish(executor.run(collatz(machines, note=lambda: reached.append("end"))))
-    found = machines.resources.stream("answer", toys.ANSWER, SIZE).read().reshape(-1)
-    np.testing.assert_array_equal(found, expected(COLLATZ)["answer"])
-    assert reached == ["end"] and len(machines.made) == 1
-
-
 def test_a_run_yields_after_every_pass_how_much_is_done(executor, machines):
     shares = finish(executor.run(collatz(machines)))
     (machine,) = machines.made.values()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import threading
 import time
 from collections.abc import Callable
@@ -67,19 +65,6 @@ def test_its_holder_may_take_it_again_and_gives_it_back_at_the_end() -> None:
     assert order == ["inner", "outer", "other"]
 
 
-@pytest.mark.parametrize("times", [1, 2, 3, 4])
-def test_as_often_as_it_was_taken_it_is_given_back(times: int) -> None:
-    lock, me = FairLock(), threading.get_ident()
-    for depth in range(1, times + 1):
-        lock.__enter__()
-        assert (lock._holder, lock._depth) == (me, depth)
-    for depth in range(times - 1, 0, -1):
-        lock.__exit__(None, None, None)
-        assert (lock._holder, lock._depth) == (me, depth)
-    lock.__exit__(None, None, None)
-    assert (lock._holder, lock._depth) == (None, 0)
-
-
 def test_an_exception_gives_it_back() -> None:
     class Thing:
         lock = FairLock()
@@ -93,46 +78,6 @@ def test_an_exception_gives_it_back() -> None:
     with pytest.raises(OSError, match="no more"):
         Thing().fail("no more")
     ended(started(lambda: Thing.lock.__enter__()))
-
-
-@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="signals of one thread are POSIX")
-def test_one_who_is_interrupted_while_waiting_leaves_the_queue() -> None:
-    lock, free = FairLock(), threading.Event()
-
-    def hold() -> None:
-        with lock:
-            free.wait(PATIENCE)
-
-    def interrupt() -> None:
-        until_waiting(lock, 1)
-        while not came:  # the first may come before it waits
-            os.kill(os.getpid(), signal.SIGINT)
-            time.sleep(0.01)
-
-    came: list[int] = []
-
-    def once(number: int, frame: object) -> None:
-        """Another one, on the way out, is none."""
-        came.append(number)
-        if len(came) == 1:
-            raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGINT, once)
-    try:
-        holder = started(hold)
-        while lock._holder is None:
-            time.sleep(1e-4)
-        with pytest.raises(KeyboardInterrupt):
-            interrupting = started(interrupt)
-            with lock:
-                pass
-        ended(interrupting)
-    finally:
-        free.set()
-        signal.signal(signal.SIGINT, before)
-    ended(holder)
-    assert not lock._waiting and lock._holder is None
-    ended(started(lambda: lock.__enter__()))
 
 
 def test_there_is_no_waiting_where_that_is_of_no_use() -> None:

@@ -13,7 +13,6 @@ from toys import COLLATZ, NESTED, STRAIGHT, Outcome, Toy, simulate
 
 from raystream.base.errors import DeviceError
 from raystream.stream.compile.generate import Form, fragment
-from raystream.stream.compile.link import LinkedProgram
 from raystream.stream.declare.kernel import Table
 from raystream.stream.gl.device import Device
 from raystream.stream.gl.resources import Resources
@@ -168,12 +167,6 @@ def test_a_machine_works_on_the_streams_that_it_is_lent(either):
     resources.release()
 
 
-@pytest.mark.parametrize("mask", list(MASKS))
-def test_policies_with_fusion_and_copies(copying, mask):
-    for policy in (Naive(), Threshold(0.2, "all"), MostWork()):
-        check(Multipass(copying, NESTED.linked, SIZE, fuse="odd", policy=policy, unroll=(2, 3), mask=mask), NESTED)
-
-
 @pytest.mark.parametrize("name", MODELLED)
 def test_single_pass_everywhere(either, name):
     toy = TOYS[name]
@@ -205,14 +198,6 @@ def test_counting_changes_no_bits(device):
     first = run(Singlepass(device, STRAIGHT.linked, SIZE), STRAIGHT)["total"]
     same_bits(run(Singlepass(device, STRAIGHT.linked, SIZE, counting=True), STRAIGHT)["total"], first)
     same_bits(run(Multipass(device, STRAIGHT.linked, SIZE, counting=True), STRAIGHT)["total"], first)
-
-
-def test_compensation_is_exact(device):
-    """What rounding loses is found, as in NumPy."""
-    total = run(Singlepass(device, NESTED.linked, SIZE), NESTED)["path"]
-    model = expected(NESTED).streams["path"]
-    np.testing.assert_array_equal(total["error"], model["error"])
-    assert np.count_nonzero(total["error"]) > 0.9 * len(total)
 
 
 # -- runs ------------------------------------------------------------------------------------------------------------
@@ -285,17 +270,6 @@ def test_progress_counts_passes_and_ends_with_nobody(device):
             assert seen[-1].active == 0
 
 
-def test_results_may_be_run_on(either):
-    """A stream that is both input and result is read and written in place."""
-    once = expected(NESTED).streams["path"]
-    twice = simulate(NESTED, {"path": once}).streams["path"]
-    for machine in machines(either, NESTED):
-        fill(machine, NESTED)
-        machine.finish()
-        machine.finish()
-        same_bits(machine.read("path").reshape(-1), twice)
-
-
 def test_uniforms_reach_every_pass(device):
     wanted = None
     for machine in machines(device, NESTED):
@@ -334,18 +308,6 @@ def test_a_program_does_not_know_where_its_tables_lie(device):
     assert behind.arena.tables()[0] is other and len(behind.arena.tables()) == 2
     alone.release()
     behind.release()
-
-
-def test_a_kernel_with_another_signature_is_found_by_the_compiler(device, shader_folder):
-    from raystream.base.errors import ShaderError
-
-    (shader_folder / "kernels" / "odd_one.glsl").write_text("int odd_one(in Seed seed) { return EXIT_DONE; }\n")
-    kernel = toys.Kernel("odd_one", (toys.IN("seed", toys.SEED), toys.OUT("number", toys.NUMBER)), ("done",))
-    state = toys.State("only", kernel, {"done": toys.DONE})
-    streams = {"seed": toys.SEED, "number": toys.NUMBER}
-    program = toys.Program("odd", streams, ("seed",), ("number",), (state,), "only")
-    with pytest.raises(ShaderError, match="odd_one"):
-        Singlepass(device, LinkedProgram(program, []), SIZE)
 
 
 @pytest.mark.parametrize("unroll", [0, -1, (), (4, 0)])

@@ -7,14 +7,10 @@ import numpy as np
 import pytest
 
 from raystream.base.errors import DeviceError, WiringError
-from raystream.stream.compile.memories import memory_glsl
-from raystream.stream.compile.source import Source
 from raystream.stream.declare.kernel import Module, Table, Volume
 from raystream.stream.declare.record import LARGEST_INTEGER, Field, Record
 from raystream.stream.gl.device import Device
-from raystream.stream.gl.draw import Drawing, Shader, Tiles
 from raystream.stream.gl.memory import IN_BUFFER, Memory, layout
-from raystream.stream.gl.stream import float_texture
 
 RECORDS = {
     1: Record("One", Field("a", "int")),
@@ -127,40 +123,3 @@ def test_a_memory_lies_in_a_buffer_texture_where_it_fits():
     assert layout(1024, table, 300).per_row == IN_BUFFER and layout(1024, table, 299).per_row > 0
     volume = Volume("v", np.zeros((2, 3, 4), np.float32))
     assert layout(1024, volume, 24).per_row == IN_BUFFER and layout(1024, volume, 23).per_row > 0
-
-
-@pytest.mark.parametrize("scalars", list(RECORDS))
-def test_buffer_textures_hold_the_same(device, scalars):
-    if not device.max_buffer:
-        pytest.skip("this driver's buffer textures are small")
-    record, count = RECORDS[scalars], 4097
-    data = np.zeros(count, record.dtype)
-    for k, f in enumerate(record.fields):
-        data[f.name] = np.random.default_rng(k).integers(-LARGEST_INTEGER, LARGEST_INTEGER, data[f.name].shape)
-    volume = np.random.default_rng(9).normal(size=(17, 13, 19)).astype(np.float32)
-    memories = [Memory(device, source) for source in (Table("t", record, data), Volume("v", volume))]
-    assert all(memory.layout.per_row == IN_BUFFER for memory in memories)
-    source = Source.begin()
-    source.add_record(record, pack=True)
-    for memory in memories:
-        source.add(memory_glsl(memory.source, memory.layout, counting=False), "memory")
-    outputs = "".join(f"layout(location = {k}) out vec4 o{k};\n" for k in range(record.texels + 1))
-    packed = ", ".join(f"o{k}" for k in range(record.texels))
-    source.add(
-        f"""{outputs}void main() {{
-            int i = int(gl_FragCoord.x);
-            pack_{record.name}(fetch_t(i), {packed});
-            o{record.texels} = vec4(fetch_v(ivec3(i % 19, i / 19 % 13, i / 247)));
-        }}""",
-        "test",
-    )
-    targets = [float_texture(device, (count, 1)) for _ in range(record.texels + 1)]
-    device.context.framebuffer(targets).use()
-    shader, tiles = Shader(device, source), Tiles(device, (count, 1), count)
-    tiles.keep(None)
-    for memory in memories:
-        shader.bind(f"memory_{memory.source.name}", memory.texture)
-    Drawing(device, shader, tiles).render()
-    read = [np.frombuffer(target.read(), np.float32).reshape(count, 4) for target in targets]
-    np.testing.assert_array_equal(record.unpack(np.stack(read[:-1], axis=1)), data)
-    np.testing.assert_array_equal(read[-1][:, 0], volume.ravel()[:count])

@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from raystream.renderer.preview.scheduler import METERED, SENT_AT_LAST, SENT_FILLING, SENT_GROWTH, SENT_REFINING
+from raystream.renderer.preview.scheduler import SENT_AT_LAST, SENT_FILLING, SENT_GROWTH, SENT_REFINING
 from raystream.viewport import canvas
+from raystream.viewport.auto_exposure import AutoExposure
 from raystream.viewport.canvas import IN_MOTION, IN_REFINING, Bitmaps
-from raystream.viewport.picture_texture import ADAPTING, SAME, AutoExposure
+from raystream.viewport.picture_texture import AutoExposure
 from raystream.viewport.viewport import PictureArea, ToneMapping
 
 NOTHING: Any = None
@@ -140,44 +141,3 @@ def meter(monkeypatch: pytest.MonkeyPatch) -> AutoExposure:
 
 def look(meter: AutoExposure, stops: Any, *how: Any) -> bool:
     return meter.follow(stops, *how)
-
-
-def test_the_first_picture_is_shown_as_suits_it(meter: AutoExposure) -> None:
-    assert meter.stops == 0.0 and meter.reached
-    for stops in (3.0, -2.0):
-        assert look(meter, stops, 10.0, 0.01, False, True), "whatever it is"
-        assert meter.stops == stops and meter.reached
-        meter.begin()
-
-
-def test_stops_follow_by_their_closed_form(meter: AutoExposure) -> None:
-    look(meter, 0.0, 10.0, 0.0, False)
-    assert look(meter, 4.0, 10.0 + METERED, 0.1, False) and not meter.reached
-    seconds = 0.1
-    assert meter.stops == pytest.approx(4 * (1 - math.exp(-seconds / ADAPTING)))
-    for _ in range(5):
-        assert not look(meter, -9.0, 10.0 + METERED, 0.1, False), "not looked at so soon"
-        seconds += 0.1
-        assert meter.stops == pytest.approx(4 * (1 - math.exp(-seconds / ADAPTING)))
-    rest = ADAPTING * math.log(4 / SAME) - seconds
-    look(meter, -9.0, 10.0, rest - 0.001, False)
-    assert not meter.reached
-    look(meter, -9.0, 10.0, 0.002, False)
-    assert meter.reached and meter.stops == 4.0
-
-
-@pytest.mark.parametrize(
-    ("later", "last", "same", "looked"),
-    [
-        (METERED, False, False, True),
-        (0.99 * METERED, False, False, False),
-        (0.0, True, False, True),
-        (0.0, True, True, False),
-        (METERED, False, True, False),
-        (100.0, True, True, False),
-    ],
-)
-def test_when_the_meter_looks(meter: AutoExposure, later: float, last: bool, same: bool, looked: bool) -> None:
-    look(meter, 0.0, 16.0, 0.0, False)
-    assert look(meter, 4.0, 16.0 + later, 100.0, last, same) is looked
-    assert meter.stops == (4.0 if looked else 0.0)

@@ -77,11 +77,6 @@ def desk() -> Desk:
 # -- events ------------------------------------------------------------------------------------------------------------
 
 
-def test_buttons() -> None:
-    """A browser's left, right and middle, as GLFW numbers them."""
-    assert BUTTONS == {1: 0, 2: 1, 3: 2}
-
-
 @pytest.mark.parametrize(("button", "number"), BUTTONS.items())
 def test_presses_and_releases(desk: Desk, button: int, number: int) -> None:
     at = {"x": 3, "y": 4.5, "button": button}

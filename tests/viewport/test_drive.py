@@ -84,16 +84,6 @@ def test_nobody_draws(driven: Driven) -> None:
     assert not driven.loop.due and driven.view.session.steps == steps
 
 
-def test_the_last_call_counts(driven: Driven) -> None:
-    """Whoever wakes it again and again has it work once a turn."""
-    for _ in range(5):
-        driven.drive.wake()
-    steps = []
-    driven.view.advance = lambda budget: steps.append(budget)  # type: ignore[method-assign]
-    driven.loop.turn()
-    assert len(steps) == 1
-
-
 def test_closed_amid_work(driven: Driven) -> None:
     while driven.view.view.renderer is None:
         driven.loop.turn()

@@ -370,12 +370,6 @@ def test_the_environment_is_turned_once(stage: Stage) -> None:
     assert not stage.editing.update(0.0) and len(stage.updates) == 1
 
 
-def test_the_turntable_by_its_key(stage: Stage) -> None:
-    for on in (True, False):
-        stage.editing.turn()
-        assert stage.said[-1] == f"turntable {on}" and stage.editing.turning is on and stage.editing.active is on
-
-
 def test_a_camera_indoors_turns_about_what_it_sees(stage: Stage) -> None:
     stage.controller.set_camera(Camera((0, 0, 0.5), (0, 0, -7), fov=90.0, base=FAR))
     stage.hit.distance[0] = 1.25

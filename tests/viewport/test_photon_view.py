@@ -70,15 +70,6 @@ def desk(monkeypatch: pytest.MonkeyPatch) -> Desk:
     return Desk(monkeypatch)
 
 
-def test_they_are_shown_and_hidden(desk: Desk) -> None:
-    photons = desk.photons
-    for on in (True, False):
-        photons.toggle_points()
-        photons.toggle_cells()
-        assert (photons.points, photons.cells) == (on, on)
-        assert desk.said[-2:] == [f"photons {on}", f"photon cells {on}"] and desk.compiled == []
-
-
 def test_programs_without_photons_say_so(desk: Desk) -> None:
     """But what is on show can be hidden."""
     photons = desk.photons

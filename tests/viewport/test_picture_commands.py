@@ -13,7 +13,6 @@ from raystream.accel.structures import MOST_UNSORTED
 from raystream.base.errors import ViewerError
 from raystream.film.tonemap import TONEMAPS
 from raystream.options.table import OPTIONS
-from raystream.programs import PICTURES
 from raystream.renderer.inputs.settings import Settings
 from raystream.scene.camera import Camera
 from raystream.viewport.camera_controller import CameraController
@@ -147,12 +146,6 @@ def test_no_structure_at_all_is_left_out_in_large_scenes(desk: Desk, parts: int,
     assert desk.loader.requested.mask == choices[(choices.index("none") + 1) % len(choices)]
 
 
-@pytest.mark.parametrize("name", ["shadows", "reflections", "refractions"])
-def test_effects_are_switched(desk: Desk, name: str) -> None:
-    for on in (False, True, False):
-        assert desk.do(f"{name}.toggle") == [f"{name} {on}"] and desk.loader.requested[name] is on
-
-
 def test_lengths_of_paths(desk: Desk) -> None:
     desk._change(depth=2)
     found = []
@@ -162,28 +155,7 @@ def test_lengths_of_paths(desk: Desk) -> None:
     assert found == [3, 2, 1, 0, 0, 1]
 
 
-@pytest.mark.parametrize("name", PICTURES)
-def test_programs(desk: Desk, name: str) -> None:
-    assert desk.do(f"program.{name}") == [f"done: program {name}: {PICTURES[name].help}"]
-    assert desk.loader.requested.program == name
-
-
-def test_rooms_that_do_it_themselves(desk: Desk) -> None:
-    for name in ("environment", "ground"):
-        assert desk.do(f"{name}.toggle") == [f"toggle_{name}"]
-    assert desk.do("denoise.toggle") == ["toggle_denoiser"]
-
-
 # -- the picture -------------------------------------------------------------------------------------------------------
-
-
-def test_exposure(desk: Desk) -> None:
-    desk.view.tone.choose(exposure=-1.5)
-    assert desk.do("exposure.up") == ["exposure -1.25 stops"] and desk.view.tone.exposure == -1.25
-    assert desk.do("exposure.down") == ["exposure -1.50 stops"] and desk.view.tone.exposure == -1.5
-    desk.view.tone.choose(exposure=0.0)
-    assert desk.do("exposure.up") == ["exposure +0.25 stops"]
-    assert desk.do("exposure.auto") == ["exposure: auto"] and desk.view.tone.exposure == "auto"
 
 
 def test_tone_maps_go_round(desk: Desk) -> None:
@@ -193,17 +165,6 @@ def test_tone_maps_go_round(desk: Desk) -> None:
         assert desk.do("tonemap.next") == [f"tone map: {name}"] and desk.view.tone.tonemap == name
     desk.view.tone.tonemap = "of the user's own"
     assert desk.do("tonemap.next") == [f"tone map: {names[0]}"]
-
-
-def test_pause(desk: Desk) -> None:
-    assert desk.do("pause") == ["paused; P goes on"] and desk.view.paused
-    assert desk.do("pause") == ["done: rendering goes on"] and not desk.view.paused
-
-
-def test_saving_by_who_shows_it(desk: Desk) -> None:
-    desk.do("screenshot.picture")
-    desk.do("save.exr")
-    assert desk.saved == [".png", ".exr"]
 
 
 def test_saving_to_the_pictures_folder(desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -237,19 +198,6 @@ def test_names_of_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
 # -- cameras -----------------------------------------------------------------------------------------------------------
 
 
-def test_modes(desk: Desk) -> None:
-    for mode, said in (("fly", "fly: WASD, Q and E, the mouse looks"), ("orbit", "orbit: drag")):
-        assert desk.do("camera.mode") == [said]
-        assert desk.controller.mode == desk.view.preferences.mode == mode
-
-
-def test_orthographic_and_back(desk: Desk) -> None:
-    assert desk.do("camera.orthographic") == ["orthographic"]
-    assert desk.controller.camera.kind == "orthographic"
-    assert desk.do("camera.orthographic") == ["perspective"]
-    assert desk.controller.camera.kind == ""
-
-
 def goal(desk: Desk, aspect: float, forward: Any) -> Camera:
     expected = CameraController(desk.controller.camera, BOX)
     expected.frame_all(aspect, forward)
@@ -281,16 +229,6 @@ def test_a_scene_that_was_entered_is_framed_from_outside(desk: Desk, cameras: li
     assert desk.controller.camera == expected
 
 
-@pytest.mark.parametrize("name", ["front", "right", "top"])
-def test_views(desk: Desk, name: str) -> None:
-    expected = CameraController(START, BOX)
-    expected.view(name, 0.5)
-    desk.do(f"camera.{name}")
-    for controller in (expected, desk.controller):
-        controller.update(1.0)
-    assert desk.controller.camera == expected.camera
-
-
 def test_the_scene_s_cameras_in_turn(desk: Desk) -> None:
     with pytest.raises(ViewerError, match="has none of its own"):
         desk.do("camera.next")
@@ -299,19 +237,6 @@ def test_the_scene_s_cameras_in_turn(desk: Desk) -> None:
         desk.loader.camera_index = before
         desk.do("camera.next")
         assert desk.shown.pop() == after
-
-
-def test_back_to_the_start(desk: Desk) -> None:
-    desk.do("camera.reset")
-    assert desk.controller.camera == Camera((0, 0, 0.5), (0, 0, 0)), "of a picture of that aspect"
-
-
-def test_fields_of_view(desk: Desk) -> None:
-    desk.do("fov.narrower")
-    assert desk.controller.camera.fov == pytest.approx(50 / 1.05)
-    desk.do("fov.wider")
-    desk.do("fov.wider")
-    assert desk.controller.camera.fov == pytest.approx(50 * 1.05)
 
 
 def test_a_camera_as_text(desk: Desk) -> None:

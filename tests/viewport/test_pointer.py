@@ -160,19 +160,6 @@ def test_a_light_that_is_not_there_is_said(desk: Desk) -> None:
     assert desk.view.message.is_error and "none of its own" in desk.view.message.text
 
 
-def test_one_drag_at_a_time(desk: Desk) -> None:
-    desk.pointer.press(LEFT, SHIFT)
-    desk.pointer.press(RIGHT, 0)
-    desk.pointer.press(LEFT, 0)
-    assert desk.view.input.drag == (LEFT, SHIFT)
-    desk.pointer.release(RIGHT)
-    assert desk.view.input.drag == (LEFT, SHIFT)
-    desk.pointer.release(LEFT)
-    assert desk.view.input.drag is None
-    desk.pointer.release(LEFT)
-    assert desk.view.input.drag is None
-
-
 def test_a_cursor_that_passes_by(desk: Desk) -> None:
     desk.pointer.move(7, 8)
     assert desk.view.input.cursor == (7, 8) and desk.editing.asked == ["follow"] and desk.controller.camera is START
@@ -256,17 +243,6 @@ def test_held_keys(desk: Desk) -> None:
     desk.pointer.key("W", True)
 
 
-def test_keys_that_do_something_once(desk: Desk) -> None:
-    for repeated in (False, True, True):
-        desk.pointer.key("H", True, repeated)
-        desk.pointer.key("]", True, repeated)
-    for text in ("H", "]", "F7", "P"):
-        desk.pointer.key(text, False)
-    assert desk.done == ["help", "fov.wider", "fov.wider", "fov.wider"]
-    desk.pointer.key("F7", True)
-    assert desk.done == ["help", "fov.wider", "fov.wider", "fov.wider"] and not desk.view.message.text
-
-
 def test_keys_for_what_follows_the_mouse_do_nothing_else(desk: Desk) -> None:
     desk.editing.takes = True
     desk.pointer.key("P", True)
@@ -276,13 +252,3 @@ def test_keys_for_what_follows_the_mouse_do_nothing_else(desk: Desk) -> None:
     assert desk.done == [] and desk.editing.asked == [("key", "P")]
     desk.pointer.key("]", True, repeated=True)
     assert desk.done == ["fov.wider"], "what the keyboard repeats is not for it"
-
-
-def test_the_first_key_that_goes_down_ends_the_hint(desk: Desk) -> None:
-    assert desk.view.preferences.hint
-    desk.pointer.key("F7", False)
-    desk.pointer.press(LEFT, 0)
-    desk.pointer.move(3, 4)
-    assert desk.view.preferences.hint
-    desk.pointer.key("F7", True)
-    assert not desk.view.preferences.hint

@@ -6,7 +6,6 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import pytest
 
 from raystream.base.errors import ViewerError
@@ -97,15 +96,6 @@ def test_the_ground_is_part_of_the_structure(desk: Desk, monkeypatch: pytest.Mon
         assert desk.worker.started[-1][3] is made
 
 
-def test_the_denoiser_is_switched_at_once(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    show(desk, monkeypatch)
-    desk.loader.requested = desk.loader.requested.replace(denoise="auto")
-    for choice, said in (("none", "denoiser off: the samples as they are"), ("auto", "denoiser on")):
-        desk.loader.toggle_denoiser()
-        assert desk.loader.requested.denoise == choice and desk.said[-1] == (said, False)
-        assert desk.worker.started == []
-
-
 # -- what is shown ----------------------------------------------------------------------------------------------------
 
 
@@ -144,27 +134,6 @@ def test_another_scene(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     third = made_of(desk)
     show(desk, monkeypatch, "third", third)
     assert ("update", third, {"camera": None}) in desk.taken() and desk.view.tone.exposure == 0.5
-
-
-def test_a_camera_indoors_flies(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    show(desk, monkeypatch)
-    desk.view.renderer.camera = Camera((0, 0, 0), (0, 0, -1))
-    show(desk, monkeypatch, "other")
-    assert desk.view.controller.mode == "fly"
-
-
-def test_the_same_scene_read_anew_keeps_the_camera(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    show(desk, monkeypatch)
-    controller = desk.view.controller
-    controller.orbit(30, 0)
-    desk.view.tone.exposure = 1.0
-    desk.taken()
-    again = made_of(desk)
-    desk.worker.made = "box", (again, 2 * BOX)
-    desk.loader.take()
-    assert desk.taken()[1:] == [("update", again, {"camera": controller.camera}), "apply_camera", ("show", True)]
-    assert desk.view.controller is controller and desk.view.tone.exposure == 1.0
-    assert controller.natural_speed == pytest.approx(np.sqrt(48) / 4), "of its bounds by now"
 
 
 @pytest.mark.parametrize(
@@ -241,20 +210,6 @@ def test_what_cannot_be_made_leaves_what_was_asked_for_before(desk: Desk, monkey
     assert desk.loader.cancel() and desk.loader.requested == Settings(depth=4)
 
 
-def test_a_file_dialog_answers(desk: Desk) -> None:
-    answered: list[bool] = []
-    for chosen in ([], ["a.ply", "b.ply"]):
-        answer = SimpleNamespace(ready=lambda wait: answered[0], result=lambda chosen=chosen: chosen)
-        answered[:] = [False]
-        desk.loader.dialog = answer
-        desk.loader.take()
-        assert desk.loader.dialog is answer
-        answered[:] = [True]
-        desk.loader.take()
-        assert desk.loader.dialog is None
-    assert [started[0] for started in desk.worker.started] == ["a.ply"]
-
-
 def test_a_scene_is_seen_before_it_is_built(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its camera is in the hand from then on, and stays; read once more by other settings it stays, too."""
     glance = SimpleNamespace(
@@ -288,14 +243,6 @@ def test_a_scene_that_was_seen_does_not_come(desk: Desk) -> None:
     desk.taken()
     desk.loader.take()
     assert desk.view.controller is None and desk.taken() == ["end"]
-
-
-def test_the_scene_s_cameras(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    second = Camera((1, 0, 5), (0, 0, 0), name="second")
-    show(desk, monkeypatch, made=made_of(desk, cameras=(START, second)))
-    desk.taken()
-    desk.loader.show_camera(1)
-    assert desk.taken() == [second] and desk.loader.camera_index == 1 and desk.said[-1] == ("camera: second", False)
 
 
 def test_first_controllers() -> None:

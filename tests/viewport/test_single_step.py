@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from raystream.base.errors import ViewerError
-from raystream.cameras.lens import lens_uniforms
 from raystream.renderer.inputs.settings import Settings
 from raystream.scene.camera import Camera
 from raystream.viewport.debug_views.inspector import Inspector, fill
@@ -52,30 +51,6 @@ def renderer(**photons: Any) -> Any:
     return SimpleNamespace(
         settings=settings, camera=CAMERA, gpu_scene=gpu_scene, photon_map=photon_map, prepared=prepared
     )
-
-
-@pytest.mark.parametrize("corner", [(0, 0), (7, 4)])
-def test_rays_of_a_part_of_the_picture(corner: tuple[int, int]) -> None:
-    machine: Any = Machine("pixel", "state")
-    fill(machine, renderer(), CAMERA, (64, 48), corner)
-    columns, rows = np.meshgrid(corner[0] + np.arange(3), corner[1] + np.arange(2))
-    np.testing.assert_array_equal(machine.written["pixel"]["at"], np.stack([columns, rows], axis=-1))
-    assert machine.written["state"].shape == (2, 3) and not machine.written["state"]["value"].any()
-    settings = renderer().settings
-    for name, value in {
-        **lens_uniforms(CAMERA, (64, 48), settings.pixel_filter),
-        **settings.sample_uniforms(True),
-        "of scene": "tables",
-    }.items():
-        assert repr(machine.uniforms[name]) == repr(value), name
-    assert machine.borrowed == []
-
-
-def test_rays_through_the_middle_of_pixel_and_lens() -> None:
-    machine: Any = Machine("pixel")
-    fill(machine, renderer(), CAMERA, (64, 48), centred=True)
-    for name, value in lens_uniforms(CAMERA.with_lens(0.0), (64, 48), "point").items():
-        assert repr(machine.uniforms[name]) == repr(value), name
 
 
 def test_photons_are_borrowed() -> None:
@@ -125,28 +100,6 @@ class Stage:
             name = ("eye", "walk")[number > 0]
             self.stats.passes.append(SimpleNamespace(step=name, fragments=4 - number, calls=5 - number, seconds=0.25))
             yield "pass"
-
-
-def test_passes_one_by_one() -> None:
-    stage = Stage([2, 2, 0, 2], [0, 2, 0, 0], [0, 0, 0, 0])
-    made = stage.made
-    assert not made.passes and made.active_share == 0.0 and made.per_state() == {}
-    assert made.step() and made.waiting == {"done": 1, "eye": 0, "walk": 3} and made.active == 3
-    first = made.passes[0]
-    assert (first.number, first.state, first.kernel, first.active, first.calls) == (1, "eye", "eye_kernel", 4, 5)
-    assert first.waiting == {"eye": 4, "walk": 0} and first.seconds == 0.25
-    assert made.step() and made.active == 1 and not made.complete
-    assert made.passes[1].waiting == {"eye": 0, "walk": 3} and made.passes[1].number == 2
-    assert made.step() and made.complete and not made.step() and not made.step()
-    assert made.passes[2].seconds == 0.25
-    assert (len(made.passes), sum(served.calls for served in made.passes)) == (3, 12)
-    assert (made.active_share, made.per_state()) == (0.5, {"eye": {}})
-
-
-@pytest.mark.parametrize(("budget", "passes"), [(0.0, 1), (1e9, 3)])
-def test_passes_of_a_budget(budget: float, passes: int) -> None:
-    made = Stage([2, 2, 0, 2], [0, 2, 0, 0], [0, 0, 0, 0]).made
-    assert made.run_to_end(budget) is (passes == 3) and len(made.passes) == passes
 
 
 def test_other_photons_begin_anew(monkeypatch: pytest.MonkeyPatch) -> None:

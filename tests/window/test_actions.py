@@ -17,49 +17,6 @@ from raystream.viewport.keymap import ACTIONS, BY_NAME, MODIFIERS, MOUSE, NAMED,
 
 needs_glfw = pytest.mark.skipif(importlib.util.find_spec("glfw") is None, reason="glfw is not installed")
 
-# What the window promises.
-PROMISED = {
-    "program.cast": ["1"],
-    "program.shadow": ["2"],
-    "program.whitted": ["3"],
-    "program.path": ["4"],
-    "program.photon": ["5"],
-    "camera.mode": ["Tab"],
-    "camera.frame": ["Home"],
-    "camera.focus": ["F"],
-    "camera.copy": ["Ctrl+C"],
-    "camera.paste": ["Ctrl+V"],
-    "fov.narrower": ["["],
-    "fov.wider": ["]"],
-    "tonemap.next": ["T"],
-    "exposure.up": ["+"],
-    "exposure.down": ["-"],
-    "exposure.auto": ["0"],
-    "pause": ["P"],
-    "statistics": ["Z"],
-    "panels": ["Ctrl+B"],
-    "full_screen": ["F11", "Alt+Enter"],
-    "screenshot.window": ["F12"],
-    "screenshot.picture": ["Ctrl+F12"],
-    "save.exr": ["Ctrl+S"],
-    "scene.open": ["Ctrl+O"],
-    "scene.reload": ["F5"],
-    "scene.previous": ["Left"],
-    "scene.next": ["Right"],
-    "help": ["H", "F1", "?"],
-    "quit": ["Ctrl+Q"],
-    "escape": ["Esc"],
-    "fly.forward": ["W"],
-    "fly.left": ["A"],
-    "fly.back": ["S"],
-    "fly.right": ["D"],
-    "fly.down": ["Q"],
-    "fly.up": ["E"],
-    "fly.fast": ["Shift"],
-    "fly.slow": ["Alt"],
-}
-
-
 # The table
 
 
@@ -71,13 +28,6 @@ def test_every_action_has_help_keys_and_a_group(action) -> None:
     for key in action.keys:
         assert parse_key(key) == key
     assert Keymap().text(action)
-
-
-def test_the_promised_keys_perform_what_they_should() -> None:
-    keymap = Keymap()
-    for name, keys in PROMISED.items():
-        for key in keys:
-            assert keymap.lookup(key) is BY_NAME[name]
 
 
 def test_names_are_unique_and_motions_are_those_of_flight() -> None:
@@ -291,15 +241,6 @@ def test_a_held_key_ends_whatever_modifiers_there_are_by_then() -> None:
 
 
 # What is shown
-
-
-def test_help_shows_every_action_once_and_the_mouse() -> None:
-    groups = Keymap().help_lines()
-    lines = [line for _, found in groups for line in found]
-    assert [line.action for line in lines if line.action] == list(ACTIONS)
-    assert [(line.keys, line.help) for line in lines if not line.action] == list(MOUSE)
-    assert len({title for title, _ in groups}) == len(groups)
-    assert ("H, F1 or ?", BY_NAME["help"].help, BY_NAME["help"]) in lines
 
 
 def test_markdown_table_is_one() -> None:

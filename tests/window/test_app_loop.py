@@ -11,7 +11,6 @@ import pytest
 pytest.importorskip("imgui_bundle", reason="imgui-bundle is not installed")
 pytest.importorskip("glfw", reason="glfw is not installed")
 
-from raystream.base.errors import ViewerError
 from raystream.viewport.host import ViewerHost
 from raystream.viewport.preferences import Preferences
 from raystream.viewport.viewport import Message, Overlays, PictureArea, ToneMapping
@@ -79,16 +78,6 @@ class Calls(list):
         self.order.append((f"{self.name}.{call[0]}", *call[1:]))
 
 
-@pytest.mark.parametrize("panels", [True, False])
-@pytest.mark.parametrize("size", [(400, 300), (0, 300), (400, 0)])
-def test_the_picture_fills_the_window(app: Any, panels: bool, size: Any) -> None:
-    """Under panels, too; of its pixels an event tells."""
-    app.view.overlays.panels.on, app.debug_views.inspector, app.window.size = panels, "inspector", size
-    app._measure()
-    assert app.view.area.scale == 2.0
-    assert app.view.take() == ([("lay_out", size, (7, 5))] if min(size) else [])
-
-
 @pytest.mark.parametrize(
     ("changes", "busy", "traced", "appearing"),
     [
@@ -137,38 +126,6 @@ def test_nothing_tells_how_far_it_is_before_there_are_panels(app: Any, gui: bool
     assert asked == [gui or appearing]
 
 
-def test_shaders_that_changed_are_compiled(app: Any) -> None:
-    app._draw, app.draw_schedule.due = lambda dt: None, lambda *given: False
-    app._watch.changed = lambda files: files == ["f"]
-    app.turn()
-    assert ("compilation.request", "changed shaders", app._reload_shaders) in app.order
-
-
-def test_what_is_drawn(app: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The picture, photons, what lies over it, the panels, the list of files; then it is shown."""
-    monkeypatch.setattr(app_module.time, "monotonic", iter((100.0, 100.5)).__next__)
-    app.session.under_way = "half"
-    app._draw(0.125)
-    screen = app.window.context.screen
-    assert app.order == [
-        ("canvas.grow", "half"),
-        ("frame_loop.expose",),
-        ("display.draw", "texture", screen, (800, 600), 1.5, "agx"),
-        ("input.begin", (400, 300), (800, 600), 0.125),
-        ("imgui.new_frame",),
-        ("space.draw", "desk"),
-        ("panels", "desk", app._gui.output),
-        ("file_list.draw",),
-        ("imgui.render",),
-        ("output.render", "drawn"),
-        ("view.take_shots",),
-        ("window.swap",),
-        ("canvas.restore_sampling",),
-        ("draw_schedule.note", 100.0, 0.5),
-    ]
-    assert (app.draws, app._pictures) == (11, 4)
-
-
 @pytest.mark.parametrize(
     ("blank", "points", "expected"),
     [
@@ -183,64 +140,6 @@ def test_the_picture_or_the_ground(app: Any, blank: bool, points: bool, expected
     drawn = [each for each in app.order if each[0] in ("display.draw", "screen.clear")]
     shown = [each[:1] if each[0] == "screen.clear" else (each[0], each[3], each[4]) for each in drawn]
     assert shown == expected and not any(each[0] == "canvas.grow" for each in app.order)
-
-
-@pytest.mark.parametrize("pixels", [(0, 600), (800, 0)])
-def test_nothing_is_drawn_without_pixels(app: Any, pixels: tuple[int, int]) -> None:
-    app.window.pixels = pixels
-    app._draw(0.1)
-    assert app.order == [] and app.draws == 10
-
-
-def test_photons(app: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What draws them is made when it is needed; cells first."""
-    made: list[Any] = []
-
-    def picture(device: Any) -> Noted:
-        made.append(device)
-        return Noted()
-
-    monkeypatch.setattr(app_module, "PhotonPicture", picture)
-    study, screen = app.debug_views.photons, app.window.context.screen
-    app._draw_photons((600, 500))
-    assert made == [] and app._photons is None
-    study.wires = lambda: ("lines", "colours")
-    app._draw_photons((600, 500))
-    assert made == [app.device]
-    assert app._photons.take() == [("wires", screen, (600, 500), "lines", "colours")]
-    study.scene = lambda: ("camera", "hits")
-    app._draw_photons((600, 500))
-    assert [each[0] for each in app._photons.take()] == ["wires"]  # no renderer yet
-    study.renderer = SimpleNamespace(photon_map=SimpleNamespace(streams="streams", stored=9))
-    app.view.area.scale, study.wires = 2.0, lambda: None
-    app._draw_photons((600, 500))
-    expected = ("points", screen, (600, 500), "camera", "streams", 9, "hits", 6.0)
-    assert app._photons.take() == [expected] and len(made) == 1
-
-
-def test_shaders_are_reloaded_all_or_none(app: Any) -> None:
-    app._photons = "photons"
-    app._reload_shaders()
-    names = ["canvas.reload", "display.reload", "auto_exposure.reload", "view.say", "session.abandon"]
-    assert [each[0] for each in app.order] == [*names, "debug_views.reloaded"] and app._photons is None
-    assert ("view.say", "shaders compiled anew") in app.order
-    app.order.clear()
-    app.view.message = Message("broken", is_error=True)  # another fault's line stays
-    app._reload_shaders()
-    assert not any(each[0] == "view.say" for each in app.order)
-
-    def fail() -> None:
-        raise ViewerError("a.glsl", "is wrong")
-
-    app.view.renderer = SimpleNamespace(reload=fail)
-    app.order.clear()
-    with pytest.raises(ViewerError):
-        app._reload_shaders()
-    assert app._broken == "a.glsl: is wrong" and ("session.abandon",) not in app.order
-    app.view.renderer = Noted()
-    app._reload_shaders()  # its own fault's line goes
-    assert ("view.say", "shaders compiled anew") in app.order and app._broken == ""
-    assert app.view.renderer.take() == [("reload",)]
 
 
 @pytest.mark.parametrize(
@@ -274,34 +173,6 @@ def test_what_is_saved(app: Any, full: bool, size: Any, error: Any, kept_size: A
     app.view.controller, kept.speed = None, 9.0
     app.release()
     assert kept.speed == 9.0
-
-
-@pytest.mark.parametrize("fails", [True, False])
-def test_it_runs_until_it_is_closed(app: Any, fails: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """And then releases what it has, whatever happened."""
-    turns: list[int] = []
-
-    def turn() -> None:
-        turns.append(1)
-        app.window.closing = len(turns) >= 4
-        if fails:
-            raise KeyboardInterrupt
-
-    app.turn, app.release, app.window.closing = turn, lambda: turns.append(-1), False
-    monkeypatch.setattr(app_module, "raise_dropped", lambda: turns.append(0))
-    if fails:
-        with pytest.raises(KeyboardInterrupt):
-            app.run()
-        assert turns == [0, 1, -1]
-    else:
-        app.run()
-        assert turns == [0, 1, 0, 1, -1]
-
-
-def test_a_scene_s_name_is_the_window_s(app: Any) -> None:
-    app.view.scene = SimpleNamespace(name="ring")
-    app._on_show(True)
-    assert app.order == [("window.set_title", "ring - Raystream"), ("frame_loop.shown", True)]
 
 
 # -- panels ------------------------------------------------------------------------------------------------------------

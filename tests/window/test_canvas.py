@@ -26,13 +26,6 @@ def session(device: Any) -> Session:
     return Session(renderer, SIZE, screen=PictureTexture(device))
 
 
-def test_the_picture_is_the_renderers(session: Session) -> None:
-    session.finish(converged=False)
-    assert session.complete and session.scale == 1.0 and session.progress == 1.0 and session.samples == 1
-    assert session.renderer is not None
-    np.testing.assert_array_equal(session.linear(), session.renderer.render(SIZE).linear)
-
-
 @pytest.mark.parametrize("size", [(1, 1), (1, 300), (513, 2), (257, 129)])
 def test_sizes(session: Session, size: tuple[int, int]) -> None:
     session.resize(size)
@@ -239,22 +232,3 @@ def test_pace_leaves_room_for_dear_rows() -> None:
 def test_gpus_get_larger_streams() -> None:
     small, large = (stream_shape(flag) for flag in (True, False))
     assert small[0] * small[1] < large[0] * large[1]
-
-
-def test_pieces_of_any_height_give_the_same_picture(session: Session) -> None:
-    renderer = session.renderer
-    assert renderer is not None
-    expected = renderer.render(SIZE).linear
-    heights = iter([1, 7, 64, 200, 3, *[31] * 100])
-    made, shares = np.zeros_like(expected), []
-    for event in renderer.sampler.render_tiles(
-        FramePlan(renderer.settings, renderer.camera, SIZE, tiling=Tiling((256, 128), lambda: next(heights)))
-    ):
-        shares.append(event.share)
-        if isinstance(event, TileDone):
-            part = event.tile
-            radiance = part.machine.read("radiance")["rgb"].reshape(-1, 3)
-            block = made[part.rows, part.columns]
-            block[...] = radiance[: block.shape[0] * block.shape[1]].reshape(block.shape)
-    np.testing.assert_array_equal(made, expected)
-    assert shares == sorted(shares) and shares[-1] == 1.0

@@ -160,66 +160,6 @@ def test_the_picture_s(panel_stage: Stage, controls: Controls) -> None:
     assert controls.click("PNG") == ["screenshot.picture"] and controls.click("EXR") == ["save.exr"]
 
 
-def test_what_looks_inside(panel_stage: Stage, controls: Controls) -> None:
-    from raystream.viewport.debug_views.probe import probe
-    from raystream.window.panels import panels
-
-    controls.show(panels._inside)
-    for name, action in (("Streams", "inspector.show"), ("Heat map", "heat.next"), ("Boxes", "wires.toggle")):
-        assert controls.click(name) == [action]
-    assert controls.click("Pixel probe") == []  # nothing is probed
-    panel_stage.debug_views.probe = probe(panel_stage.renderer, panel_stage.view.controller.camera, (64, 40), (32, 20))
-    controls.again()
-    assert controls.click("Pixel probe") == ["probe.show"]
-    panel_stage.debug_views.heat = "steps"
-    controls.again()
-    assert controls.click("Heat: steps") == ["heat.next"]
-
-
-def test_facts_of_scene_structure_and_memory(panel_stage: Stage, controls: Controls) -> None:
-    from raystream.window.panels import panels
-    from raystream.window.panels.widgets import memory
-
-    controls.show(panels._scene)
-    told = {"triangles": "2", "meshes": "1", "instances": "1", "materials": "1", "cameras": "0"}
-    assert controls.facts == told
-    assert controls.click("Open...") == ["scene.open"] and controls.click("Reload") == ["scene.reload"]
-    assert controls.choose("Recent", "b.ply") == ["/a/b.ply"]
-    controls.show(panels._structure)
-    assert controls.facts["triangles"] == "2"
-    panel_stage.renderer.render((8, 8))
-    controls.show(panels._statistics)
-    sizes = panel_stage.renderer.gpu_scene.resources.bytes()
-    assert sizes and controls.facts.items() >= {(f"   {name}", memory(size)) for name, size in sizes.items()}
-
-
-def heard(monkeypatch: pytest.MonkeyPatch, *names: str) -> list[str]:
-    """The texts that these functions of imgui are to draw from now on."""
-    said: list[str] = []
-
-    def noted(draw: Callable[..., None]) -> Callable[..., None]:
-        def drawn(*words: Any) -> None:
-            said.append(words[-1])
-            draw(*words)
-
-        return drawn
-
-    for name in names:
-        monkeypatch.setattr(imgui, name, noted(getattr(imgui, name)))
-    return said
-
-
-def test_more_notes_than_there_is_room_for(
-    panel_stage: Stage, controls: Controls, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from raystream.window.panels import panels
-
-    said = heard(monkeypatch, "text_colored", "text_disabled")
-    panel_stage.view.scene.warnings.extend(f"note {k}" for k in range(14))
-    controls.show(panels._scene)
-    assert "note 0" in said and "note 11" in said and "note 12" not in said and "and 2 more" in said
-
-
 def test_samples_and_effects_of_whitted(panel_stage: Stage, controls: Controls) -> None:
     from raystream.window.panels import options
 
@@ -263,25 +203,6 @@ def test_lights_are_put_somewhere(panel_stage: Stage, controls: Controls, monkey
     monkeypatch.setattr(panel_stage.editing, "grab_light", lambda light: held.append(light.name))
     controls.click("Move with the mouse")
     assert held == ["bulb"]
-
-
-def test_many_lights_and_none(panel_stage: Stage, controls: Controls) -> None:
-    import raystream
-    from raystream.scene.light import Light
-    from raystream.window.panels import options
-
-    scene = raystream.Scene.from_triangles([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
-    use(panel_stage, scene, program="cast", environment="none")
-    controls.show(options.draw_lights)
-    assert set(controls.places) == {"Markers##lights.show"}
-    scene.lights = [Light("point", f"bulb {k}") for k in range(options.MOST_LISTED + 2)]
-    panel_stage.session.update(scene)
-    controls.again()
-    listed = [name for name in controls.places if name.startswith("bulb")]
-    assert (
-        len(listed) == options.MOST_LISTED
-        and listed[-1] == f"bulb {options.MOST_LISTED - 1}##point{options.MOST_LISTED - 1}"
-    )
 
 
 def test_the_environment_is_chosen_and_its_sun_moved(panel_stage: Stage, controls: Controls) -> None:
@@ -339,36 +260,6 @@ def test_the_timeline(panel_stage: Stage, controls: Controls, monkeypatch: pytes
     scene.duration = 0.0
     controls.again()
     assert "##timeline.time" not in controls.places
-
-
-def test_policy_and_unroll(panel_stage: Stage, controls: Controls) -> None:
-    from raystream.window.panels import panels
-
-    use(
-        panel_stage,
-        panel_stage.view.scene,
-        program="cast",
-        machine="multipass",
-        fuse="none",
-        policy="threshold=0.5,active",
-    )
-    controls.show(panels._render)
-    assert controls.click("##share", 0.99)[-1]["policy"].share == pytest.approx(1.0, abs=0.02)
-    (asked,) = controls.click("all")
-    assert (asked["policy"].of, asked["policy"].share) == ("all", 1.0)
-    (asked,) = controls.choose("##policy", "naive")
-    assert asked["policy"].name == "naive"
-    assert controls.choose("##unroll", "16") == [{"unroll": "16"}]
-
-
-def test_tips_have_the_hotkey(panel_stage: Stage, controls: Controls, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the mouse rests on is told, with its key."""
-    from raystream.window.panels import panels
-
-    said = heard(monkeypatch, "text_colored")
-    controls.show(panels._inside)
-    panel_stage.turn(90, mouse=controls.at("Boxes"))  # a second and a half
-    assert panel_stage.view.keymap.text("wires.toggle") in said
 
 
 @pytest.mark.parametrize("size", [(1280, 1400), (960, 900)])

@@ -214,32 +214,6 @@ def bare(monkeypatch: pytest.MonkeyPatch) -> tuple[Any, Noted]:
     return made, asked
 
 
-def test_every_event_reaches_the_listener_as_it_came(bare: tuple[Any, Noted]) -> None:
-    window, asked = bare
-    to = Noted()
-    window.listen(to)
-    set_up = asked.take()
-    assert all(handle == 7 for _, handle, _ in set_up)
-    callbacks = {name: call for name, _, call in set_up}
-    for name, given, expected in (
-        ("key", (1, 2, 3, 4), ("on_key", 1, 2, 3, 4)),
-        ("char", (5,), ("on_character", 5)),
-        ("mouse_button", (1, 2, 3), ("on_button", 1, 2, 3)),
-        ("cursor_pos", (1.0, 2.0), ("on_move", 1.0, 2.0)),
-        ("scroll", (1.0, 2.0), ("on_wheel", 1.0, 2.0)),
-        ("framebuffer_size", (640, 480), ("on_resize", 640, 480)),
-        ("window_focus", (1,), ("on_focus", 1)),
-        ("window_focus", (0,), ("on_focus", 0)),
-        ("window_iconify", (1,), ("on_minimise", 1)),
-        ("drop", (("a", "b"),), ("on_drop", ("a", "b"))),
-        ("window_content_scale", (1.0, 1.5), ("on_scale", 1.0, 1.5)),
-        ("window_content_scale", (2.0, 1.5), ("on_scale", 2.0, 1.5)),
-    ):
-        callbacks[f"set_{name}_callback"](7, *given)
-        assert to.take() == [expected]
-    assert len(callbacks) == 10
-
-
 def test_an_interrupt_amid_an_event_is_raised_afterwards(bare: tuple[Any, Noted]) -> None:
     window, asked = bare
     stop = KeyboardInterrupt("now")
@@ -274,33 +248,6 @@ def test_full_screen_is_the_screen_under_the_window(bare: tuple[Any, Noted]) -> 
     assert asked.take() == [] and not window.full_screen
 
 
-def test_what_glfw_is_asked_for(bare: tuple[Any, Noted]) -> None:
-    window, asked = bare
-    normal, disabled = glfw.CURSOR_NORMAL, glfw.CURSOR_DISABLED
-    for call, expected in (
-        (lambda: window.grab(True), ("set_input_mode", 7, glfw.CURSOR, disabled)),
-        (lambda: window.grab(False), ("set_input_mode", 7, glfw.CURSOR, normal)),
-        (window.close, ("set_window_should_close", 7, True)),
-        (lambda: window.set_title("a"), ("set_window_title", 7, "a")),
-        (lambda: window.copy("text"), ("set_clipboard_string", None, "text")),
-        (window.wake, ("post_empty_event",)),
-        (window.swap, ("swap_buffers", 7)),
-    ):
-        call()
-        assert asked.take() == [expected]
-    window.release()
-    assert asked.take() == [("destroy_window", 7), ("terminate",)]
-    asked.get_window_content_scale = lambda handle: (1.0, 2.0)
-    asked.get_cursor_pos, asked.window_should_close = lambda handle: (3.0, 4.0), lambda handle: 1
-    assert (window.scale, window.cursor, window.closing, window.size) == (2.0, (3.0, 4.0), True, (300, 200))
-    for text, pasted in ((b"a\xff", "a\ufffd"), ("b", "b"), (None, ""), (b"", "")):
-        asked.get_clipboard_string = lambda _, text=text: text
-        assert window.paste() == pasted
-    for text, fault in ((b"no\xff", "no\ufffd"), ("plain", "plain")):
-        window._on_error(1, text)
-        assert window._fault == fault
-
-
 # -- commands ------------------------------------------------------------------------------------------------------
 
 
@@ -312,51 +259,6 @@ def desk(panel_stage: Any) -> Any:
     listing = Noted()
     made = app.handlers(panel_stage.context, window, lambda: listing.show())
     return SimpleNamespace(stage=panel_stage, window=window, list=listing, do=lambda name: made[name](), made=made)
-
-
-@pytest.mark.parametrize(
-    ("action", "name"),
-    [
-        ("wires.toggle", "boxes"),
-        ("help", "help"),
-        ("statistics", "statistics"),
-        ("panels", "panels"),
-    ],
-)
-def test_what_is_switched(desk: Any, action: str, name: str) -> None:
-    view = desk.stage.view
-
-    def state() -> dict[str, bool]:
-        return {each: overlay.on for each, overlay in vars(view.overlays).items()}
-
-    before = state()
-    for on in (not before[name], before[name]):
-        desk.do(action)
-        assert view.message.text == f"{name} {'on' if on else 'off'}" and state() == {**before, name: on}
-
-
-def test_the_window_s_commands(desk: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    view = desk.stage.view
-    for said in ("full screen on", "full screen off"):
-        desk.do("full_screen")
-        assert view.message.text == said
-    desk.do("quit")
-    assert desk.window.take() == [("close",)]
-    studies = desk.stage.debug_views
-    for action, expected in (
-        ("inspector.show", studies.toggle_inspector),
-        ("inspector.step", studies.step_inspector),
-        ("inspector.restart", studies.restart_inspector),
-        ("probe.show", studies.toggle_probe),
-        ("heat.next", studies.next_heat),
-        ("photons.points", studies.photons.toggle_points),
-        ("photons.cells", studies.photons.toggle_cells),
-    ):
-        assert desk.made[action] == expected
-    called: list[bool] = []
-    monkeypatch.setattr(studies, "step_inspector", lambda to_end=False: called.append(to_end))
-    desk.do("inspector.run")
-    assert called == [True]
 
 
 def test_lights_by_commands(desk: Any) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import threading
 import time
@@ -166,18 +165,6 @@ def test_the_mouse_chooses(hands: Hands, scenes: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(io, "mouse_double_click_time", PATIENCE)
     hands.click(1)
     hands.until(lambda: app.scene_loader.shown_path == str(scenes / "alpha.ply") and not found.visible, "the file")
-
-
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="the superuser reads every folder")
-def test_an_unreadable_folder(hands: Hands, scenes: Path) -> None:
-    found = opened(hands, scenes)
-    (scenes / "more").chmod(0)
-    hands.key("Return")
-    hands.until(lambda: found._shown.path == scenes / "more", "the folder")
-    assert found._shown.fault == f"{scenes / 'more'}: Permission denied" and found.visible
-    (scenes / "more").chmod(0o755)
-    hands.key("BackSpace")
-    hands.until(lambda: "*more*" in rows(found), "the folder above")
 
 
 def test_a_folder_that_is_gone_says_so(hands: Hands, scenes: Path) -> None:

@@ -50,38 +50,6 @@ def test_what_is_grabbed_beside_it_keeps_the_distance() -> None:
     np.testing.assert_allclose(place(found), (x + 20, y), atol=1e-9)
 
 
-@pytest.mark.parametrize("axis", "XYZ")
-def test_along_an_axis(axis: str) -> None:
-    x, y = place(START)
-    grab = Grab(START)
-    drag(grab, (x, y))
-    grab.constrain(axis)
-    k = "XYZ".index(axis)
-    goal = START + 0.8 * np.eye(3)[k]
-    found = drag(grab, place(goal))  # the cursor is on the line: there it goes
-    np.testing.assert_allclose(found, goal, atol=1e-9)
-    # Beside the line: the point whose way to the ray is square to both.
-    pixel = (place(goal)[0] + 13, place(goal)[1] - 21)
-    found = drag(grab, pixel)
-    way, eye = ray(pixel), np.asarray(CAMERA.origin)
-    nearest = eye + way * np.dot(found - eye, way)
-    assert np.dot(found - nearest, np.eye(3)[k]) == pytest.approx(0, abs=1e-9)
-    np.testing.assert_array_equal(np.delete(grab.shift, k), 0)
-
-
-@pytest.mark.parametrize("axis", "XYZ")
-def test_across_an_axis(axis: str) -> None:
-    x, y = place(START)
-    grab = Grab(START)
-    drag(grab, (x, y))
-    grab.constrain(axis, plane=True)
-    found = drag(grab, (x + 31, y + 17))
-    np.testing.assert_allclose(place(found), (x + 31, y + 17), atol=1e-9)
-    assert grab.shift["XYZ".index(axis)] == pytest.approx(0, abs=1e-12)
-    grab.constrain(axis, plane=True)
-    assert grab.axis is None and grab.text == "in the plane of the view"
-
-
 def test_rays_that_tell_no_place_move_nothing() -> None:
     grab = Grab((0.0, 0.0, 0.0))
     eye, forward = (0.0, 0.0, 5.0), np.array([0.0, 0.0, -1.0])

@@ -22,17 +22,6 @@ def wait(loader: LoadThread) -> tuple[str, Any]:
     return found
 
 
-def test_a_scene() -> None:
-    woken = threading.Event()
-    loader = LoadThread(str.upper, lambda scene, tell: f"{scene}!", woken.set)  # type: ignore[arg-type]
-    assert not loader.busy and loader.poll() is None
-    loader.start("a.ply")
-    assert loader.busy and loader.path == "a.ply"
-    assert wait(loader) == ("a.ply", "A.PLY!")
-    assert loader.poll() is None and not loader.busy
-    assert woken.wait(PATIENCE)
-
-
 def test_a_scene_that_is_there_is_only_prepared() -> None:
     def load(_: str) -> Any:
         raise AssertionError("loaded again")
@@ -77,18 +66,6 @@ def test_the_newest_wins() -> None:
     assert old is not None
     old.join(PATIENCE)
     assert loader.poll() is None and prepared == ["new"]  # nothing is built for nobody
-
-
-def test_cancel() -> None:
-    gate = threading.Event()
-    loader = LoadThread(lambda path: gate.wait(PATIENCE) and path, lambda scene, tell: scene)  # type: ignore[arg-type, return-value]
-    loader.start("a")
-    loader.cancel()
-    assert not loader.busy
-    gate.set()
-    assert loader._thread is not None
-    loader._thread.join(PATIENCE)
-    assert loader.poll() is None
 
 
 def test_building_tells_how_far_it_is_and_ends_when_it_is_not_wanted() -> None:

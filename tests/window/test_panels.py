@@ -14,165 +14,6 @@ from panel_stage import SIZE, Stage  # noqa: E402  # imports imgui
 
 from raystream.viewport.viewport import Message  # noqa: E402
 
-HANDLE = (110, 50)  # width and height, from the upper left, of where the button is that opens the panels
-
-
-def test_the_side_panel_and_the_status_line(panel_stage):
-    drawn = panel_stage.draw()
-    assert drawn[20:300, 20:300].mean() > 0.9
-    assert drawn[790, 20:1200].all() and not drawn[20:700, 320:].any()
-    panel_stage.view.overlays.panels.on = False
-    drawn = panel_stage.draw()
-    assert not drawn[HANDLE[1] :].any() and not drawn[:, HANDLE[0] :].any()  # but for the button that opens them
-    assert panel_stage.click(30, 20) == ["panels"]
-
-
-def test_every_overlay_is_drawn_somewhere(panel_stage):
-    panel_stage.view.overlays.panels.on = False
-
-    def shown() -> bool:
-        drawn = panel_stage.draw()
-        drawn[: HANDLE[1], : HANDLE[0]] = False
-        return bool(drawn.any())
-
-    for name, value in (
-        ("message", Message("a note")),
-        ("loading", ("building", None)),
-        ("loading", ("building", 0.5)),
-        ("statistics", True),
-        ("help", True),
-        ("compiling", "cast"),
-    ):
-        owner, name = panel_stage.place(name)
-        before = getattr(owner, name)
-        setattr(owner, name, value)
-        assert shown(), name
-        setattr(owner, name, before)
-        assert not shown(), name
-
-
-def test_errors_are_red(panel_stage):
-    panel_stage.view.overlays.panels.on, panel_stage.view.message = False, Message("a note")
-
-    def reddest() -> int:
-        panel_stage.draw()
-        pixels = np.frombuffer(panel_stage.target.read(components=4), np.uint8).reshape(-1, 4).astype(int)
-        return int((pixels[:, 0] - pixels[:, 2]).max())
-
-    assert reddest() < 20
-    panel_stage.view.message = Message("a note", is_error=True)
-    assert reddest() > 80
-
-
-def test_buttons_ask_the_application(panel_stage, monkeypatch):
-    """Clicks down a column of the section of rendering, and of the camera's; not on a heading, which would close it."""
-    from raystream.window.panels import panels
-
-    monkeypatch.setattr(panels, "SECTIONS", (("Render", panels._render, True),))
-    panel_stage.draw()
-    found = [asked for y in range(50, 280, 8) for asked in panel_stage.click(260, y)]
-    assert {"machine": "singlepass"} in found
-    assert {"mask": "none"} not in found  # greyed: the single pass has no mask
-    assert "program.path" not in found  # not registered
-    panel_stage.renderer.update(machine="multipass")
-    monkeypatch.setattr(panels, "SECTIONS", (("Picture", panels._picture, True),))
-    assert "program.cast" in [asked for y in range(50, 280, 8) for asked in panel_stage.click(60, y)]
-    monkeypatch.setattr(panels, "SECTIONS", (("Camera", panels._camera, True),))
-    assert "camera.copy" in [asked for y in range(50, 300, 8) for asked in panel_stage.click(60, y)]
-
-
-def test_every_setting_of_light_can_be_chosen(panel_stage, monkeypatch):
-    """Down the sections of samples and of lights: what is asked for reaches the renderer."""
-    import raystream
-    from raystream.window.panels import options as light_panels
-    from raystream.window.panels import panels
-
-    scene = raystream.load("cornell")
-    panel_stage.session.use(type(panel_stage.renderer)(scene, device=panel_stage.device, program="path"))
-    panel_stage.scene_loader.requested = panel_stage.renderer.settings
-    monkeypatch.setattr(panels, "SECTIONS", (("Samples", light_panels.draw_sampling, True),))
-    panel_stage.draw()
-    found = [
-        asked
-        for y in range(46, 320, 8)
-        for x in (255, 278)
-        for asked in panel_stage.click(x, y)
-        if isinstance(asked, dict)
-    ]
-    assert {"strategy": "bsdf"} in found and {"light_sampler": "tree"} in found and {"seed": 1} in found
-    asked = {name for each in found for name in each}
-    assert asked >= {"depth", "strategy", "light_sampler", "roulette", "clamp", "seed"}
-    assert panel_stage.session.stop.spp > 100  # its slider was clicked, too
-    monkeypatch.setattr(panels, "SECTIONS", (("Lights", light_panels.draw_lights, True),))
-    panel_stage.draw()
-    found = [asked for y in range(46, 200, 8) for x in (60, 170, 280) for asked in panel_stage.click(x, y)]
-    assert panel_stage.markers.chosen == (True, 7) and panel_stage.markers.visible
-    assert "lights.show" in found
-    monkeypatch.setattr(panels, "SECTIONS", (("Environment", light_panels.draw_environment, True),))
-    panel_stage.draw()
-    found = [asked for y in range(46, 200, 8) for x in (60, 170, 280) for asked in panel_stage.click(x, y)]
-    assert {"environment.toggle", "ground.toggle"} <= {each for each in found if isinstance(each, str)}
-
-
-def test_every_option_of_photons_can_be_chosen(panel_stage, monkeypatch):
-    """Down the section, which is greyed under another program: what is asked for reaches the renderer."""
-    from raystream.options.tracing import PHOTONS
-    from raystream.window.panels import panels
-    from raystream.window.panels.options import draw_photons
-
-    monkeypatch.setattr(panels, "SECTIONS", (("Photons", draw_photons, True),))
-    panel_stage.draw()
-
-    def asked() -> list[Any]:
-        return [asked for y in range(46, 52 + 24 * len(PHOTONS), 10) for asked in panel_stage.click(250, y)]
-
-    assert not asked()
-    panel_stage.renderer.update(program="photon", estimate="nearest")
-    panel_stage.scene_loader.requested = panel_stage.renderer.settings
-    panel_stage.draw()
-    names = {name for each in asked() if isinstance(each, dict) for name in each}
-    assert names >= {"photons", "photon_bounces", "nearest"}
-    assert panel_stage.renderer.settings.photons > 1 << 16 and panel_stage.renderer.settings.photon_bounces > 32
-
-
-def test_cameras_are_chosen_by_name(panel_stage, monkeypatch):
-    """The list folds out below the place that is clicked, one name in a line."""
-    import raystream
-    from raystream.window.panels import panels, widgets
-
-    scene = raystream.load("cornell")
-    panel_stage.session.use(type(panel_stage.renderer)(scene, device=panel_stage.device, program="cast"))
-    told, places = [], []
-    combo = widgets.combo
-
-    def noted(name: str, values: list[str], current: str) -> str | None:
-        chosen = combo(name, values, current)
-        if name == "view":
-            told.append((values, current))
-            places.append((imgui.get_item_rect_min(), imgui.get_item_rect_max()))
-        return chosen
-
-    monkeypatch.setattr(widgets, "combo", noted)
-    monkeypatch.setattr(panels, "SECTIONS", (("Camera", panels._camera, True),))
-    panel_stage.view.take(scene.cameras[0])
-    panel_stage.draw()
-    names = ["front", "corner", "blocks", "light"]
-    assert told[-1] == ([f"{name}##{k}" for k, name in enumerate(names)], "front##0")
-    panel_stage.view.controller.orbit(3, 0)
-    panel_stage.draw()
-    assert told[-1][1] == "front, corner, blocks, light"
-    low, high = places[-1]
-    x, y, tall = (low.x + high.x) / 2, (low.y + high.y) / 2, high.y - low.y
-    chosen = []
-    for line in range(1, 6):
-        panel_stage.click(x, y)
-        panel_stage.click(x, y + line * tall)
-        panel_stage.click(1000, 600)
-        if panel_stage.view.controller.camera in scene.cameras:
-            chosen.append(panel_stage.view.controller.camera.name)
-            assert panel_stage.scene_loader.camera_index == names.index(chosen[-1])
-    assert list(dict.fromkeys(chosen)) == names
-
 
 def test_variants_are_chosen_by_name(panel_stage, monkeypatch):
     """The list offers them where there are some, and the file's own look."""
@@ -323,15 +164,6 @@ def test_the_inspector_shows_a_stream(panel_stage):
     assert panel_stage.draw_imgui.context.error == "GL_NO_ERROR"
 
 
-def test_the_probe_is_a_table(panel_stage):
-    from raystream.viewport.debug_views.probe import probe
-
-    panel_stage.draw()
-    panel_stage.debug_views.probe = probe(panel_stage.renderer, panel_stage.view.controller.camera, (64, 40), (32, 20))
-    drawn = panel_stage.draw()
-    assert drawn[600:740, 340:900].mean() > 0.9
-
-
 @pytest.mark.parametrize("size", [(1, 1), (40, 30), (230, 150), (400, 220), (700, 400), (7680, 4320)])
 @pytest.mark.parametrize("scale", [1.0, 2.5])
 def test_any_window(panel_stage, size, scale):
@@ -362,14 +194,6 @@ def test_another_scale_and_back(panel_stage):
     panel_stage.draw()
     assert style() == plain
     assert len(imgui.get_io().fonts.fonts) == atlas
-
-
-def test_without_a_scene(panel_stage):
-    panel_stage.session.leave()
-    panel_stage.view.controller = None
-    assert panel_stage.draw().any()
-    panel_stage.view.overlays.help.on = panel_stage.view.overlays.statistics.on = True
-    assert panel_stage.draw().any()
 
 
 @pytest.fixture
