@@ -11,8 +11,6 @@ from PIL import Image as Pillow
 
 from raystream.base.errors import ViewerError
 from raystream.formats.objects import VIRIDIS, Gathered, load, scene_of, taken, z_up_camera
-from raystream.formats.objects.pyvistas import VIRIDIS
-from raystream.formats.objects.surface import Gathered, z_up_camera
 from raystream.scene.camera import Camera
 from raystream.scene.projections import Orthographic
 

@@ -10,7 +10,6 @@ import pytest
 
 from raystream.renderer.preview.scheduler import SENT_AT_LAST, SENT_FILLING, SENT_GROWTH, SENT_REFINING
 from raystream.viewport import canvas
-from raystream.viewport.auto_exposure import AutoExposure
 from raystream.viewport.canvas import IN_MOTION, IN_REFINING, Bitmaps
 from raystream.viewport.picture_texture import AutoExposure
 from raystream.viewport.viewport import PictureArea, ToneMapping
