@@ -55,7 +55,7 @@ WISHES: tuple[tuple[str, str, str, str], ...] = (
         "Not used: fragment programs of OpenGL 3.3 walk.",
     ),
     (
-        "D 5.2, 5.4.2",
+        "D 5.2, 5.4.2, P2 5.2",
         "Conditional streams and a stream buffer on the chip.",
         "The idea is older than the wish: U. J. Kapasi et al., Efficient Conditional Operations for Data-parallel "
         "Architectures, MICRO 33, 2000. In software as compacted queues: S. Laine, T. Karras, T. Aila, Megakernels "
@@ -79,7 +79,7 @@ WISHES: tuple[tuple[str, str, str, str], ...] = (
         "Simulated: rays sorted by direction and origin (section Texture cache).",
     ),
     (
-        "P2 5.1",
+        "D 3.3.3, P2 3.1.3",
         "Mailboxing: no triangle tested twice by a ray.",
         "J. Amanatides, A. Woo, A Fast Voxel Traversal Algorithm for Ray Tracing, Eurographics 1987, has it for grids; "
         "in trees of boxes, where each triangle stands once, it is not needed (I. Wald, S. Boulos, P. Shirley, Ray "
@@ -95,26 +95,26 @@ WISHES: tuple[tuple[str, str, str, str], ...] = (
         "Integers throughout; --limits 2004 shows the day without them. The grid has blocks behind a table of tiles.",
     ),
     (
-        "D 6.4.2",
+        "D 6.4.2, P3 4.2",
         "No read-back: the vertex program fetches photons itself.",
         "Textures in vertex programs since 2004 (Shader Model 3.0); transform feedback since OpenGL 3.0 (2008).",
         "Done, and the read-back beside it: --photon-points fetch or read-back.",
     ),
     (
-        "D 6.4",
+        "D 6.4.1, P3 4.1",
         "Several outputs of a kernel, so that nothing has to be packed.",
         "ARB_draw_buffers, in OpenGL 2.0 (2004).",
         "Done: no instruction of packing is left (table 6.2).",
     ),
     (
-        "D 6.4.3",
+        "D 6.4.3, P3 4.3",
         "A computation mask of single pixels.",
         "Branches that skip work, since Shader Model 3.0 (2004), for groups of pixels; early depth tests of single "
         "ones.",
         "Done: --mask depth, stencil, tiles, compared in two sections.",
     ),
     (
-        "D 6.4.4",
+        "D 6.4.4, P3 4.4",
         "A hash table of cells in place of the dense grid.",
         "M. Teschner et al., Optimized Spatial Hashing for Collision Detection of Deformable Objects, Vision, "
         "Modeling, and Visualization 2003; for photons T. Hachisuka, H. W. Jensen, Parallel Progressive Photon Mapping "
@@ -123,14 +123,14 @@ WISHES: tuple[tuple[str, str, str, str], ...] = (
         "cells).",
     ),
     (
-        "D 6.4",
+        "D 6.4.5, P3 4.5",
         "Final gather by distributed rays.",
         "R. Wang et al., An Efficient GPU-based Approach for Interactive Global Illumination, ACM Transactions on "
         "Graphics 28 (3), 2009.",
         "Done: --final-gather N.",
     ),
     (
-        "D 6.4",
+        "D 6.4.5, P3 4.5",
         "Irradiance gradients, to interpolate between few samples.",
         "After G. J. Ward, P. S. Heckbert, Irradiance Gradients, Eurographics Workshop on Rendering 1992: W. Jarosz, "
         "M. Zwicker, H. W. Jensen, Irradiance Gradients in the Presence of Participating Media and Occlusions, "
@@ -139,7 +139,7 @@ WISHES: tuple[tuple[str, str, str, str], ...] = (
         "Not done: the window's irradiance cache has no gradients.",
     ),
     (
-        "D 6.4",
+        "D 6.4.5, P3 4.5",
         "Adaptive sampling, with a tenth of the samples.",
         "M. Zwicker et al., Recent Advances in Adaptive Sampling and Reconstruction for Monte Carlo Rendering, "
         "Computer Graphics Forum 34 (2), 2015.",
@@ -191,20 +191,20 @@ WISHES: tuple[tuple[str, str, str, str], ...] = (
         "Done.",
     ),
     (
-        "A",
+        "A 6",
         "Four rays at once (packets).",
         "I. Wald, P. Slusallek, C. Benthin, M. Wagner, Interactive Rendering with Coherent Ray Tracing, Computer "
         "Graphics Forum 20 (3), 2001; on graphics processors the warp does it (T. Aila, S. Laine, 2009, as above).",
         "Simulated: what packets of four fetch and test (section Classical ray tracing of seven scenes).",
     ),
     (
-        "A, D 5.3",
+        "A 6, D 5.3, P2 3.1.4",
         "Hybrid: the pipeline finds first hits, rays do shadows and reflections.",
         "C. Barre-Brisebois et al., Hybrid Rendering for Real-Time Ray Tracing, in Ray Tracing Gems, Apress 2019.",
         "Done: --first-hits raster.",
     ),
     (
-        "A",
+        "A 6",
         "A single ray cast in a pass; code of its own for shadow rays.",
         "Queues by kind of work: S. Laine, T. Karras, T. Aila, 2013, as above.",
         "Done: --fuse ray. Shadow rays have no code of their own: one walk serves all rays, and ends with the first "
@@ -212,14 +212,14 @@ WISHES: tuple[tuple[str, str, str, str], ...] = (
         "of those that ask for any.",
     ),
     (
-        "A",
+        "A 6",
         "Two boards with load balancing.",
         "Renderers split pictures or samples among boards (S. G. Parker et al., OptiX: A General Purpose Ray Tracing "
         "Engine, ACM Transactions on Graphics 29 (4), 2010).",
         "Tiles and samples are shared among processes of several machines; not among boards of one process.",
     ),
     (
-        "A",
+        "A 4.1",
         "A library that allocates textures.",
         "Vulkan Memory Allocator (AMD, 2017 and after) and the like.",
         "An own arena of textures for streams and memories.",

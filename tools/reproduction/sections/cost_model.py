@@ -1,4 +1,4 @@
-"""The cost model of D 5.2.1 and P2 3.2, and figures 5.3 to 5.5: instructions and bytes of SIMD and MIMD."""
+"""The cost model of D 5.2.1 and P2 3.2, and figures 5.3 to 5.5 of D 5.2.2: instructions and bytes of SIMD and MIMD."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ FORMULA = (
 )
 ALL = 0.01  # of the bytes: what "all" may leave out
 SENTENCES = (
-    ("D 5.2.1, P2 4.1", "Traversal and intersection dominate the cost.", "dominate"),
+    ("D 5.2.2, P2 4.1", "Traversal and intersection dominate the cost.", "dominate"),
     ("D 5.2.1, P2 4.1", "The grids' resolutions make traversal and intersection take equal time.", "equal amounts"),
-    ("D 5.2.1", "SIMD's instructions per byte match the Radeon 9700 Pro's.", "match the Radeon"),
-    ("D 5.2.1, P2 4.1", "MIMD is limited by instructions, not by bandwidth.", "limited by"),
-    ("D 5.2.1, P2 4.1", "All of MIMD's bandwidth is for voxels and triangles.", "all bytes of MIMD"),
+    ("D 5.2.2, D 5.2.4", "SIMD's instructions per byte match the Radeon 9700 Pro's.", "match the Radeon"),
+    ("D 5.2.2, P2 4.2", "MIMD is limited by instructions, not by bandwidth.", "limited by"),
+    ("D 5.2.2, P2 4.2", "All of MIMD's bandwidth is for voxels and triangles.", "all bytes of MIMD"),
 )
 UNITS = {
     "dominate": "their share",
@@ -175,7 +175,11 @@ def _conclusions(own: list[Check], printed: list[Check]) -> Iterator[Conclusion]
         )
 
 
-@section("cost_model", paper="D 5.2.1, P2 3.2, P2 4.1", title="The cost model (figures 5.3 to 5.5; P2 7 and 8)")
+@section(
+    "cost_model",
+    paper="D 5.2.1, D 5.2.2, P2 3.2, P2 4.1, P2 4.2",
+    title="The cost model (figures 5.3 to 5.5; P2 7 and 8)",
+)
 def make(context: Context) -> Iterator[Part]:
     """C = R (C_r + v C_v + t C_t + s C_s) + R P C_state, over the published figures and ours."""
     yield Text(FORMULA)
@@ -355,7 +359,7 @@ def _buffers(context: Context, works: Mapping[str, Workload]) -> Table:
             )
         )
     return Table(
-        "A stream buffer on the chip, with conditional output (D 5.2, 5.4.2)",
+        "A stream buffer on the chip, with conditional output (D 5.2.3, 5.4.2)",
         (
             *("view", "rays held", "launches of traversal", "of intersection", "lanes used"),
             *("bytes a ray off chip", "on chip", "SIMD", "MIMD"),

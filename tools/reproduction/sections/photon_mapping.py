@@ -1,4 +1,4 @@
-"""D 6.3.2: pictures of photon mapping and how they converge; figures 6.7 and 6.8."""
+"""D 6.3.1 and 6.3.4: pictures of photon mapping and how they converge; figures 6.7 and 6.8."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ LIT, BRIGHT = 25, 128  # of 255, as displayed: the caustic, and what is bright o
 DONE = 0.999  # of the points: all but those in the most crowded cells
 
 
-@section("fig_6_7", paper="D 6.3.2, P3 3.1", title="Pictures of the three scenes (figure 6.7)", order=3)
+@section("fig_6_7", paper="D 6.3.1, P3 3.1", title="Pictures of the three scenes (figure 6.7)", order=3)
 def fig_6_7(context: Context) -> Iterator[Part]:
     """By either map, and by a reference in NumPy."""
     names = tuple(PUBLISHED)[:2] if context.quick else tuple(PUBLISHED)
@@ -78,7 +78,9 @@ def _encoded(found: dict[str, Any]) -> dict[str, Any]:
 # -- figure 6.8 ----------------------------------------------------------------------------------------------------
 
 
-@section("fig_6_8", paper="D 6.3.2, P3 3.2", title="Visual convergence of GLASS BALL (figure 6.8)", order=4)
+@section(
+    "fig_6_8", paper="D 6.3.4, P3 3.4, D 6.3.1, P3 3.1", title="Visual convergence of GLASS BALL (figure 6.8)", order=4
+)
 def fig_6_8(context: Context) -> Iterator[Part]:
     """The estimate after more and more visits of photons and cells, one a pass."""
     scale = 4 if context.quick else 2
@@ -148,7 +150,8 @@ def fig_6_8(context: Context) -> Iterator[Part]:
         bound=f"bright: displayed by more than {BRIGHT} of 255",
     )
     for claim, check in zip(LOOKING, checks, strict=True):
-        yield Conclusion("D 6.3.2, P3 3.2", claim, [check.passed], f"published {check.published}, here {check.ours}")
+        place = "D table 6.1, P3 table 1" if claim == LOOKING[-1] else "D 6.3.1, P3 3.1"
+        yield Conclusion(place, claim, [check.passed], f"published {check.published}, here {check.ours}")
 
 
 class _Caustic(NamedTuple):

@@ -80,7 +80,7 @@ def scenes(context: Context) -> Iterator[Part]:
     )
     yield Conclusion(
         "P2 5.1",
-        f"Scenes of a million triangles take {least} to {most} MB of textures.",
+        f"Some scenes that were looked at take {least} to {most} MB of textures.",
         [least <= row[-1] <= most for row in rows if row[-1] > SMALL],
         ", ".join(dict.fromkeys(f"{row[-1]} MB" for row in rows if row[-1] > SMALL)),
     )
@@ -105,7 +105,7 @@ def _scene(context: Context, name: str) -> dict[str, Any]:
     return {"triangles": len(space.corners), "grid": grid, "megabytes": 4e-6 * words}
 
 
-@section("fig_3_3", paper="D 3.3, P2 fig. 3", title="Pictures of the four ray tracers (figure 3.3)", order=2)
+@section("fig_3_3", paper="D 3.3.4, P2 3.1.4", title="Pictures of the four ray tracers (figure 3.3)", order=2)
 def tracers(context: Context) -> Iterator[Part]:
     """The bunny by each of them."""
     size, view = edge(context, 384), measured.SOURCES[measured.BUNNY]
@@ -126,7 +126,7 @@ def tracers(context: Context) -> Iterator[Part]:
         yield Figure(title, png=picture, alt=f"a bunny on a ground, by {title.lower()}")
 
 
-@section("fig_5_8", paper="D 5.3, D fig. 5.8", title="The Cornell box with soft shadows (figure 5.8)", order=3)
+@section("fig_5_8", paper="D 5.3", title="The Cornell box with soft shadows (figure 5.8)", order=3)
 def cornell(context: Context) -> Iterator[Part]:
     """Several views, first hits by feed-forward."""
     size, spp = edge(context, 320), 4 if context.quick else 64
@@ -141,7 +141,7 @@ def cornell(context: Context) -> Iterator[Part]:
     )
 
 
-@section("fig_5_9", paper="D 5.3, D fig. 5.9", title="The teapotahedron (figure 5.9)", order=4)
+@section("fig_5_9", paper="D 5.3", title="The teapotahedron (figure 5.9)", order=4)
 def teapotahedron(context: Context) -> Iterator[Part]:
     """Left with shadows and reflections, right with reflections alone."""
     size, spp = edge(context, 512), 1 if context.quick else 4
@@ -157,7 +157,7 @@ def teapotahedron(context: Context) -> Iterator[Part]:
     )
 
 
-@section("fig_5_10", paper="D 5.3, D fig. 5.10", title="A Quake3 level (figure 5.10)", order=5)
+@section("fig_5_10", paper="D 5.3", title="A Quake3 level (figure 5.10)", order=5)
 def quake(context: Context) -> Iterator[Part]:
     """Feed-forward shading, and shadows by rays."""
     size = edge(context, 384)

@@ -72,7 +72,7 @@ def table_5_3(context: Context) -> Iterator[Part]:
             list(grades.values()),
             f"{sum(grades.values())} of the {len(grades)} kernels of the walk within a quarter of the printed number",
         )
-    yield from faults("D 5.3", "table 5.3")
+    yield from faults("D 5.3")
 
 
 def _instructions(kernel: str, theirs: int, number: Any, plain: dict[str, Instructions]) -> Cell:

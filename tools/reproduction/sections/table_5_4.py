@@ -102,7 +102,7 @@ def make(context: Context) -> Iterator[Part]:
     yield _by_view(tried)
     devices = [check for check in checks if check.kind == CLAIM]
     yield Conclusion(
-        "D 5.1.3, D table 5.4",
+        "D 5.1.3, D 5.3",
         "Each type of ray runs to its end before the next, so that set-up is one pass for each.",
         [check.passed for check in devices],
         f"{sum(check.passed is True for check in devices)} of {len(devices)} scenes on this device; these runs end "

@@ -181,7 +181,7 @@ def _claims(found: Mapping[str, dict[str, Any]]) -> Iterator[Part]:
     )
     recursion = [each["CPU"] / each["emulation"] for each in median.values()]
     yield Conclusion(
-        "T table 2",
+        "T 6.4.4, table 2",
         "On the CPU the recursion takes longer than the kernels one after the other.",
         [each > 1 for each in recursion],
         f"published CPU over emulation {_listed(each[0] / each[1] for each in SECONDS.values())}, over a scene graph; "

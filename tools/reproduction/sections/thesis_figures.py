@@ -1,4 +1,4 @@
-"""Figures of T 6.2 to 6.4: structure, vectors, arrays, kernels and their layers; and what colours of vertices cost."""
+"""Figures of T 6 to 6.4: structure, vectors, arrays, kernels and their layers; and what colours of vertices cost."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from reproduction.simulators.whitted.processor import Processor
 
 from .. import timed
 from ..context import Context
-from ..model import OURS, OWN, Absent, AbsentError, Check, Figure, Part, Table
+from ..model import OURS, OWN, AbsentError, Check, Figure, Part, Table
 from ..published.thesis import SCENES
 from ..registry import section
 from ..shown import webp
@@ -26,10 +26,6 @@ from ..thesis_back_ends import DEPTH, FRAME, SKY, Draw, drawn, fragments, going_
 from ..thesis_drawings import ANGLE, INDEX, directions, draw_kernels, draw_structure, draw_vectors
 from .thesis import model as scene_of
 
-NOT_AT_HAND = (
-    "not comparable: the printed drawings are not at hand, and no numbers of theirs are published; ours are of what "
-    "the text beside them says, and its claims are measured in the section on what stands beside them"
-)
 EDGE, QUICK = 192, 48
 LONG = 4.0  # seconds a case of the vertices' colours
 ANGLE_BOUND = 1e-5  # radians; float32
@@ -46,16 +42,15 @@ ARRAYS = {
 
 @section(
     "thesis_figures",
-    paper="T 6.2, T 6.4",
+    paper="T 6, T 6.2, T 6.4",
     title="Structure, vectors and kernels (figures 6-1 to 6-16)",
     order=1,
     timed=True,
 )
 def make(context: Context) -> Iterator[Part]:
     """Drawn from what the back ends run."""
-    yield Absent("Figures 6-1 to 6-4, 6-7 to 6-10 and 6-14 as printed", NOT_AT_HAND)
     yield Figure(
-        "T 6.2 (figures 6-1 to 6-4): two levels by escape indices",
+        "Figure 6-3: primary and secondary BVHs, traversed by escape indices",
         svg=draw_structure(),
         note="Three instances of an object of four triangles, boxes halved in the middle, a primitive in a leaf, as "
         "the back ends read them. Filled: the nodes that one ray is tested against. After a miss comes the node of the "
@@ -76,7 +71,7 @@ def make(context: Context) -> Iterator[Part]:
 
 def _vectors() -> Iterator[Part]:
     yield Figure(
-        "T 6.3 (figures 6-7 to 6-10): reflected and refracted rays",
+        "Figure 6-8: specular reflection, and refraction",
         svg=draw_vectors(),
         note=f"From the tracer's own shading, index {INDEX:g}: incident (black), reflected (orange), refracted "
         "(green). Leaving glass, and beyond the critical angle, are cases that the thesis's formulas lack.",
@@ -134,7 +129,7 @@ def _layers(context: Context) -> Iterator[Part]:
     edge = QUICK if context.quick else EDGE
     made = context.keep(("layers", edge), lambda: _layered(edge))
     yield Figure(
-        "T 6.4: layers of the picture, level by level",
+        "Layers of the picture, level by level",
         png=made["picture"],
         note=f"Rays of levels 0 to {DEPTH}: {', '.join(f'{each:,}' for each in made['rays'])}. "
         "The picture is their sum.",
