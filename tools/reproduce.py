@@ -122,7 +122,7 @@ def _run(arguments: argparse.Namespace, words: list[str]) -> int:
         forced = arguments.update is None and bool(arguments.only or arguments.timed)
         path, checks = run.report(context, sections, command, lines, forced)
     for kind, count in tallies(checks).items():
-        print(f"{TALLIES[kind]}: {count.passed} agree, {count.failed} differ, {count.beside} not comparable")
+        print(f"{TALLIES[kind]}: {count.passed} agree, {count.failed} differ, {count.beside} beside")
     units = _made(context) if stored is None else units
     took = duration(time.perf_counter() - began)
     print(f"{units}, in {took}; wrote {path} ({os.path.getsize(path) / 1e6:.1f} MB)")

@@ -191,15 +191,16 @@ def test_the_mimd_machine_s_ratio_is_not_reached(room, context: Context, monkeyp
     assert unrolling._alone(found).svg.startswith("<?xml")
 
 
-@pytest.mark.parametrize(("change", "passed"), [(0.05, True), (-0.05, True), (-0.20, False), (0.12, False)])
-def test_less_than_ten_percent_is_no_fifth_less(change: float, passed: bool) -> None:
+@pytest.mark.parametrize(("change", "passed"), [(0.05, True), (-0.05, True), (-0.20, True), (0.12, False)])
+def test_less_than_ten_percent_more_is_no_eighth(change: float, passed: bool) -> None:
     plain = [100, 1.0, 1.0, 1.0, 1.0]
     found = {"1 1": plain, "4 2": [30, 1 + change, 0.5, 0.4, 1.2], "4 4": [20, 1.0, 0.4, 0.3, 1.4], "runs": [9.0, 3.0]}
     moved, suppressed, instructions = unrolling.checks("x", found)
     assert (moved.passed, suppressed.passed, instructions.passed) == (True, True, passed)
     assert "+20.0 % where every call of a pass loads" in instructions.bound
-    found["4 2"][2] = 0.3  # far more is saved than was said: no agreement
-    assert unrolling.checks("x", found)[0].passed is False
+    for bytes_, passed in ((0.3, True), (0.56, False)):  # more is saved than was said; less than half
+        found["4 2"][2] = bytes_
+        assert unrolling.checks("x", found)[0].passed is passed
 
 
 def test_naive_s_bound_without_the_few_that_set_it() -> None:

@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +64,7 @@ HEADS = {
     ARITHMETIC: ("Statement of a paper", "Printed", "By its own numbers"),
     OWN: ("Test of ours", "Expected", "Found"),
 }
-VERDICTS = ("holds", "in part", "does not hold here", "not comparable")
+VERDICTS = ("holds", "in part", "does not hold here", "shown beside")
 
 
 class Block(list[Any]):
@@ -122,9 +123,10 @@ def blocks(parts: Sequence[Any]) -> list[Any]:
     return found
 
 
-def reasons(table: Table) -> list[str]:
-    """The reasons of its cells' grades, each once: the notes under it."""
-    return list(dict.fromkeys(value.reason for row in table.rows for value in row if isinstance(value, Cell)))
+def reasons(table: Table, graded: bool = True) -> list[str]:
+    """The reasons of its cells' grades, each once: the notes under it; or of those that have none."""
+    cells = [value for row in table.rows for value in row if isinstance(value, Cell)]
+    return list(dict.fromkeys(each.reason for each in cells if (each.agrees is not None) == graded))
 
 
 def concluded(sections: Sequence[Section]) -> list[tuple[Section, Conclusion]]:
@@ -288,6 +290,7 @@ def page(sections: Sequence[Section], facts: dict[str, Any], command: str) -> st
         "blocks": blocks,
         "by_kind": by_kind,
         "reasons": reasons,
+        "ungraded": partial(reasons, graded=False),
         "claims": lambda checks: [check for check in checks if check.kind == CLAIM],
         "inline": lambda svg, prefix: Markup(inline(svg, prefix)),
         "narrow": narrow,

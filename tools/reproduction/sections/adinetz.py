@@ -21,7 +21,7 @@ from reproduction.simulators.whitted.model import hierarchy
 from .. import timed
 from ..context import Context
 from ..diagram_drawings import draw_loops, draw_texture
-from ..grades import NOT_PRINTED, OTHER_DEVICE, beside
+from ..grades import NOT_PRINTED, OTHER_DEVICE, POINTS, at_points, beside
 from ..model import OURS, OWN, Check, Conclusion, Figure, Part, Table
 from ..plane_tests import CONDITION, by_test, differing
 from ..published.adinetz import DEVICE, FIGURES, INTERFACE, SIZE, TABLE, TEXTURE
@@ -80,8 +80,7 @@ METHOD = (
     ("End of a path", "the greatest depth, or a least intensity", f"the greatest depth, {SETTINGS['depth']}"),
     ("Light", "point lights, Phong shading", "the same; point, distant and area lights"),
 )
-# The rule of 10 %: a gain about it lies within these.
-LEAST, MOST = 0.05, 0.15
+GAIN = 0.10  # of the conditional
 SHARE = 0.005  # of the pixels that the planes may show another way: along edges
 PACKET = 4
 
@@ -223,8 +222,8 @@ def _tests(context: Context, edge: int) -> Iterator[Part]:
     yield Conclusion(
         "A 4.3",
         "A conditional around the triangle's test gains about 10 %.",
-        [LEAST <= each <= MOST for each in gains],
-        f"{', '.join(f'{each:+.1%}' for each in gains)} for {', '.join(names)}, about being {LEAST:.0%} to {MOST:.0%}; "
+        [at_points(GAIN, each) for each in gains],
+        f"{', '.join(f'{each:+.1%}' for each in gains)} for {', '.join(names)}, to {100 * POINTS:.0f} points; "
         f"on {context.device_name}; published on an {DEVICE}",
     )
 

@@ -10,7 +10,7 @@ from reproduction.simulators.machines import stream_buffer
 
 from .. import measured, plots
 from ..context import Context
-from ..grades import FITTED, LONGEST, beside
+from ..grades import ALL, COUNT, FITTED, LONGEST, about, beside
 from ..model import ARITHMETIC, CLAIM, OURS, OWN, Check, Conclusion, Figure, Part, Table, Text
 from ..published.chapter5 import COST_DERIVED, HARDWARE, PIXELS, TABLE_5_1, VIEWS
 from ..registry import section
@@ -23,7 +23,6 @@ FORMULA = (
     "test, C_s of a shading (Color), all by table 5.1; v, t, s how many of these a ray has. C_state is the look at the "
     "state, one byte of every ray in each of P passes; the MIMD machine has none. A word is four bytes."
 )
-ALL = 0.01  # of the bytes: what "all" may leave out
 SENTENCES = (
     ("D 5.2.2, P2 4.1", "Traversal and intersection dominate the cost.", "dominate"),
     ("D 5.2.1, P2 4.1", "The grids' resolutions make traversal and intersection take equal time.", "equal amounts"),
@@ -38,7 +37,6 @@ UNITS = {
     "limited by": "instructions per byte, where the Radeon has 0.208",
     "all bytes of MIMD": "of the bytes",
 }
-MATCH = 1.3  # "matches": four of the five published views do, 1.01 to 1.26; the text gives no number
 RADEON = "Radeon 9700 Pro (D)"
 TYPE_NAMES = {"state": "state", "stream": "stream data", "structures": "data structures"}
 
@@ -107,10 +105,10 @@ def claims(kind: str, name: str, found: Mapping[str, Cost]) -> list[Check]:
     )
     radeon = HARDWARE[RADEON]["instructions"] / HARDWARE[RADEON]["bytes"]
     ratio = simd.instructions_per_byte / radeon
-    match = 1 / MATCH <= ratio <= MATCH
+    match = about(1, ratio, COUNT)
     share = simd.bytes_by_type["state"] / simd.total_bytes
     why = f"{100 * share:.0f} % of the bytes are states, read for all rays in every pass"
-    inside = f"to {MATCH:g} times either way: instructions per byte over the Radeon's {radeon:.3f}"
+    inside = f"to {COUNT:.0%}: instructions per byte over the Radeon's {radeon:.3f}"
     stream = mimd.bytes_by_type["stream"] / mimd.total_bytes
     traverse = simd.instructions[SETUP] + simd.instructions[STEP]
     equal = traverse / simd.instructions[INTERSECT]
@@ -128,9 +126,9 @@ def claims(kind: str, name: str, found: Mapping[str, Cost]) -> list[Check]:
             f"{name}: traversal and intersection take equal amounts of time",
             "equal",
             f"{equal:.2f} : 1 of SIMD instructions",
-            1 / MATCH <= equal <= MATCH,
+            about(1, equal, COUNT),
             "the grid's resolution is the published one, not tuned here",
-            f"to {MATCH:g} times either way",
+            f"to {COUNT:.0%}",
         ),
         Check(
             kind, f"{name}: SIMD's instructions per byte match the Radeon's", "1", f"{ratio:.2f}", match, why, inside

@@ -31,7 +31,7 @@ STEPWISE: dict[str, Any] = {**RECIPE, "fuse": "none", "unroll": 1}
 # Scenes and voxels along the shortest side; the bunny's grid is that of D fig. 5.2.
 SCENES = (("cornell", 16), ("teapotahedron", 12), ("bunny.ply", 64), ("forest.glb", 57))
 QUICK = 2  # of them
-REGISTERS = "not comparable: what a driver makes of a program's variables is not told by OpenGL"
+REGISTERS = "what a driver makes of a program's variables is not told by OpenGL"
 SIZE, QUICK_SIZE = 256, 64
 TRIANGLES = VIEWS["Forest Inside"].triangles
 ROUNDED = 1e-5  # of a channel between 0 and 1, at the median

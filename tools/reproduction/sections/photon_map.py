@@ -26,7 +26,7 @@ from ..published.chapter6 import (
 )
 from ..registry import section
 
-BUS = "not comparable: another bus, or none where the device is the processor itself; and no numbers are printed of "
+BUS = "another bus, or none where the device is the processor itself; and no numbers are printed of "
 BUS += "what few and many photons are"
 SCENE_PHOTONS = {5_000: 91, 16_000: 105, 65_000: 136}  # k (k + 1) / 2 passes of their lists
 # By cell: two in the point's own, one beyond the maximum radius, one that widens the radius, one beyond it, one within.

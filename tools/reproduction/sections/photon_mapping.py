@@ -17,6 +17,7 @@ from reproduction.simulators.photons import converge
 
 from .. import plots
 from ..context import Context
+from ..grades import BY_EYE, COUNT, about, at_points
 from ..model import CLAIM, OWN, Check, Conclusion, Figure, Part, Text
 from ..photon_cases import MAPS
 from ..photon_pictures import greatest_radius, pictures
@@ -25,11 +26,10 @@ from ..registry import section
 from ..shown import webp
 
 SHOWN = {each.scene: each.shows for each in TABLE_6_1.values()}
-LOOKS = 0.1  # of the time: what two eyes may differ by
 LOOKING = (
     "By sort GLASS BALL looks converged after a quarter of the time that it takes.",
     "By stencil routing it looks converged no sooner than it is.",
-    "By stencil routing the search ends sooner than by sort.",
+    "Stencil routing makes the radiance estimate shorter, to 52 to 71 % (derived).",
 )
 MEAN = 0.06  # of a picture: at its radius an estimate by k photons has a standard error of 1 / sqrt(k), less on average
 CLOSE = 0.01  # mean error of displayed values at which a picture looks converged
@@ -108,6 +108,7 @@ def fig_6_8(context: Context) -> Iterator[Part]:
     close = int(visits[np.argmax(error < CLOSE)])
     printed = VISUAL_CONVERGENCE[0] / VISUAL_CONVERGENCE[1]
     by_stencil = found["stencil"]
+    shorter = TABLE_6_1["GLASS BALL"].stencil[-1] / TABLE_6_1["GLASS BALL"].sort[-1]
     share, routed = close / total, by_stencil["close"] / by_stencil["most"]
     eye = "judged by eye there; here by the mean error of displayed values"
     checks = [
@@ -116,27 +117,28 @@ def fig_6_8(context: Context) -> Iterator[Part]:
             "Share of the time to converge after which the picture looks converged",
             f"{printed:.0%} (4 s of 14.9 s)",
             f"{share:.0%} ({close:,} of {total:,} passes, to a mean error of 1 %)",
-            abs(share - printed) <= LOOKS,
+            at_points(printed, share, BY_EYE),
             eye,
-            f"to {100 * LOOKS:.0f} points",
+            f"to {100 * BY_EYE:.0f} points",
         ),
         Check(
             CLAIM,
             "The same by stencil routing: visual is total convergence",
             "100 %",
             f"{routed:.0%} ({by_stencil['close']:,} of {by_stencil['most']:,} passes)",
-            abs(routed - 1) <= LOOKS,
+            at_points(1, routed, BY_EYE),
             f"{DONE:.1%} of the points are done after {by_stencil['done']:,} passes, and the picture looks converged "
             f"at {by_stencil['close'] / by_stencil['done']:.0%} of these; the rest is of a few points whose cells are "
             f"crowded. By sort it is {close / found['done']:.0%} of {found['done']:,}; {eye}",
         ),
         Check(
             CLAIM,
-            "Stencil routing ends before the sort: passes",
-            f"{TABLE_6_1['GLASS BALL'].stencil[-1]} s of {TABLE_6_1['GLASS BALL'].sort[-1]} s",
-            f"{by_stencil['most']:,} of {total:,}",
-            by_stencil["most"] < total,
+            "Stencil routing makes the estimate shorter: passes of the published machine, over those by sort",
+            f"{shorter:.2f} (derived, GLASS BALL)",
+            f"{by_stencil['most'] / total:.2f} ({by_stencil['most']:,} of {total:,} passes)",
+            about(shorter, by_stencil["most"] / total, COUNT),
             "either ends with its longest search",
+            f"to {COUNT:.0%}",
         ),
     ]
     yield from checks

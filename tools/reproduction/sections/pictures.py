@@ -10,7 +10,7 @@ from raystream.scene.scene import Scene
 
 from .. import measured, views
 from ..context import Context
-from ..grades import FITTED, LONGEST, beside, exact, near
+from ..grades import FITTED, LONGEST, ROUND_NUMBER, beside, between, exact, near
 from ..model import CLAIM, Check, Conclusion, Figure, Part, Table
 from ..published.chapter5 import VIEWS
 from ..registry import section
@@ -21,8 +21,8 @@ LEVEL = "chapel.bsp"
 WORDS = 27  # of a triangle in texture memory
 CAST = {"program": "cast"}
 TEXTURES = 200, 300  # MB (P2 5.1)
+MEGABYTES = 10  # to so many they are printed
 FOREST = 173 + 108  # MB of 43.2 M voxels and 1.0 M triangles
-DIGITS = 0.05  # of a number of triangles: half of the last digit printed, at most
 SMALL = 100  # MB: the bunny, of which the text does not speak
 
 
@@ -48,14 +48,14 @@ def scenes(context: Context) -> Iterator[Part]:
         kept, published = measured.workload(context, name), VIEWS[name]
         cells = [beside(f"{getattr(published, each):g}", f"{kept[each]:.2f}", FITTED) for each in ("v", "t", "s")]
         passes = beside(published.passes, kept["passes"], LONGEST)
-        triangles = near(published.triangles, found["triangles"], DIGITS, "it is printed to two digits")
+        triangles = near(published.triangles, found["triangles"], ROUND_NUMBER, "it is printed to two digits")
         grid = exact(_edges(published.grid), _edges(found["resolution"]))
         rows.append((name, triangles, grid, *cells, passes, round(found["megabytes"])))
         largest = max(largest, found["megabytes"])
     if not rows:
         return
     pixels, (least, most) = " x ".join(map(str, measured.size(context))), TEXTURES
-    within = least <= largest <= most
+    within = between(least, most, largest, MEGABYTES)
     yield Table(
         "Scenes, and what a ray does in them",
         ("view", "triangles", "grid", "voxels v", "tests t", "shaded s", "passes P", "MB"),
@@ -81,7 +81,7 @@ def scenes(context: Context) -> Iterator[Part]:
     yield Conclusion(
         "P2 5.1",
         f"Some scenes that were looked at take {least} to {most} MB of textures.",
-        [least <= row[-1] <= most for row in rows if row[-1] > SMALL],
+        [between(least, most, row[-1], MEGABYTES) for row in rows if row[-1] > SMALL],
         ", ".join(dict.fromkeys(f"{row[-1]} MB" for row in rows if row[-1] > SMALL)),
     )
 

@@ -13,7 +13,7 @@ from reproduction.simulators.schedule import Runs, Simulation
 
 from .. import measured, plots
 from ..context import Context
-from ..grades import LONGEST, beside
+from ..grades import FEWEST, LONGEST, beside, between
 from ..model import ARITHMETIC, CLAIM, OURS, OWN, Check, Conclusion, Figure, Part, Table
 from ..published.chapter5 import ACTIVE, NAIVE_OF_OPTIMUM, ORACLE_OF_OPTIMUM, TABLE_5_2, VIEWS
 from ..registry import section
@@ -28,10 +28,9 @@ ORACLES: dict[str, Policy] = {
 }
 SHARES = (1, 2, 5, 10, 15, 20, 25, 30, 40, 50, 60, 70, 80, 90, 100)
 FEW = 0.01  # of the rays, those that do most: whether they alone decide
+PERCENT = 0.01  # to which the text prints shares
 PRINTED = 0.0005  # half of the last printed digit of an efficiency
 EXCEPTED = "Soda Hall Outside"  # by the text
-FEWEST = 0.01  # of passes
-TOGETHER = 0.05  # of the passes of all views, whose thresholds are tried in steps
 FLAT = 0.10  # of passes: thresholds that are nearly as good
 COLUMNS = ("total", "traversal", "intersection", "max_steps", "max_tests", "efficiency")
 
@@ -129,8 +128,9 @@ def active(found: Mapping[str, Mapping[str, Any]] | None = None) -> list[Check]:
             f"{name}: share of rays that are active in a pass, but for {EXCEPTED}",
             bound,
             f"{100 * share:.1f} %",
-            least <= share <= most,
-            "as the text has it" if least <= share <= most else "the longest rays set the passes, and so the share",
+            between(least, most, share, PERCENT),
+            "the longest rays set the passes, and so the share",
+            "to the printed digit",
         )
         for name, share in shares.items()
         if name != EXCEPTED
@@ -210,8 +210,8 @@ def together(found: dict[str, dict[str, Any]]) -> Check:
         f"one oracle for all of the {len(found)} views: none needs fewer passes than 20 %",
         "20 % of the active",
         f"{twenty:,} passes together; {fewest} {passes[fewest]:,}",
-        twenty <= (1 + TOGETHER) * passes[fewest],
-        bound=f"to {TOGETHER:.0%}, as thresholds are tried in steps; the best oracle without a threshold is {second}: "
+        twenty <= (1 + FEWEST) * passes[fewest],
+        bound=f"to {FEWEST:.0%}, as thresholds are tried in steps; the best oracle without a threshold is {second}: "
         f"{others[second]:,}",
     )
 

@@ -17,14 +17,16 @@ from ..published.chapter6 import GPU, MACHINE, ROUTED, TABLE_6_1, TOTALS
 from ..registry import section
 from ..timed import Spread, Timed
 
-HALVES = 0.25  # of a ratio of two times
 # A picture by passes takes up to minutes; one run of the longest.
 UNFUSED_RUNS = {"GLASS BALL": 2, "RING": 2, "CORNELL BOX": 1}
 SENTENCES = {
     "Stencil routing builds its map slower than the sort does.": "builds slower",
-    "Stencil routing makes the radiance estimate shorter, to 52 to 71 % (derived).": "the estimate shorter",
 }
 GPU_2003 = f"{OTHER_DEVICE} than the {GPU} of 2003, and the geometry of the scenes is not published"
+CLOCK = (
+    "another machine: its passes make as many calls as rays need; the verdict is by passes of the published one "
+    "(section Visual convergence of GLASS BALL)"
+)
 SUMS = "the printed stages add up to another number"
 BUILDS = ("sort", "stencil", "read-back")
 HEADS = ("scene", *STAGES, "total")
@@ -114,7 +116,7 @@ def _sums(name: str) -> Iterator[Check]:
 
 
 def _disturbed(check: Check) -> Check:
-    why = "not comparable: the machine was disturbed, as the same rays took longer by one map than by the other"
+    why = "the machine was disturbed, as the same rays took longer by one map than by the other"
     return replace(check, passed=None, why=why)
 
 
@@ -127,7 +129,7 @@ def _claims(context: Context, name: str, found: Mapping[str, Timed], built: Mapp
         "s. The sort is a pass for every step, routing one draw of points"
     )
     slower = back.slower(sort)
-    why = "not comparable: the runs of both overlap; " + why if slower is None else why
+    why = "the runs of both overlap; " + why if slower is None else why
     yield Check(
         CLAIM, what, f"{theirs.stencil[1]} to {theirs.sort[1]} s", f"{back.text()} to {sort.text()} s", slower, why
     )
@@ -135,9 +137,8 @@ def _claims(context: Context, name: str, found: Mapping[str, Timed], built: Mapp
     share, printed = estimate[1] / max(estimate[0], 1e-9), theirs.stencil[3] / theirs.sort[3]
     visits = context.keep(("visits", name), lambda: _visits(context, name))
     what = f"{name}: stencil routing makes the estimate shorter, as a share of that by sort"
-    shorter = share <= printed * (1 + HALVES)
-    why, bound = _why(visits), f"to {HALVES:.0%}: another device"
-    yield Check(CLAIM, what, f"{printed:.2f} (derived)", f"{share:.2f}", shorter, why, bound)
+    why = f"{CLOCK}; {_why(visits)}"
+    yield Check(CLAIM, what, f"{printed:.2f} (derived)", f"{share:.2f}", None, why)
 
 
 def _visits(context: Context, name: str) -> dict[str, dict[str, int]]:
