@@ -45,7 +45,8 @@ def test_bounds_of_each_kind() -> None:
     assert grades.about(-4, -3, grades.COUNT) and not grades.about(4, 2.9, grades.COUNT)
     assert grades.at_points(0.5, 0.54) and not grades.at_points(0.5, 0.56) and not grades.at_points(0.5, 0.44)
     assert grades.saves(-0.5, -0.9) and grades.saves(-0.5, -0.46) and not grades.saves(-0.5, -0.44)
-    assert [grades.between(6, 10, each, 1) for each in (5.4, 5.5, 8, 10.5, 10.6)] == [False, True, True, True, False]
+    assert [grades.between(6, 10, each) for each in (5.94, 5.95, 8, 10.5, 10.6)] == [False, True, True, True, False]
+    assert grades.between(0.06, 0.1, 0.105) and not grades.between(0.06, 0.1, 0.106)
 
 
 def table(rows: list[tuple[object, ...]], own: tuple[str, ...] = ()) -> Table:

@@ -3,6 +3,7 @@ views alike; and what stands beside it without a grade."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,7 +19,8 @@ FEWEST = 0.01  # of passes: what the best found may need less, as thresholds are
 ALL = 0.01  # what "all" may leave out
 POINTS = 0.05  # of a share: the texts' are round, "half", "60 %", "about 10 %"
 BY_EYE = 0.10  # of a share: what two eyes may differ by
-LITTLE, MUCH = 0.10, 0.25  # of a share that has no number
+LITTLE, MUCH, MOST = 0.10, 0.25, 0.50  # of a share that has no number
+TWICE = 2.0  # "comparable", by the factor that the papers give structures
 # Why two values stand beside each other without a grade, said once.
 OTHER_SCENE = "a stand-in, as the published scene and camera are not to be had"
 FITTED = "fitted to it, as the published scene and camera are not to be had"
@@ -45,9 +47,10 @@ def saves(published: float, ours: float) -> bool:
     return ours <= published + POINTS
 
 
-def between(least: float, most: float, ours: float, digit: float) -> bool:
-    """Whether a value that is printed to so much, as the ends are, lies between them: 10.5 does in 6 to 10."""
-    return least - digit / 2 <= ours <= most + digit / 2
+def between(least: float, most: float, ours: float) -> bool:
+    """Whether a value lies between two that are printed to two digits: 10.5 does in 6 to 10, 303 in 200 to 300."""
+    low, high = (0.5 * 10 ** (math.floor(math.log10(each)) - 1) for each in (least, most))
+    return least - low <= ours <= most + high
 
 
 def exact(published: Any, ours: Any, otherwise: str = NOT_EXAMINED) -> Cell:

@@ -131,6 +131,7 @@ TABLE_5_2: dict[str, Passes] = {
     "Forest Inside": Passes(2835, 1363, 1468, 4, 898, 990, 0.068),
     "Bunny Ray Cast": Passes(1085, 610, 471, 4, 221, 328, 0.105),
 }
+PASSES = 1000, 3000  # of a picture (P2 4.2)
 ACTIVE = 0.06, 0.10  # of the rays in a pass; the text excepts Soda Hall Outside
 ORACLE_OF_OPTIMUM = (2.0, 3.0)  # times as many passes as the optimum, by the text
 NAIVE_OF_OPTIMUM = 5.0  # and without an oracle at least

@@ -48,7 +48,20 @@ CLAIMS: dict[str, str] = {
         r"table 3 shows the number of instructions|caster 0\.85 1\.15"
     ),
     "A grid could be built on the chip, for scenes in motion.": r"scan convert",
+    "SIMD's bandwidth is mostly for intermediate values, and then for states.": (
+        r"most of its bandwidth for writing and reading intermediate values.*significant bandwidth is devoted"
+    ),
+    "A picture takes 1000 to 3000 passes.": r"varies between 1000-3000",
+    "Its speed is comparable with that of fast tracers for processors.": (
+        r"comparable speeds to|competitive with (the best known|current) cpu|comparable (to|with) .*cpu"
+    ),
+    "All acceleration structures are within a factor of two of each other.": r"within a factor of two of each other",
     # -- D, chapter 6, and P3 ----------------------------------------------------------------------------------------
+    "Most of the time is spent on the radiance estimate.": r"majority of our render time is spent",
+    "Very little time is spent on the intersection of rays.": r"very little time is spent on ray intersection",
+    "That photons are taken over a larger radius costs no quality.": (
+        r"not observed any degradation|quality does not seem to suffer"
+    ),
     "Nearly 60 % of stencil routing is addresses.": r"nearly 60% of the cost of the stencil routing",
     "Over 72 % of binary search is addresses.": r"over 72%",
     "The estimates spend a third to a half on addresses and packing.": r"a third to a half",
@@ -89,6 +102,10 @@ CLAIMS: dict[str, str] = {
     "Scenes of 1,676 to 33,404 triangles are ray traced at 5.8 to 16 frames a second, 512 x 512.": (
         r"33404 .*balls-1 5\.8 knife 16 .*512x512"
     ),
+    "The overhead of two levels is offset by the quality of their grids.": r"completely offset by the quality",
+    "Objects that move cost little.": r"does not affect significantly the performance",
+    "A single pass saves memory bandwidth.": r"pays off in terms of memory bandwidth",
+    "Colours of vertices cost no speed.": r"no performance costs",
     "A conditional around the triangle's test gains about 10 %.": r"about 10% additional performance",
 }
 

@@ -21,7 +21,7 @@ from reproduction.simulators.whitted.model import hierarchy
 from .. import timed
 from ..context import Context
 from ..diagram_drawings import draw_loops, draw_texture
-from ..grades import NOT_PRINTED, OTHER_DEVICE, POINTS, at_points, beside
+from ..grades import LITTLE, NOT_PRINTED, OTHER_DEVICE, POINTS, at_points, beside
 from ..model import OURS, OWN, Check, Conclusion, Figure, Part, Table
 from ..plane_tests import CONDITION, by_test, differing
 from ..published.adinetz import DEVICE, FIGURES, INTERFACE, SIZE, TABLE, TEXTURE
@@ -126,6 +126,13 @@ def make(context: Context) -> Iterator[Part]:
         "Scenes of 1,676 to 33,404 triangles are ray traced at 5.8 to 16 frames a second, 512 x 512.",
         [None],
         f"here {min(rates):.3g} to {max(rates):.3g} on {context.device_name}",
+    )
+    slower = made[MOVES].median / made[MOVING].median - 1
+    yield Conclusion(
+        "A 5",
+        "Objects that move cost little.",
+        [slower <= LITTLE],
+        f"{MOVING}: {slower:+.0%} of a frame's seconds on {context.device_name}",
     )
     yield from _diagrams()
     yield from _tests(context, edge)

@@ -21,7 +21,6 @@ LEVEL = "chapel.bsp"
 WORDS = 27  # of a triangle in texture memory
 CAST = {"program": "cast"}
 TEXTURES = 200, 300  # MB (P2 5.1)
-MEGABYTES = 10  # to so many they are printed
 FOREST = 173 + 108  # MB of 43.2 M voxels and 1.0 M triangles
 SMALL = 100  # MB: the bunny, of which the text does not speak
 
@@ -55,7 +54,7 @@ def scenes(context: Context) -> Iterator[Part]:
     if not rows:
         return
     pixels, (least, most) = " x ".join(map(str, measured.size(context))), TEXTURES
-    within = between(least, most, largest, MEGABYTES)
+    within = between(least, most, largest)
     yield Table(
         "Scenes, and what a ray does in them",
         ("view", "triangles", "grid", "voxels v", "tests t", "shaded s", "passes P", "MB"),
@@ -81,7 +80,7 @@ def scenes(context: Context) -> Iterator[Part]:
     yield Conclusion(
         "P2 5.1",
         f"Some scenes that were looked at take {least} to {most} MB of textures.",
-        [between(least, most, row[-1], MEGABYTES) for row in rows if row[-1] > SMALL],
+        [between(least, most, row[-1]) for row in rows if row[-1] > SMALL],
         ", ".join(dict.fromkeys(f"{row[-1]} MB" for row in rows if row[-1] > SMALL)),
     )
 

@@ -15,7 +15,7 @@ from .. import measured, plots
 from ..context import Context
 from ..grades import FEWEST, LONGEST, beside, between
 from ..model import ARITHMETIC, CLAIM, OURS, OWN, Check, Conclusion, Figure, Part, Table
-from ..published.chapter5 import ACTIVE, NAIVE_OF_OPTIMUM, ORACLE_OF_OPTIMUM, TABLE_5_2, VIEWS
+from ..published.chapter5 import ACTIVE, NAIVE_OF_OPTIMUM, ORACLE_OF_OPTIMUM, PASSES, TABLE_5_2, VIEWS
 from ..registry import section
 
 # Which decide what the next pass serves. H. C. Delany (1988): the kernel that most rays wait for.
@@ -28,7 +28,6 @@ ORACLES: dict[str, Policy] = {
 }
 SHARES = (1, 2, 5, 10, 15, 20, 25, 30, 40, 50, 60, 70, 80, 90, 100)
 FEW = 0.01  # of the rays, those that do most: whether they alone decide
-PERCENT = 0.01  # to which the text prints shares
 PRINTED = 0.0005  # half of the last printed digit of an efficiency
 EXCEPTED = "Soda Hall Outside"  # by the text
 FLAT = 0.10  # of passes: thresholds that are nearly as good
@@ -128,9 +127,9 @@ def active(found: Mapping[str, Mapping[str, Any]] | None = None) -> list[Check]:
             f"{name}: share of rays that are active in a pass, but for {EXCEPTED}",
             bound,
             f"{100 * share:.1f} %",
-            between(least, most, share, PERCENT),
+            between(least, most, share),
             "the longest rays set the passes, and so the share",
-            "to the printed digit",
+            "to two digits",
         )
         for name, share in shares.items()
         if name != EXCEPTED
@@ -250,6 +249,13 @@ def _conclusions(found: dict[str, dict[str, Any]]) -> Iterator[Conclusion]:
         "A naive oracle needs at least five times the optimum.",
         of("naive needs"),
         f"here {', '.join(f'{each:.1f}' for each in naive)} times the bound",
+    )
+    totals = [row["20 % of active"]["total"] for row in rows]
+    yield Conclusion(
+        "P2 4.2",
+        f"A picture takes {PASSES[0]} to {PASSES[1]} passes.",
+        [between(*PASSES, each) for each in totals],
+        f"here {', '.join(map(str, totals))}; printed {', '.join(str(each.total) for each in TABLE_5_2.values())}",
     )
     shares, printed = active(found), active()
     yield Conclusion(

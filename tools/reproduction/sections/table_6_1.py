@@ -8,7 +8,7 @@ from typing import Any
 
 from .. import photon_cases, timed
 from ..context import Context
-from ..grades import OTHER_DEVICE, beside
+from ..grades import LITTLE, MOST, OTHER_DEVICE, beside
 from ..model import ARITHMETIC, CLAIM, OURS, Check, Conclusion, Part, Table
 from ..photon_cases import FAST, MAPS, PASSES, WAYS
 from ..photon_counts import VISITS, calls
@@ -52,14 +52,7 @@ def table_6_1(context: Context) -> Iterator[Part]:
     for way in WAYS:
         rows = []
         for name in names(context):
-            runs = timed.RUNS if way == FAST else UNFUSED_RUNS[name]
-            found = timed.keep(
-                context,
-                (way, name),
-                lambda name=name, way=way: photon_cases.stages(name, context.device, context.quick, way),
-                runs,
-                warm_up=False,  # the cases have compiled
-            )
+            found = _stages(context, name, way)
             rows += [_row(name, number, kind, found[kind]) for number, kind in enumerate(MAPS)]
             if way == FAST:
                 rays = [found[kind].parts["trace rays"] for kind in MAPS]
@@ -79,6 +72,7 @@ def table_6_1(context: Context) -> Iterator[Part]:
         "vertex program fetches them.",
         own=OURS,
     )
+    yield from _shares(context)
     for claim, words in SENTENCES.items():
         of = [check for check in checks if words in check.what]
         yield Conclusion(
@@ -93,8 +87,43 @@ def table_6_1(context: Context) -> Iterator[Part]:
         )
 
 
+def _shares(context: Context) -> Iterator[Conclusion]:
+    """What rays and the estimate take of all stages, by the map that is sorted."""
+    rays, estimate = (STAGES.index(each) for each in ("trace rays", "radiance estimate"))
+    printed = [[each / sum(row.sort) for each in row.sort] for row in TABLE_6_1.values()]
+    ours: dict[str, list[list[float]]] = {way: [] for way in WAYS}
+    for way, by_scene in ours.items():
+        for name in names(context):
+            medians = [_stages(context, name, way)["sort"].parts[stage].median for stage in STAGES]
+            by_scene.append([each / sum(medians) for each in medians])
+    for place, claim, holds in (
+        (estimate, "Most of the time is spent on the radiance estimate.", lambda share: share > MOST),
+        (rays, "Very little time is spent on the intersection of rays.", lambda share: share <= LITTLE),
+    ):
+        listed = "; ".join(f"{way} {', '.join(f'{each[place]:.0%}' for each in by)}" for way, by in ours.items())
+        yield Conclusion(
+            "D 6.3.1, P3 3.1",
+            claim,
+            [holds(each[place]) for by in ours.values() for each in by],
+            f"of the stages' seconds of {', '.join(names(context))}: here {listed}; by table 6.1 "
+            + ", ".join(f"{each[place]:.0%}" for each in printed),
+        )
+
+
 def _built(context: Context, name: str) -> dict[str, Timed]:
     return timed.keep(context, ("build", name), lambda: photon_cases.builds(name, context.device, context.quick))
+
+
+def _stages(context: Context, name: str, way: str) -> dict[str, Timed]:
+    """Of a scene by either map, seconds of its stages; a picture by passes takes up to minutes."""
+    runs = timed.RUNS if way == FAST else UNFUSED_RUNS[name]
+    return timed.keep(
+        context,
+        (way, name),
+        lambda: photon_cases.stages(name, context.device, context.quick, way),
+        runs,
+        warm_up=False,  # the cases have compiled
+    )
 
 
 def total(found: Timed) -> Spread:

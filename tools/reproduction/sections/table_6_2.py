@@ -11,7 +11,7 @@ from reproduction.simulators.counts.photons import listed_sort, photon_instructi
 
 from ..context import Context
 from ..counted import faults
-from ..grades import COUNT, NOT_HERE, POINTS, about, beside, between, unprinted
+from ..grades import COUNT, NOT_HERE, POINTS, about, beside, unprinted
 from ..model import ARITHMETIC, CLAIM, OWN, Absent, Cell, Check, Conclusion, Part, Table
 from ..published.chapter6_instructions import ESTIMATE_OVERHEAD, HAND_CODED_SORT, LEAST_PER_TEXTURE, TABLE_6_2, Row
 from ..registry import section
@@ -98,7 +98,7 @@ def _claims() -> Iterator[Check]:
     for kind in ("sort", "stencil"):
         row = TABLE_6_2[f"Rad. Estimate ({kind})"]
         share = (row.addresses + row.packing) / row.all
-        within = between(*ESTIMATE_OVERHEAD, share, 2 * POINTS)
+        within = ESTIMATE_OVERHEAD[0] - POINTS <= share <= ESTIMATE_OVERHEAD[1] + POINTS
         why, bound = "neither a third nor a half", f"to {100 * POINTS:.0f} points"
         yield Check(ARITHMETIC, f"estimate ({kind}): overhead", "a third to a half", f"{share:.1%}", within, why, bound)
     for name, row in TABLE_6_2.items():

@@ -18,7 +18,8 @@ from reproduction.simulators.whitted.processor import Processor
 
 from .. import timed
 from ..context import Context
-from ..model import OURS, OWN, AbsentError, Check, Figure, Part, Table
+from ..grades import POINTS
+from ..model import OURS, OWN, AbsentError, Check, Conclusion, Figure, Part, Table
 from ..published.thesis import SCENES
 from ..registry import section
 from ..shown import webp
@@ -151,10 +152,11 @@ def _colors(context: Context) -> Iterator[Part]:
     """Colours of vertices against one of the material."""
     edge = QUICK if context.quick else EDGE
     made = timed.keep(context, ("vertex colours", edge), lambda: colored(context, edge), warm_up=False)
-    rows = []
+    rows, costs = [], {}
     for end in ("CPU", "emulation", "singlepass"):
         without, with_ = (made[f"{end}, {each}"].parts[FRAME] for each in ("without", "with"))
-        rows.append((end, without.text(), with_.text(), f"{with_.median / without.median - 1:+.1%}"))
+        costs[end] = with_.median / without.median - 1
+        rows.append((end, without.text(), with_.text(), f"{costs[end]:+.1%}"))
     note = (
         f"The sphere's scene, {edge} x {edge}. No such pair is published. "
         "On the thesis's CPU the sphere, alone with colours of vertices, takes longer (17.9 s) than the dragon of 87 "
@@ -162,6 +164,13 @@ def _colors(context: Context) -> Iterator[Part]:
         "of a vertex that is read anyway."
     )
     yield Table("Cost of colours of vertices", ("back end", "without, s", "with, s", "cost"), rows, note=note, own=OURS)
+    yield Conclusion(
+        "T 8",
+        "Colours of vertices cost no speed.",
+        [each <= POINTS for each in costs.values()],
+        "seconds with them, against a material's colour: "
+        + ", ".join(f"{end} {each:+.1%}" for end, each in costs.items()),
+    )
 
 
 @contextmanager
