@@ -7,23 +7,20 @@ from collections.abc import Iterator
 from raystream.base.paths import shaders
 from raystream.cli.graph import drawings, graph
 
+from ..caption_drawings import CHAPTER_2, CHAPTER_4, OURS, figures
 from ..context import Context
 from ..counted import faults
 from ..diagram_drawings import (
     LOOPS,
-    draw_fragment_processor,
     draw_loop,
     draw_pass,
-    draw_pipeline,
     draw_records,
     draw_scene_memory,
     draw_stages,
-    draw_streams,
 )
 from ..model import Figure, Listing, Part, Text
 from ..registry import section
 
-OURS = "Our own drawing: of the printed one the caption is at hand."
 WITHOUT = "Drawn with a structure over the scene; the paper has none, nor has preset 2003 in its scenes (--accel none)."
 DRAWN_FROM = "Made from the program's table: raystream graph {} -o {}.svg."
 
@@ -34,32 +31,17 @@ def _program(name: str, title: str, more: str = "") -> Figure:
     return Figure(title, svg=graph(name), note=note, alt=f"the states of program {name} and the arrows between them")
 
 
-@section("kernel_streams", paper="D 2.2, D 2.3, P2 2.1", title="Kernels, streams and the pipeline (figures 2.4 to 2.6)")
+@section(
+    "kernel_streams", paper="D 2.1, D 2.2, D 2.3, P2 2.1", title="Rays, kernels and the pipeline (figures 2.1 to 2.6)"
+)
 def kernel_streams(context: Context) -> Iterator[Part]:
     """The smallest program: a kernel between streams."""
     yield Text(
+        "Figure 2.2 shows colour bleeding and a caustic: both are in the CORNELL BOX of figure 6.7 here. "
         "A kernel takes an element of its input streams and writes one of its output streams; it may read memory, and "
         "returns an exit, which says what its ray needs next. The smallest program has one state."
     )
-    yield Figure(
-        "Figure 2.4: the stream programming model, kernels and streams of the ray caster",
-        svg=draw_streams(),
-        note=f"From the linked program. {OURS}",
-        alt="five kernels in a row, with the streams between them and the memories that they read",
-    )
-    yield Figure(
-        "Figure 2.5: the programmable graphics pipeline (P2 figure 1)",
-        svg=draw_pipeline(),
-        note="Drawn over the screen again and again, with textures for what is kept, it is a stream processor.",
-        alt="six stages in a row, and an arrow from the textures back to the fragment program",
-    )
-    yield Figure(
-        "Figure 2.6: the programmable fragment processor",
-        svg=draw_fragment_processor(),
-        note="Numbers of the Radeon 9700 Pro, as in --limits 2004: a program reads at any address of its textures and "
-        "writes nowhere but its own pixel.",
-        alt="four kinds of inputs of a fragment program, and its outputs",
-    )
+    yield from figures(CHAPTER_2)
     yield _program("photon_emission", "One kernel between streams: photons leave the lights")
     yield Figure(
         "A pass of a kernel in the graphics pipeline",
@@ -126,7 +108,7 @@ def data_flow(context: Context) -> Iterator[Part]:
     )
 
 
-@section("flow_control", paper="D 4.1.2", title="State of a ray, and passes (section 4.1.2)")
+@section("flow_control", paper="D 4.1, D 4.2", title="A stream processor, and states of rays (figures 4.1 to 4.3)")
 def flow_control(context: Context) -> Iterator[Part]:
     """Section 4.1.2: a ray's state decides which pass it takes part in."""
     yield Text(
@@ -135,6 +117,7 @@ def flow_control(context: Context) -> Iterator[Part]:
         "back, tells the host which pass is next. Boxes with a loop on the left are those that unrolling repeats "
         "within a pass."
     )
+    yield from figures(CHAPTER_4)
     for number, (title, *_) in enumerate(LOOPS):
         about = f"{title[0].upper()}{title[1:]}"
         yield Figure(about, svg=draw_loop(number), note=OURS if not number else "", alt="passes and a way back")

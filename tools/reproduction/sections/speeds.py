@@ -136,7 +136,9 @@ def rates(context: Context) -> Iterator[Part]:
 def _bytes() -> Check:
     """What P2 says of the memory's bandwidth at four times the instructions."""
     test = TABLE_5_1["MIMD"]["Intersect"]
-    moved, most = RATES["ray-triangle tests at 8 G (P2)"] * WORD * test.random, HARDWARE["GeForce3 (P2)"]["bytes"]
+    tests, most = RATES["ray-triangle tests at 8 G (P2)"], HARDWARE["GeForce3 (P2)"]["bytes"]
+    assert isinstance(tests, float)
+    moved = tests * WORD * test.random
     what = "222 M tests a second, of 10 words each, do not use all of the memory's bandwidth (P2 5.2)"
     why = "by table 1 a test fetches a list's entry and nine words of a triangle"
     return Check(ARITHMETIC, what, f"< {most / 1e9:g} GB/s", f"{moved / 1e9:.1f} GB/s", moved < most, why)

@@ -17,6 +17,7 @@ from reproduction.simulators.whitted.model import SETTINGS, Model, Traced, build
 from reproduction.simulators.whitted.processor import Processor
 
 from .. import timed
+from ..caption_drawings import THESIS, figures
 from ..context import Context
 from ..grades import POINTS
 from ..model import OURS, OWN, AbsentError, Check, Conclusion, Figure, Part, Table
@@ -24,7 +25,7 @@ from ..published.thesis import SCENES
 from ..registry import section
 from ..shown import webp
 from ..thesis_back_ends import DEPTH, FRAME, SKY, Draw, drawn, fragments, going_around, pixels, prepared
-from ..thesis_drawings import ANGLE, INDEX, directions, draw_kernels, draw_structure, draw_vectors
+from ..thesis_drawings import ANGLE, INDEX, directions, draw_kernels, draw_vectors
 from .thesis import model as scene_of
 
 EDGE, QUICK = 192, 48
@@ -50,14 +51,7 @@ ARRAYS = {
 )
 def make(context: Context) -> Iterator[Part]:
     """Drawn from what the back ends run."""
-    yield Figure(
-        "Figure 6-3: primary and secondary BVHs, traversed by escape indices",
-        svg=draw_structure(),
-        note="Three instances of an object of four triangles, boxes halved in the middle, a primitive in a leaf, as "
-        "the back ends read them. Filled: the nodes that one ray is tested against. After a miss comes the node of the "
-        "escape index, after a hit and after a leaf the neighbour.",
-        alt="two trees above their arrays",
-    )
+    yield from figures(THESIS)
     yield from _vectors()
     yield from _arrays(context)
     yield Figure(
@@ -72,7 +66,7 @@ def make(context: Context) -> Iterator[Part]:
 
 def _vectors() -> Iterator[Part]:
     yield Figure(
-        "Figure 6-8: specular reflection, and refraction",
+        "Reflected and refracted rays",
         svg=draw_vectors(),
         note=f"From the tracer's own shading, index {INDEX:g}: incident (black), reflected (orange), refracted "
         "(green). Leaving glass, and beyond the critical angle, are cases that the thesis's formulas lack.",
