@@ -5,7 +5,7 @@ with every figure beside it in FOLDER/figures, the numbers in FOLDER/report.json
 FOLDER/measurements.json and FOLDER/pictures. From these ``--from FOLDER`` makes the page again, texts and grades of
 today, and measures nothing; ``--update FOLDER --only SECTION ...`` measures these sections again and makes the page of
 all, ``--update FOLDER --timed`` does so with what is of a clock, and nothing else. ``--prove FOLDER`` changes what they
-are made of until each check says the opposite, and lists that in FOLDER/proof.html. Results are kept in the folder
+are made of until each check says the opposite, and lists that in FOLDER/proof.json. Results are kept in the folder
 while they are made: an interrupted run goes on where it was. Wants ``pip install raystream[reproduce]``; instructions
 are counted where ``glslangValidator`` and ``spirv-dis`` are installed, scenes are read from the folder that
 RAYSTREAM_SHARED names.

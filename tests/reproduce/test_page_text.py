@@ -3,6 +3,7 @@ reach, and values in the order in which sections laid them out."""
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from html import unescape
@@ -107,6 +108,8 @@ def test_the_answer_is_of_verdicts() -> None:
     one, others = page.answer(made)
     assert one == f"that {page.HEADLINES[known[0]]}"
     assert others == f"that {page.HEADLINES[known[1]]} and that {page.HEADLINES[known[2]]}"
+    report = json.loads((REPORT.parent / "results" / "reproduction" / "report.json").read_text())
+    assert set(known) <= {each["claim"] for each in report["conclusions"]}
 
 
 def test_constraints_name_what_is_needed() -> None:
@@ -120,7 +123,7 @@ def test_constraints_name_what_is_needed() -> None:
 
 
 def test_every_wish_has_a_source_with_a_year_and_what_is_here() -> None:
-    for where, wish, field, here in WISHES:
+    for where, wish, field, here, _ in WISHES:
         assert where.partition(" ")[0].rstrip(",") in PAPERS and wish.endswith(".") and here.endswith(".")
         assert any(f"{year}" in field for year in range(1980, 2027)) or "EXT_" in field, wish
         assert "  " not in field

@@ -18,7 +18,16 @@ from benchmarks.scenes import shared
 from reproduction import run
 from reproduction.context import Context
 from reproduction.model import Conclusion, Fault, Figure, Listing, Section, Table, Wish
-from reproduction.published import adinetz, chapter5, chapter6, chapter6_instructions, quotations, thesis
+from reproduction.published import (
+    adinetz,
+    chapter5,
+    chapter6,
+    chapter6_instructions,
+    faults,
+    quotations,
+    thesis,
+    wishes,
+)
 from reproduction.stored import Measurements
 
 COMMITTED = Path(__file__).parents[2] / "tools" / "results" / "reproduction"
@@ -145,8 +154,8 @@ def test_what_a_paper_says_stands_at_each_place_that_is_named(kind: type, report
     """A few words or numbers of each are looked up; what has none fails."""
     name, said, known = {
         Conclusion: ("paper", "claim", quotations.CLAIMS),
-        Fault: ("where", "said", quotations.ERRORS),
-        Wish: ("where", "wish", quotations.WISHES),
+        Fault: ("where", "said", {said: words for _, said, _, words in faults.FAULTS}),
+        Wish: ("where", "wish", {wish: words for _, wish, *_, words in wishes.WISHES}),
     }[kind]
     wrong = []
     statements = {(getattr(part, said), getattr(part, name)) for _, part in parts(report, kind)}

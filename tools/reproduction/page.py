@@ -45,7 +45,7 @@ SPLIT = 5  # columns with a published value beside, at most, where both have a c
 CHAPTERS = {
     2: "Streams and kernels",
     3: "Ray tracing as kernels",
-    4: "Flow control on a machine without it",
+    4: "Graphics processors as stream processors",
     5: "Ray tracing on stream processors",
     6: "Photon mapping",
     7: "Memory and computation",
@@ -65,7 +65,8 @@ HEADLINES = {
     "The search over the grid finds all photons in a sphere around the query.": "the search finds all photons near",
     "Very little time is spent on the intersection of rays.": "rays take little of the time of photon mapping",
     "All acceleration structures are within a factor of two of each other.": "structures are within a factor of two",
-    "Its speed is comparable with that of fast tracers for processors.": "speed is that of tracers for processors",
+    "Its speed is comparable with that of fast tracers for processors, or will be.": "speed is that of tracers for "
+    "processors",
 }
 # Tables that stand in the main part, by section: the papers' own beside ours. The rest is the appendix.
 MAIN = {
