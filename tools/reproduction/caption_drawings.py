@@ -48,7 +48,7 @@ def draw_rays() -> str:
     within = towards / INDEX + (cosine / INDEX - inner) * normal
     leaves = hit - 2 * float(within @ (hit - centre)) * within
     below = leaves + within * (floor - leaves[1]) / max(float(within[1]), 0.05)
-    drawing.ellipse(*centre, radius, radius, "", fill=SHADES[0])
+    drawing.ellipse(centre[0], centre[1], radius, radius, "", fill=SHADES[0])
     drawing.line((20, floor), (560, floor))
     for start, end, name, dashed in (
         (eye, hit, "P", False),
@@ -58,8 +58,8 @@ def draw_rays() -> str:
         (hit, light, "S", True),
     ):
         drawing.arrow(tuple(start), tuple(end), dashed=dashed)
-        drawing.text(*(0.5 * (start + end) - [0, 6]), name, 11)
-    drawing.ellipse(*light, 12, 12, "", fill=SHADES[1])
+        drawing.text((start[0] + end[0]) / 2, (start[1] + end[1]) / 2 - 6, name, 11)
+    drawing.ellipse(light[0], light[1], 12, 12, "", fill=SHADES[1])
     drawing.text(light[0] + 18, light[1] + 4, "light", 11)
     drawing.text(20, 116, "eye", 11)
     return drawing.document(580, 280, "rays of the ray tracing algorithm")
@@ -96,7 +96,8 @@ def draw_acceleration() -> str:
     for number, (name, some) in enumerate(zip(("uniform grid", "bounding volumes", "octree"), cells, strict=True)):
         left = 14 + number * (edge + 26)
         for low, high in some:
-            drawing.box(left + edge * low[0], 12 + edge * low[1], *(edge * (high - low)), "none", SOFT)
+            width, height = edge * (high - low)
+            drawing.box(left + edge * low[0], 12 + edge * low[1], width, height, "none", SOFT)
         for each in triangles:
             corners = [(left + edge * x, 12 + edge * y) for x, y in (*each, each[0])]
             drawing.line(*corners)
@@ -188,10 +189,11 @@ def draw_barycentric() -> str:
     drawing.line(*map(tuple, corners), tuple(corners[0]))
     for k, name in enumerate("abc"):
         drawing.line(tuple(corners[k]), tuple(point), dashed=True)
-        drawing.text(*(corners[k] + [(-14, 6), (6, 6), (4, -4)][k]), name, 12)
-        middle = (corners.sum(axis=0) - corners[k] + point) / 3
-        drawing.text(*middle, f"A_{name} / A = {weights[k]:g}", 10.5, SOFT, True)
-    drawing.ellipse(*point, 3, 3, "", fill=SHADES[1])
+        x, y = corners[k] + [(-14, 6), (6, 6), (4, -4)][k]
+        drawing.text(x, y, name, 12)
+        x, y = (corners.sum(axis=0) - corners[k] + point) / 3
+        drawing.text(x, y, f"A_{name} / A = {weights[k]:g}", 10.5, SOFT, True)
+    drawing.ellipse(point[0], point[1], 3, 3, "", fill=SHADES[1])
     return drawing.document(340, 240, "barycentric coordinates")
 
 

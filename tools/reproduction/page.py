@@ -37,7 +37,6 @@ from .model import (
 from .published.glossary import GLOSSARY
 from .registry import PAPERS
 
-LARGEST = 20_000_000  # bytes of the report
 MILLION = 1e6
 WORDS = [name for name in GLOSSARY if re.fullmatch(r"[A-Z]{3,}", name)]  # abbreviations that are words of texts
 SPLIT = 5  # columns with a published value beside, at most, where both have a column of their own
@@ -228,7 +227,8 @@ def in_data(part: Any) -> bool:
 
 def answer(conclusions: Sequence[Conclusion]) -> tuple[str, str]:
     """What of `HEADLINES` holds, and what does so in part or not, as lists within a sentence."""
-    holds, others = [], []
+    holds: list[str] = []
+    others: list[str] = []
     for each in conclusions:
         if each.claim in HEADLINES:
             (holds if each.verdict == "holds" else others).append(f"that {HEADLINES[each.claim]}")
