@@ -5,7 +5,7 @@ with every figure beside it in FOLDER/figures, the numbers in FOLDER/report.json
 FOLDER/measurements.json and FOLDER/pictures. From these ``--from FOLDER`` makes the page again, texts and grades of
 today, and measures nothing; ``--update FOLDER --only SECTION ...`` measures these sections again and makes the page of
 all, ``--update FOLDER --timed`` does so with what is of a clock, and nothing else. ``--prove FOLDER`` changes what they
-are made of until each check says the opposite, and lists that in FOLDER/proof.html. Results are kept in the folder
+are made of until each check says the opposite, and lists that in FOLDER/proof.json. Results are kept in the folder
 while they are made: an interrupted run goes on where it was. Wants ``pip install raystream[reproduce]``; instructions
 are counted where ``glslangValidator`` and ``spirv-dis`` are installed, scenes are read from the folder that
 RAYSTREAM_SHARED names.
@@ -122,7 +122,7 @@ def _run(arguments: argparse.Namespace, words: list[str]) -> int:
         forced = arguments.update is None and bool(arguments.only or arguments.timed)
         path, checks = run.report(context, sections, command, lines, forced)
     for kind, count in tallies(checks).items():
-        print(f"{TALLIES[kind]}: {count.passed} agree, {count.failed} differ, {count.beside} not comparable")
+        print(f"{TALLIES[kind]}: {count.passed} agree, {count.failed} differ, {count.beside} beside")
     units = _made(context) if stored is None else units
     took = duration(time.perf_counter() - began)
     print(f"{units}, in {took}; wrote {path} ({os.path.getsize(path) / 1e6:.1f} MB)")

@@ -15,7 +15,7 @@ import pytest
 pytest.importorskip("jinja2", reason="jinja2 is not installed")
 pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 
-from reproduction import diagram_drawings, measured, plots
+from reproduction import caption_drawings, diagram_drawings, measured, plots
 from reproduction.context import Context
 from reproduction.published.chapter5 import COST_DERIVED, PIXELS, VIEWS
 from reproduction.sections import grid_resolution, photon_settings, speeds, viewpoints
@@ -138,6 +138,29 @@ def test_a_range_says_whether_the_published_value_lies_in_it() -> None:
     assert (found[3][0], found[3][1].ours, found[3][1].published) == ("900", "950", view.passes)
 
 
+def test_an_octree_s_regions_and_a_tree_s_boxes() -> None:
+    """Eight triangles: a box for each and one for each pair of halves; each square that is cut has four within."""
+    text = caption_drawings.draw_acceleration()
+    assert "bounding volumes: 15 regions" in text and "uniform grid: 36 regions" in text
+    octree = int(text.partition("octree: ")[2].partition(" ")[0])
+    assert octree % 4 == 1 and octree > 5
+
+
+def test_rays_that_miss_go_to_the_escape_index() -> None:
+    """Three inner nodes of seven, each with an arc; seven steps to the next node but one."""
+    text = caption_drawings.draw_escape()
+    assert text.count("stroke-dasharray") == 3 and text.count("<polygon") == 3 + 6
+    assert [f">triangle {number}<" in text for number in range(4)] == [True] * 4
+
+
+@pytest.mark.parametrize("drawn", [*caption_drawings.CHAPTER_2, *caption_drawings.CHAPTER_4, *caption_drawings.THESIS])
+def test_drawings_stay_within_their_size(drawn: caption_drawings.Drawn) -> None:
+    root = ElementTree.fromstring(drawn.draw())
+    width, height = (float(root.attrib[each]) for each in ("width", "height"))
+    for text in root.iter("{http://www.w3.org/2000/svg}text"):
+        assert 0 <= float(text.attrib["x"]) <= width and 0 <= float(text.attrib["y"]) <= height
+
+
 # -- best rates, and moves ---------------------------------------------------------------------------------------------
 
 
@@ -161,8 +184,9 @@ def test_photons_are_traced_again_where_they_must(context: Context) -> None:
 def test_drawings_of_passes_follow_the_program_and_the_limits() -> None:
     streams = diagram_drawings.draw_streams()
     assert all(f">{name}<" in streams for name in ("eye", "traverse", "ray", "traversal", "hit", "grid_pointers"))
-    assert ">64 instructions<" in diagram_drawings.draw_fragment_processor()
-    assert ">4 outputs<" in diagram_drawings.draw_fragment_processor()
+    assert ">64 instructions<" in caption_drawings.draw_fragment_processor()
+    assert ">4 outputs, RGBA<" in caption_drawings.draw_fragment_processor()
+    assert ">(input stream)<" in caption_drawings.draw_fragment_processor(streams=True)
     for number, (title, boxes, _) in enumerate(diagram_drawings.LOOPS):
         drawn = diagram_drawings.draw_loop(number)
         assert drawn.count("<rect") == len(boxes) and drawn.count("<polygon") == len(boxes)  # arrows, and the one back

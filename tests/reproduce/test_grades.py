@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("jinja2", reason="jinja2 is not installed")
 pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 
-from reproduction import page, run
+from reproduction import grades, page, run
 from reproduction.context import Context
 from reproduction.grades import beside, exact, unprinted
 from reproduction.model import OURS, Cell, Section, Table
@@ -37,6 +37,16 @@ def test_no_value_of_a_table_is_ungraded(registered: Registered, stored: Context
 def test_no_value_differs_for_a_reason_that_was_not_examined(registered: Registered, stored: Context) -> None:
     for cell in run.make(stored, registered).cells():
         assert cell.agrees is not False or "not examined" not in cell.reason, cell
+
+
+def test_bounds_of_each_kind() -> None:
+    """Ends are within; what lies beyond them by a hundredth is not."""
+    assert grades.about(40, 50, grades.COUNT) and not grades.about(40, 50.4, grades.COUNT)
+    assert grades.about(-4, -3, grades.COUNT) and not grades.about(4, 2.9, grades.COUNT)
+    assert grades.at_points(0.5, 0.54) and not grades.at_points(0.5, 0.56) and not grades.at_points(0.5, 0.44)
+    assert grades.saves(-0.5, -0.9) and grades.saves(-0.5, -0.46) and not grades.saves(-0.5, -0.44)
+    assert [grades.between(6, 10, each) for each in (5.94, 5.95, 8, 10.5, 10.6)] == [False, True, True, True, False]
+    assert grades.between(0.06, 0.1, 0.105) and not grades.between(0.06, 0.1, 0.106)
 
 
 def table(rows: list[tuple[object, ...]], own: tuple[str, ...] = ()) -> Table:

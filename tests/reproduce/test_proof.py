@@ -13,10 +13,10 @@ pytest.importorskip("jinja2", reason="jinja2 is not installed")
 pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 
 from reproduction import proof, run
-from reproduction.broken import Break, changed, leaves, made_with, turned
 from reproduction.context import Context
 from reproduction.grades import near
 from reproduction.model import ARITHMETIC, CLAIM, OWN, Check, Part, Table
+from reproduction.proof import Break, changed, leaves, made_with, turned
 from reproduction.registry import Registered
 from reproduction.stored import MADE, Measurements
 
@@ -102,5 +102,5 @@ def test_a_change_is_of_its_place_alone() -> None:
 def test_the_list_is_read_as_it_is_written(tmp_path: Path) -> None:
     made = Break("measured", ("unit", "1", "=", "a < b & c"), "x 0.5")
     listed = {"table_3": [proof.Proof(CLAIM, "a <b> & c", made, "1", "0.5", "differs: < 1 / 2")]}
-    proof.write(tmp_path / "proof.html", listed)
-    assert list(proof.read(tmp_path / "proof.html")) == [("table_3", listed["table_3"][0])]
+    proof.write(tmp_path / proof.FILE, listed)
+    assert list(proof.read(tmp_path / proof.FILE)) == [("table_3", listed["table_3"][0])]

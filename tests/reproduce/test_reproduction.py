@@ -119,15 +119,16 @@ def test_the_three_tallies_are_apart(tmp_path: Path) -> None:
 def test_every_grade_has_its_reason_on_the_page() -> None:
     rows = [
         ("x", grades.near(10, 11, 0.25, "alike"), grades.near(10, 15, 0.25, "alike")),
-        ("y", grades.beside(1, 2, "not comparable: elsewhere"), grades.exact(3, 3)),
+        ("y", grades.beside(1, 2, "elsewhere"), grades.exact(3, 3)),
     ]
     table = Table("t", ("row", "a", "b"), rows, heads={"a": ("derived", "ours")})
     text = page.page([Section("toy", "A toy", "D 5.2.1", [table])], FACTS, "x")
     assert [value.agrees for row in rows for value in row[1:]] == [True, False, None, True]
     for reason in page.reasons(table):
         assert f"<li>{reason}</li>" in text and f'title="{reason}"' in text
-    assert NOT_EXAMINED in page.reasons(table)[1] and len(page.reasons(table)) == 4
-    assert text.count('<sup class="ref">') == 4
+    assert NOT_EXAMINED in page.reasons(table)[1] and len(page.reasons(table)) == 3
+    assert text.count('<sup class="ref">') == 3
+    assert "Beside each other, without a grade: elsewhere.</div>" in text
     assert '<th class="n">derived</th><th class="n">ours</th><th class="n">published</th>' in text
 
 
@@ -148,8 +149,8 @@ def test_a_grade_without_a_reason_is_refused() -> None:
         ([True, None], "holds"),
         ([True, False], "in part"),
         ([False, None], "does not hold here"),
-        ([None], "not comparable"),
-        ([], "not comparable"),
+        ([None], "shown beside"),
+        ([], "shown beside"),
     ],
 )
 def test_verdicts(found: list[bool | None], verdict: str) -> None:

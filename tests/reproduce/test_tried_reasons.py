@@ -123,8 +123,11 @@ def test_one_oracle_for_all_views() -> None:
     assert check.passed is False and "without a threshold is naive: 50" in check.bound
 
 
-def test_more_saved_than_said_is_no_agreement() -> None:
+def test_more_saved_than_said_agrees() -> None:
     each = {"1 1": [9, 1.0, 1.0, 1.0, 1.0], "4 2": [3, 1.0, 0.3, 0.25, 1.0], "4 4": [3, 1.0, 0.3, 0.25, 1.0]}
     far = [unrolling.Check("claim", "x", 1, 2, True)]
     made = list(unrolling._conclusions({"x": {**each, "runs": [4.0, 2.0]}}, far))
-    assert [each.verdict for each in made[:3]] == ["does not hold here", "does not hold here", "holds"]
+    assert [each.verdict for each in made[:3]] == ["holds", "holds", "holds"]
+    each["4 2"] = [3, 1.2, 0.6, 0.5, 1.0]
+    made = list(unrolling._conclusions({"x": {**each, "runs": [4.0, 2.0]}}, far))
+    assert [each.verdict for each in made[:3]] == ["does not hold here"] * 3

@@ -84,7 +84,7 @@ def words_of(kernel: str, machine: str) -> Words:
 
 def faults(*places: str) -> Iterable[Fault]:
     """The papers' errors at places that contain one of these words."""
-    return [Fault(*each) for each in FAULTS if any(place in each[0] for place in places)]
+    return [Fault(*each[:3]) for each in FAULTS if any(place in each[0] for place in places)]
 
 
 __all__ = [

@@ -21,7 +21,6 @@ from raystream.renderer.inputs.prepared import prepare
 from raystream.renderer.inputs.settings import Settings
 from raystream.scene.builtin import build as builtin
 from raystream.stream.declare.kernel import Table, Volume
-from raystream.stream.declare.limits import LIMITS
 from raystream.stream.declare.record import COMPONENTS
 from reproduction.simulators.counts.programs import RECIPE, published_program
 from reproduction.simulators.photons import bitonic_sort
@@ -74,7 +73,7 @@ LOOPS = (
 )
 
 
-def _row(
+def draw_row(
     drawing: Drawing,
     boxes: Sequence[Box],
     top: float,
@@ -109,7 +108,7 @@ def draw_streams() -> str:
     shown = [steps[name] for name in names]
     between = [[name for name in one.stores if name in two.loads] for one, two in pairwise(shown)]
     drawing, gap, top = Drawing(), 84.0, 70.0
-    width = _row(drawing, [Box(name, "kernel", True) for name in names], top, between, gap)
+    width = draw_row(drawing, [Box(name, "kernel", True) for name in names], top, between, gap)
     for k, step in enumerate(shown):
         x, y = 12 + k * (WIDTH + gap) + WIDTH / 2, top + HEIGHT
         for line, memory in enumerate(linked.memories_of(step)):
@@ -133,36 +132,16 @@ def draw_pipeline() -> str:
         Box("textures", "what is written"),
     )
     drawing, top = Drawing(), 16.0
-    width = _row(drawing, boxes, top)
+    width = draw_row(drawing, boxes, top)
     _back(drawing, 3, 5, top, "the next pass reads what this one wrote")
     return drawing.document(width, top + HEIGHT + 38, "the graphics pipeline")
-
-
-def draw_fragment_processor() -> str:
-    """A fragment processor: what its program reads and writes, with the limits of 2004."""
-    day = LIMITS["2004"]
-    reads = (
-        ("position, attributes", "interpolated over the quad"),
-        ("constants", "uniforms"),
-        ("textures", f"{day.samplers} at most, {day.fetches} levels deep"),
-        ("registers", "lost after the fragment"),
-    )
-    drawing, top, tall, x = Drawing(), 14.0, HEIGHT + 10, 12 + WIDTH + 3 * GAP
-    middle = top + 2 * tall - 5
-    for k, (name, about) in enumerate(reads):
-        y = top + k * tall
-        drawing.named(12, y, WIDTH + 20, HEIGHT, name, about, SHADES[2])
-        drawing.line((32 + WIDTH, y + HEIGHT / 2), (x, middle + (k - 1.5) * 12))
-    boxes = (Box("fragment program", f"{day.instructions} instructions", True), Box(f"{day.outputs} outputs", "RGBA"))
-    _row(drawing, boxes, middle - HEIGHT / 2, left=x)
-    return drawing.document(x + 2 * WIDTH + GAP + 12, top + 4 * tall, "a fragment processor")
 
 
 def draw_loop(number: int) -> str:
     """A loop over passes, one of `LOOPS`."""
     title, boxes, text = LOOPS[number]
     drawing, top = Drawing(), 14.0
-    width = _row(drawing, boxes, top)
+    width = draw_row(drawing, boxes, top)
     _back(drawing, 0, len(boxes) - 1, top, text)
     return drawing.document(width, top + HEIGHT + 38, title)
 
@@ -180,7 +159,7 @@ def draw_pass(state: str = "intersect") -> str:
         Box("fragment program", linked.program.by_name[state].kernel.name, True),
     )
     drawing, top = Drawing(), 46.0
-    width = _row(drawing, units, top)
+    width = draw_row(drawing, units, top)
     below = top + HEIGHT + GAP
     for column, (title, names, shade) in enumerate((("reads", read, 2), ("writes", written, 1))):
         x = 12 + (2 + 1.25 * column) * (WIDTH + GAP)
@@ -210,7 +189,7 @@ def draw_stages() -> str:
         [name for name in picture.inputs if name not in ("pixel", "film")],
     ]
     drawing, gap, top = Drawing(), 104.0, 44.0
-    width = _row(drawing, boxes, top, between, gap)
+    width = draw_row(drawing, boxes, top, between, gap)
     centre, last = (12 + k * (WIDTH + gap) + WIDTH / 2 for k in (1, 3))
     below = top + HEIGHT
     drawing.arrow((centre - 40, below), (centre - 40, below + 22), (centre + 40, below + 22), (centre + 40, below))

@@ -65,12 +65,12 @@ class Drawing:
         dash = ' stroke-dasharray="4 3"' if dashed else ""
         self.parts.append(f'<path d="M {path}" fill="none" stroke="{color}"{dash}/>')
 
-    def arrow(self, *points: Point) -> None:
+    def arrow(self, *points: Point, dashed: bool = False) -> None:
         """A line with a head at its last point."""
         (x0, y0), (x1, y1) = points[-2:]
         length = math.hypot(x1 - x0, y1 - y0)
         u, v = HEAD * (x1 - x0) / length, HEAD * (y1 - y0) / length
-        self.line(*points[:-1], (x1 - u, y1 - v))
+        self.line(*points[:-1], (x1 - u, y1 - v), dashed=dashed)
         sides = " ".join(f"{x1 - u + k * v:g},{y1 - v - k * u:g}" for k in (0.57, -0.57))
         self.parts.append(f'<polygon points="{x1:g},{y1:g} {sides}" fill="{INK}"/>')
 

@@ -20,9 +20,9 @@ class Cell:
     """A value of a table with one beside it, and its grade.
 
     published : as printed, or what `Table.heads` calls it.
-    agrees    : True within a bound, False beyond it, None where the two cannot be compared.
-    reason    : the bound and why it is that; what was measured of the difference, or `NOT_EXAMINED`; or why the two
-                cannot be compared. Never empty.
+    agrees    : True within a bound, False beyond it, None where the two stand beside each other without a grade.
+    reason    : the bound and why it is that; what was measured of the difference, or `NOT_EXAMINED`; or what parts the
+                two. Never empty.
     """
 
     published: Any
@@ -77,7 +77,7 @@ class Conclusion:
     """A claim of a paper in one sentence, and what became of it here.
 
     paper  : the places, ``D 5.2.1, P2 4.1``.
-    grades : of the results that it was tested on, each whether it holds; those that cannot be compared are None.
+    grades : of the results that it was tested on, each whether it holds; None where nothing decides.
     figure : the numbers, published and ours. kind : `ARITHMETIC` where it is of the paper's own numbers alone.
     """
 
@@ -89,10 +89,10 @@ class Conclusion:
 
     @property
     def verdict(self) -> str:
-        """``holds``, ``in part``, ``does not hold here``, or ``not comparable``."""
+        """``holds``, ``in part``, ``does not hold here``, or ``shown beside`` where nothing decides."""
         decided = [bool(each) for each in self.grades if each is not None]
         if not decided:
-            return "not comparable"
+            return "shown beside"
         return "holds" if all(decided) else "in part" if any(decided) else "does not hold here"
 
 

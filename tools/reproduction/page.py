@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,6 @@ from .model import (
 from .published.glossary import GLOSSARY
 from .registry import PAPERS
 
-LARGEST = 20_000_000  # bytes of the report
 MILLION = 1e6
 WORDS = [name for name in GLOSSARY if re.fullmatch(r"[A-Z]{3,}", name)]  # abbreviations that are words of texts
 SPLIT = 5  # columns with a published value beside, at most, where both have a column of their own
@@ -44,11 +44,44 @@ SPLIT = 5  # columns with a published value beside, at most, where both have a c
 CHAPTERS = {
     2: "Streams and kernels",
     3: "Ray tracing as kernels",
-    4: "Flow control on a machine without it",
+    4: "Graphics processors as stream processors",
     5: "Ray tracing on stream processors",
     6: "Photon mapping",
     7: "Memory and computation",
 }
+# Claims by which the answer at the top tells what was reproduced, each as a part of its sentence.
+HEADLINES = {
+    "Traversal and intersection dominate the cost.": "traversal and intersection dominate the cost",
+    "A single pass saves memory bandwidth.": "a single pass saves bandwidth",
+    "Whitted's and path tracing cost 2.62, 3.24 times the instructions of ray casting.": "reflections and paths cost "
+    "what is printed",
+    "A bitonic sort of 1024 x 1024 photons takes 210 passes.": "photons are sorted in the printed passes",
+    "Stencil routing makes the radiance estimate shorter, to 52 to 71 % (derived).": "routing shortens the estimate",
+    "Weights carried by rays take the place of recursion.": "weights replace recursion",
+    "To intersect once 20 % of the rays wait needs the fewest passes of each view.": "intersecting once 20 % of "
+    "the rays wait needs the fewest passes",
+    "Reflected rays of MIMD gain nothing.": "reflected rays gain nothing from a cache",
+    "The search over the grid finds all photons in a sphere around the query.": "the search finds all photons near",
+    "Very little time is spent on the intersection of rays.": "rays take little of the time of photon mapping",
+    "All acceleration structures are within a factor of two of each other.": "structures are within a factor of two",
+    "Its speed is comparable with that of fast tracers for processors, or will be.": "speed is that of tracers for "
+    "processors",
+}
+# Tables that stand in the main part, by section: the papers' own beside ours. The rest is the appendix.
+MAIN = {
+    "table_5_1": ("SIMD: of a call",),
+    "cost_model": ("What a ray does",),
+    "table_5_2": ("Passes with the oracle of 20 %",),
+    "table_5_4": ("Passes of the loop",),
+    "table_6_1": ("Table 6.1, fused",),
+    "table_6_2": ("Instructions of one iteration, nothing unrolled",),
+    "table_3": ("Relative to ray casting",),
+    "thesis": ("Table 2: seconds a frame",),
+    "adinetz": ("Frames a second",),
+}
+# Tables of many rows that stand in report.json alone: cameras, states, viewpoints.
+IN_DATA = ("Cameras", "Least, median and greatest of the viewpoints", "What a ray does and costs, by resolution")
+STATES = re.compile(r"Program \w+: all states")
 KINDS = {
     **{Check: "check", Table: "table", Figure: "figure", Fault: "fault", Text: "text", Absent: "absent"},
     **{Listing: "listing", Conclusion: "conclusion", Wish: "wish"},
@@ -63,7 +96,7 @@ HEADS = {
     ARITHMETIC: ("Statement of a paper", "Printed", "By its own numbers"),
     OWN: ("Test of ours", "Expected", "Found"),
 }
-VERDICTS = ("holds", "in part", "does not hold here", "not comparable")
+VERDICTS = ("holds", "in part", "does not hold here", "shown beside")
 
 
 class Block(list[Any]):
@@ -122,9 +155,10 @@ def blocks(parts: Sequence[Any]) -> list[Any]:
     return found
 
 
-def reasons(table: Table) -> list[str]:
-    """The reasons of its cells' grades, each once: the notes under it."""
-    return list(dict.fromkeys(value.reason for row in table.rows for value in row if isinstance(value, Cell)))
+def reasons(table: Table, graded: bool = True) -> list[str]:
+    """The reasons of its cells' grades, each once: the notes under it; or of those that have none."""
+    cells = [value for row in table.rows for value in row if isinstance(value, Cell)]
+    return list(dict.fromkeys(each.reason for each in cells if (each.agrees is not None) == graded))
 
 
 def concluded(sections: Sequence[Section]) -> list[tuple[Section, Conclusion]]:
@@ -179,6 +213,30 @@ def terms(text: str) -> Any:
         return f'<abbr title="{escape(GLOSSARY[found[0]])}">{found[0]}</abbr>'
 
     return Markup(re.sub(rf"\b({'|'.join(WORDS)})\b", explained, str(escape(text))))
+
+
+def in_main(section: Section, part: Any) -> bool:
+    """Whether a part stands in the main part, not in the appendix."""
+    return isinstance(part, Table) and part.title in MAIN.get(section.identifier, ())
+
+
+def in_data(part: Any) -> bool:
+    """Whether a table stands in ``report.json`` alone."""
+    return isinstance(part, Table) and (part.title in IN_DATA or STATES.fullmatch(part.title) is not None)
+
+
+def answer(conclusions: Sequence[Conclusion]) -> tuple[str, str]:
+    """What of `HEADLINES` holds, and what does so in part or not, as lists within a sentence."""
+    holds: list[str] = []
+    others: list[str] = []
+    for each in conclusions:
+        if each.claim in HEADLINES:
+            (holds if each.verdict == "holds" else others).append(f"that {HEADLINES[each.claim]}")
+    return _listed(holds), _listed(others)
+
+
+def _listed(texts: Sequence[str]) -> str:
+    return f"{', '.join(texts[:-1])} and {texts[-1]}" if len(texts) > 1 else "".join(texts)
 
 
 def columns(table: Table) -> list[tuple[str, bool, bool]]:
@@ -288,21 +346,20 @@ def page(sections: Sequence[Section], facts: dict[str, Any], command: str) -> st
         "blocks": blocks,
         "by_kind": by_kind,
         "reasons": reasons,
+        "ungraded": partial(reasons, graded=False),
         "claims": lambda checks: [check for check in checks if check.kind == CLAIM],
         "inline": lambda svg, prefix: Markup(inline(svg, prefix)),
         "narrow": narrow,
         "data": lambda data: Markup(data_address(data)),
         "counted": counted,
         "file": figure_file,
+        "in_data": in_data,
+        "in_main": in_main,
     }
     environment.tests["cell"] = lambda value: isinstance(value, Cell)
     environment.filters["terms"] = terms
     conclusions = concluded(sections)
     said = {kind: [each.verdict for _, each in conclusions if each.kind == kind] for kind in (CLAIM, ARITHMETIC)}
-    differing = [
-        (kind, [(section, check) for section in sections for check in section.checks() if _differs(check, kind)])
-        for kind in KINDS_OF_CHECKS
-    ]
     return environment.get_template("page.html.jinja").render(
         groups=groups(sections),
         sections=sections,
@@ -319,15 +376,11 @@ def page(sections: Sequence[Section], facts: dict[str, Any], command: str) -> st
         printed={verdict: said[ARITHMETIC].count(verdict) for verdict in VERDICTS},
         origins=list(dict.fromkeys(each for section in sections for each in section.made)),
         papers=PAPERS,
-        differing=[(kind, rows) for kind, rows in differing if rows],
+        answer=answer([each for _, each in conclusions]),
+        main=[(section, part) for section in sections for part in section.parts if in_main(section, part)],
+        errors=list(dict.fromkeys(part for section in sections for part in section.parts if isinstance(part, Fault))),
         absent=[(section, part) for section in sections for part in section.parts if isinstance(part, Absent)],
-        # Sections show some of those that stand in the list of all.
-        faults=len({part for section in sections for part in section.parts if isinstance(part, Fault)}),
     )
-
-
-def _differs(check: Check, kind: str) -> bool:
-    return check.kind == kind and check.passed is False
 
 
 def _plain(value: Any) -> Any:

@@ -24,24 +24,27 @@ class Paper:
 PAPERS = {
     "D": Paper(
         "Ray Tracing on a Stream Processor",
-        "D: T. J. Purcell, Ray Tracing on a Stream Processor, dissertation, Stanford University, 2004",
+        "D: T. J. Purcell, Ray Tracing on a Stream Processor, PhD dissertation, Stanford University, March 2004",
     ),
     "P2": Paper(
         "Ray Tracing on Programmable Graphics Hardware",
-        "P2: T. J. Purcell, I. Buck, W. R. Mark, P. Hanrahan, Ray Tracing on Programmable Graphics Hardware, 2002",
+        "P2: T. J. Purcell, I. Buck, W. R. Mark, P. Hanrahan, Ray Tracing on Programmable Graphics Hardware, ACM "
+        "Transactions on Graphics 21 (3), SIGGRAPH 2002, pages 703 to 712, doi 10.1145/566654.566640",
     ),
     "P3": Paper(
         "Photon Mapping on Programmable Graphics Hardware",
         "P3: T. J. Purcell, C. Donner, M. Cammarano, H. W. Jensen, P. Hanrahan, Photon Mapping on Programmable "
-        "Graphics Hardware, 2003",
+        "Graphics Hardware, Graphics Hardware 2003, pages 41 to 50, doi 10.2312/EGGH03/041-050",
     ),
     "T": Paper(
         "Whitted ray tracing by OpenCL and CUDA",
-        "T: a thesis on Whitted ray tracing by OpenCL and CUDA with a stackless two-level hierarchy",
+        "T: An OpenCL Ray Tracer development and comparison over CUDA, master's thesis, written at Fraunhofer IGD, "
+        "Darmstadt, within the Maximus project; the copy that was to be had does not name its author or year",
     ),
     "A": Paper(
         "Implementing Classical Ray Tracing on GPU",
-        "A: A. Adinetz, B. Berezin, Implementing Classical Ray Tracing on GPU: a Case Study of GPU Programming, 2006",
+        "A: A. V. Adinetz, S. B. Berezin, Implementing Classical Ray Tracing on GPU: a Case Study of GPU Programming, "
+        "Moscow State University, 2006",
     ),
     "all": Paper("All papers", "What concerns all five"),
 }

@@ -1,4 +1,4 @@
-"""What stands beside T's figures 6-1 to 6-4, 6-7 to 6-10 and 6-14, measured on its structure and its back ends."""
+"""Claims of T's text (6.2 to 6.4), measured on its structure and its back ends."""
 
 from __future__ import annotations
 

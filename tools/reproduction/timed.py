@@ -165,7 +165,7 @@ def alike(what: str, one: Spread, two: Spread) -> Check:
     medians = sorted((one.median, two.median))
     ratio = medians[1] / max(medians[0], 1e-9)
     if len(one.values) < 2:
-        return Check(OWN, what, "1", f"{ratio:.2f} apart", None, "not comparable: of a single run")
+        return Check(OWN, what, "1", f"{ratio:.2f} apart", None, "of a single run")
     why = "the machine was disturbed, and the seconds beside say little"
     return Check(OWN, what, "1", f"{ratio:.2f} apart", ratio <= 1 + ALIKE, why, f"to {ALIKE:.0%} of the medians")
 

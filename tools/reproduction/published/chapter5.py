@@ -131,6 +131,7 @@ TABLE_5_2: dict[str, Passes] = {
     "Forest Inside": Passes(2835, 1363, 1468, 4, 898, 990, 0.068),
     "Bunny Ray Cast": Passes(1085, 610, 471, 4, 221, 328, 0.105),
 }
+PASSES = 1000, 3000  # of a picture (P2 4.2)
 ACTIVE = 0.06, 0.10  # of the rays in a pass; the text excepts Soda Hall Outside
 ORACLE_OF_OPTIMUM = (2.0, 3.0)  # times as many passes as the optimum, by the text
 NAIVE_OF_OPTIMUM = 5.0  # and without an oracle at least
@@ -179,7 +180,7 @@ HARDWARE: dict[str, dict[str, float]] = {
 # D 5.2.2, P2 4.2: 4 traversal steps or 2 tests a pass; change of the total bandwidth and of the instructions.
 UNROLL = {"steps": 4, "tests": 2, "bandwidth": -0.50, "bandwidth, suppressed": -0.60, "instructions, less than": 0.10}
 
-# D 5.2.3, P2 4.1.
+# D 5.2.3, P2 4.1 to 4.3.
 CACHE: dict[str, float] = {
     "bytes": 65_536,
     "line": 48,
@@ -208,7 +209,7 @@ TABLE_5_4: dict[str, Frame] = {
     "Quake3": Frame("S (hybrid)", 1.8, 146, 730),
 }
 
-# D 5.3 and P2 4: rates in text. Tests and rays a second.
+# D 5.3 and P2 5.2: rates in text. Tests and rays a second.
 RATES: dict[str, float | tuple[float, float]] = {
     "ray-triangle tests, peak (D)": 100e6,
     "ray-triangle tests (P2)": 56e6,
@@ -234,7 +235,7 @@ TABLE_3_RAYS_DERIVED: dict[str, float] = {
     "Path Tracer": 64 * 256**2 / 1024**2 * 0.82,
 }
 
-# Limits of the day (D 5.4.1, P2 2 and 5.1), by year.
+# Limits of the day (D 2.3, 5.4.1, P2 2.2), by year.
 LARGEST_INTEGERS = 131_072  # distinct integers of 24-bit floats (s16e7)
 LARGEST_TEXTURE = (256, 512)  # texels that such an address reaches
 BUNNY_VOXELS = 98 * 64 * 163  # 1.02 M: over the 131 K

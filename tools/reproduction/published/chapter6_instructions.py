@@ -1,5 +1,6 @@
 """Table 6.2 of T. J. Purcell, Ray Tracing on a Stream Processor (Stanford 2004) = table 2 of T. J. Purcell et al.,
-"Photon Mapping on Programmable Graphics Hardware" (2003), and what their text says of it (D 6.4.1, P3 4)."""
+"Photon Mapping on Programmable Graphics Hardware" (2003), and what their text says of it (D 6.3.2, 6.4.1; P3 3.2,
+4.1)."""
 
 from __future__ import annotations
 

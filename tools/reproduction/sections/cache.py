@@ -1,4 +1,4 @@
-"""The texture cache of D 5.2.3 and P2 4.1, and figure 5.6: bytes with it over bytes without."""
+"""The texture cache of D 5.2.3 and P2 4.1 to 4.3, and figure 5.6: bytes with it over bytes without."""
 
 from __future__ import annotations
 
@@ -31,13 +31,12 @@ from ..cache_traces import (
     try_reflect,
 )
 from ..context import Context
+from ..grades import LITTLE, MUCH, POINTS, at_points
 from ..model import CLAIM, OURS, Check, Conclusion, Figure, Part, Table
 from ..published.chapter5 import CACHE, TRIANGLE_HITS
 from ..registry import section
 
 QUICK_ROWS, TILED_ROWS = 8, 128  # rows of a picture that are traced: quick, and of tiles; else all
-# "Little" and "much" of the text, which gives no numbers: shares of the bytes.
-LITTLE, MUCH = 0.10, 0.25
 BY_LIGHT = "a light after the other"  # the order of shadow rays
 RULES = ("kept", "a miss")  # hits beyond the voxel: ours, and the published rule
 PARTS = ("state", "stream", "structures")
@@ -50,10 +49,10 @@ SENTENCES = {
     "Reflected rays of MIMD gain nothing.": "Reflect: MIMD",
     "Secondary rays of SIMD gain nothing.": "SIMD has no gain",
 }
-ROUND = 0.05  # the text's figures are round
+OF_EYE_RAYS = ("SIMD gains little", "hits of triangle data")
 
 
-@section("cache", paper="D 5.2.3, P2 4.1, P2 5.3", title="Texture cache (figure 5.6; P2 9)")
+@section("cache", paper="D 5.2.3, P2 4.1, P2 4.2, P2 4.3, P2 5.3", title="Texture cache (figure 5.6; P2 9)")
 def make(context: Context) -> Iterator[Part]:
     """References of both machines in raster order, played through caches."""
     found: dict[str, dict[str, Any]] = {}
@@ -183,7 +182,7 @@ def checks(found: dict[str, dict[str, Any]], reasons: Mapping[str, float] = Mapp
     for kind, key in (("Shadow", "MIMD shadow"), ("Reflect", "MIMD reflect")):
         if kind in found:
             passes, one_pass, theirs = gain(found[kind], "SIMD"), gain(found[kind], "MIMD"), CACHE[key]
-            why, near = why_secondary(kind, found[kind], reasons), f"to {100 * ROUND:.0f} points"
+            why, near = why_secondary(kind, found[kind], reasons), f"to {100 * POINTS:.0f} points"
             rule = f"; with hits beyond the voxel as misses {100 * gain(found[kind], 'MIMD', RULES[1]):+.0f} %"
             order = ", a pixel's three rays in turn" if kind == "Shadow" else ""
             out.append(_gained(f"{kind}: MIMD bytes{order}", one_pass, theirs, why, near + rule))
@@ -201,7 +200,7 @@ def checks(found: dict[str, dict[str, Any]], reasons: Mapping[str, float] = Mapp
 def _gained(what: str, ours: float, theirs: float, why: str, bound: str) -> Check:
     """Changes of the bytes."""
     published, shown = (f"{100 * each:+.0f} %" if each else "0 %" for each in (theirs, ours))
-    return Check(CLAIM, what, published, shown, abs(ours - theirs) <= ROUND, why, bound)
+    return Check(CLAIM, what, published, shown, at_points(theirs, ours), why, bound)
 
 
 def _table(found: dict[str, dict[str, Any]], rows: int, reasons: Mapping[str, float]) -> Table:
@@ -244,7 +243,8 @@ def _conclusions(found: dict[str, dict[str, Any]], reasons: Mapping[str, float])
             figure = "; ".join(str(check.ours) + check.what.partition("MIMD bytes")[2] for check in of)
             published = str(of[0].published)
             figure = f"published {published}, here {figure}"
-            yield Conclusion("D 5.2.3, P2 4.1", claim, [check.passed for check in of], figure)
+            place = "D 5.2.3, P2 4.2" if words in OF_EYE_RAYS else "D 5.2.3, P2 4.3"
+            yield Conclusion(place, claim, [check.passed for check in of], figure)
 
 
 def _which(rows: int) -> str:

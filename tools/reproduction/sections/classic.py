@@ -48,10 +48,10 @@ SHADING_NOTE = (
     "I the ray's direction, N the normal against it; C the surface's own colour, C_r and C_t what the reflected and "
     "the "
     "refracted ray bring; r reflectivity, t transmittance, S specular, A ambient colour. C is that of the vertices, or "
-    "else the diffuse one, and unlit. W is the weight of a ray of which W_p is the parent's: so (6.7) is had without "
-    "recursion; rays beyond the greatest depth add nothing. Weights and recursion are compared in the section of "
-    "figure "
-    "6-14."
+    "else the diffuse one, and unlit: Whitted's tracer with modifications, as the text says; here lights and shadow "
+    "rays can be had, too (--classic). W is the weight of a ray of which W_p is the parent's: so (6.7) is had without "
+    "recursion; rays beyond the greatest depth add nothing. Weights and recursion are compared in the "
+    "section on claims of the text."
 )
 SLANT = 45.0  # degrees from the normal, of a ray through the pane
 # Figures of the sphere: what of its glass is another.
@@ -64,7 +64,7 @@ def classic(context: Context) -> Iterator[Part]:
     yield _modes(context)
     yield from _order(context)
     yield Table("Formulas of shading", ("T", "formula"), SHADING, note=SHADING_NOTE, own=OURS)
-    yield from faults("T (6", "T 6.3", "T algorithm", "T 6.2")
+    yield from faults("T (6", "T 6.3", "T algorithm", "T 6.2", "T 6.4")
     if context.quick:
         yield Absent("Figures 6-6 and 6-11 to 6-13", "take long: without --quick")
         return
@@ -206,7 +206,7 @@ def _order(context: Context) -> Iterator[Part]:
         what = f"{last} looks like {alone}, bit for bit: what replaces hides what was before"
         yield Check(CLAIM, what, "yes", "yes" if same else "no", same, "the pictures differ")
     yield Conclusion(
-        "T 6.3, fig. 6-5",
+        "T 6.3.1, fig. 6-5",
         "Of textures in turn the last that replaces hides those before it.",
         list(made["same"].values()),
         f"{sum(made['same'].values())} of {len(HIDDEN)} orders the same bits",

@@ -7,23 +7,20 @@ from collections.abc import Iterator
 from raystream.base.paths import shaders
 from raystream.cli.graph import drawings, graph
 
+from ..caption_drawings import CHAPTER_2, CHAPTER_4, OURS, figures
 from ..context import Context
 from ..counted import faults
 from ..diagram_drawings import (
     LOOPS,
-    draw_fragment_processor,
     draw_loop,
     draw_pass,
-    draw_pipeline,
     draw_records,
     draw_scene_memory,
     draw_stages,
-    draw_streams,
 )
 from ..model import Figure, Listing, Part, Text
 from ..registry import section
 
-NOT_AT_HAND = "The dissertation's own drawings were not at hand: these are ours, after its text."
 WITHOUT = "Drawn with a structure over the scene; the paper has none, nor has preset 2003 in its scenes (--accel none)."
 DRAWN_FROM = "Made from the program's table: raystream graph {} -o {}.svg."
 
@@ -34,47 +31,30 @@ def _program(name: str, title: str, more: str = "") -> Figure:
     return Figure(title, svg=graph(name), note=note, alt=f"the states of program {name} and the arrows between them")
 
 
-@section("kernel_streams", paper="D 2.3, P2 fig. 1", title="Kernels, streams and the pipeline (figures of chapter 2)")
+@section(
+    "kernel_streams", paper="D 2.1, D 2.2, D 2.3, P2 2.1", title="Rays, kernels and the pipeline (figures 2.1 to 2.6)"
+)
 def kernel_streams(context: Context) -> Iterator[Part]:
     """The smallest program: a kernel between streams."""
     yield Text(
+        "Figure 2.2 shows colour bleeding and a caustic: both are in the CORNELL BOX of figure 6.7 here. "
         "A kernel takes an element of its input streams and writes one of its output streams; it may read memory, and "
-        "returns an exit, which says what its ray needs next. The smallest program has one state. The figures of "
-        "chapter 2 show streams, the pipeline and its programs; which number shows which could not be looked up, so "
-        "that the drawings here bear none."
+        "returns an exit, which says what its ray needs next. The smallest program has one state."
     )
-    yield Figure(
-        "Streams between kernels: the ray caster",
-        svg=draw_streams(),
-        note=f"From the linked program. {NOT_AT_HAND}",
-        alt="five kernels in a row, with the streams between them and the memories that they read",
-    )
-    yield Figure(
-        "The graphics pipeline with its two programs",
-        svg=draw_pipeline(),
-        note="Drawn over the screen again and again, with textures for what is kept, it is a stream processor.",
-        alt="six stages in a row, and an arrow from the textures back to the fragment program",
-    )
-    yield Figure(
-        "A fragment processor",
-        svg=draw_fragment_processor(),
-        note="Numbers of the Radeon 9700 Pro, as in --limits 2004: a program reads at any address of its textures and "
-        "writes nowhere but its own pixel.",
-        alt="four kinds of inputs of a fragment program, and its outputs",
-    )
+    yield from figures(CHAPTER_2)
     yield _program("photon_emission", "One kernel between streams: photons leave the lights")
     yield Figure(
-        "The graphics pipeline as a stream processor: a pass of a kernel (P2 figure 1)",
+        "A pass of a kernel in the graphics pipeline",
         svg=draw_pass(),
         note="Made from the linked program: the streams and memories that its pass reads, and the streams it writes.",
         alt="quad, rasterizer, mask and fragment program in a row, with the textures that are read and written",
     )
 
 
-@section("ray_tracer_flow", paper="D 3.1, P2 fig. 2", title="The streaming ray tracer (figure 3.1)")
+@section("ray_tracer_flow", paper="D 3.3, P2 3", title="The streaming ray tracer (figure 3.1)")
 def ray_tracer_flow(context: Context) -> Iterator[Part]:
     """The ray caster's kernels."""
-    yield _program("cast", "Figure 3.1: eye rays, traversal, intersection, shading")
+    yield _program("cast", "Figure 3.1: the streaming ray tracer: eye rays, traversal, intersection, shading")
     yield _program("cast_instances", "The same over two levels of structures")
 
 
@@ -84,7 +64,7 @@ def listing(title: str, name: str, note: str = "") -> Listing:
     return Listing(title, text, f"shaders/{name}. {note}".strip())
 
 
-@section("intersector", paper="D 3.2, P2 fig. 5", title="The intersector (figure 3.2, P2 figure 5)")
+@section("intersector", paper="D 3.3.3, P2 3.1.3", title="The intersector (figure 3.2, P2 figure 5)")
 def intersector(context: Context) -> Iterator[Part]:
     """The kernel's source, and the test that it calls."""
     yield listing("The kernel: a triangle of the voxel's list, and what the ray needs next", "kernels/intersect.glsl")
@@ -97,7 +77,7 @@ def intersector(context: Context) -> Iterator[Part]:
     yield from faults("P2 fig. 5")
 
 
-@section("memory_layout", paper="D 5.1, D fig. 5.1, P2 fig. 4", title="A scene in texture memory (figure 5.1)")
+@section("memory_layout", paper="D 5.1.2, P2 3.1.3", title="A scene in texture memory (figure 5.1)")
 def memory_layout(context: Context) -> Iterator[Part]:
     """From voxels to lists to triangles, and records as they lie in texels."""
     yield Figure(
@@ -115,7 +95,7 @@ def memory_layout(context: Context) -> Iterator[Part]:
     )
 
 
-@section("data_flow", paper="D 3.3, P2 fig. 3", title="Flow of the four ray tracers (figure 3.3)", order=1)
+@section("data_flow", paper="D 3.3.4, P2 3.1.4", title="Flow of the four ray tracers (figure 3.3)", order=1)
 def data_flow(context: Context) -> Iterator[Part]:
     """Shadow caster, Whitted's tracer and path tracer; the ray caster is figure 3.1."""
     yield _program("shadow", "Shadow caster")
@@ -128,22 +108,23 @@ def data_flow(context: Context) -> Iterator[Part]:
     )
 
 
-@section("flow_control", paper="D 4.1", title="State of a ray, and passes (figures 4.1 to 4.3)")
+@section("flow_control", paper="D 4.1, D 4.2", title="A stream processor, and states of rays (figures 4.1 to 4.3)")
 def flow_control(context: Context) -> Iterator[Part]:
-    """Figure 4.1 to 4.3: a ray's state decides which pass it takes part in."""
+    """Section 4.1.2: a ray's state decides which pass it takes part in."""
     yield Text(
         "Each ray has a state, the box that it is in. A pass runs the kernel of one state over the screen; a mask "
         "(depth or stencil) keeps rays in other states from running, and a count of the rays in each state, read "
         "back, tells the host which pass is next. Boxes with a loop on the left are those that unrolling repeats "
         "within a pass."
     )
+    yield from figures(CHAPTER_4)
     for number, (title, *_) in enumerate(LOOPS):
         about = f"{title[0].upper()}{title[1:]}"
-        yield Figure(about, svg=draw_loop(number), note=NOT_AT_HAND if not number else "", alt="passes and a way back")
+        yield Figure(about, svg=draw_loop(number), note=OURS if not number else "", alt="passes and a way back")
     yield _program("trace", "The loop over traversal and intersection: given rays to their hits")
 
 
-@section("photon_flow", paper="D 6.1, P3 fig. 1", title="Photon mapping: the system (figure 6.1)")
+@section("photon_flow", paper="D 6.2, P3 2", title="Photon mapping: the system (figure 6.1)")
 def photon_flow(context: Context) -> Iterator[Part]:
     """The programs of photon mapping in turn."""
     yield Figure(

@@ -1,4 +1,4 @@
-"""Early depth tests by blocks of pixels: how much of a pass runs in vain (D 5.3)."""
+"""Early depth tests by blocks of pixels: how much of a pass runs in vain (D 5.4.2)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ EDGE, QUICK_EDGE = 512, 96  # pixels along a picture
 PUBLISHED = 4  # pixels along the smallest block of the boards of the day
 
 
-@section("early_z", paper="D 5.3, D 4.1.2", title="Early depth tests by blocks of 4 x 4 pixels", order=7)
+@section("early_z", paper="D 5.4.2, D 4.1.2", title="Early depth tests by blocks of 4 x 4 pixels", order=7)
 def make(context: Context) -> Iterator[Part]:
     """The share of the fragments that a pass runs, by the size of the blocks that the test leaves out."""
     edge = QUICK_EDGE if context.quick else EDGE
@@ -29,7 +29,7 @@ def make(context: Context) -> Iterator[Part]:
         return
     yield Text(
         "A pass serves rays of one state, and the depth test is to keep all others from running. The boards of the day "
-        f"test blocks of {PUBLISHED} x {PUBLISHED} pixels and larger (D 5.3): a block in which a single ray is in the "
+        f"test blocks of {PUBLISHED} x {PUBLISHED} pixels and larger (5.4.2): a block in which a single ray is in the "
         "state runs as a whole. The paper gives no number for what that costs; here every pass is played ray by ray, "
         "and blocks with at least one such ray are counted."
     )

@@ -16,5 +16,5 @@ def faults(context: Context) -> Iterator[Part]:
     yield Text(
         "What cannot be as it is printed, by the papers' own numbers or by trying it; and what was taken in its place."
     )
-    for where, said, right in FAULTS:
+    for where, said, right, _ in FAULTS:
         yield Fault(where, said, right)

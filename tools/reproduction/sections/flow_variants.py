@@ -1,4 +1,4 @@
-"""D 4.1.2 and P2 3.2: the ways in which a pass leaves out rays and the host learns how many wait, run and compared."""
+"""D 4.1.2, P2 2.2 and 3.2: ways to leave rays out of a pass, and to tell the host how many wait, run and compared."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ MACHINE: dict[str, Any] = {
 MASKS = {
     "kill": "a mask pass for each kernel, which discards the others",
     "depth": "depth of the state, GL_EQUAL (D 4.1.2)",
-    "stencil": "stencil of the state (P2 3.2)",
+    "stencil": "stencil of the state (P2 2.2)",
     "tiles": "tiles of 16 x 16 whose rays wait (D 6.3.3)",
     "none": "none: every kernel looks at the state itself",
 }
@@ -42,7 +42,7 @@ COUNTS = {"query": "occlusion queries (D 4.1.2)", "census": "counters of every t
 
 @section(
     "flow_variants",
-    paper="D 4.1.2, P2 3.2",
+    paper="D 4.1.2, P2 2.2, P2 3.2",
     title="Flow control: masks and counts compared (section 4.1.2)",
     timed=True,
 )
@@ -84,7 +84,7 @@ def flow_variants(context: Context) -> Iterator[Part]:
     masked = [by_mask[mask] < by_mask["none"] for mask in ("depth", "stencil") if mask in by_mask and "none" in by_mask]
     if masked:
         yield Conclusion(
-            "D 4.1.2, P2 3.2",
+            "D 4.1.2, P2 2.2",
             "Rays in other states are best masked off before their fragments run (early depth or stencil test).",
             masked,
             ", ".join(f"{mask} {1e3 * seconds:.3g} ms" for mask, seconds in by_mask.items()),

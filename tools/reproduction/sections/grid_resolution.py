@@ -14,6 +14,7 @@ from reproduction.simulators.walk import Space, walk
 
 from .. import measured, plots
 from ..context import Context
+from ..grades import COUNT
 from ..model import OURS, Figure, Part, Table, Text
 from ..published.chapter5 import TABLE_5_1
 from ..registry import section
@@ -22,7 +23,6 @@ EDGE, QUICK_EDGE = 256, 64  # pixels along a picture
 SHARES = (1 / 8, 1 / 4, 3 / 8, 1 / 2, 3 / 4, 1)  # of the published voxels along the shortest side
 # Finer ones that fit: a grid has 134 M voxels and 16.8 M list entries at most.
 FINER = {"building": (3 / 2,), "forest": (5 / 4,), "bunny.ply": (3 / 2, 2)}
-EQUAL = 1.3  # times, either way: traversal and intersection take equal time, as in the section on the cost model
 
 
 @section("grid_resolution", paper="D 5.2.1, P2 4.1", title="The grid's resolution: steps against tests", order=2)
@@ -151,7 +151,7 @@ def _figure(found: dict[str, dict[int, dict[str, Any]]]) -> Figure:
         axes[1].plot(voxels, [one["ratio"] for one in costs], marker=".", color=color)
         axes[2].plot(voxels, [one["SIMD"] for one in costs], marker=".", color=color)
         axes[2].plot(voxels, [one["MIMD"] for one in costs], marker=".", color=color, linestyle="--")
-    axes[1].axhspan(1 / EQUAL, EQUAL, color="0.9", zorder=0)
+    axes[1].axhspan(1 - COUNT, 1 + COUNT, color="0.9", zorder=0)
     for axis, title in zip(
         axes,
         ("a ray: v (whole), t (dashed)", "traversal over intersection", "instructions a ray: SIMD, MIMD (dashed)"),
@@ -164,5 +164,5 @@ def _figure(found: dict[str, dict[int, dict[str, Any]]]) -> Figure:
         axis.set_xlabel("voxels along the shortest side")
         axis.set_title(title, fontsize=9)
     axes[0].legend(fontsize=7)
-    note = "Grey: equal time, to 1.3 times either way, by the instructions of SIMD's kernels."
+    note = "Grey: equal time, to a quarter, by the instructions of SIMD's kernels."
     return Figure("Steps, tests and cost by resolution", svg=plots.svg(figure), note=note, alt="crossing curves")

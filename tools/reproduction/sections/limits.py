@@ -31,7 +31,7 @@ STEPWISE: dict[str, Any] = {**RECIPE, "fuse": "none", "unroll": 1}
 # Scenes and voxels along the shortest side; the bunny's grid is that of D fig. 5.2.
 SCENES = (("cornell", 16), ("teapotahedron", 12), ("bunny.ply", 64), ("forest.glb", 57))
 QUICK = 2  # of them
-REGISTERS = "not comparable: what a driver makes of a program's variables is not told by OpenGL"
+REGISTERS = "what a driver makes of a program's variables is not told by OpenGL"
 SIZE, QUICK_SIZE = 256, 64
 TRIANGLES = VIEWS["Forest Inside"].triangles
 ROUNDED = 1e-5  # of a channel between 0 and 1, at the median
@@ -40,7 +40,7 @@ LEAVING_EDGE, LEAVING_GRID = 128, 8  # of shadow rays that leave their surface
 BOUNDS = (22, 20, 18, 17, 16)  # they start off it by the coordinates over 2 to this power
 
 
-@section("limits", paper="D 5.4.1, P2 5.1", title="Limits of the day: --limits 2002 and 2004", order=4)
+@section("limits", paper="D 5.4.1, D 2.3, P2 2.2", title="Limits of the day: --limits 2002 and 2004", order=4)
 def limits(context: Context) -> Iterator[Part]:
     """What they are, what no longer fits into them, and pictures of what does."""
     yield _table()

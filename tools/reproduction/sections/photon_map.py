@@ -26,7 +26,7 @@ from ..published.chapter6 import (
 )
 from ..registry import section
 
-BUS = "not comparable: another bus, or none where the device is the processor itself; and no numbers are printed of "
+BUS = "another bus, or none where the device is the processor itself; and no numbers are printed of "
 BUS += "what few and many photons are"
 SCENE_PHOTONS = {5_000: 91, 16_000: 105, 65_000: 136}  # k (k + 1) / 2 passes of their lists
 # By cell: two in the point's own, one beyond the maximum radius, one that widens the radius, one beyond it, one within.
@@ -54,7 +54,7 @@ def bitonic(context: Context) -> Iterator[Part]:
     text = (shaders() / "photons" / "sort_step.glsl").read_text(encoding="utf-8").strip()
     note = "shaders/photons/sort_step.glsl. partner is half of the published 'stage', run its 'stepno'; what is "
     note += "mod and floor there are bits here, and equal cells are ordered by photon."
-    yield Listing("Figure 6.3: a step of the sort", text, note)
+    yield Listing("Figure 6.3: the fragment program of a step of the bitonic merge sort", text, note)
     yield Figure(
         "Figure 6.4: what it gives: first photons of the cells, the list, the photons",
         svg=draw_photon_memory(DRAWN),
@@ -264,7 +264,7 @@ def stencil_routing(context: Context) -> Iterator[Part]:
     shares = [row["reading"] / row["read-back"] for row in found]
     if len(shares) > 1:
         yield Conclusion(
-            "D 6.4.2",
+            "D 6.4.2, P3 4.2",
             "Reading photons back takes a tenth of the build for few photons, 60 % and more for many.",
             [None],
             f"here {', '.join(f'{each:.0%}' for each in shares)} on {context.device_name}",

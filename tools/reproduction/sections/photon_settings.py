@@ -22,7 +22,7 @@ from raystream.scene.builtin.caustics import PUBLISHED
 from .. import timed
 from ..context import Context
 from ..counted import faults
-from ..grades import OTHER_DEVICE, beside, exact, near
+from ..grades import ALL, OTHER_DEVICE, ROUND_NUMBER, about, beside, exact, near
 from ..model import ARITHMETIC, CLAIM, OURS, OWN, Cell, Check, Conclusion, Part, Table, Text
 from ..photon_cases import renderer_of
 from ..photon_pictures import POINTS, ends, greatest_radius, published
@@ -31,9 +31,7 @@ from ..published.chapter6 import INTERACTIVE, SETTINGS, STENCIL_EDGES, TABLE_6_1
 from ..registry import section
 
 # Photons depend on chance and on geometry that is not published; "stored" is printed in thousands.
-STORED = 0.05
-SENT = f"to {100 * STORED:.0f} %: as many photons are sent as store about the number printed in thousands"
-ALL = 0.99  # of the pixels
+SENT = f"to {ROUND_NUMBER:.0%}: as many photons are sent as store about the number printed in thousands"
 MAP = STAGES[:2]  # tracing photons, building their map
 MOVED = 0.02  # of what moves, scene units
 MOVES = {"light": "the lamp", "geometry": "the ball", "camera": "the eye: photons and map are kept"}
@@ -124,7 +122,7 @@ def photon_settings(context: Context) -> Iterator[Part]:
         fits, why = number <= most, "the grid has more cells than the buffer"
         checks.append(Check(ARITHMETIC, what, f"<= {most:,}", f"{number:,}", fits, why))
         if stored is not None:
-            close = abs(stored / theirs.stored - 1) <= STORED
+            close = about(theirs.stored, stored, ROUND_NUMBER)
             checks.append(Check(OWN, f"{name}: photons stored", theirs.stored, stored, close, bound=SENT))
     heads = ("scene", "pixels", "grid", "k", "light", "light samples", "photons stored")
     note = "" if not context.quick else "Photons are counted without --quick."
@@ -140,7 +138,7 @@ def photon_settings(context: Context) -> Iterator[Part]:
 def _photons(theirs: int, ours: int | None) -> Cell:
     if ours is None:
         return beside(theirs, ours, "not counted with --quick")
-    return near(theirs, ours, STORED, SENT)
+    return near(theirs, ours, ROUND_NUMBER, SENT)
 
 
 def _by(value: Any) -> Any:
@@ -173,11 +171,11 @@ def search_end(context: Context) -> Iterator[Part]:
         what = f"{name}: pixels that have k photons near, and in which our reading finds the nearest"
         why = "it ends after the shell in which k are counted: nearer photons lie in cells not yet visited"
         claimed, share = "all: every photon in a sphere around the query", each["same"]
-        checks.append(Check(CLAIM, what, claimed, f"{share:.1%}", share > ALL, why))
+        checks.append(Check(CLAIM, what, claimed, f"{share:.1%}", share > 1 - ALL, why))
     few = [each["few"] for each in found.values()]
     what = "pixels that have fewer photons near: the same light by either search"
-    bound = f"in {ALL:.0%} of them: float32, and photons at the radius itself"
-    alike = Check(OWN, what, "all", ", ".join(f"{each:.1%}" for each in few), min(few) > ALL, bound=bound)
+    bound = f"in {1 - ALL:.0%} of them: float32, and photons at the radius itself"
+    alike = Check(OWN, what, "all", ", ".join(f"{each:.1%}" for each in few), min(few) > 1 - ALL, bound=bound)
     yield Table(
         "Light of the photons, by our reading and by all photons searched for the k nearest",
         ("scene", "pixels with k photons", "of these alike", "light"),

@@ -10,7 +10,7 @@ from raystream.scene.scene import Scene
 
 from .. import measured, views
 from ..context import Context
-from ..grades import FITTED, LONGEST, beside, exact, near
+from ..grades import FITTED, LONGEST, ROUND_NUMBER, beside, between, exact, near
 from ..model import CLAIM, Check, Conclusion, Figure, Part, Table
 from ..published.chapter5 import VIEWS
 from ..registry import section
@@ -22,7 +22,6 @@ WORDS = 27  # of a triangle in texture memory
 CAST = {"program": "cast"}
 TEXTURES = 200, 300  # MB (P2 5.1)
 FOREST = 173 + 108  # MB of 43.2 M voxels and 1.0 M triangles
-DIGITS = 0.05  # of a number of triangles: half of the last digit printed, at most
 SMALL = 100  # MB: the bunny, of which the text does not speak
 
 
@@ -48,14 +47,14 @@ def scenes(context: Context) -> Iterator[Part]:
         kept, published = measured.workload(context, name), VIEWS[name]
         cells = [beside(f"{getattr(published, each):g}", f"{kept[each]:.2f}", FITTED) for each in ("v", "t", "s")]
         passes = beside(published.passes, kept["passes"], LONGEST)
-        triangles = near(published.triangles, found["triangles"], DIGITS, "it is printed to two digits")
+        triangles = near(published.triangles, found["triangles"], ROUND_NUMBER, "it is printed to two digits")
         grid = exact(_edges(published.grid), _edges(found["resolution"]))
         rows.append((name, triangles, grid, *cells, passes, round(found["megabytes"])))
         largest = max(largest, found["megabytes"])
     if not rows:
         return
     pixels, (least, most) = " x ".join(map(str, measured.size(context))), TEXTURES
-    within = least <= largest <= most
+    within = between(least, most, largest)
     yield Table(
         "Scenes, and what a ray does in them",
         ("view", "triangles", "grid", "voxels v", "tests t", "shaded s", "passes P", "MB"),
@@ -80,8 +79,8 @@ def scenes(context: Context) -> Iterator[Part]:
     )
     yield Conclusion(
         "P2 5.1",
-        f"Scenes of a million triangles take {least} to {most} MB of textures.",
-        [least <= row[-1] <= most for row in rows if row[-1] > SMALL],
+        f"Some scenes that were looked at take {least} to {most} MB of textures.",
+        [between(least, most, row[-1]) for row in rows if row[-1] > SMALL],
         ", ".join(dict.fromkeys(f"{row[-1]} MB" for row in rows if row[-1] > SMALL)),
     )
 
@@ -105,7 +104,7 @@ def _scene(context: Context, name: str) -> dict[str, Any]:
     return {"triangles": len(space.corners), "grid": grid, "megabytes": 4e-6 * words}
 
 
-@section("fig_3_3", paper="D 3.3, P2 fig. 3", title="Pictures of the four ray tracers (figure 3.3)", order=2)
+@section("fig_3_3", paper="D 3.3.4, P2 3.1.4", title="Pictures of the four ray tracers (figure 3.3)", order=2)
 def tracers(context: Context) -> Iterator[Part]:
     """The bunny by each of them."""
     size, view = edge(context, 384), measured.SOURCES[measured.BUNNY]
@@ -126,7 +125,7 @@ def tracers(context: Context) -> Iterator[Part]:
         yield Figure(title, png=picture, alt=f"a bunny on a ground, by {title.lower()}")
 
 
-@section("fig_5_8", paper="D 5.3, D fig. 5.8", title="The Cornell box with soft shadows (figure 5.8)", order=3)
+@section("fig_5_8", paper="D 5.3", title="The Cornell box with soft shadows (figure 5.8)", order=3)
 def cornell(context: Context) -> Iterator[Part]:
     """Several views, first hits by feed-forward."""
     size, spp = edge(context, 320), 4 if context.quick else 64
@@ -141,7 +140,7 @@ def cornell(context: Context) -> Iterator[Part]:
     )
 
 
-@section("fig_5_9", paper="D 5.3, D fig. 5.9", title="The teapotahedron (figure 5.9)", order=4)
+@section("fig_5_9", paper="D 5.3", title="The teapotahedron (figure 5.9)", order=4)
 def teapotahedron(context: Context) -> Iterator[Part]:
     """Left with shadows and reflections, right with reflections alone."""
     size, spp = edge(context, 512), 1 if context.quick else 4
@@ -157,7 +156,7 @@ def teapotahedron(context: Context) -> Iterator[Part]:
     )
 
 
-@section("fig_5_10", paper="D 5.3, D fig. 5.10", title="A Quake3 level (figure 5.10)", order=5)
+@section("fig_5_10", paper="D 5.3", title="A Quake3 level (figure 5.10)", order=5)
 def quake(context: Context) -> Iterator[Part]:
     """Feed-forward shading, and shadows by rays."""
     size = edge(context, 384)

@@ -1,4 +1,4 @@
-"""Speeds that the papers' texts name: copies of memory (T fig. 8-1), rays and tests a second (D 5.3, P2 4)."""
+"""Speeds that the papers' texts name: copies of memory (T fig. 8-1), rays and tests a second (D 5.3, P2 5.2)."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ import numpy as np
 
 import raystream
 from raystream.scene.camera import Camera
+from reproduction.simulators.cost import WORD
 
 from .. import measured, timed
 from ..context import Context
 from ..grades import NOT_RUN, beside, unprinted
 from ..model import ARITHMETIC, AbsentError, Cell, Check, Conclusion, Part, Table
-from ..published.chapter5 import RATES
+from ..published.chapter5 import HARDWARE, RATES, TABLE_5_1
 from ..published.thesis import BANDWIDTH, COPIED
 from ..registry import section
 
@@ -100,7 +101,7 @@ def _copies(context: Context, size: int = COPIED) -> Iterator[dict[str, timed.Ca
     assert (back == data).all()
 
 
-@section("rates", paper="D 5.3, P2 4", title="Rays and ray-triangle tests a second", order=6, timed=True)
+@section("rates", paper="D 5.3, P2 5.2", title="Rays and ray-triangle tests a second", order=6, timed=True)
 def rates(context: Context) -> Iterator[Part]:
     """What the texts name, and the bunny's eye rays here."""
     rows: list[tuple[Any, ...]] = [_published(name, value) for name, value in RATES.items()]
@@ -128,7 +129,19 @@ def rates(context: Context) -> Iterator[Part]:
         f"D's and P2's tests are of the kernel alone. At best: a grid of one voxel; tests with {STACKED} triangles in "
         "it, all of which every ray tests, rays with one.",
         own=("on",),
+        checks=[_bytes()],
     )
+
+
+def _bytes() -> Check:
+    """What P2 says of the memory's bandwidth at four times the instructions."""
+    test = TABLE_5_1["MIMD"]["Intersect"]
+    tests, most = RATES["ray-triangle tests at 8 G (P2)"], HARDWARE["GeForce3 (P2)"]["bytes"]
+    assert isinstance(tests, float)
+    moved = tests * WORD * test.random
+    what = "222 M tests a second, of 10 words each, do not use all of the memory's bandwidth (P2 5.2)"
+    why = "by table 1 a test fetches a list's entry and nine words of a triangle"
+    return Check(ARITHMETIC, what, f"< {most / 1e9:g} GB/s", f"{moved / 1e9:.1f} GB/s", moved < most, why)
 
 
 @contextmanager

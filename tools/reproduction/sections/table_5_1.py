@@ -9,23 +9,21 @@ from reproduction.simulators.counts import PUBLISHED_KERNELS, Instructions
 
 from ..context import Context
 from ..counted import MACHINES, PROGRAMS, all_words, as_described, counted, faults, of_kernel, program_of, words_of
-from ..grades import NOT_HERE, OTHER_MACHINE, beside, near
+from ..grades import COUNT, NOT_HERE, OTHER_MACHINE, about, beside, near
 from ..model import CLAIM, OURS, OWN, Cell, Check, Conclusion, Part, Table, Text
 from ..published.chapter5 import TABLE_5_1
 from ..registry import section
 
-# Of the same test and the same walk, written down independently: registers are packed, and addresses made, otherwise.
-NEAR = 0.25
 RECORDS = (
-    "not comparable: our records hold the end of a ray's interval, barycentric weights, instances and colours of any "
+    "our records hold the end of a ray's interval, barycentric weights, instances and colours of any "
     "material, as the text below tells"
 )
 WHY = {
-    "Generate Eye Ray": "not comparable: a camera's corner and edges make our eye rays, no matrix",
-    "Shade: Color": "not comparable: ours takes colours from vertices, materials and textures of any scene",
-    "Shade: Shadow": "not comparable: ours chooses among all kinds of light and shades, two kernels",
-    "Shade: Reflected": "not comparable: ours takes the normal from what has shaded the hit",
-    "Shade: Path": "not comparable: ours scatters by any material's distribution, the published one diffusely",
+    "Generate Eye Ray": "a camera's corner and edges make our eye rays, no matrix",
+    "Shade: Color": "ours takes colours from vertices, materials and textures of any scene",
+    "Shade: Shadow": "ours chooses among all kinds of light and shades, two kernels",
+    "Shade: Reflected": "ours takes the normal from what has shaded the hit",
+    "Shade: Path": "ours scatters by any material's distribution, the published one diffusely",
 }
 WALKS = {
     "Traverse: Setup": "ours keeps the ray's interval, zero directions and rounding at the box apart",
@@ -108,7 +106,7 @@ def _instructions(kernel: str, theirs: float, number: Any, plain: dict[str, Inst
         alone, all_ = plain[kernel].arithmetic, plain[kernel].all
         tried = f"; as described it takes {alone} by our rules, {all_} with fetches and addresses"
     if kernel in WALK:
-        return near(theirs, number, NEAR, QUARTER, WALKS[kernel] + tried)
+        return near(theirs, number, COUNT, QUARTER, WALKS[kernel] + tried)
     return beside(theirs, number, WHY.get(kernel, OTHER_MACHINE) + tried)
 
 
@@ -120,7 +118,7 @@ def _described(plain: dict[str, Instructions]) -> Table:
         alone, all_ = plain[kernel].arithmetic, plain[kernel].all
         inside = TABLE_5_1["MIMD"][kernel].instructions
         cells = [
-            near(float(printed), own, NEAR, "the same work, by our rules", REMAINS[kernel])
+            near(float(printed), own, COUNT, "the same work, by our rules", REMAINS[kernel])
             for printed, own in ((inside, alone), (theirs.instructions, all_))
         ]
         grades.append(all(cell.agrees for cell in cells))
@@ -196,7 +194,7 @@ def _own(counts: dict[str, dict[str, Instructions]], kernel: str) -> int:
 
 def _close(counts: dict[str, dict[str, Instructions]], kernel: str) -> bool:
     theirs = TABLE_5_1["SIMD"][kernel].instructions
-    return abs(_own(counts, kernel) - theirs) <= NEAR * theirs
+    return about(theirs, _own(counts, kernel), COUNT)
 
 
 def _states(name: str, counts: dict[str, Instructions]) -> Table:

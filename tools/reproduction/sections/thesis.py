@@ -16,7 +16,7 @@ from reproduction.simulators.whitted.model import SETTINGS
 
 from .. import timed
 from ..context import Context
-from ..grades import OTHER_DEVICE, beside
+from ..grades import ABOUT, OTHER_DEVICE, about, beside
 from ..model import (
     ARITHMETIC,
     CLAIM,
@@ -50,7 +50,6 @@ from ..thesis_back_ends import (
 )
 from ..timed import RUNS, Case, Spread
 
-ABOUT = 0.02  # of "about 100,000 intersections": pictures of whole pixels come that close
 DIGIT = 0.05  # half of the last printed digit of a rate
 MANY = 3.0  # "many times"
 SHOWN: dict[str, Any] = {"program": "whitted", "depth": 4, "environment": "sky", **SETTINGS}
@@ -159,7 +158,7 @@ def _tables(context: Context, found: Mapping[str, dict[str, Any]], checks: list[
 
 def _cell(theirs: float, ours: Spread | None) -> Cell:
     if ours is None:
-        return beside(f"{theirs:g}", "-", "not comparable: no OpenCL here")
+        return beside(f"{theirs:g}", "-", "no OpenCL here")
     return beside(f"{theirs:g}", ours.text(), WHY)
 
 
@@ -181,7 +180,7 @@ def _claims(found: Mapping[str, dict[str, Any]]) -> Iterator[Part]:
     )
     recursion = [each["CPU"] / each["emulation"] for each in median.values()]
     yield Conclusion(
-        "T table 2",
+        "T 6.4.4, table 2",
         "On the CPU the recursion takes longer than the kernels one after the other.",
         [each > 1 for each in recursion],
         f"published CPU over emulation {_listed(each[0] / each[1] for each in SECONDS.values())}, over a scene graph; "
@@ -286,7 +285,7 @@ def _checks(name: str, count: int, kept: dict[str, Any], most: int) -> Iterator[
         "(section Pixels in which the back ends differ)",
     )
     rays = sum(kept["rays"])
-    near = abs(rays / most - 1) < ABOUT
+    near = about(most, rays, ABOUT)
     bound = f"to {ABOUT:.0%}: the picture's edge is a whole number of pixels, and the text says about"
     yield Check(OWN, f"{name}: intersections a frame", f"about {most:,}", f"{rays:,}", near, bound=bound)
 

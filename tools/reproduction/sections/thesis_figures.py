@@ -1,4 +1,4 @@
-"""Figures of T 6.2 to 6.4: structure, vectors, arrays, kernels and their layers; and what colours of vertices cost."""
+"""Figures of T 6 to 6.4: structure, vectors, arrays, kernels and their layers; and what colours of vertices cost."""
 
 from __future__ import annotations
 
@@ -17,19 +17,17 @@ from reproduction.simulators.whitted.model import SETTINGS, Model, Traced, build
 from reproduction.simulators.whitted.processor import Processor
 
 from .. import timed
+from ..caption_drawings import THESIS, figures
 from ..context import Context
-from ..model import OURS, OWN, Absent, AbsentError, Check, Figure, Part, Table
+from ..grades import POINTS
+from ..model import OURS, OWN, AbsentError, Check, Conclusion, Figure, Part, Table
 from ..published.thesis import SCENES
 from ..registry import section
 from ..shown import webp
 from ..thesis_back_ends import DEPTH, FRAME, SKY, Draw, drawn, fragments, going_around, pixels, prepared
-from ..thesis_drawings import ANGLE, INDEX, directions, draw_kernels, draw_structure, draw_vectors
+from ..thesis_drawings import ANGLE, INDEX, directions, draw_kernels, draw_vectors
 from .thesis import model as scene_of
 
-NOT_AT_HAND = (
-    "not comparable: the printed drawings are not at hand, and no numbers of theirs are published; ours are of what "
-    "the text beside them says, and its claims are measured in the section on what stands beside them"
-)
 EDGE, QUICK = 192, 48
 LONG = 4.0  # seconds a case of the vertices' colours
 ANGLE_BOUND = 1e-5  # radians; float32
@@ -46,22 +44,14 @@ ARRAYS = {
 
 @section(
     "thesis_figures",
-    paper="T 6.2, T 6.4",
+    paper="T 6, T 6.2, T 6.4",
     title="Structure, vectors and kernels (figures 6-1 to 6-16)",
     order=1,
     timed=True,
 )
 def make(context: Context) -> Iterator[Part]:
     """Drawn from what the back ends run."""
-    yield Absent("Figures 6-1 to 6-4, 6-7 to 6-10 and 6-14 as printed", NOT_AT_HAND)
-    yield Figure(
-        "T 6.2 (figures 6-1 to 6-4): two levels by escape indices",
-        svg=draw_structure(),
-        note="Three instances of an object of four triangles, boxes halved in the middle, a primitive in a leaf, as "
-        "the back ends read them. Filled: the nodes that one ray is tested against. After a miss comes the node of the "
-        "escape index, after a hit and after a leaf the neighbour.",
-        alt="two trees above their arrays",
-    )
+    yield from figures(THESIS)
     yield from _vectors()
     yield from _arrays(context)
     yield Figure(
@@ -76,7 +66,7 @@ def make(context: Context) -> Iterator[Part]:
 
 def _vectors() -> Iterator[Part]:
     yield Figure(
-        "T 6.3 (figures 6-7 to 6-10): reflected and refracted rays",
+        "Reflected and refracted rays",
         svg=draw_vectors(),
         note=f"From the tracer's own shading, index {INDEX:g}: incident (black), reflected (orange), refracted "
         "(green). Leaving glass, and beyond the critical angle, are cases that the thesis's formulas lack.",
@@ -134,7 +124,7 @@ def _layers(context: Context) -> Iterator[Part]:
     edge = QUICK if context.quick else EDGE
     made = context.keep(("layers", edge), lambda: _layered(edge))
     yield Figure(
-        "T 6.4: layers of the picture, level by level",
+        "Layers of the picture, level by level",
         png=made["picture"],
         note=f"Rays of levels 0 to {DEPTH}: {', '.join(f'{each:,}' for each in made['rays'])}. "
         "The picture is their sum.",
@@ -156,10 +146,11 @@ def _colors(context: Context) -> Iterator[Part]:
     """Colours of vertices against one of the material."""
     edge = QUICK if context.quick else EDGE
     made = timed.keep(context, ("vertex colours", edge), lambda: colored(context, edge), warm_up=False)
-    rows = []
+    rows, costs = [], {}
     for end in ("CPU", "emulation", "singlepass"):
         without, with_ = (made[f"{end}, {each}"].parts[FRAME] for each in ("without", "with"))
-        rows.append((end, without.text(), with_.text(), f"{with_.median / without.median - 1:+.1%}"))
+        costs[end] = with_.median / without.median - 1
+        rows.append((end, without.text(), with_.text(), f"{costs[end]:+.1%}"))
     note = (
         f"The sphere's scene, {edge} x {edge}. No such pair is published. "
         "On the thesis's CPU the sphere, alone with colours of vertices, takes longer (17.9 s) than the dragon of 87 "
@@ -167,6 +158,13 @@ def _colors(context: Context) -> Iterator[Part]:
         "of a vertex that is read anyway."
     )
     yield Table("Cost of colours of vertices", ("back end", "without, s", "with, s", "cost"), rows, note=note, own=OURS)
+    yield Conclusion(
+        "T 8",
+        "Colours of vertices cost no speed.",
+        [each <= POINTS for each in costs.values()],
+        "seconds with them, against a material's colour: "
+        + ", ".join(f"{end} {each:+.1%}" for end, each in costs.items()),
+    )
 
 
 @contextmanager

@@ -1,5 +1,4 @@
-"""T 6.2 to 6.4, beside figures 6-1 to 6-4, 6-7 to 6-10 and 6-14: what the text claims there, measured. The figures' own
-numbers, if they have any, are not published elsewhere."""
+"""T 6.2 to 6.4: what the text claims there, measured."""
 
 from __future__ import annotations
 
@@ -45,17 +44,14 @@ RAYS: Mapping[str, ClassicMaterial] = {
 @section(
     "thesis_text",
     paper="T 6.2, T 6.3, T 6.4",
-    title="What stands beside figures 6-1 to 6-4, 6-7 to 6-10 and 6-14, measured",
+    title="Claims of the text on structure, rays and weights, measured",
     order=2,
 )
 def make(context: Context) -> Iterator[Part]:
-    """Claims of the text around figures that are not at hand."""
+    """The structure, reflected and refracted rays, and their weights."""
     yield Text(
-        "These figures are not at hand, and no number of theirs is published beside them. Figures 6-1 to 6-4 stand in "
-        "6.2, on the structure; 6-7 to 6-10 in 6.3, with (6.8) to (6.30), on reflection and refraction; 6-14 between "
-        "dispersion and the arrays, with the weights (6.31), (6.32). That is by their numbers: which shows what "
-        "is not known here. The claims of the text there stand in Conclusions above; below is what was measured of "
-        "them."
+        "No figure of these sections has numbers. The claims of the text stand in Conclusions above; below is what was "
+        "measured of them."
     )
     yield from _structure(context)
     yield from _rays(context)
@@ -77,7 +73,7 @@ def _of_scenes(
     return found
 
 
-# -- 6.2, figures 6-1 to 6-4 -------------------------------------------------------------------------------------------
+# -- 6.2 ---------------------------------------------------------------------------------------------------------------
 
 
 def _structure(context: Context) -> Iterator[Part]:
@@ -99,7 +95,7 @@ def _structure(context: Context) -> Iterator[Part]:
         "not end. Here the next axis is taken, and then halves by number. The last column is of our arrays: leaves "
         "whose escape index is neither their neighbour nor the end of their object."
     )
-    yield Table("6.2 (figures 6-1 to 6-4): the tree, built as printed", columns, rows, note=note, own=OURS)
+    yield Table("The tree, built as printed (6.2.1)", columns, rows, note=note, own=OURS)
     heads = ("scene", *(f"boxes a ray, {each}" for each in TESTED), "and none beyond the hit", "hits lost as printed")
     rows = [(name, *(f"{each:.1f}" for each in found[name]["tested"]), f"{found[name]['lost']:.1%}") for name in found]
     note = f"Rays of levels 0 to {DEPTH} of {edge} x {edge} pixels, in the tree that the back ends read."
@@ -126,7 +122,7 @@ def _structure(context: Context) -> Iterator[Part]:
         "some are lost",
     )
     yield Conclusion(
-        "T 6.2",
+        "T 6.4.1",
         "After a leaf its neighbour is next, so that a leaf needs no escape index.",
         [each["neighbours"] == 0 for each in found.values()],
         "leaves after which another node is next, but for the last of an object: " + _listed(found, "neighbours", ","),
@@ -154,7 +150,7 @@ def _two_levels(context: Context) -> Iterator[Part]:
     )
 
 
-# -- 6.3, figures 6-7 to 6-10 ------------------------------------------------------------------------------------------
+# -- 6.3 ---------------------------------------------------------------------------------------------------------------
 
 
 def _rays(context: Context) -> Iterator[Part]:
@@ -178,7 +174,7 @@ def _rays(context: Context) -> Iterator[Part]:
         f"to {BOUND:g}",
     )
     yield Conclusion(
-        "T 6.3, (6.30)",
+        "T 6.3.3, (6.30)",
         "Refracted rays are those of Snell's law.",
         [made["into"] < BOUND, made["out"] < BOUND],
         f"index {INDEX:g}, {len(ANGLES)} angles: into glass to {made['into']:.1g}, out of it to {made['out']:.1g}; at "
@@ -205,7 +201,7 @@ def _rays(context: Context) -> Iterator[Part]:
         f"Over {len(ANGLES)} angles the first comes to {made['schlick']:.3f} of Fresnel's equations."
     )
     columns = ("R_f", *(f"{degrees}°" for degrees in DEGREES))
-    yield Table("6.3 (figures 6-7 to 6-10): the share that is reflected", columns, rows, note=note, own=OURS)
+    yield Table("The share that is reflected (6.3.1)", columns, rows, note=note, own=OURS)
     if context.quick:
         return
     shots = [
@@ -213,7 +209,7 @@ def _rays(context: Context) -> Iterator[Part]:
         for each in RAYS.values()
     ]
     yield Figure(
-        "6.3 (figures 6-7 to 6-10): reflection and refraction",
+        "Reflected and refracted rays in a picture (6.3.2, 6.3.3)",
         png=sheet(context, "reflection and refraction", *shots, width=CHANNELS * SIZE),
         note=f"{'; '.join(RAYS)}. {SIZE} x {SIZE}, {DEPTH} levels; the scene is our own.",
         alt="a mirror sphere, a clear one, and one of glass",
@@ -226,7 +222,7 @@ def _ball(material: ClassicMaterial) -> tuple[Scene, None]:
     return replace(scene, materials=[own, *scene.materials[1:]]), None
 
 
-# -- 6.3.5 to 6.4.1, figure 6-14 ---------------------------------------------------------------------------------------
+# -- 6.3.5 to 6.4.2 ----------------------------------------------------------------------------------------------------
 
 
 def _weights(context: Context) -> Iterator[Part]:
@@ -235,7 +231,7 @@ def _weights(context: Context) -> Iterator[Part]:
     if not found:
         return
     yield Figure(
-        "6.3.5 to 6.4.1 (figure 6-14): the rays of a pixel and their weights",
+        "The rays of a pixel and their weights (6.4.2)",
         svg=draw_tree(context.keep(("tree", edge), lambda: tree(edge, SHOWN))),
         note="No number is published. A pixel of the sphere's scene, by the emulation: weights in the middle channel, "
         f"levels 0 to {DEPTH}; filled: rays that miss, and take the environment; dashed lines: refracted.",
@@ -253,7 +249,7 @@ def _weights(context: Context) -> Iterator[Part]:
     yield Table("Rays that end with a level", columns, rows, note=note, own=OURS)
     apart = [each["apart"] for each in found.values()]
     yield Conclusion(
-        "T 6.4, (6.31), (6.32)",
+        "T 6.4.2, (6.31), (6.32)",
         "Weights carried by rays take the place of recursion.",
         [each < EXACT for each in apart],
         f"greatest difference of the light of {edge} x {edge} pixels, in float64: {max(apart):.1g}",

@@ -12,7 +12,7 @@ from raystream.renderer.photon_map import NEAREST_SHARE
 
 from .. import photon_cases, plots, timed
 from ..context import Context
-from ..grades import beside, unprinted
+from ..grades import COUNT, about, beside, unprinted
 from ..model import ARITHMETIC, CLAIM, OWN, Cell, Check, Conclusion, Figure, Part, Table
 from ..photon_cases import PASSES, TILES, renderer_of
 from ..photon_counts import calls, gains
@@ -26,10 +26,9 @@ EDGES = (1, 2, 4, 8, 16, 32, 64, 128)  # of tiles that are counted; of these are
 TIMED_EDGES = (8, 16, 32, 64)
 SWEPT_PART = 4  # of the published width and height, where many tile sizes are timed
 RUNS, SWEPT = 2, 3  # of pictures of up to half a minute each, and of the swept ones
-CLOSE = 0.25  # of a gain: photons, maximum radius and cameras are not published
 RADII = (0.5, 1.0, 2.0)  # times the maximum radius of this project
 SCENES = tuple(name for name, each in TABLE_6_1.items() if each.quad is not None)
-MEASURE = "not comparable: the measure of the others"
+MEASURE = "the measure of the others"
 MASK = {mask: way for way, mask in TILES.items()}
 QUAD, IN_TILES, PIXELS = (MASK[mask] for mask in ("none", "tiles", "depth"))
 TIMED = SCENES[0]  # by the clock
@@ -144,9 +143,9 @@ def _printed(published: Any) -> float:
 
 def _graded(published: Any, found: Mapping[str, Any]) -> Cell:
     theirs, ours = _printed(published), found["gains"][str(TILE)]
-    agrees = abs(ours / theirs - 1) <= CLOSE
+    agrees = about(theirs, ours, COUNT)
     return Cell(
-        f"{theirs:.2g}", f"{ours:.3g}", agrees, f"agrees to {CLOSE:.0%}" if agrees else f"differs: {_why(found)}"
+        f"{theirs:.2g}", f"{ours:.3g}", agrees, f"agrees to {COUNT:.0%}" if agrees else f"differs: {_why(found)}"
     )
 
 
@@ -161,9 +160,9 @@ def _why(found: Mapping[str, Any]) -> str:
 
 def _check(name: str, found: Mapping[str, Any]) -> Check:
     theirs, ours = _printed(TABLE_6_1[name]), found["gains"][str(TILE)]
-    close = abs(ours / theirs - 1) <= CLOSE
+    close = about(theirs, ours, COUNT)
     what = f"{name}: gain of 16 x 16 tiles, by counts"
-    return Check(CLAIM, what, f"{theirs:.2g} (derived)", f"{ours:.3g}", close, _why(found), f"to {CLOSE:.0%}")
+    return Check(CLAIM, what, f"{theirs:.2g} (derived)", f"{ours:.3g}", close, _why(found), f"to {COUNT:.0%}")
 
 
 # -- times ---------------------------------------------------------------------------------------------------------
@@ -209,7 +208,7 @@ def _untimed(name: str, found: Mapping[str, Timed], counted: Mapping[str, Any]) 
     """Rows of a scene that is counted alone: the printed seconds, and about what ours would be. found : of `TIMED`."""
     more = counted[name]["quad"] / counted[TIMED]["quad"] * found[QUAD].parts["seconds"].median
     why = (
-        f"not comparable: not timed, but counted, above. By the seconds of {TIMED} and the fragments of both, a run of "
+        f"not timed, but counted, above. By the seconds of {TIMED} and the fragments of both, a run of "
         f"one quad would take about {more:.0f} s, and its rays; tiles and rays take what table 6.1, {PASSES}, has"
     )
     for way, seconds in ((QUAD, TABLE_6_1[name].quad), (IN_TILES, TABLE_6_1[name].sort[-1])):

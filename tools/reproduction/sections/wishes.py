@@ -24,7 +24,7 @@ def wishes(context: Context) -> Iterator[Part]:
         "Authors, titles, years and venues of the papers that are named were checked against public bibliographies."
     )
     gains = adaptive_gains()
-    for where, wish, field, here in WISHES:
+    for where, wish, field, here, _ in WISHES:
         yield Wish(where, wish, field, here.replace("{gains}", f"{min(gains):.1f} to {max(gains):.1f}"))
 
 

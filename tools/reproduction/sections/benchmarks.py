@@ -1,0 +1,81 @@
+"""Claims on speed that this project's benchmarks decide: structures, two levels, and a tracer for processors."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from ..context import Context
+from ..grades import TWICE
+from ..model import OURS, Conclusion, Part, Table
+from ..registry import section
+
+ACCEL = Path(__file__).parents[2] / "results" / "llvmpipe-amd-epyc-2-cpus" / "accel.json"  # of tools/bench.py
+PROCESSOR = "Embree, 2 threads"
+GRID, IN_PASSES, TREE = "grid, dda, singlepass", "grid, dda, multipass none", "bvh, stack, singlepass"
+LEVELS = {"one level": "grid, adinetz, singlepass", "two levels": "two-level-grid, adinetz, singlepass"}
+TWO_LEVELS = "teapot in a stadium"  # the scene that is traced by grids of one level and of two
+Rates = Mapping[str, Mapping[str, Mapping[str, float]]]  # millions of rays a second by scene, type of ray, and tracer
+
+
+def rates() -> Rates:
+    """What the benchmark of structures measured."""
+    scenes = json.loads(ACCEL.read_text(encoding="utf-8"))["scenes"]
+    return {
+        scene: {ray: {tracer: each["mrays"] for tracer, each in by.items()} for ray, by in kept["rates"].items()}
+        for scene, kept in scenes.items()
+    }
+
+
+@section("benchmarks", paper="D 3.3, P2 3", title="Speed of structures, and of a tracer for processors", order=3)
+def benchmarks(context: Context) -> Iterator[Part]:
+    """Rays a second by structure and scene, over those of Embree on the same processor."""
+    made = rates()
+    tracers = (GRID, IN_PASSES, TREE, LEVELS["two levels"])
+    rows = [
+        (f"{scene}, {ray}", f"{by[PROCESSOR]:.2f}", *(f"{by[each]:.2f}" if each in by else "-" for each in tracers))
+        for scene, kept in made.items()
+        for ray, by in kept.items()
+    ]
+    note = (
+        "Millions of rays a second on two cores of an AMD EPYC, which run Embree and llvmpipe's programs alike: "
+        "no graphics board is compared with a processor here. From tools/results (python tools/bench.py accel)."
+    )
+    yield Table("Rays a second by structure", ("scene, rays", PROCESSOR, *tracers), rows, note, own=OURS)
+    yield from _conclusions(made)
+
+
+def _conclusions(made: Rates) -> Iterator[Conclusion]:
+    flat = {scene: kept for scene, kept in made.items() if GRID in kept["primary"] and TREE in kept["primary"]}
+    shares = {
+        tracer: [kept["primary"][tracer] / kept["primary"][PROCESSOR] for kept in flat.values()]
+        for tracer in (GRID, IN_PASSES, TREE)
+    }
+    listed = "; ".join(f"{tracer} {', '.join(f'{each:.2f}' for each in by)}" for tracer, by in shares.items())
+    yield Conclusion(
+        "D abstract, D 1.1, D 5.5, D 8.1, P2 abstract, P2 1, A 6",
+        "Its speed is comparable with that of fast tracers for processors, or will be.",
+        [each * TWICE >= 1 for tracer in (GRID, IN_PASSES) for each in shares[tracer]],
+        f"here, eye rays of {', '.join(flat)} over Embree's on the same processor: {listed}; comparable: half of it",
+    )
+    apart = {
+        scene: [max(by[GRID], by[TREE]) / min(by[GRID], by[TREE]) for by in kept.values()]
+        for scene, kept in flat.items()
+    }
+    yield Conclusion(
+        "D 3.3, P2 3",
+        "All acceleration structures are within a factor of two of each other.",
+        [each <= TWICE for by in apart.values() for each in by],
+        "grid and hierarchy, one pass, the faster over the slower by type of ray: "
+        + "; ".join(f"{scene} {', '.join(f'{each:.1f}' for each in by)}" for scene, by in apart.items()),
+    )
+    one, two = ([by[LEVELS[each]] for by in made[TWO_LEVELS].values()] for each in LEVELS)
+    gains = [after / before for before, after in zip(one, two, strict=True)]
+    yield Conclusion(
+        "A 3",
+        "The overhead of two levels is offset by the quality of their grids.",
+        [each >= 1 for each in gains],
+        f"{TWO_LEVELS}, rays a second of two levels over one, by type of ray: "
+        + ", ".join(f"{each:.1f}" for each in gains),
+    )
