@@ -105,7 +105,7 @@ def preset(name: str) -> dict[str, Any]:
     """The options of ``raystream view SCENE --preset NAME --program shadow``."""
     from raystream.cli import commands, main
 
-    options = commands.viewed(main._parse("view", ["teapotahedron", "--preset", name, "--program", "shadow"]))
+    options = commands.view_options(main._parse("view", ["teapotahedron", "--preset", name, "--program", "shadow"]))
     return {option: value for option, value in options.items() if option not in ("scene", "size")}
 
 

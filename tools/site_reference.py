@@ -33,7 +33,7 @@ def reference() -> Iterator[tuple[str, str]]:
 def _definition(module: str, name: str) -> Definition:
     """A class or function, followed to where it is defined. Raises LookupError."""
     path = ROOT.joinpath("viewer", *module.split(".")[1:])
-    path = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+    path = package if (package := path / "__init__.py").is_file() else path.with_suffix(".py")
     for node in ast.parse(path.read_text(encoding="utf-8")).body:
         if isinstance(node, Definition) and node.name == name:
             return node

@@ -35,6 +35,6 @@ Interaction interaction_at(Ray ray, Hit hit, float width, out vec3 emission, out
     if (!away && !single && !material_passes(at.material)) take_lift(interaction.position, interaction.error);
     set_interaction_place(interaction, at.uv, tangent_here());
     set_interaction_uv_1(interaction, second_place(at));
-    add_classic_emission(interaction, emission);
+    add_own_emission(interaction, emission);
     return interaction;
 }

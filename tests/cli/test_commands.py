@@ -102,7 +102,7 @@ def test_presets_are_the_published_machine(name, depth):
 def test_other_programs_run_on_the_published_machine_with_their_own_depth(name):
     """Whitted's tracer goes to 32 surfaces; the path tracer of 2004 until it hits a light."""
     words = ["cornell", "-o", "a.exr", "--preset", name, "--program", "whitted", "--size", "6x6"]
-    chosen, viewed = _parse("render", words), commands.viewed(_parse("view", [words[0], *words[3:7]]))
+    chosen, viewed = _parse("render", words), commands.view_options(_parse("view", [words[0], *words[3:7]]))
     assert (chosen.depth, chosen.machine, chosen.accel) == (OPTIONS["depth"].value.default, "multipass", "grid")
     assert "depth" not in viewed and viewed["machine"] == "multipass"
     run("render", *words)
@@ -304,7 +304,7 @@ def test_what_is_drawn_beside_machines_compiles(monkeypatch, request):
     monkeypatch.setattr(shader_check, "machine_jobs", lambda device: iter(()))
     assert shader_check.check_shaders(lines.append, device) == 1
     passed = {line.split(": ok")[0] for line in lines if ": ok" in line}
-    assert {"photon map: route, fetched", "photon map: keep", "window: photons", "window: panels"} <= passed
+    assert {"photon map: route, fetched", "photon map: compaction", "window: photons", "window: panels"} <= passed
     assert "photon map: broken" not in passed and any(line.startswith("photon map: broken: ") for line in lines)
     assert "kernels/scatter.glsl: in no program" in lines
 

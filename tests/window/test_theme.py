@@ -15,11 +15,11 @@ from raystream.window.panels import theme, widgets  # imports imgui
         (False, False, 100.0, (0.0, 100.0)),
         (True, False, 530.0, (310.0, 530.0)),
         (True, False, 529.0, (0.0, 529.0)),
-        (False, True, 570.0, (0.0, 220.0)),
-        (False, True, 569.0, (0.0, 569.0)),
-        (True, True, 880.0, (310.0, 530.0)),
-        (True, True, 879.0, (0.0, 879.0)),
-        (True, True, 1280.0, (310.0, 930.0)),
+        (False, True, 630.0, (0.0, 220.0)),
+        (False, True, 629.0, (0.0, 629.0)),
+        (True, True, 940.0, (310.0, 530.0)),
+        (True, True, 939.0, (0.0, 939.0)),
+        (True, True, 1280.0, (310.0, 870.0)),
     ],
 )
 @pytest.mark.parametrize("scale", [1.0, 2.0])

@@ -35,8 +35,7 @@ from raystream.cli.commands import (
 )
 from raystream.cli.presets import published_remark
 from raystream.cli.workers import results
-from raystream.film.files.checkpoint import AUTO
-from raystream.options.picture import DEFAULT_QUALITY, MOST_SAMPLES
+from raystream.options.picture import BEST_STATE, DEFAULT_QUALITY, MOST_SAMPLES
 from raystream.options.table import OPTIONS, most_samples
 
 if TYPE_CHECKING:
@@ -249,7 +248,7 @@ def _noise_remark(arguments: Namespace, facts: dict[str, Any]) -> str:
 
 def _find_state(state: Checkpoint | None, arguments: Namespace) -> list[str]:
     """Choose the file that ``--resume auto`` goes on from; without, mention the state of a stopped render."""
-    automatic = arguments.resume == AUTO
+    automatic = arguments.resume == BEST_STATE
     if state is None or not (automatic or arguments.resume is None):
         return []
     path, samples, wrong = state.find(arguments.size, pictures=automatic)
@@ -536,7 +535,7 @@ def check_output(arguments: Namespace) -> None:
         raise ViewerError("--shutter", "needs --moment or --frames", "such as --moment 1.5")
     if arguments.animation is not None and arguments.moment is None:
         raise ViewerError("--animation", "needs --moment or --frames", "such as --moment 1.5")
-    if arguments.resume not in (None, AUTO) and not os.path.isfile(arguments.resume):
+    if arguments.resume not in (None, BEST_STATE) and not os.path.isfile(arguments.resume):
         raise ViewerError(arguments.resume, "there is no such file to go on from", "an EXR that a render has left")
     if arguments.output != STANDARD_OUTPUT:
         check_path(arguments.output, arguments.layers)

@@ -169,7 +169,7 @@ def interactions(surfaces: SurfaceFeatures) -> Module:
 
 
 def _meeting_glsl(surfaces: SurfaceFeatures) -> str:
-    """``material_passes``: whether light comes through, which smooth surfaces ask; ``add_classic_emission``: adds
+    """``material_passes``: whether light comes through, which smooth surfaces ask; ``add_own_emission``: adds
     the classic material's own light; and ``emission_share`` where no texture shines."""
     passes = (
         "{\n    return principled_passes(number);\n}" if surfaces.smooth and surfaces.below else "{ return false; }"
@@ -179,7 +179,7 @@ def _meeting_glsl(surfaces: SurfaceFeatures) -> str:
     )
     whole = "" if surfaces.textured_emitters else "\nfloat emission_share(Hit hit) { return 1.0; }"
     return f"""bool material_passes(int number) {passes}
-void add_classic_emission(Interaction at, inout vec3 emission) {{
+void add_own_emission(Interaction at, inout vec3 emission) {{
 {textured_emitters}}}{whole}"""
 
 

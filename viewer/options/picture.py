@@ -10,6 +10,7 @@ from raystream.options.values import ON_OFF, SWITCH, file, integer, number, open
 FEW_SAMPLES, MOST_SAMPLES = 32, 65536
 # Limits of --quality: estimated relative error before Open Image Denoise, and samples per pixel at most.
 QUALITIES: dict[str, tuple[float, int]] = {"draft": (0.2, 8), "good": (0.1, FEW_SAMPLES), "best": (0.02, 1024)}
+BEST_STATE = "auto"  # of a stopped render, in place of a file's name
 DEFAULT_QUALITY = "good"  # of a picture to be looked at, without any limit
 _LIMITS = "; ".join(f"{name} {100 * noise:g} %, {samples:,}" for name, (noise, samples) in QUALITIES.items())
 MOST_KEYS = 33  # of an exposure

@@ -18,11 +18,11 @@ from raystream.base.errors import DriverWarning, ViewerError, stack_level
 from raystream.base.part_file import is_stream
 from raystream.film.device_film import Buffer
 from raystream.film.error import Stop, stop_of
-from raystream.film.files.checkpoint import AUTO, DRIVER, Checkpoint
+from raystream.film.files.checkpoint import DRIVER, Checkpoint
 from raystream.film.files.checkpoint import resume as resumed
 from raystream.film.film import Film
 from raystream.film.layers import LAYERS, NOISY, WORDS
-from raystream.options.picture import DEFAULT_QUALITY
+from raystream.options.picture import BEST_STATE, DEFAULT_QUALITY
 from raystream.options.table import OPTIONS, check, keywords
 from raystream.renderer.device.footprint import check_memory
 from raystream.renderer.inputs.camera import fitted, view_notes
@@ -252,7 +252,7 @@ def resumed_film(
     """The film of a file to go on from, and the drivers of its samples once those of this one join them. path :
     auto is the state file of a stopped render with that ``state``, if any. Raises ViewerError for a file of another
     picture."""
-    if path == AUTO:
+    if path == BEST_STATE:
         if state is None:
             raise ViewerError("--resume auto", "needs a state to look for", "give state=renderer.checkpoint(path)")
         best, _, _ = state.find(size)

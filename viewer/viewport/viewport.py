@@ -381,7 +381,7 @@ class Actions:
             self.waiting.clear()
 
     def perform_waiting(self) -> None:
-        """The scene is there: what has waited for it is performed, in order."""
+        """The scene is there: actions that waited for it are performed, in order."""
         names = list(self.waiting)
         self.expect_scene(False)
         for name in names:

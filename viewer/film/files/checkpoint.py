@@ -409,7 +409,6 @@ def _heading(dtype: np.dtype, shape: tuple[int, ...]) -> bytes:
 
 # -- files of states, beside the picture and named after it ------------------------------------------------------------
 
-AUTO = "auto"  # the best state there is, in place of a name
 
 
 def free_state(target: Path) -> Path:

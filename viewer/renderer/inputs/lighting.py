@@ -133,7 +133,7 @@ def _lights(scene: Scene) -> list[Light]:
 
 
 def _facing(surface: SurfacePoints, eye: Float) -> NDArray[np.bool_]:
-    """(N,): the points whose front an eye sees, but for what hides them."""
+    """(N,): the points whose front faces an eye, hidden ones included."""
     return np.asarray(((eye - surface.points) * surface.normals).sum(axis=1) > 0)
 
 

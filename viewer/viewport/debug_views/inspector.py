@@ -444,7 +444,7 @@ class Inspector:
         return stream_words(self.machine.linked, state)
 
     def published_cost(self, state: str) -> KernelCost | None:
-        """What the dissertation has for the kernel of a state: of a program of its own, over a grid."""
+        """The dissertation's cost of the kernel of a state, in a program of its own over a grid; else None."""
         of_papers = self.machine.linked.program.name in PAPERS_PROGRAMS and self.renderer.settings.accel == "grid"
         return PUBLISHED_COSTS.get(state) if of_papers else None
 
