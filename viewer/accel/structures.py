@@ -82,6 +82,11 @@ class Structure:
             self._by_traversal[traversal] = self.make(traversal)
         return self._by_traversal[traversal]
 
+    @property
+    def tests_box(self) -> bool:
+        """Whether it has one box that a kernel of eye rays can test, as `raystream.programs.traversal.IN_BOX` does."""
+        return any("accel_enter" in module.provides for module in self.modules(stepwise=True))
+
     def made_like(self, other: Structure) -> list[Module]:
         """The modules of all traversals made for another structure, in their order: counterparts of its own. None
         for a structure of another kind, and for two levels, whose tables change in place, but with other trees of the

@@ -18,6 +18,7 @@ from raystream.cli.shader_check.scenes import TRIANGLE, UNLIT, everything, layer
 from raystream.kernels.photons import MAPS, SEARCHES
 from raystream.options.table import OPTIONS
 from raystream.programs import (
+    IN_BOX,
     LEVELS,
     PICTURES,
     backdrop_weight,
@@ -73,6 +74,8 @@ def jobs(device: Device) -> Jobs:
         traversal, mark = LEVELS[renderer.prepared.structure.levels], " ".join(recipe.values())
         for program in (PICTURES["cast"](traversal), trace(traversal)):
             yield _all_forms(renderer, program, mark, every=index == 0)
+        if renderer.prepared.structure.tests_box:
+            yield _all_forms(renderer, PICTURES["cast"](IN_BOX), f"{mark}, box")
     quadrics = with_quadric(plain)
     for accel, test in (*(("bvh", test) for test in TESTS), ("two-level-bvh", "watertight")):
         renderer = Renderer(quadrics, accel=accel, intersection=test, program="whitted", device=device)
