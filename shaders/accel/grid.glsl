@@ -10,17 +10,18 @@
 #include "lib/int_of.glsl"
 #include "accel/grid_ends.glsl"
 #include "accel/grid_lists.glsl"
+#include "accel/grid_start.glsl"
 
-bool accel_start(Ray ray, int object, out Traversal traversal) {
-    traversal.inverse = 1.0 / nonzero(ray.direction);
-    vec3 at_low = (grid_low - ray.origin) * traversal.inverse;
-    vec3 at_high = (grid_high - ray.origin) * traversal.inverse;
-    vec2 span = box_span(at_low, at_high, ray.t_max);
-    vec3 inside = (ray.origin + span.x * ray.direction - grid_low) / grid_voxel;
-    traversal.voxel = clamp(ivec3(floor(inside)), ivec3(0), grid_resolution - 1);
-    traversal.list = -1;
-    traversal.t_exit = 0.0;
-    return span.x <= span.y;
+vec3 grid_inverse(Ray ray) {
+    return 1.0 / nonzero(ray.direction);
+}
+
+vec2 grid_span(Ray ray, vec3 inverse) {
+    return box_span((grid_low - ray.origin) * inverse, (grid_high - ray.origin) * inverse, ray.t_max);
+}
+
+vec3 grid_place(Ray ray, float t) {
+    return (ray.origin + t * ray.direction - grid_low) / grid_voxel;
 }
 
 int accel_step(Ray ray, float nearest, inout Traversal traversal) {

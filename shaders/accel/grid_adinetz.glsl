@@ -12,17 +12,19 @@
 #include "lib/int_of.glsl"
 #include "accel/grid_ends.glsl"
 #include "accel/grid_lists.glsl"
+#include "accel/grid_start.glsl"
 
-bool accel_start(Ray ray, int object, out Traversal traversal) {
-    vec3 origin = ray.origin * grid_scale + grid_shift, direction = nonzero(ray.direction * grid_scale);
-    traversal.inverse = 1.0 / direction;
-    vec3 at_low = -origin * traversal.inverse;
-    vec3 at_high = (vec3(grid_resolution) - origin) * traversal.inverse;
-    vec2 span = box_span(at_low, at_high, ray.t_max);
-    traversal.voxel = clamp(ivec3(floor(origin + span.x * direction)), ivec3(0), grid_resolution - 1);
-    traversal.list = -1;
-    traversal.t_exit = 0.0;
-    return span.x <= span.y;
+vec3 grid_inverse(Ray ray) {
+    return 1.0 / nonzero(ray.direction * grid_scale);
+}
+
+vec2 grid_span(Ray ray, vec3 inverse) {
+    vec3 origin = ray.origin * grid_scale + grid_shift;
+    return box_span(-origin * inverse, (vec3(grid_resolution) - origin) * inverse, ray.t_max);
+}
+
+vec3 grid_place(Ray ray, float t) {
+    return ray.origin * grid_scale + grid_shift + t * nonzero(ray.direction * grid_scale);
 }
 
 int accel_step(Ray ray, float nearest, inout Traversal traversal) {

@@ -34,6 +34,7 @@ STRUCTURES = {
     "bvh": (StructureOptions("bvh"), bvh.TRAVERSALS),
     "midpoint": (StructureOptions("bvh", build="midpoint"), bvh.TRAVERSALS),
     "grid": (StructureOptions("grid"), tuple(grid.TRAVERSALS)),
+    "octree": (StructureOptions("octree"), ("octants",)),
 }
 SINGLE: dict[str, Any] = {"machine": "singlepass"}
 RAY_PASSES = {"machine": "multipass", "fuse": "ray", "unroll": "auto"}
@@ -154,6 +155,7 @@ def test_pictures_are_the_same_with_every_structure() -> None:
     every += [
         {"accel": "bvh", "build": "midpoint"},
         *({"accel": "grid", "traversal": traversal} for traversal in grid.TRAVERSALS),
+        {"accel": "octree"},
     ]
     first = None
     for choices in every:
@@ -246,7 +248,7 @@ def test_a_tree_as_deep_as_any(device: Any) -> None:
     assert (first["triangle"] >= 0).mean() > 0.9
 
 
-@pytest.mark.parametrize("accel", ["bvh", "grid"])
+@pytest.mark.parametrize("accel", ["bvh", "grid", "octree"])
 def test_an_empty_scene_hits_nothing(accel: str) -> None:
     empty = Scene.from_triangles(np.zeros((0, 3), np.float32), np.zeros((0, 3), np.int64))
     flat = Scene.from_triangles(np.full((3, 3), np.nan, np.float32), np.array([[0, 1, 2]]))
@@ -280,7 +282,9 @@ def test_a_walk_with_a_stack_goes_without_one_in_passes_of_one_kernel() -> None:
     assert renderer.trace([0, 0, 5], [0, 0, -1]).triangle[0] >= 0
 
 
-@pytest.mark.parametrize(("accel", "traversal"), [("grid", "stack"), ("grid", "octants"), ("bvh", "dda")])
+@pytest.mark.parametrize(
+    ("accel", "traversal"), [("grid", "stack"), ("grid", "octants"), ("bvh", "dda"), ("octree", "stack")]
+)
 def test_a_walk_of_another_structure_is_named(accel: str, traversal: str) -> None:
     with pytest.raises(ViewerError) as raised:
         Renderer(meshes.scene(meshes.box().corners()), accel=accel, traversal=traversal)

@@ -9,6 +9,10 @@ import pytest
 
 import raystream
 from raystream import Renderer
+from raystream.cameras.lens import lens_uniforms
+from raystream.cli.presets import preset
+from raystream.programs import eye_hits
+from raystream.stream.machines import MACHINES as ALL_MACHINES
 
 SIZE, SPP = (16, 12), 4
 MACHINES = {
@@ -46,6 +50,59 @@ def test_the_bits_of_samples_at_the_centre_from_one_eye_ray(device, machine: str
     traced = 0 if first_hits == "raster" else 1
     assert calls.get("eye", 0) == traced * pixels
     assert before["setup"] - calls["setup"] == (SPP - traced) * pixels
+
+
+PUBLISHED_MACHINE = {"program": "cast", "accel": "grid", "machine": "multipass", "fuse": "none", "count": "query"}
+
+
+@pytest.mark.parametrize("mask", ["depth", "stencil", "kill", "none"])
+@pytest.mark.parametrize("traversal", ["dda", "adinetz"])
+def test_eye_rays_that_miss_the_scene_s_box_end_there(device, mask: str, traversal: str) -> None:
+    """Purcell 2004, section 3.3.1. The bits are those of set-ups that test the box, which fused passes have."""
+    options = {**PUBLISHED_MACHINE, "mask": mask, "traversal": traversal, "scene": "teapotahedron", "fov": 75.0}
+    renderer, found = render(device, stats=mask == "depth", **options)
+    states = [state.kernel.name for state in renderer.program().states]
+    assert states[:2] == ["eye_ray_to_box", "traversal_setup_in_box"]
+    fused, expected = render(device, **{**options, "fuse": "ray"})
+    assert [state.kernel.name for state in fused.program().states][:2] == ["eye_ray", "traversal_setup"]
+    assert found.linear.tobytes() == expected.linear.tobytes() and found.linear.max() > 0
+    for name, layer in expected.layers.items():
+        assert found.layers[name].tobytes() == layer.tobytes(), name
+    if mask == "depth":
+        calls = {name: total.calls for name, total in found.stats.kernels.items()}
+        assert calls["eye"] == calls["shade"] == SIZE[0] * SIZE[1]
+        assert (found.layers["depth"] < np.inf).sum() <= calls["setup"] < 0.9 * calls["eye"]
+
+
+def test_the_box_is_tested_alike_where_all_is_one_pass(device) -> None:
+    """As where the machine of single kernels fails its self-test, and another one runs its program."""
+    renderer = Renderer(raystream.load("teapotahedron"), device=device, **{**PUBLISHED_MACHINE, "fov": 75.0})
+    expected = renderer.render(SIZE, 1, layers=("triangle",))
+    program = eye_hits(renderer.gpu_scene.traversal(renderer.settings))
+    linked = renderer.gpu_scene.bind(program, renderer.settings, False)
+    assert [state.kernel.name for state in linked.program.states][:2] == ["eye_ray_to_box", "traversal_setup_in_box"]
+    with device.current():
+        machine = ALL_MACHINES["singlepass"](device, linked, SIZE, renderer.gpu_scene.resources)
+        renderer.gpu_scene.pixels.fill(machine.streams["pixel"], (slice(0, SIZE[1]), slice(0, SIZE[0])))
+        uniforms = renderer.prepared.sample_uniforms(linked.program, renderer.settings, False)
+        machine.set({**lens_uniforms(renderer.camera.with_lens(0.0), SIZE, "point"), **uniforms})
+        machine.finish()
+        hits = machine.read("hit")
+        machine.release()
+    assert np.array_equal(renderer.prepared.triangle_indices(hits), expected.layers["triangle"])
+
+
+@pytest.mark.parametrize("year", ["2002", "2004"])
+def test_pictures_of_the_presets_keep_their_bits(device, year: str) -> None:
+    chosen = {**preset(year, "cornell"), "depth": 2}
+    assert (chosen.pop("size"), chosen.pop("spp")) == ((256, 256), 64)
+    for of_files in ("exposure", "tonemap", "denoise"):
+        chosen.pop(of_files)
+    _, published = render(device, **chosen)
+    _, fused = render(device, **{**chosen, "fuse": "ray"})
+    _, single = render(device, **{**chosen, "machine": "singlepass"})
+    assert published.linear.tobytes() == fused.linear.tobytes() == single.linear.tobytes()
+    assert published.linear.max() > 0
 
 
 def test_whitted_shares_too(device) -> None:

@@ -38,7 +38,9 @@ def test_words_that_hold_something_are_the_records_scalars() -> None:
     # Ray 8, Traversal 8 (voxel 3, inverse 3, list, t_exit), Hit 5; a voxel's word; an entry, and a triangle's ten.
     assert found["traverse"][:3] == (8 + 8 + 5, 8, 1)
     assert found["intersect"][:3] == (8 + 8 + 5, 8 + 5, 1 + 10)
-    assert found["eye"] == (2, 8, 0, 2, 2) and found["eye"].bytes == 4 * 10 + 4
+    # A ray, where it enters the scene's box, and the hit of one that does not.
+    assert found["eye"] == (2, 8 + 1 + 5, 0, 2, 2) and found["eye"].bytes == 4 * 16 + 4
+    assert found["setup"][:3] == (8 + 1, 8, 0)
     assert found["shade"].written == 3
 
 

@@ -2,7 +2,9 @@
 
 Programs of the day have no integers: an address of a voxel, a list or a triangle is a float, which a product, a floor
 and a remainder turn into a place in a texture. A grid's walk keeps the distances to the next voxels and adds to them
-(Amanatides and Woo 1987), where this project's finds them anew. Shading is of one point light, of interpolated normals
+(Amanatides and Woo 1987), where this project's finds them anew. Eye rays are tested against the scene's box, and
+hand on their direction and where they enter it: four words, which set-up reads with the origin, and writes the
+twelve of voxel, distances, their steps and the voxel's. Shading is of one point light, of interpolated normals
 and colours. Streams are read and written as whole texels of four floats.
 
 Sources: Purcell et al. (2002), section 3 and figure 5; Purcell (2004), sections 3.3, 5.1 and 5.3.
@@ -45,24 +47,27 @@ void main() {
     vec2 pixel = gl_FragCoord.xy * texture_size.yw;
     vec3 at = vec3(2.0 * pixel - 1.0, 1.0);
     vec3 direction = normalize(vec3(dot(matrix0, at), dot(matrix1, at), dot(matrix2, at)));
-    out0 = vec4(eye, 0.0);
-    out1 = vec4(direction, 0.0);
-}""",
-    "Traverse: Setup": """
-void main() {
-    vec3 origin = load(stream0).xyz, direction = load(stream1).xyz;
     vec3 inverse = 1.0 / direction;
-    vec3 first = (low - origin) * inverse, last = (low + resolution * voxel_size - origin) * inverse;
+    vec3 first = (low - eye) * inverse, last = (low + resolution * voxel_size - eye) * inverse;
     vec3 nearer = min(first, last), farther = max(first, last);
     float enters = max(max(nearer.x, nearer.y), max(nearer.z, 0.0));
     float leaves = min(min(farther.x, farther.y), farther.z);
+    out0 = vec4(direction, enters);
+    out1 = vec4(enters <= leaves ? 1.0 : 0.0);
+}""",
+    "Traverse: Setup": """
+void main() {
+    vec3 origin = load(stream0).xyz;
+    vec4 ray1 = load(stream1);
+    vec3 direction = ray1.xyz, inverse = 1.0 / direction;
     vec3 sides = vec3(greaterThan(direction, vec3(0.0)));
-    vec3 voxel = floor((origin + enters * direction - low) * inverse_size);
+    vec3 voxel = floor((origin + ray1.w * direction - low) * inverse_size);
     vec3 t_max = (low + (voxel + sides) * voxel_size - origin) * inverse;
     vec3 t_delta = abs(voxel_size * inverse);
-    out0 = vec4(voxel, enters <= leaves ? 1.0 : 0.0);
+    out0 = vec4(voxel, 1.0);
     out1 = vec4(t_max, 0.0);
     out2 = vec4(t_delta, 0.0);
+    out3 = vec4(2.0 * sides - 1.0, 0.0);
 }""",
     "Traverse: Step": """
 void main() {

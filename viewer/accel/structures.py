@@ -82,6 +82,11 @@ class Structure:
             self._by_traversal[traversal] = self.make(traversal)
         return self._by_traversal[traversal]
 
+    @property
+    def tests_box(self) -> bool:
+        """Whether it has one box that a kernel of eye rays can test, as `raystream.programs.traversal.IN_BOX` does."""
+        return any("accel_enter" in module.provides for module in self.modules(stepwise=True))
+
     def made_like(self, other: Structure) -> list[Module]:
         """The modules of all traversals made for another structure, in their order: counterparts of its own. None
         for a structure of another kind, and for two levels, whose tables change in place, but with other trees of the
@@ -189,6 +194,28 @@ def over_bvh(
     )
 
 
+def over_octree(
+    primitives: Primitives, options: StructureOptions, progress: Progress | None = None, before: Structure | None = None
+) -> Structure:
+    """The octree over triangles and quadrics."""
+    from raystream.accel import octree
+
+    bounds, boxed = _bounding(primitives)
+    built = octree.build(bounds, boxed)
+    whole, stepwise = traversals(options, "octants", "octants", ("octants",))
+    extent = float((built.high[0] - built.low[0]).max()) if len(built.low) else 1.0
+    tests = _tests(options, primitives, extent=extent)
+    return Structure(
+        "octree",
+        built,
+        whole,
+        stepwise,
+        lambda traversal: [octree.module(built), *tests],
+        facts={"traversal": whole},
+        statistics=built.statistics,
+    )
+
+
 def brute_force(
     primitives: Primitives, options: StructureOptions, progress: Progress | None = None, before: Structure | None = None
 ) -> Structure:
@@ -264,7 +291,10 @@ def _tests(
 
 
 ON_DEVICE = "device-grid"  # of `StructureOptions.rebuild`: grids are built on the device
-FLAT: Mapping[str, Callable[..., Structure]] = {"bvh": over_bvh, "grid": over_grid, "none": brute_force}
+FLAT: Mapping[str, Callable[..., Structure]] = {
+    **{"bvh": over_bvh, "grid": over_grid, "octree": over_octree},
+    "none": brute_force,
+}
 MOST_UNSORTED = 1 << 12  # triangles and quadrics that a ray is tested against without a structure
 TWO_LEVEL = "two-level-"  # prefix of two-level structures' names, before the objects' structure
 # A scene is traversed in one level, which is faster, up to this many triangles, about a gibibyte, or below this

@@ -28,6 +28,7 @@ from raystream.kernels.photons import MAPS, SEARCHES
 from raystream.options.table import OPTIONS
 from raystream.photons.grid import OUTPUTS, compaction_sources, routed_sources, routing_sources, sort_sources
 from raystream.programs import (
+    IN_BOX,
     LEVELS,
     PICTURES,
     backdrop_weight,
@@ -336,6 +337,8 @@ def machine_jobs(device: Device) -> Jobs:
         traversal, label = LEVELS[renderer.prepared.structure.levels], " ".join(recipe.values())
         for program in (PICTURES["cast"](traversal), trace(traversal)):
             yield _all_forms(renderer, program, label, exhaustive=index == 0)
+        if renderer.prepared.structure.tests_box:
+            yield _all_forms(renderer, PICTURES["cast"](IN_BOX), f"{label}, box")
     quadrics = with_quadric(plain)
     for accel, test in (*(("bvh", test) for test in TESTS), ("two-level-bvh", "watertight")):
         renderer = Renderer(quadrics, accel=accel, intersection=test, program="whitted", device=device)

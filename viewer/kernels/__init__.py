@@ -1,6 +1,6 @@
 """Declarations of the steps of a ray: the twins of ``shaders/kernels/``."""
 
-from raystream.kernels.records import HIT, PIXEL, RADIANCE, RAY, SURFACE
+from raystream.kernels.records import BOX_ENTRY, HIT, PIXEL, RADIANCE, RAY, SURFACE
 from raystream.stream.declare.kernel import IN, INOUT, OUT, Kernel, ModuleState
 
 TRAVERSAL = ModuleState("Traversal")  # where a ray is in the acceleration structure
@@ -13,11 +13,23 @@ EYE_RAY = Kernel(
     exits=("ray",),
     needs=("camera_ray",),
 )
+EYE_RAY_TO_BOX = Kernel(
+    "eye_ray_to_box",
+    (IN("pixel", PIXEL), OUT("ray", RAY), OUT("entry", BOX_ENTRY), OUT("hit", HIT)),
+    exits=("ray", "miss"),
+    needs=("camera_ray", "accel_enter"),
+)
 TRAVERSAL_SETUP = Kernel(
     "traversal_setup",
     (IN("ray", RAY), OUT("traversal", TRAVERSAL), OUT("setup", TRIANGLE_SETUP), OUT("hit", HIT)),
     exits=("traverse", "miss"),
     needs=("accel_start", "triangle_setup"),
+)
+TRAVERSAL_SETUP_IN_BOX = Kernel(
+    "traversal_setup_in_box",
+    (IN("ray", RAY), IN("entry", BOX_ENTRY), OUT("traversal", TRAVERSAL), OUT("setup", TRIANGLE_SETUP)),
+    exits=("traverse",),
+    needs=("accel_start_inside", "triangle_setup"),
 )
 TRAVERSAL_STEP = Kernel(
     "traversal_step",

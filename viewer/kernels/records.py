@@ -25,6 +25,10 @@ RAY = Record(
     ),
 )
 
+BOX_ENTRY = Record(
+    "BoxEntry", Field("t", "float", "scene units", about="distance along the unit ray to where it enters the box")
+)
+
 HIT = Record(
     "Hit",
     Field("t", "float", "scene units", about="distance along the unit ray; the ray's t_max while nothing is hit"),

@@ -10,7 +10,7 @@ STRUCTURE = of_part(
     "structure",
     Option(
         "accel",
-        choice("auto", "grid", "bvh", "two-level-grid", "two-level-bvh", "none"),
+        choice("auto", "grid", "bvh", "octree", "two-level-grid", "two-level-bvh", "none"),
         Help(
             "acceleration structure; two-level: one over each distinct mesh, and one over the instances; auto is bvh,"
             " or two-level-bvh where meshes deform or a scene of many instances would be too large flattened; none"

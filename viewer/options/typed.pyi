@@ -79,7 +79,7 @@ class SettingValues:
     @property
     def count(self) -> Literal["auto", "query", "census"]: ...
     @property
-    def accel(self) -> Literal["auto", "grid", "bvh", "two-level-grid", "two-level-bvh", "none"]: ...
+    def accel(self) -> Literal["auto", "grid", "bvh", "octree", "two-level-grid", "two-level-bvh", "none"]: ...
     @property
     def top(self) -> Literal["auto", "bvh", "grid"]: ...
     @property
@@ -186,7 +186,7 @@ class CommonKeywords(TypedDict, total=False):
     mask: Literal["auto", "depth", "stencil", "kill", "tiles", "none"] | str
     tile: int | Literal['auto'] | str
     count: Literal["auto", "query", "census"] | str
-    accel: Literal["auto", "grid", "bvh", "two-level-grid", "two-level-bvh", "none"] | str
+    accel: Literal["auto", "grid", "bvh", "octree", "two-level-grid", "two-level-bvh", "none"] | str
     top: Literal["auto", "bvh", "grid"] | str
     build: Literal["sah", "midpoint"] | str
     grid: int | Literal['auto'] | str

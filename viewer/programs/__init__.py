@@ -12,13 +12,14 @@ from raystream.programs.light_layers import light_layers, visibility
 from raystream.programs.photon_map import photon_emission, photon_frame
 from raystream.programs.ray_cast import feature_buffers, ray_cast, trace
 from raystream.programs.registry import PICTURES, PictureProgram, programs_with, register
-from raystream.programs.traversal import LEVELS, TraversalStates
+from raystream.programs.traversal import IN_BOX, LEVELS, TraversalStates, traversal_states
 
 for _module in iter_modules(__path__):
     import_module(f"{__name__}.{_module.name}")
 distributions.load_plugins("programs", lambda _, program: register(program))
 
 __all__ = [
+    "IN_BOX",
     "LEVELS",
     "PICTURES",
     "PictureProgram",
@@ -33,5 +34,6 @@ __all__ = [
     "ray_cast",
     "register",
     "trace",
+    "traversal_states",
     "visibility",
 ]

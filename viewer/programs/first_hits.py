@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from raystream import kernels
 from raystream.base.errors import WiringError
 from raystream.kernels import paths
 from raystream.kernels.records import FILM, HIT, MEDIA, PATH, PIXEL, RADIANCE, SCENE_INTERACTION
@@ -67,12 +66,13 @@ def first_hit_states(first_hits: str, ready: State) -> tuple[State, ...]:
 
 def eye_hits(traversal: TraversalStates = FLAT) -> Program:
     """Pixels to the hits of the rays through their centres, which all samples share."""
+    traversal = traversal.of_eye_rays
     return Program(
         "first hits",
         streams={"pixel": PIXEL, **traversal.streams},
         inputs=("pixel",),
         results=("hit",),
-        states=(State("eye", kernels.EYE_RAY, {"ray": Call("setup", then=DONE)}), *traversal.states),
+        states=(traversal.eye(Call("setup", then=DONE)), *traversal.states),
         start="eye",
         groups=dict.fromkeys(("ray", "surface"), (traversal.group,)),
     )

@@ -18,8 +18,9 @@ def ray_cast(
 ) -> Program:
     """Pixels to radiance and hits; with ``layers`` the first hits too. first_hits : see
     `raystream.programs.first_hits`; traversal states are left out where hits are given."""
-    eye = State("eye", kernels.EYE_RAY, {"ray": Call("setup", then="shade")})
     traversals = first_hits == "rays"
+    traversal = traversal.of_eye_rays if traversals else traversal
+    eye = traversal.eye(Call("setup", then="shade"))
     states = [*first_hit_states(first_hits, eye), *(traversal.states if traversals else ())]
     states.append(State("shade", shade, {"done": "describe" if layers else DONE}))
     if layers:

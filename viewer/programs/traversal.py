@@ -9,21 +9,36 @@ call a copy of these states (`raystream.stream.compile.link`).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from raystream import kernels
-from raystream.kernels import HIT, RAY, TOP_TRAVERSAL, TRAVERSAL, TRIANGLE_SETUP, paths
-from raystream.stream.declare.kernel import ModuleState
+from raystream.kernels import BOX_ENTRY, HIT, RAY, TOP_TRAVERSAL, TRAVERSAL, TRIANGLE_SETUP, paths
+from raystream.stream.declare.kernel import Kernel, ModuleState
 from raystream.stream.declare.program import RETURN, Call, Groups, State
 from raystream.stream.declare.record import Record
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # compared by identity: keys of programs
 class TraversalStates:
-    """States to be called at "setup", and the streams that they work on."""
+    """States to be called at "setup", and the streams that they work on.
+
+    eye_ray : the kernel of the rays of pixels before them. in_box : others, where that kernel tests the scene's box.
+    """
 
     states: tuple[State, ...]
     streams: Mapping[str, Record | ModuleState]
+    eye_ray: Kernel = kernels.EYE_RAY
+    in_box: TraversalStates | None = None
+
+    @property
+    def of_eye_rays(self) -> TraversalStates:
+        """Of programs that have no other rays."""
+        return self.in_box or self
+
+    def eye(self, call: Call) -> State:
+        """The state "eye", whose rays make that call."""
+        missed = {"miss": call.then} if "miss" in self.eye_ray.exits else {}
+        return State("eye", self.eye_ray, {"ray": call, **missed})
 
     @property
     def group(self) -> tuple[str, ...]:
@@ -69,6 +84,22 @@ OBJECTS = TraversalStates(
     {"ray": RAY, "hit": HIT, "top": TOP_TRAVERSAL, "local": RAY, "traversal": TRAVERSAL, "setup": TRIANGLE_SETUP},
 )
 LEVELS = {1: FLAT, 2: OBJECTS}
+
+# One structure with one box, which the kernel of eye rays tests: rays that miss it are done, and set-up begins where
+# the others enter. Purcell 2004, section 3.3.1.
+IN_BOX = replace(
+    FLAT,
+    in_box=TraversalStates(
+        (State("setup", kernels.TRAVERSAL_SETUP_IN_BOX, {"traverse": "traverse"}), *FLAT.states[1:]),
+        {**FLAT.streams, "entry": BOX_ENTRY},
+        kernels.EYE_RAY_TO_BOX,
+    ),
+)
+
+
+def traversal_states(levels: int, tests_box: bool) -> TraversalStates:
+    """Of a structure of so many levels, whose box the kernel of eye rays tests or not."""
+    return IN_BOX if tests_box else LEVELS[levels]
 
 
 def channel_states(dispersion: bool, then: str = "scatter") -> tuple[dict[str, State], str]:

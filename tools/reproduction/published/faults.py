@@ -18,12 +18,6 @@ FAULTS: tuple[tuple[str, str, str, str], ...] = (
         r"two floating point 4-vector outputs|step 20 14 9 ",
     ),
     (
-        "D table 5.1, P2 table 1",
-        "MIMD runs all kernels in one pass, yet Setup reads 7 words and Eye Ray writes 4.",
-        "Nothing need go through memory between kernels of one pass; the words are few beside those of the scene.",
-        r"setup 38 11 12 0 1 0 22 7 ",
-    ),
-    (
         "D 5.2.1, P2 4.1",
         "The grids' resolutions spend equal amounts of time in traversal and intersection.",
         "By table 5.1 and figure 5.2, SIMD, 10^9 instructions traversal : intersection are 0.34 : 0.11, 0.59 : 1.74, "

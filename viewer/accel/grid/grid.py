@@ -69,7 +69,10 @@ def module_over(grid: Box, pointers: Volume, lists: Table, traversal: str = "dda
         }
     return Module(
         "grid",
-        provides=("accel_start", "accel_step", "accel_candidate", "accel_more", "accel_ends"),
+        provides=(
+            *("accel_start", "accel_enter", "accel_start_inside"),
+            *("accel_step", "accel_candidate", "accel_more", "accel_ends"),
+        ),
         source=TRAVERSALS[traversal],
         memories=(pointers, lists),
         uniforms=uniforms,

@@ -410,7 +410,6 @@ def _heading(dtype: np.dtype, shape: tuple[int, ...]) -> bytes:
 # -- files of states, beside the picture and named after it ------------------------------------------------------------
 
 
-
 def free_state(target: Path) -> Path:
     """The first unused name of a state of that picture: ``a.png.state.exr``, ``a.png.state.2.exr`` ..."""
     names = (target.with_name(f"{target.name}.state{f'.{k}' if k > 1 else ''}.exr") for k in count(1))

@@ -19,7 +19,7 @@ from raystream.accel.structures import Structure
 from raystream.accel.two_level.structure import TwoLevel
 from raystream.base.errors import ViewerError
 from raystream.film.device_film import Pixels
-from raystream.programs import LEVELS, PICTURES, PictureProgram, light_layers
+from raystream.programs import PICTURES, PictureProgram, TraversalStates, light_layers, traversal_states
 from raystream.renderer.device.deformer import GpuDeformer, read_tables
 from raystream.renderer.device.first_hits import FirstHits, RasterPass, first_hits
 from raystream.renderer.device.grid_build import GridBuild
@@ -376,7 +376,7 @@ class GpuScene:
         self.reloads += 1
         self._changed()
 
-    def _renewed(self, key: Key, program: Program) -> tuple[Key, Program]:
+    def _renewed(self, key: Key, program: Program, settings: Settings) -> tuple[Key, Program]:
         """Key and program of a machine as they are now: of a picture's, after its file has changed, other ones."""
         if key.identity[0] != "picture":
             return key, program
@@ -385,7 +385,7 @@ class GpuScene:
         if make is before:
             return key, program
         arguments = make.arguments(**dict(form))
-        renewed = make(LEVELS[self.structure.levels], first_hits=first_hits, **arguments)
+        renewed = make(self.traversal(settings), first_hits=first_hits, **arguments)
         return replace(key, identity=("picture", make, surfaces, first_hits, tuple(arguments.items()))), renewed
 
     def _changed(self) -> None:
@@ -394,15 +394,21 @@ class GpuScene:
 
     # -- programs --------------------------------------------------------------------------------------------------
 
+    def traversal(self, settings: Settings, structure: Structure | None = None) -> TraversalStates:
+        """The states by which rays find their hits in the scene's structure, or another one, by the settings."""
+        structure = structure or self.structure
+        return traversal_states(structure.levels, settings.stepwise and structure.tests_box)
+
     def program(self, settings: Settings, first_hits: str, surfaces: bool = False) -> Program:
         """The program of the settings over the scene's structure; with ``surfaces`` the ray caster that leaves them.
 
         first_hits : the mode, as of `FirstHits`.
         """
         make, form = self._program_form(settings, surfaces)
-        key = (make, self.structure.levels, first_hits, *form.items())
+        traversal = self.traversal(settings)
+        key = (make, traversal, first_hits, *form.items())
         if key not in self._programs:
-            self._programs[key] = make(LEVELS[self.structure.levels], first_hits=first_hits, **form)
+            self._programs[key] = make(traversal, first_hits=first_hits, **form)
         return self._programs[key]
 
     def _program_form(self, settings: Settings, surfaces: bool) -> tuple[PictureProgram, dict[str, Any]]:
@@ -414,9 +420,10 @@ class GpuScene:
         """The program that sorts the light of the settings' paths, and its key. traced : it traces the film, too."""
         form = {name: value for name, value in _program_form(self.prepared, settings).items() if name != "layered"}
         form["traced"] = traced
-        key = (light_layers, self.structure.levels, *form.items())
+        traversal = self.traversal(settings)
+        key = (light_layers, traversal, *form.items())
         if key not in self._programs:
-            self._programs[key] = light_layers(LEVELS[self.structure.levels], **form)
+            self._programs[key] = light_layers(traversal, **form)
         return self._programs[key], tuple(form.items())
 
     def bind(self, program: Program, settings: Settings, stepwise: bool | None = None) -> LinkedProgram:
@@ -475,7 +482,7 @@ class GpuScene:
         Without it they are uploaded when the first picture needs them.
         """
         goal = prepared or self.prepared
-        program = PICTURES[settings.program](LEVELS[goal.structure.levels], **_program_form(goal, settings))
+        program = PICTURES[settings.program](self.traversal(settings, goal.structure), **_program_form(goal, settings))
         modules = self._linked(goal, program, settings).modules
         memories = [memory for module in modules for memory in module.memories]
         if (deforming := goal.structure.deforming) is not None:

@@ -108,7 +108,7 @@ class MachinePool(Mapping[Key, Machine]):
         key, settings = cast("tuple[Key, Settings]", run.key)
         return self.take(run.program, key, settings, run.streams, deferred=True)
 
-    def reload(self, renewed: Callable[[Key, Program], tuple[Key, Program]]) -> None:
+    def reload(self, renewed: Callable[[Key, Program, Settings], tuple[Key, Program]]) -> None:
         """Rebuild all machines, their shaders from their files. renewed : key and program as they are now. Raises
         ViewerError; the old ones then stay."""
         machines: dict[Key, Machine] = {}
@@ -116,7 +116,7 @@ class MachinePool(Mapping[Key, Machine]):
         with self.device.current():
             try:
                 for before, old in self._machines.items():
-                    key, program = renewed(before, old.linked.counted)
+                    key, program = renewed(before, old.linked.counted, self._settings[before])
                     settings[key] = self._settings[before]
                     machines[key] = self._make(program, key, settings[key])
             except ViewerError:

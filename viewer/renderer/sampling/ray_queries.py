@@ -83,7 +83,7 @@ class RayQueries:
         return self._coarse(settings)[1] in self.scene.machines
 
     def _coarse(self, settings: Settings) -> tuple[Program, Key]:
-        program = eye_hits(LEVELS[self.scene.structure.levels])
+        program = eye_hits(self.scene.traversal(settings))
         return program, self.scene.key(("coarse hits",), program, settings, COARSE)
 
 

@@ -215,7 +215,7 @@ class Sampler:
         self, shape: tuple[int, int], counting: bool, settings: Settings
     ) -> tuple[Program, tuple[Key, Settings]]:
         """The program that traces shared eye rays, and its machines' key."""
-        program = eye_hits(LEVELS[self.scene.structure.levels])
+        program = eye_hits(self.scene.traversal(settings))
         return program, (self.scene.key(("first hits",), program, settings, shape, counting), settings)
 
     def _rounds(self, plan: FramePlan, film: FilmBuffer, photons: bool) -> Iterator[int]:

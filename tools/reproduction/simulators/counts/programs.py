@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import raystream
-from raystream.programs import LEVELS, PICTURES
+from raystream.programs import PICTURES, traversal_states
 from raystream.renderer.inputs.prepared import prepare
 from raystream.renderer.inputs.settings import Settings
 from raystream.stream.compile.link import LinkedProgram
@@ -37,6 +37,6 @@ def published_program(name: str = "cast", **options: Any) -> LinkedProgram:
     """
     settings = Settings().replace(**{**RECIPE, "program": name, **options})
     prepared = prepare(raystream.load("cornell"), settings)
-    program = PICTURES[name](LEVELS[prepared.structure.levels])
+    program = PICTURES[name](traversal_states(prepared.structure.levels, prepared.structure.tests_box))
     parts = prepared.modules(True, "film" in program.inputs, settings.sampler)
     return LinkedProgram(program, parts)

@@ -1,0 +1,104 @@
+"""The octree: its cells and lists, and the hits of all triangles."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from soups import KINDS, soup
+from walker import through, walker
+
+import raystream
+from raystream import Renderer
+from raystream.accel import octree, primitives
+from raystream.accel.grid import build as grid_build
+from raystream.accel.grid import grid
+from raystream.accel.octree import Octree
+
+
+def modules(corners: np.ndarray, tree: Octree) -> list[Any]:
+    return [octree.module(tree), primitives.triangle_module("watertight", corners, 2.0)]
+
+
+@pytest.mark.parametrize("count", [1, 2, 60, 700])
+@pytest.mark.parametrize("kind", KINDS)
+def test_hits_are_those_of_all_triangles(device: Any, kind: str, count: int) -> None:
+    """Loops interpreted and compiled; rays along axes, in the faces of cells, and through triangles."""
+    rng = np.random.default_rng([KINDS.index(kind), count])
+    corners = soup(kind, rng, count)
+    low, high = corners.min(axis=(0, 1)), corners.max(axis=(0, 1))
+    given = through(low, np.where(high > low, high, high + 1), rng, 4000)
+    one = grid.module(grid_build.build(corners, (1, 1, 1)), "dda")
+    every = walker(device, one, primitives.triangle_module("watertight", corners, 2.0))
+    assert walker(device, *modules(corners, octree.build(corners)))(given).tobytes() == every(given).tobytes()
+
+
+@pytest.mark.parametrize("count", [2, 9, 300])
+def test_of_equal_triangles_the_lowest_number_is_hit(device: Any, count: int) -> None:
+    corners = np.tile(np.float32([[[0, 0, 0], [1, 0, 0], [0, 1, 0]]]), (count, 1, 1))
+    given = through([0, 0, -0.5], [1, 1, 0.5], np.random.default_rng(1), 400)
+    assert set(walker(device, *modules(corners, octree.build(corners)))(given)["triangle"].tolist()) == {-1, 0}
+
+
+def test_leaves_list_triangles_in_order_and_every_one_of_them() -> None:
+    corners = soup("random", np.random.default_rng(0), 500)
+    corners[7, 1, 2] = np.nan
+    tree = octree.build(corners)
+    leaf = tree.count > 0
+    listed = [tree.lists[f : f + n] for f, n in zip(tree.first[leaf], tree.count[leaf], strict=True)]
+    assert all((np.diff(part) > 0).all() for part in listed)
+    assert np.array_equal(np.unique(tree.lists), np.delete(np.arange(500), 7))
+    assert sum(map(len, listed)) == len(tree.lists) == tree.statistics["entries"]
+    assert tree.statistics["left_out"] == 1 and (tree.children[leaf] == -1).all()
+    below = tree.children[tree.children >= 0]
+    assert np.array_equal(np.sort(below), np.arange(1, len(tree.low)))  # each but the root is one node's child
+    parent = np.nonzero(tree.children >= 0)[0]
+    assert (tree.low[below] >= tree.low[parent] - 1e-5).all() and (tree.high[below] <= tree.high[parent] + 1e-5).all()
+
+
+def test_links_of_every_octant_visit_every_node_once_and_parents_before_children() -> None:
+    tree = octree.build(soup("random", np.random.default_rng(3), 300))
+    links, total = octree.links(tree).reshape(8, -1), len(tree.low)
+    for octant in range(8):
+        node, order = 0, []
+        while node < total:
+            order.append(node)
+            node = int(links["entered"][octant, node])
+        assert sorted(order) == list(range(total))
+        rank = np.argsort(order)
+        for children in tree.children:
+            there = [children[k ^ octant] for k in range(8) if children[k ^ octant] >= 0]
+            assert (np.diff(rank[there]) > 0).all()
+        assert (rank[np.append(links["missed"][octant], 0)[:-1] % total] > rank)[links["missed"][octant] < total].all()
+
+
+def test_large_triangles_are_listed_where_their_planes_pass() -> None:
+    """A slanted wall over small triangles is not in all cells of its box."""
+    rng = np.random.default_rng(2)
+    wall = np.float32([[[0, 0, 0], [1, 1, 0], [1, 1, 1]], [[0, 0, 0], [1, 1, 1], [0, 0, 1]]])
+    dust = rng.uniform(0, 1, (3000, 1, 3)) + 0.004 * rng.normal(size=(3000, 3, 3))
+    corners = np.concatenate([wall, dust]).astype(np.float32)
+    tree, boxed = octree.build(corners), octree.build(corners, np.arange(len(corners)) < 2)
+    of_wall = [int((each.lists < 2).sum()) for each in (tree, boxed)]
+    assert 4 * of_wall[0] < of_wall[1]
+
+
+def test_a_fan_is_not_divided_for_ever() -> None:
+    angle = np.linspace(0, 2 * np.pi, 401)
+    rim = np.stack([np.cos(angle), np.sin(angle), np.zeros_like(angle)], axis=1)
+    corners = np.stack([np.zeros((400, 3)), rim[:-1], rim[1:]], axis=1).astype(np.float32)
+    tree = octree.build(corners)
+    assert tree.depth < 12 and len(tree.lists) < 20 * len(corners)
+
+
+def test_quadrics_instances_and_culled_faces_give_the_pictures_of_a_hierarchy() -> None:
+    for scene in ("glass_ball", "ring", "balls"):
+        renderer = Renderer(raystream.load(scene), accel="bvh", program="cast")
+        expected = renderer.render((48, 36), layers=("triangle",))
+        for machine in ({"machine": "singlepass"}, {"machine": "multipass", "fuse": "none"}):
+            renderer.update(accel="octree", **machine)
+            found = renderer.render((48, 36), layers=("triangle",))
+            assert found.linear.tobytes() == expected.linear.tobytes(), scene
+            assert np.array_equal(found.layers["triangle"], expected.layers["triangle"])
+        renderer.release()

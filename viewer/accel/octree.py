@@ -1,0 +1,261 @@
+"""The octree: cells halved along all axes, built level by level on the host, and traversed without a stack.
+
+A leaf lists every triangle that overlaps its cell, so that a triangle may be in several. Cells are halves of a cube
+around the scene; the box of a node is what its triangles fill of its cell. Source of the structure: A. S. Glassner,
+"Space Subdivision for Fast Ray Tracing" (1984).
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from raystream.accel.bvh_tree import NODE_TRAVERSAL, PROVIDES, widened
+from raystream.accel.grid.grid import ENTRY
+from raystream.accel.motion import ends_of
+from raystream.base.jit import run
+from raystream.kernels.records import RAY
+from raystream.stream.declare.kernel import Module, Table
+from raystream.stream.declare.record import ROWS, SMALL, Field, Record
+
+# Where rays are uniform, a child's cell is met by a quarter of those that meet its parent's: a cell is divided where a
+# quarter of its children's triangles, and this for the eight children, is less than its own triangles. On llvmpipe
+# 2 and 8 are slower: of deeper trees more nodes, of flatter ones more tests.
+DIVISION = 4.0
+MOST_DEPTH = 20  # levels below the root: cells of a millionth of the scene
+MARGIN = 2.0**-20  # of the scene's extent, by which cells overlap: more than the rounding of their float32 boxes
+SMALL_WORK = 200  # triangles up to which the loops are not worth compiling
+
+NODE = Record(
+    "OctreeNode",
+    Field("low", "vec3", "scene units", "world", "of what its triangles fill of its cell"),
+    Field("first", "int", about="of a leaf: address of its first triangle in the lists", within=ROWS),
+    Field("high", "vec3", "scene units", "world"),
+    Field("count", "int", about="triangles of a leaf; 0: an inner node", within=SMALL),
+)
+LINK = Record(
+    "OctreeLink",
+    Field("entered", "int", about="the child that rays of the octant reach first; of a leaf: as missed", within=ROWS),
+    Field("missed", "int", about="the node after this one and all below it, along rays of the octant", within=ROWS),
+)
+
+
+@dataclass(frozen=True)
+class Octree:
+    """Nodes level by level, the root first; an empty tree has none.
+
+    low, high   : (N, 3) float32, boxes. first, count : (N,) int32, of leaves in `lists`, 0 in inner nodes.
+    children    : (N, 8) int32, -1: none there; child k is in the upper half along x, y, z by the bits 1, 2, 4 of k.
+    lists       : (E,) int32, indices of triangles, ascending in each leaf.
+    depth       : levels below the root. statistics : counts, seconds and bytes, by name.
+    """
+
+    low: NDArray[np.float32]
+    high: NDArray[np.float32]
+    first: NDArray[np.int32]
+    count: NDArray[np.int32]
+    children: NDArray[np.int32]
+    lists: NDArray[np.int32]
+    depth: int
+    statistics: dict[str, float | int]
+
+
+# -- build -------------------------------------------------------------------------------------------------------------
+
+
+def overlaps(bounds, planes, triangle, cell, centers, half, margin, masks, counts):
+    """The children's cells that triangles overlap, by their bounds and planes.
+
+    bounds (T, 6), planes (T, 4) float64: lowest and highest corners; normal and distance, zeros: none. triangle, cell
+    (E,) int32: entries of cells with ``centers`` (C, 3). masks (E,) uint8, counts (C, 8) int64: written, a bit and a
+    number for each child.
+    """
+    reach = 0.5 * half + margin
+    for e in range(len(triangle)):
+        t, c = triangle[e], cell[e]
+        x, y, z = centers[c, 0], centers[c, 1], centers[c, 2]
+        along_x = int(bounds[t, 0] <= x + margin) + 2 * int(bounds[t, 3] >= x - margin)
+        along_y = int(bounds[t, 1] <= y + margin) + 2 * int(bounds[t, 4] >= y - margin)
+        along_z = int(bounds[t, 2] <= z + margin) + 2 * int(bounds[t, 5] >= z - margin)
+        p, q, r = planes[t, 0], planes[t, 1], planes[t, 2]
+        most = (abs(p) + abs(q) + abs(r)) * reach
+        middle = p * x + q * y + r * z - planes[t, 3]
+        mask = 0
+        for k in range(8):
+            i, j, m = k & 1, (k >> 1) & 1, k >> 2
+            if (along_x >> i) & (along_y >> j) & (along_z >> m) & 1:
+                away = middle + half * (p * (i - 0.5) + q * (j - 0.5) + r * (m - 0.5))
+                if abs(away) <= most:
+                    mask |= 1 << k
+                    counts[c, k] += 1
+        masks[e] = mask
+
+
+def distribute(triangle, cell, masks, places, cursors, below, into):
+    """The entries of the children that there are.
+
+    places (C, 8) int32: the number of each child, -1: none; cursors (C',) int64: where its entries begin, moved to
+    their end. below, into (E',) int32: triangle and child of each entry, written in the order of the children and, in
+    each, of the triangles.
+    """
+    for e in range(len(triangle)):
+        for k in range(8):
+            if (masks[e] >> k) & 1 and places[cell[e], k] >= 0:
+                child = places[cell[e], k]
+                below[cursors[child]] = triangle[e]
+                into[cursors[child]] = child
+                cursors[child] += 1
+
+
+def enclose(bounds, triangle, cell, centers, half, boxes):
+    """The boxes (C, 6) float64, written, of what triangles fill of the cells of ``centers`` and that half edge."""
+    for c in range(len(boxes)):
+        for axis in range(3):
+            boxes[c, axis], boxes[c, 3 + axis] = np.inf, -np.inf
+    for e in range(len(triangle)):
+        t, c = triangle[e], cell[e]
+        for axis in range(3):
+            low = max(bounds[t, axis], centers[c, axis] - half)
+            high = min(bounds[t, 3 + axis], centers[c, axis] + half)
+            boxes[c, axis] = min(boxes[c, axis], low)
+            boxes[c, 3 + axis] = max(boxes[c, 3 + axis], high)
+
+
+def build(corners: NDArray[np.float32], boxed: NDArray[np.bool_] | None = None) -> Octree:
+    """The octree over triangles with corners (T, 3, 3), of which those with a non-finite one are left out.
+
+    boxed : (T,), whether the corners stand for their whole box.
+    """
+    start_time = time.perf_counter()
+    low, high = ends_of(corners)
+    finite: NDArray[np.bool_] = np.isfinite(corners).all(axis=(1, 2))
+    bounds = np.concatenate([low, high], axis=1).astype(np.float64)
+    planes = _planes(corners, finite, boxed)
+    triangle = np.flatnonzero(finite).astype(np.int32)
+    small = len(triangle) <= SMALL_WORK
+    boxes, starts, counts, children, lists = [], [], [], [], []
+    at = listed = 0  # nodes and list entries so far
+    if len(triangle):
+        ends = bounds[triangle, :3].min(axis=0), bounds[triangle, 3:].max(axis=0)
+        half = 0.5 * float((ends[1] - ends[0]).max()) or 1e-20
+        margin = MARGIN * max(half, float(np.abs(ends).max()) * 2.0**-4)
+        centers, cell = 0.5 * (ends[0] + ends[1])[None], np.zeros(len(triangle), np.int32)
+    depth = 0
+    while len(triangle):
+        cells = len(centers)
+        filled = np.empty((cells, 6))
+        run(enclose, bounds, triangle, cell, centers, half + margin, filled, small=small)
+        masks, below = np.zeros(len(triangle), np.uint8), np.zeros((cells, 8), np.int64)
+        run(overlaps, bounds, planes, triangle, cell, centers, half, margin, masks, below, small=small)
+        inside = np.bincount(cell, minlength=cells)
+        divided = (0.25 * below.sum(axis=1) + DIVISION < inside) & (depth < MOST_DEPTH)
+        leaf_entries = ~divided[cell]
+        lists.append(triangle[leaf_entries])
+        leaf_counts = np.where(divided, 0, inside)
+        starts.append(np.where(divided, 0, listed + np.cumsum(leaf_counts) - leaf_counts))
+        counts.append(leaf_counts)
+        boxes.append(filled)
+        below[~divided] = 0
+        there = below > 0
+        places = np.where(there, np.cumsum(there).reshape(cells, 8) - 1, -1).astype(np.int32)
+        children.append(np.where(there, places + at + cells, -1))
+        at, listed = at + cells, listed + int(leaf_counts.sum())
+        parent, k = np.nonzero(there)
+        ends_below = np.cumsum(below[there])
+        onward = np.empty(int(below.sum()), np.int32), np.empty(int(below.sum()), np.int32)
+        run(distribute, triangle, cell, masks, places, ends_below - below[there], *onward, small=small)
+        triangle, cell = onward
+        half *= 0.5
+        centers = centers[parent] + half * (2 * (k[:, None] >> np.arange(3) & 1) - 1)
+        depth += 1
+    box = np.concatenate(boxes) if boxes else np.zeros((0, 6))
+    first, count = (np.concatenate(parts or [np.zeros(0)]).astype(np.int32) for parts in (starts, counts))
+    tree_children = np.concatenate(children or [np.zeros((0, 8))]).astype(np.int32)
+    entries = np.concatenate(lists or [np.zeros(0)]).astype(np.int32)
+    node_low, node_high = widened(box[:, :3].astype(np.float32), box[:, 3:].astype(np.float32))
+    statistics = {
+        "triangles": len(corners),
+        "left_out": int((~finite).sum()),
+        "nodes": len(box),
+        "leaves": int((count > 0).sum()),
+        "entries": len(entries),
+        "depth": max(depth - 1, 0),
+        "bytes": len(box) * 4 * (NODE.scalars + 8 * LINK.scalars) + 4 * len(entries),
+        "seconds": time.perf_counter() - start_time,
+    }
+    return Octree(node_low, node_high, first, count, tree_children, entries, max(depth - 1, 0), statistics)
+
+
+def _planes(
+    corners: NDArray[np.float32], finite: NDArray[np.bool_], boxed: NDArray[np.bool_] | None
+) -> NDArray[np.float64]:
+    """(T, 4): unit normals of triangles, and their planes' distances from the origin; zeros where there is none."""
+    points = np.where(finite[:, None, None], corners, 0).astype(np.float64)
+    normal = np.cross(points[:, 1] - points[:, 0], points[:, 2] - points[:, 0])
+    length = np.linalg.norm(normal, axis=1, keepdims=True)
+    # Of slivers the cross product is rounding alone: its sine is below that of float64.
+    longest = np.square(points - np.roll(points, 1, axis=1)).sum(axis=2).max(axis=1)[:, None]
+    normal = np.where(length > 1e-9 * longest, normal / np.where(length > 0, length, 1), 0.0)
+    if boxed is not None:
+        normal[boxed] = 0.0
+    return np.concatenate([normal, (normal * points[:, 0]).sum(axis=1, keepdims=True)], axis=1)
+
+
+def links(tree: Octree) -> NDArray:
+    """(8 N,) of `LINK`, octant by octant: bits 1, 2, 4 of a ray with negative x, y, z. N ends a traversal."""
+    total = len(tree.low)
+    table = np.zeros((8, total), LINK.dtype)
+    entered, missed = table["entered"], table["missed"]
+    missed[:, :1] = total
+    inner = np.flatnonzero(tree.count == 0)
+    for octant in range(8):
+        # Parents come before their children; a level's parents are those whose children follow all of them.
+        for level in np.split(inner, _levels(tree, inner)):
+            following = missed[octant, level]
+            for k in reversed(range(8)):
+                child = tree.children[level, k ^ octant]
+                there = child >= 0
+                missed[octant, child[there]] = following[there]
+                following = np.where(there, child, following)
+            entered[octant, level] = following
+    leaf = tree.count > 0
+    entered[:, leaf] = missed[:, leaf]
+    return table.ravel()
+
+
+def _levels(tree: Octree, inner: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Where the nodes of another level begin among the ``inner`` ones."""
+    ends, end = [], 1
+    while end < len(tree.low):
+        ends.append(end)
+        here = tree.children[ends[-2] if len(ends) > 1 else 0 : end]
+        end = int(here.max()) + 1
+    return np.searchsorted(inner, ends)
+
+
+# -- module ------------------------------------------------------------------------------------------------------------
+
+
+def module(tree: Octree) -> Module:
+    """The module that traverses it, with lists of triangles' indices."""
+    nodes = np.zeros(len(tree.low), NODE.dtype)
+    for name in NODE.dtype.names or ():
+        nodes[name] = getattr(tree, name)
+    lists = np.zeros(len(tree.lists), ENTRY.dtype)
+    lists["entry"] = tree.lists
+    return Module(
+        "octree",
+        PROVIDES,
+        "accel/octree.glsl",
+        memories=(
+            Table("octree_nodes", NODE, nodes, hot=True),
+            Table("octree_links", LINK, links(tree), hot=True),
+            Table("octree_lists", ENTRY, lists, hot=True),
+        ),
+        uniforms={"octree_count": ("int", len(tree.low))},
+        module_state=NODE_TRAVERSAL,
+        uses=(RAY,),
+    )
