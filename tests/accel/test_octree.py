@@ -84,6 +84,23 @@ def test_large_triangles_are_listed_where_their_planes_pass() -> None:
     assert 4 * of_wall[0] < of_wall[1]
 
 
+def test_no_more_nodes_and_entries_than_addresses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The fullest cells are divided first; every triangle stays in a leaf."""
+    rng = np.random.default_rng(5)
+    corners = (rng.uniform(0, 1, (2000, 1, 3)) + 0.03 * rng.normal(size=(2000, 3, 3))).astype(np.float32)
+    whole = octree.build(corners)
+    assert len(whole.low) > 400 and len(whole.lists) > 4000
+    monkeypatch.setattr(octree, "MOST_NODES", 150)
+    few = octree.build(corners)
+    monkeypatch.setattr(octree, "MOST_NODES", 1 << 21)
+    monkeypatch.setattr(octree, "MOST_ENTRIES", 3000)
+    short = octree.build(corners)
+    assert 100 < len(few.low) <= 150 and 2000 <= len(short.lists) <= 3000
+    for tree in (few, short):
+        assert np.array_equal(np.unique(tree.lists), np.arange(2000))
+    assert few.count.max() < 0.25 * len(corners)
+
+
 def test_a_fan_is_not_divided_for_ever() -> None:
     angle = np.linspace(0, 2 * np.pi, 401)
     rim = np.stack([np.cos(angle), np.sin(angle), np.zeros_like(angle)], axis=1)

@@ -104,10 +104,14 @@ def test_rows_stand_once() -> None:
 
 def test_the_answer_is_of_verdicts() -> None:
     known = list(page.HEADLINES)
-    made = [Conclusion("D 1", claim, [number == 0], "") for number, claim in enumerate(known[:3])]
-    one, others = page.answer(made)
-    assert one == f"that {page.HEADLINES[known[0]]}"
+    results = [True], [False], [False], [True, False]
+    made = [Conclusion("D 1", claim, graded, "") for claim, graded in zip(known, results, strict=False)]
+    one, part, others = page.answer(made)
+    assert one == f"that {page.HEADLINES[known[0]]}" and part == f"that {page.HEADLINES[known[3]]}"
     assert others == f"that {page.HEADLINES[known[1]]} and that {page.HEADLINES[known[2]]}"
+    assert [each.counts for each in made[2:]] == ["", "1 of 2"] and "1 of 2" in page.page(
+        [Section("toy", "Toy", "D 5.2.1", [made[3]])], FACTS, "x"
+    )
     report = json.loads((REPORT.parent / "results" / "reproduction" / "report.json").read_text())
     assert set(known) <= {each["claim"] for each in report["conclusions"]}
 

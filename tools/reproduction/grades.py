@@ -22,13 +22,13 @@ BY_EYE = 0.10  # of a share: what two eyes may differ by
 LITTLE, MUCH, MOST = 0.10, 0.25, 0.50  # of a share that has no number
 TWICE = 2.0  # "comparable", by the factor that the papers give structures
 # Why two values stand beside each other without a grade, said once.
-OTHER_SCENE = "a stand-in, as the published scene and camera are not to be had"
-FITTED = "fitted to it, as the published scene and camera are not to be had"
+OTHER_SCENE = "a stand-in, as the published scene and camera are not available"
+FITTED = "fitted to it, as the published scene and camera are not available"
 LONGEST = "a stand-in, fitted in v, t and s; the longest rays, which set the passes, are its own"
 OTHER_DEVICE = "another device"
 OTHER_MACHINE = "another set of instructions and other records"
 NOT_HERE = "nothing was counted here"
-NOT_RUN = "the published device is not to be had, and nothing of ours stands for it"
+NOT_RUN = "the published device is not available, and nothing of ours stands for it"
 NOT_PRINTED = "ours alone, no paper prints it"
 
 

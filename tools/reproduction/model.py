@@ -95,6 +95,12 @@ class Conclusion:
             return "shown beside"
         return "holds" if all(decided) else "in part" if any(decided) else "does not hold here"
 
+    @property
+    def counts(self) -> str:
+        """Of the results that decide, how many hold: ``3 of 5``; nothing of a single one."""
+        decided = [bool(each) for each in self.grades if each is not None]
+        return f"{sum(decided)} of {len(decided)}" if len(decided) > 1 else ""
+
 
 @dataclass(frozen=True)
 class Table:

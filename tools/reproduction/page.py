@@ -16,6 +16,7 @@ from typing import Any
 from benchmarks.common import cell
 from PIL import Image
 
+from .grades import COST, COUNT, POINTS
 from .kept import write_beside
 from .model import (
     ARITHMETIC,
@@ -56,16 +57,13 @@ HEADLINES = {
     "Whitted's and path tracing cost 2.62, 3.24 times the instructions of ray casting.": "reflections and paths cost "
     "what is printed",
     "A bitonic sort of 1024 x 1024 photons takes 210 passes.": "photons are sorted in the printed passes",
-    "Stencil routing makes the radiance estimate shorter, to 52 to 71 % (derived).": "routing shortens the estimate",
     "Weights carried by rays take the place of recursion.": "weights replace recursion",
     "To intersect once 20 % of the rays wait needs the fewest passes of each view.": "intersecting once 20 % of "
     "the rays wait needs the fewest passes",
     "Reflected rays of MIMD gain nothing.": "reflected rays gain nothing from a cache",
-    "The search over the grid finds all photons in a sphere around the query.": "the search finds all photons near",
     "Very little time is spent on the intersection of rays.": "rays take little of the time of photon mapping",
     "All acceleration structures are within a factor of two of each other.": "structures are within a factor of two",
-    "Its speed is comparable with that of fast tracers for processors, or will be.": "speed is that of tracers for "
-    "processors",
+    "GPU ray tracing is, or will soon be, as fast as good CPU ray tracers.": "speed is that of tracers for processors",
 }
 # Tables that stand in the main part, by section: the papers' own beside ours. The rest is the appendix.
 MAIN = {
@@ -225,14 +223,14 @@ def in_data(part: Any) -> bool:
     return isinstance(part, Table) and (part.title in IN_DATA or STATES.fullmatch(part.title) is not None)
 
 
-def answer(conclusions: Sequence[Conclusion]) -> tuple[str, str]:
-    """What of `HEADLINES` holds, and what does so in part or not, as lists within a sentence."""
-    holds: list[str] = []
-    others: list[str] = []
+def answer(conclusions: Sequence[Conclusion]) -> tuple[str, str, str]:
+    """The `HEADLINES` that hold, that hold in part, and that fail, as lists within a sentence."""
+    headlines: dict[str, list[str]] = {verdict: [] for verdict in VERDICTS}
     for each in conclusions:
         if each.claim in HEADLINES:
-            (holds if each.verdict == "holds" else others).append(f"that {HEADLINES[each.claim]}")
-    return _listed(holds), _listed(others)
+            headlines[each.verdict].append(f"that {HEADLINES[each.claim]}")
+    holds, part, fails, _ = (_listed(headlines[verdict]) for verdict in VERDICTS)
+    return holds, part, fails
 
 
 def _listed(texts: Sequence[str]) -> str:
@@ -377,6 +375,7 @@ def page(sections: Sequence[Section], facts: dict[str, Any], command: str) -> st
         origins=list(dict.fromkeys(each for section in sections for each in section.made)),
         papers=PAPERS,
         answer=answer([each for _, each in conclusions]),
+        bounds={"COUNT": f"{COUNT:.0%}", "COST": f"{COST:.0%}", "POINTS": f"{100 * POINTS:g}"},
         main=[(section, part) for section in sections for part in section.parts if in_main(section, part)],
         errors=list(dict.fromkeys(part for section in sections for part in section.parts if isinstance(part, Fault))),
         absent=[(section, part) for section in sections for part in section.parts if isinstance(part, Absent)],

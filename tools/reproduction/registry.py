@@ -39,7 +39,7 @@ PAPERS = {
     "T": Paper(
         "Whitted ray tracing by OpenCL and CUDA",
         "T: An OpenCL Ray Tracer development and comparison over CUDA, master's thesis, written at Fraunhofer IGD, "
-        "Darmstadt, within the Maximus project; the copy that was to be had does not name its author or year",
+        "Darmstadt, within the Maximus project; the copy that was available does not name its author or year",
     ),
     "A": Paper(
         "Implementing Classical Ray Tracing on GPU",

@@ -1,4 +1,4 @@
-"""Stand-ins for scenes and cameras that are not to be had: what is varied, and the search that fits it to D fig. 5.2.
+"""Stand-ins for scenes and cameras that are not available: what is varied, and the search that fits it to D fig. 5.2.
 
 A camera is sought whose eye rays pierce v voxels, test t triangles and are shaded s times each, as the published ones
 do. Cameras *around* a scene are given by their distance, azimuth and elevation from what they aim at, cameras *within*

@@ -27,6 +27,8 @@ from raystream.stream.declare.record import ROWS, SMALL, Field, Record
 DIVISION = 4.0
 MOST_DEPTH = 20  # levels below the root: cells of a millionth of the scene
 MARGIN = 2.0**-20  # of the scene's extent, by which cells overlap: more than the rounding of their float32 boxes
+# Addresses are floats, exact to 2^24: those of links, eight for each node, and of lists.
+MOST_NODES, MOST_ENTRIES = 1 << 21, 1 << 24
 SMALL_WORK = 200  # triangles up to which the loops are not worth compiling
 
 NODE = Record(
@@ -131,7 +133,7 @@ def build(corners: NDArray[np.float32], boxed: NDArray[np.bool_] | None = None) 
     """
     start_time = time.perf_counter()
     low, high = ends_of(corners)
-    finite: NDArray[np.bool_] = np.isfinite(corners).all(axis=(1, 2))
+    finite = np.asarray(np.isfinite(corners).all(axis=(1, 2)))
     bounds = np.concatenate([low, high], axis=1).astype(np.float64)
     planes = _planes(corners, finite, boxed)
     triangle = np.flatnonzero(finite).astype(np.int32)
@@ -152,6 +154,7 @@ def build(corners: NDArray[np.float32], boxed: NDArray[np.bool_] | None = None) 
         run(overlaps, bounds, planes, triangle, cell, centers, half, margin, masks, below, small=small)
         inside = np.bincount(cell, minlength=cells)
         divided = (0.25 * below.sum(axis=1) + DIVISION < inside) & (depth < MOST_DEPTH)
+        divided &= _affordable(divided, inside, below, MOST_NODES - at - cells, MOST_ENTRIES - listed - len(triangle))
         leaf_entries = ~divided[cell]
         lists.append(triangle[leaf_entries])
         leaf_counts = np.where(divided, 0, inside)
@@ -187,6 +190,22 @@ def build(corners: NDArray[np.float32], boxed: NDArray[np.bool_] | None = None) 
         "seconds": time.perf_counter() - start_time,
     }
     return Octree(node_low, node_high, first, count, tree_children, entries, max(depth - 1, 0), statistics)
+
+
+def _affordable(
+    divided: NDArray[np.bool_], inside: NDArray[np.intp], below: NDArray[np.int64], nodes: int, entries: int
+) -> NDArray[np.bool_]:
+    """(C,): which cells are divided where there is room for so many more nodes and list entries: the fullest first.
+
+    inside (C,), below (C, 8): triangles of the cells, and of their children's.
+    """
+    fullest = np.argsort(np.where(divided, -inside, 0), kind="stable")
+    fullest = fullest[divided[fullest]]
+    fits = np.cumsum((below[fullest] > 0).sum(axis=1)) <= nodes
+    fits &= np.cumsum(np.maximum(below[fullest].sum(axis=1) - inside[fullest], 0)) <= entries
+    affordable = np.zeros(len(divided), bool)
+    affordable[fullest[fits]] = True
+    return affordable
 
 
 def _planes(

@@ -316,6 +316,7 @@ RECIPES: tuple[dict[str, Any], ...] = (
     *({"accel": "bvh", "intersection": test} for test in TESTS),
     *({"accel": "bvh", "traversal": traversal} for traversal in bvh.TRAVERSALS),
     {"accel": "none"},
+    {"accel": "octree"},
     *({"accel": "grid", "traversal": traversal} for traversal in grid.TRAVERSALS),
     *({"accel": f"two-level-{inner}", "top": top} for inner in TOPS for top in TOPS),
     *({"accel": "two-level-bvh", "traversal": traversal} for traversal in bvh.TRAVERSALS),

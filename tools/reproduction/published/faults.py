@@ -28,7 +28,7 @@ FAULTS: tuple[tuple[str, str, str, str], ...] = (
         "D 5.2.2",
         "Instructions for each byte of the SIMD architecture match those of the Radeon 9700 Pro, 0.208.",
         "By table 5.1 and figure 5.2 they do for three views, 0.21 to 0.22; Soda Hall Inside has 0.26, Outside 0.11: "
-        "most of its of its bytes are states of rays that are done.",
+        "most of its bytes are states of finished rays.",
         r"match.*radeon 9700 pro",
     ),
     (
@@ -229,8 +229,8 @@ FAULTS: tuple[tuple[str, str, str, str], ...] = (
     ),
     (
         "A fig. 2",
-        "signDir = sign(k) / l, vc = ceil(...), and the next border without regard to the direction's sign.",
-        "sign(k) l; floor(...); the next border is one further where the direction is positive.",
+        "signDir = sign(k) / l; vc = ceil(...), and the next border one unit further where the direction is positive.",
+        "sign(k) l; floor(...), and the border is a voxel's edge, l, further.",
         r"signdir = sign\(k\) / l",
     ),
     (

@@ -11,7 +11,7 @@ CLAIMS: dict[str, str] = {
     "Rays in other states are best masked off before their fragments run (early depth or stencil test).": (
         r"early-z occlusion culling discards|with an early fragment kill"
     ),
-    "Set-up, step and intersection are kernels of some 20 to 40 four-wide instructions.": (
+    "Eye rays, set-up, step and intersection are kernels of some 20 to 40 four-wide instructions.": (
         r"setup 38 .*step 20 .*intersect 41 "
     ),
     "Traversal and intersection dominate the cost.": r"traversal and (triangle )?intersection( kernels dominate|\.)",
@@ -52,14 +52,14 @@ CLAIMS: dict[str, str] = {
         r"most of its bandwidth for writing and reading intermediate values.*significant bandwidth is devoted"
     ),
     "A picture takes 1000 to 3000 passes.": r"varies between 1000-3000",
-    "Its speed is comparable with that of fast tracers for processors, or will be.": (
+    "GPU ray tracing is, or will soon be, as fast as good CPU ray tracers.": (
         r"outperform cpu-based|be faster than cpu|comparable speeds to|competitive with .{0,20}cpu|comparable .*cpu"
     ),
     "All acceleration structures are within a factor of two of each other.": r"within a factor of two of each other",
     # -- D, chapter 6, and P3 ----------------------------------------------------------------------------------------
     "Most of the time is spent on the radiance estimate.": r"majority of our render time is spent",
     "Very little time is spent on the intersection of rays.": r"very little time is spent on ray intersection",
-    "That photons are taken over a larger radius costs no quality.": (
+    "A larger search radius does not reduce quality.": (
         r"not observed any degradation|quality does not seem to suffer"
     ),
     "Nearly 60 % of stencil routing is addresses.": r"nearly 60% of the cost of the stencil routing",
@@ -105,6 +105,6 @@ CLAIMS: dict[str, str] = {
     "The overhead of two levels is offset by the quality of their grids.": r"completely offset by the quality",
     "Objects that move cost little.": r"does not affect significantly the performance",
     "A single pass saves memory bandwidth.": r"pays off in terms of memory bandwidth",
-    "Colours of vertices cost no speed.": r"no performance costs",
+    "Vertex colours do not slow rendering.": r"no performance costs",
     "A conditional around the triangle's test gains about 10 %.": r"about 10% additional performance",
 }

@@ -55,7 +55,7 @@ def _conclusions(made: Rates) -> Iterator[Conclusion]:
     listed = "; ".join(f"{tracer} {', '.join(f'{each:.2f}' for each in by)}" for tracer, by in shares.items())
     yield Conclusion(
         "D abstract, D 1.1, D 5.5, D 8.1, P2 abstract, P2 1, A 6",
-        "Its speed is comparable with that of fast tracers for processors, or will be.",
+        "GPU ray tracing is, or will soon be, as fast as good CPU ray tracers.",
         [each * TWICE >= 1 for tracer in (GRID, IN_PASSES) for each in shares[tracer]],
         f"here, eye rays of {', '.join(flat)} over Embree's on the same processor: {listed}; comparable: half of it",
     )

@@ -90,7 +90,7 @@ def make(context: Context) -> Iterator[Part]:
 def why_secondary(kind: str, row: Mapping[str, Any], reasons: Mapping[str, float]) -> str:
     """What was tried, in a sentence."""
     if not reasons:
-        return "tried with both views of the forest alone; the published one, its lights and normals are not to be had"
+        return "tried with both views of the forest alone; the published one, its lights and normals are not available"
     changed = {key: f"{100 * value:+.0f} %" for key, value in reasons.items()}
     if kind == "Shadow":
         others = [reasons[f"Shadow, {height:g}, {WAYS[0]}"] for height in HEIGHTS if height != HEIGHT]
@@ -104,7 +104,7 @@ def why_secondary(kind: str, row: Mapping[str, Any], reasons: Mapping[str, float
         why += " and ".join(f"{off:g}" for off in OFF) + " the first bounce has "
         why += " and ".join(changed[f"first bounce, {off:g}"] for off in OFF)
         why += f", not {changed['first bounce, 0']}"
-    return f"{why}; the published forest and lights are not to be had"
+    return f"{why}; the published forest and lights are not available"
 
 
 def _tried(reasons: Mapping[str, float], turns: Mapping[str, float], traced: int) -> Table:

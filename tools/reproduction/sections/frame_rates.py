@@ -79,7 +79,7 @@ def frame_rates(context: Context) -> Iterator[Part]:
         rows.append((f"{rate.paper}, {rate.name}", rate.device, kind, f"{width} x {height}", both))
     machine = context.device_name
     note = f"Ours on {machine}: pictures of one sample a second, structures ready, machine by the "
-    note += "program's own choice. Scenes are stand-ins where the papers' are not to be had; T gives no size, here "
+    note += "program's own choice. Scenes are stand-ins where the papers' are not available; T gives no size, here "
     note += f"{EDGE} x {EDGE}; of table 6.1 photons and map are kept between pictures while nothing moves."
     if context.quick:
         note += f" Width and height are {QUICK} times smaller than published."

@@ -73,7 +73,7 @@ def fig_6_7(context: Context) -> Iterator[Part]:
     yield from checks
     yield Conclusion(
         "D 6.2.3, P3 2.3",
-        "That photons are taken over a larger radius costs no quality.",
+        "A larger search radius does not reduce quality.",
         [each <= POINTS for each in differences.values()],
         "mean difference of a pixel, map by sort, from the picture of the k nearest: "
         + ", ".join(f"{name} {each:.1%}" for name, each in differences.items()),

@@ -112,7 +112,7 @@ def make(context: Context) -> Iterator[Part]:
         ("scene", "triangles", "grid", "voxels"),
         scenes,
         own=OURS,
-        note="Figure 5.7 states triangles and voxels; its numbers are lost in the text that was to be had.",
+        note="Figure 5.7 states triangles and voxels; its numbers are lost in the text that was available.",
     )
     yield from figures
 

@@ -51,7 +51,6 @@ from ..thesis_back_ends import (
 from ..timed import RUNS, Case, Spread
 
 DIGIT = 0.05  # half of the last printed digit of a rate
-MANY = 3.0  # "many times"
 SHOWN: dict[str, Any] = {"program": "whitted", "depth": 4, "environment": "sky", **SETTINGS}
 # Of table 2's columns, what stands for them here; CUDA has no device here, and one pass is our fastest.
 FOR = dict(zip(BACK_ENDS, OURS[:4], strict=True))
@@ -174,7 +173,7 @@ def _claims(found: Mapping[str, dict[str, Any]]) -> Iterator[Part]:
     yield Conclusion(
         "T table 2",
         "The kernels run many times faster in parallel than one after the other.",
-        [each > MANY for each in gains],
+        [None],  # the printed parallel device is a graphics board
         f"published emulation over CUDA {_listed(each[1] / each[3] for each in SECONDS.values())}; here emulation over "
         f"the fastest of OpenCL and fragment programs {_listed(gains)}, on the same processor",
     )
@@ -182,7 +181,7 @@ def _claims(found: Mapping[str, dict[str, Any]]) -> Iterator[Part]:
     yield Conclusion(
         "T 6.4.4, table 2",
         "On the CPU the recursion takes longer than the kernels one after the other.",
-        [each > 1 for each in recursion],
+        [None],  # the text has it of the scene graph's pointers, which are not there in these arrays
         f"published CPU over emulation {_listed(each[0] / each[1] for each in SECONDS.values())}, over a scene graph; "
         f"here {_listed(recursion)}: both read the same arrays, the recursion is compiled, and kernels in NumPy pass "
         "over whole levels of rays in memory",

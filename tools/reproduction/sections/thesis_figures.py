@@ -160,7 +160,7 @@ def _colors(context: Context) -> Iterator[Part]:
     yield Table("Cost of colours of vertices", ("back end", "without, s", "with, s", "cost"), rows, note=note, own=OURS)
     yield Conclusion(
         "T 8",
-        "Colours of vertices cost no speed.",
+        "Vertex colours do not slow rendering.",
         [each <= POINTS for each in costs.values()],
         "seconds with them, against a material's colour: "
         + ", ".join(f"{end} {each:+.1%}" for end, each in costs.items()),
