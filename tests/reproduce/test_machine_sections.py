@@ -179,7 +179,7 @@ def test_what_was_tried_is_told() -> None:
     assert "by 0.03 and 0.1 the first bounce has +3 % and +10 %, not +0 %" in cache.why_secondary(
         "Reflect", {}, reasons
     )
-    assert "not to be had" in cache.why_secondary("Reflect", {}, {})
+    assert "not available" in cache.why_secondary("Reflect", {}, {})
 
 
 def test_rays_farther_apart_gain_less(room) -> None:

@@ -1,7 +1,7 @@
 """The octree: cells halved along all axes, built level by level on the host, and traversed without a stack.
 
 A leaf lists every triangle that overlaps its cell, so that a triangle may be in several. Cells are halves of a cube
-around the scene; the box of a node is what its triangles fill of its cell. Source of the structure: A. S. Glassner,
+around the scene; a node's box is the part of its cell that its triangles fill. Source of the structure: A. S. Glassner,
 "Space Subdivision for Fast Ray Tracing" (1984).
 """
 
@@ -113,7 +113,7 @@ def distribute(triangle, cell, masks, places, cursors, below, into):
 
 
 def enclose(bounds, triangle, cell, centers, half, boxes):
-    """The boxes (C, 6) float64, written, of what triangles fill of the cells of ``centers`` and that half edge."""
+    """The boxes (C, 6) float64, written, of the parts of cells that triangles fill, by the cells' middles and half edge."""
     for c in range(len(boxes)):
         for axis in range(3):
             boxes[c, axis], boxes[c, 3 + axis] = np.inf, -np.inf
@@ -195,7 +195,7 @@ def build(corners: NDArray[np.float32], boxed: NDArray[np.bool_] | None = None) 
 def _affordable(
     divided: NDArray[np.bool_], inside: NDArray[np.intp], below: NDArray[np.int64], nodes: int, entries: int
 ) -> NDArray[np.bool_]:
-    """(C,): which cells are divided where there is room for so many more nodes and list entries: the fullest first.
+    """(C,): which cells are divided where there is room for only some more nodes and list entries: the fullest first.
 
     inside (C,), below (C, 8): triangles of the cells, and of their children's.
     """

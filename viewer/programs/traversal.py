@@ -98,7 +98,7 @@ IN_BOX = replace(
 
 
 def traversal_states(levels: int, tests_box: bool) -> TraversalStates:
-    """Of a structure of so many levels, whose box the kernel of eye rays tests or not."""
+    """The states over a structure of 1 or 2 levels; ``tests_box``: the kernel of eye rays tests its box."""
     return IN_BOX if tests_box else LEVELS[levels]
 
 
