@@ -69,6 +69,8 @@ def test_eye_rays_that_miss_the_scene_s_box_end_there(device, mask: str, travers
     for name, layer in expected.layers.items():
         assert found.layers[name].tobytes() == layer.tobytes(), name
     if mask == "depth":
+        steps = [each.render(SIZE, 1, layers=("steps",)).layers["steps"] for each in (renderer, fused)]
+        assert np.array_equal(*steps) and steps[0].max() > 3  # from the voxel where a ray enters
         calls = {name: total.calls for name, total in found.stats.kernels.items()}
         assert calls["eye"] == calls["shade"] == SIZE[0] * SIZE[1]
         assert (found.layers["depth"] < np.inf).sum() <= calls["setup"] < 0.9 * calls["eye"]
