@@ -431,7 +431,7 @@ PAIR_ROW = Record(
 
 
 def levels(leaves: int) -> list[tuple[int, int]]:
-    """Of each level of the pyramid over ``leaves`` its boxes, and the boxes below each."""
+    """The boxes of each level of the pyramid over ``leaves``, and the boxes below each."""
     counts = []
     for block in BLOCKS:
         if leaves <= block:
@@ -503,8 +503,8 @@ def _ranges(first: NDArray, end: NDArray) -> NDArray:
 
 
 def _placed(inner: NDArray[np.bool_], spans: NDArray) -> tuple[NDArray[np.int64], NDArray, int]:
-    """Of nodes (N,) with these ranges of leaves the addresses of their boxes; the ranges in the order of the inner
-    nodes' boxes; and the row from which on nodes have many leaves."""
+    """The boxes of nodes (N,) with these ranges of leaves: the addresses of their boxes; the ranges in the order of the
+    inner nodes' boxes; and the row from which on nodes have many leaves."""
     counts = spans["end"] - spans["first"]
     indices = np.flatnonzero(inner)
     indices = indices[np.argsort(counts[indices], kind="stable")]  # neighbours loop alike

@@ -113,7 +113,8 @@ def distribute(triangle, cell, masks, places, cursors, below, into):
 
 
 def enclose(bounds, triangle, cell, centers, half, boxes):
-    """The boxes (C, 6) float64, written, of the parts of cells that triangles fill, by the cells' middles and half edge."""
+    """The boxes (C, 6) float64, written, of the parts of cells that triangles fill, by the cells' middles and half
+    edge."""
     for c in range(len(boxes)):
         for axis in range(3):
             boxes[c, axis], boxes[c, 3 + axis] = np.inf, -np.inf

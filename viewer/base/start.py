@@ -122,7 +122,7 @@ VARIABLES = {
 
 
 class _Start:
-    """Of this process."""
+    """The start of this process."""
 
     methods: Methods | None = None
 

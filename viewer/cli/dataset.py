@@ -123,7 +123,7 @@ def pictures(
 
 
 class TaskRenderer:
-    """Of a worker's process: pictures one after the other by one renderer."""
+    """The renderer of a worker's process: pictures one after the other."""
 
     def __init__(self) -> None:
         self._renderer: DatasetRenderer | None = None

@@ -237,7 +237,7 @@ def _draws(device: Device) -> Job:
 
 
 def _drawn(stages: Sequence[Source]) -> Stages:
-    """Of a vertex and a fragment program."""
+    """The sources of a vertex and a fragment program."""
     return dict(zip(("vert", "frag"), stages, strict=True))
 
 

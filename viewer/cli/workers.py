@@ -92,7 +92,7 @@ class _TaskServer(threading.Thread):
 
 
 def serve_tasks() -> None:
-    """Of a worker: answer the tasks that come by standard input, until it ends."""
+    """A worker: answers the tasks that come by standard input, until it ends."""
     from raystream.cli.progress import TerminalProgress
 
     replies = os.fdopen(os.dup(1), "wb")

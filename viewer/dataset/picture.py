@@ -148,7 +148,7 @@ class DatasetRenderer:
         )
 
     def _ball(self, index: int, arranged: Arrangement) -> Ball:
-        """Of a copy: that of its whole model."""
+        """The ball around a copy: that of its whole model."""
         placement = arranged.objects[index].placement
         shape = self.stage.assets[placement.model].shape
         low, high = shape.points.min(axis=0), shape.points.max(axis=0)

@@ -71,7 +71,7 @@ class SceneLayout:
 
 
 def generator(seed: int, *keys: int) -> np.random.Generator:
-    """Of its own for a subject and further keys."""
+    """A random generator of its own for a subject and further keys."""
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence((seed, *keys))))
 
 
@@ -189,7 +189,7 @@ def sample_camera(recipe: DatasetRecipe, middle: Array, scene: int, view: int) -
 
 
 def picture_seed(recipe: DatasetRecipe, index: int) -> int:
-    """Of a picture's samples."""
+    """The seed of a picture's samples."""
     return int(generator(recipe.seed, PICTURE, index).random() * 0x7FFFFFFF)
 
 

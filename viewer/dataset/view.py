@@ -57,8 +57,8 @@ def silhouettes(
     balls: list[Ball],
     visible: NDArray[np.int32],
 ) -> list[Silhouette]:
-    """Of each object. owners : (I + 1,) the object of each of the scene's instances, -1 for none, as the last is.
-    visible : (H, W) the object in each pixel of the picture, at its centre, -1 for none."""
+    """The silhouette of each object. owners : (I + 1,) the object of each of the scene's instances, -1 for none, as the
+    last is. visible : (H, W) the object in each pixel of the picture, at its centre, -1 for none."""
     size = visible.shape[1], visible.shape[0]
     frames = [_frame(camera, ball, size) for ball in balls]
     finished, group, pixels = list[Silhouette](), list[int](), 0
@@ -80,7 +80,7 @@ def _trace_silhouettes(
     visible: NDArray[np.int32],
     indices: list[int],
 ) -> list[Silhouette]:
-    """Of the objects of some numbers."""
+    """The silhouettes of some objects, by number."""
     size = visible.shape[1], visible.shape[0]
     canvases = {k: np.zeros(frames[k][:1:-1], bool) for k in indices}
     parts = [_rays(camera, balls[k], frames[k], size, visible == k) for k in indices]
@@ -210,17 +210,17 @@ class GroundTruth:
         return np.stack([right, -up, forward])
 
     def path(self, layer: str, ending: str = "png", object_index: int | None = None) -> str:
-        """Of a layer's file, in the dataset's folder."""
+        """The path of a layer's file in the dataset's folder."""
         return path_of(self.scene, self.index, layer, ending, object_index)
 
 
 def path_of(scene: int, index: int, layer: str, ending: str = "png", object_index: int | None = None) -> str:
-    """Of the file of a layer of a view of a scene, and of a copy's."""
+    """The path of a layer's file: of a view of a scene, and of a copy."""
     return f"{SPLIT}/{scene:06d}/{layer}/{index:06d}{'' if object_index is None else f'_{object_index:06d}'}.{ending}"
 
 
 def lens_of(camera: Camera, size: tuple[int, int]) -> Lens:
-    """Of a pinhole, or of a measured camera of pictures of ``size`` (width, height)."""
+    """The lens of a pinhole, or of a measured camera of pictures of ``size`` (width, height)."""
     if isinstance(camera.projection, Intrinsics):
         intrinsics = camera.projection
         return Lens(

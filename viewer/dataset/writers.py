@@ -89,7 +89,7 @@ class CocoWriter(Writer):
 
 
 def run_lengths(mask: NDArray[np.bool_]) -> str:
-    """Of a mask (H, W): run lengths, unset and set in turns, down the columns."""
+    """The run lengths of a mask (H, W): unset and set in turns, down the columns."""
     flat = np.concatenate([[False], mask.T.reshape(-1), [not mask.T.reshape(-1)[-1]]])
     ends = np.flatnonzero(flat[1:] != flat[:-1])
     lengths = np.diff(ends, prepend=0).tolist()

@@ -56,7 +56,7 @@ class Views:
         self._of: tuple[Any, ...] = ()
 
     def of(self, camera: Camera, size: tuple[int, int]) -> PassView:
-        """Of a picture of ``size`` (width, height)."""
+        """The view of a picture of ``size`` (width, height)."""
         if not camera.kind:
             return PassView(view_uniforms(camera, size))
         pair = 2 if camera.eyes else 1
@@ -103,7 +103,8 @@ class Views:
 
 
 def view_uniforms(camera: Camera, size: tuple[int, int]) -> dict[str, tuple[float, ...]]:
-    """Of ``shaders/film/denoise/view.glsl``, of a pinhole and for a picture of ``size`` (width, height)."""
+    """The uniforms of ``shaders/film/denoise/view.glsl``, of a pinhole and for a picture of ``size`` (width,
+    height)."""
     right, up, forward = (np.asarray(axis, np.float64) for axis in camera.basis())
     tangent, (width, height) = math.tan(math.radians(camera.fov) / 2), size
     dx, dy = right * (2 * tangent / height), -up * (2 * tangent / height)

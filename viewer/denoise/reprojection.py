@@ -119,7 +119,7 @@ class History:
         return blended
 
     def _uniforms(self, camera: Camera, size: tuple[int, int], samples: int) -> Mapping[str, Any]:
-        """Of the pass, for a picture of ``size`` (width, height) with ``samples`` a pixel."""
+        """The uniforms of the pass, for a picture of ``size`` (width, height) with ``samples`` a pixel."""
         past = self._past
         before = past.camera or camera
         view = view_uniforms(before, past.size if past.camera is not None else size)

@@ -71,7 +71,7 @@ class Upsampling:
 
     @property
     def size(self) -> tuple[int, int]:
-        """Of that picture, (width, height)."""
+        """The size of that picture, (width, height)."""
         assert self._picture is not None, "no picture to warp"
         return self._picture.size
 

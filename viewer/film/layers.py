@@ -56,7 +56,7 @@ _WAYS = {
 
 
 def _light(name: str) -> Layer:
-    """Of the layers that are the picture together."""
+    """A layer of light paths; all of them together are the picture."""
     parts = [_WAYS[part] for part in name.split("_") if part in _WAYS]
     description = f"light {'; '.join(parts) or 'of lights and surroundings, seen themselves'}"
     return Layer(name, description, "linear sRGB", components=RGB, paths=True)

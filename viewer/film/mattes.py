@@ -220,8 +220,8 @@ def _path(scene: Scene, node: int) -> list[int]:
 
 
 def _by_node(scene: Scene, node_of: Callable[[int], int], name_of: Callable[[int, int], str]) -> Labels:
-    """By the value of ``node_of`` for an instance's node, in order of first appearance. name_of : by the node and the
-    index of the first such instance."""
+    """Mattes by the value of ``node_of`` for an instance's node, in order of first appearance. name_of : by the node
+    and the index of the first such instance."""
     by_object = objects(scene)
     names: dict[tuple[bool, int], str] = {}
     keys: list[tuple[bool, int]] = []

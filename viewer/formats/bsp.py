@@ -170,7 +170,7 @@ def spans(starts: Index, lengths: Index) -> Index:
 def drawn_faces(
     models: NDArray, lumps: dict[str, bytes], budget: Budget, hidden: int, path: Path
 ) -> tuple[Index, Index]:
-    """Of all visible faces of some models: indices of the model and of the face, (N,) each.
+    """The visible faces of some models: indices of the model and of the face, (N,) each.
 
     hidden : flags of textures of which one hides a face. Raises ViewerError for a face that names anything out of
     range.

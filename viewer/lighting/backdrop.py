@@ -211,7 +211,7 @@ class Backdrop:
 
     @property
     def color(self) -> Tone | None:
-        """Of a background of one colour."""
+        """The colour of a background of one colour."""
         return self.tones[0] if self.tones is not None and self.tones[0] == self.tones[1] else None
 
     @property

@@ -116,9 +116,9 @@ def coordinates(mesh: Mesh, texture: Texture) -> NDArray[np.float32]:
 
 
 def _mean(bright, corners, places, wrap_u, wrap_v, matrix, out):
-    """Of an image (H, W) float32, means out (T,) at places (N, 2), weights of the second and third corner, of triangles
-    of texture coordinates (T, 3, 2) float32, which matrix (2, 3) turns into those of the image; wrap_u, wrap_v : how
-    it goes on, values of `WRAPS`."""
+    """The means out (T,) of an image (H, W) float32 at places (N, 2), weights of the second and third corner, of
+    triangles of texture coordinates (T, 3, 2) float32, which matrix (2, 3) turns into those of the image; wrap_u,
+    wrap_v : how it goes on, values of `WRAPS`."""
     height, width = bright.shape
     for t in range(len(corners)):
         u, v = np.float64(corners[t, 0, 0]), np.float64(corners[t, 0, 1])

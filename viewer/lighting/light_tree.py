@@ -364,7 +364,7 @@ def _cheapest(rows, first, last, bins, after, box):
 
 @helper
 def _cost(sums):
-    """Of a cluster by its sums; infinite for an empty one.
+    """The cost of a cluster by its sums; infinite for an empty one.
 
     The solid angle that light leaves into, weighed by its cosine beyond the cone of the normals, is pi for one normal
     and 4 pi for all; in between it follows 4 - 3 r^3 within a fifth, r the length of the mean of evenly spread normals.
@@ -426,7 +426,7 @@ def too_many(listed: LightList) -> bool:
 
 
 def bounds_of(sources: Sources) -> Bounds:
-    """Of a list's lights, in its order."""
+    """The bounds of a list's lights, in its order."""
     surfaces = _surfaces(sources)
     parts = [surfaces, *([_punctual(sources.punctual)] if len(sources.punctual) else [])]
     return Bounds(*(np.concatenate(column) for column in zip(*parts, strict=True)))

@@ -187,7 +187,7 @@ def sun_flux(image: ImageEnvironment, sun: Sun) -> NDArray[np.float64]:
 
 
 def slots_of(sun: Sun) -> tuple[int, int]:
-    """Of its alias tables, across and down."""
+    """The slots of its alias tables, across and down."""
     count = alias.power_of_two(sun.size[0] * sun.size[1])
     across = min(alias.power_of_two(sun.size[0]), count)
     return across, count // across

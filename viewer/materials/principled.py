@@ -194,7 +194,7 @@ def _maps(material: Material, surfaces: SurfaceFeatures, texture_count: int) -> 
 
 
 def _value(material: Material, name: str) -> object:
-    """Of a field of the table."""
+    """The value of a field of the table."""
     if name in ("normal", "clearcoat_normal"):  # without a map
         return (0.0, 0.0, 1.0)
     if name == "anisotropy_axis":
@@ -209,7 +209,8 @@ def _value(material: Material, name: str) -> object:
 
 
 def half_spread(material: Material) -> float:
-    """Of the indices of a dielectric's channels. Raises ViewerError for a dispersion that no glass has."""
+    """Half the spread of the indices of a dielectric's channels. Raises ViewerError for a dispersion that no glass
+    has."""
     where, value = f"material '{material.name}'", material.dispersion
     if not 0.0 <= value <= LARGEST_DISPERSION:
         raise ViewerError(where, f"dispersion {value}", f"0 to {LARGEST_DISPERSION:g}: 20 / Abbe number")

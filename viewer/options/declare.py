@@ -152,7 +152,7 @@ class Option:
 
     @property
     def topic(self) -> str:
-        """Of help texts and pages: its part, or the machine of the papers."""
+        """The topic of help texts and pages: its part, or the machine of the papers."""
         return PAPERS if self.help.shown == "papers" else self.scope.part
 
     @property

@@ -513,7 +513,7 @@ class PhotonFilter:
 
     @property
     def integral(self) -> float:
-        """Of the weight over the disc, as a share of the disc's area."""
+        """The integral of the weight over the disc, as a share of the disc's area."""
         return 1 - self.slope * 2 / (self.exponent + 2) if self.exponent else 1.0
 
 

@@ -369,7 +369,7 @@ class _Points:
             array.release()
 
     def _array(self, vertices: moderngl.Buffer | None) -> moderngl.VertexArray:
-        """Of `VERTEX`, without attributes removed by the compiler."""
+        """The vertex array of `VERTEX`, without attributes removed by the compiler."""
         assert vertices is not None
         used = [name for name in VERTEX.names or () if name in self.shader.members]
         sizes = {name: VERTEX[name].itemsize for name in VERTEX.names or ()}

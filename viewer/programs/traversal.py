@@ -32,7 +32,7 @@ class TraversalStates:
 
     @property
     def of_eye_rays(self) -> TraversalStates:
-        """Of programs that have no other rays."""
+        """The states of programs that have no other rays."""
         return self.in_box or self
 
     def eye(self, call: Call) -> State:

@@ -60,7 +60,7 @@ class File:
 
     @classmethod
     def text(cls, kind: str, text: str, status: int = 200) -> File:
-        """Of a text such as a page or a script."""
+        """A response with a text, such as a page or a script."""
         return cls(f"{kind}; charset=utf-8", text.encode(), status)
 
 

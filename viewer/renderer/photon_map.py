@@ -185,7 +185,8 @@ class Emission:
 
     @classmethod
     def of(cls, settings: Settings, spheres: NDArray[np.float32]) -> Emission:
-        """By the options; caustic photons are among the others unless they are sent apart, where they are any."""
+        """The emission by the options: caustic photons are a group of their own where they are asked for and something
+        is specular."""
         sets: tuple[tuple[int, tuple[str, ...]], ...] = ((settings.photons, tuple(STORED)),)
         if settings.caustic_photons and len(spheres):
             sets = (settings.photons, ("indirect",)), (settings.caustic_photons, ("caustic",))
@@ -302,7 +303,8 @@ class PhotonMap:
         self._mapped, (self.grid, self._map) = name, ordered
 
     def uniforms(self, settings: Settings, camera: Camera, height: int, sample_index: int = 0) -> dict[str, Any]:
-        """Of the estimate in a sample (its index is from 0 on) of a picture of ``height`` pixels."""
+        """The uniforms of the radiance estimate in a sample (its index is from 0 on) of a picture of ``height``
+        pixels."""
         common = settings.photon_filter, settings.final_gather, CAUSTIC_SHARE if self.grid.kinds > 1 else 1.0
         if settings.estimate == "progressive":
             radius, footprint = (
@@ -408,7 +410,7 @@ def _grouped(steps: Iterator[float]) -> Iterator[float]:
 
 
 def _keys(prepared: PreparedScene, settings: Settings, size: tuple[int, int]) -> tuple[Key, Key]:
-    """Of the machines that emit photons, and that trace a frame of them, in streams of that size."""
+    """The keys of the machines that emit photons, and that trace a frame of them, in streams of that size."""
     form = "photons", prepared.dispersive, prepared.absorbing, prepared.nested
     common = size, False, settings.passes, settings.sampler
     return Key(("emission",), *common), Key(form, *common)

@@ -68,7 +68,7 @@ class Deformation:
 
     @classmethod
     def none(cls, count: int) -> Deformation:
-        """Of ``count`` vertices, which follow nothing but positions that a pose gives."""
+        """The deformation of ``count`` vertices, which follow nothing but positions that a pose gives."""
         return cls(np.zeros((count, 0), np.int32), np.zeros((count, 0), np.float32))
 
     @property

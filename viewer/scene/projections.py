@@ -110,7 +110,7 @@ class Distortion:
 
 
 def brown_conrady(coefficients: Sequence[float]) -> Distortion:
-    """Of (k1, k2, p1, p2[, k3[, k4, k5, k6]]), or of none. Raises ViewerError for other numbers."""
+    """The lens of (k1, k2, p1, p2[, k3[, k4, k5, k6]]), or of none. Raises ViewerError for other numbers."""
     values = _checked(coefficients, (0, 4, 5, 8), "k1, k2, p1, p2[, k3[, k4, k5, k6]]")
     k1, k2, p1, p2, k3, k4, k5, k6 = (*values, *[0.0] * (8 - len(values)))
     above, under = np.polynomial.Polynomial([1, k1, k2, k3]), np.polynomial.Polynomial([1, k4, k5, k6])
@@ -120,7 +120,7 @@ def brown_conrady(coefficients: Sequence[float]) -> Distortion:
 
 
 def opencv_fisheye(coefficients: Sequence[float]) -> Distortion:
-    """Of (k1, k2, k3, k4), or of none. Raises ViewerError for other numbers."""
+    """The lens of (k1, k2, k3, k4), or of none. Raises ViewerError for other numbers."""
     values = _checked(coefficients, (0, 4), "k1, k2, k3, k4") or (0.0,) * 4
     growth = np.polynomial.Polynomial([1, *((2 * n + 3) * k for n, k in enumerate(values))])
     return Distortion(tuple(values), limit=min(_least_root(growth), math.pi**2))
@@ -391,7 +391,7 @@ class Intrinsics:
         distortion: Sequence[float] = (),
         fisheye: bool = False,
     ) -> Intrinsics:
-        """Of K, (3, 3): ((fx, skew, cx), (0, fy, cy), (0, 0, 1)). Raises ViewerError for another matrix."""
+        """The camera of K, (3, 3): ((fx, skew, cx), (0, fy, cy), (0, 0, 1)). Raises ViewerError for another matrix."""
         try:
             k = np.asarray(matrix, np.float64)
         except (TypeError, ValueError):
@@ -430,7 +430,7 @@ class Intrinsics:
         return f"matrix {numbers}{size}{bent if self.distortion or self.fisheye else ''}"
 
     def film(self, size: Size) -> tuple[float, float, float, float]:
-        """Of points at depth 1 before the distortion is taken out, and the skew."""
+        """The film coordinates of points at depth 1 before the distortion is taken out, and the skew."""
         wide, tall = self.size or size
         half = tall / 2
         return (

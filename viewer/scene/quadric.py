@@ -290,13 +290,13 @@ class PlacedQuadrics:
 
     @classmethod
     def of(cls, shape: QuadricShape, transforms: NDArray[np.float64], first: int = 0) -> PlacedQuadrics:
-        """Of one shape under maps (Q, 4, 4), numbered from ``first``."""
+        """The quadrics of one shape under maps (Q, 4, 4), numbered from ``first``."""
         count = len(transforms)
         return cls(first + np.arange(count), transforms, np.zeros(count, np.int64), (shape,))
 
     @classmethod
     def joined(cls, parts: Sequence[PlacedQuadrics]) -> PlacedQuadrics:
-        """Of parts, one after the other."""
+        """The quadrics of all parts, one after the other."""
         if not parts:
             return cls(np.zeros(0, np.int64), np.zeros((0, 4, 4)), np.zeros(0, np.int64), ())
         if len(parts) == 1:  # as of points, without copies of a million maps

@@ -55,7 +55,7 @@ class FairLock:
 
     @contextmanager
     def lent(self) -> Iterator[None]:
-        """Of its holder: within the block other threads may have it, first those that wait. Afterwards it is held as
+        """For its holder: within the block other threads may have it, first those that wait. Afterwards it is held as
         often as before, whatever interrupts the wait for it."""
         depth, self._depth = self._depth, 1
         self._release()

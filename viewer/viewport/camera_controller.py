@@ -208,7 +208,7 @@ class CameraOptics:
             self.set(fov=min(max(degrees, LEAST_FOV), MOST_FOV))
 
     def widen(self, steps: float) -> None:
-        """By 5 % a step; negative steps narrow the view."""
+        """Widen the view by 5 % a step; negative steps narrow the view."""
         factor = FOV_STEP ** min(max(steps, -200.0), 200.0)
         if self.orthographic:
             self.shown = min(max(self.shown * factor, LEAST_SHOWN), MOST_SHOWN)

@@ -66,7 +66,7 @@ class Bitmaps:
 
     @property
     def quality(self) -> int:
-        """Of the bitmap as JPEG, of 100."""
+        """The quality of the bitmap as JPEG, 0 to 100."""
         return IN_REFINING if self.session.complete else IN_MOTION
 
     def due(self) -> bool:

@@ -383,5 +383,5 @@ class AutoExposure:
 
 
 def _exposure(blocks: NDArray[np.float32]) -> float:
-    """By the means of a picture's blocks."""
+    """The exposure by the means of a picture's blocks."""
     return automatic_exposure(blocks.reshape(-1, 4)[:, 0].astype(np.float64))

@@ -96,7 +96,8 @@ class ImguiInput:
 
 
 class Gui:
-    """Of a window, whose context is current in every call. Raises ShaderError where its programs do not compile."""
+    """The panels of a window, whose context is current in every call. Raises ShaderError where its programs do not
+    compile."""
 
     def __init__(self, context: ViewportContext, window: Window) -> None:
         self.context, self.window = context, window

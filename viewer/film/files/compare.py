@@ -301,7 +301,8 @@ def flip(first: NDArray[np.float32], second: NDArray[np.float32]) -> float:
 
 
 def _relative(one: NDArray[np.float64], other: NDArray[np.float64]) -> float:
-    """Of (H, W), or of vectors (H, W, 3) by length; equal infinities, as depths of misses, count as equal."""
+    """The relative difference of (H, W), or of vectors (H, W, 3) by length; equal infinities, as depths of misses,
+    count as equal."""
     one, other = (values.reshape(*values.shape[:2], -1) for values in (one, other))
     both = (np.isfinite(one) & np.isfinite(other)).all(axis=-1)
     if not (both | (one == other).all(axis=-1)).all():

@@ -106,7 +106,7 @@ def read_lights(
 
 
 def _tuples(vectors: NDArray[np.float64]) -> Iterator[Vector]:
-    """Of vectors (N, 3); a run of the same has one, as lights have that no node turns."""
+    """The rows of vectors (N, 3) as tuples; equal neighbours share one."""
     bits = vectors.view(np.int64)
     starts = np.flatnonzero(np.append(True, (bits[1:] != bits[:-1]).any(axis=1))[: len(vectors)])
     lengths = np.diff(np.append(starts, len(vectors)))

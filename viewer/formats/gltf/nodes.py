@@ -236,7 +236,7 @@ def semantic_classes(document: JsonObject, indices: Sequence[int]) -> list[str] 
 
 
 def _class_of(data: Mapping[str, Any]) -> str:
-    """By the extras of an object; extras of any other form are another application's."""
+    """The class by the extras of an object; extras of any other form are another application's."""
     extras = data.get("extras")
     if not isinstance(extras, dict):
         return ""

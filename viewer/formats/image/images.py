@@ -37,7 +37,7 @@ DECODED_PER_BYTE, HELD_PER_BYTE = 16, 256
 
 @dataclass(frozen=True)
 class ImageHeader:
-    """Of an encoded image.
+    """The header of an encoded image.
 
     decoder : bytes for each texel of the whole picture until it is decoded; if it ``scales``, of the reduced picture.
     texel : bytes of a decoded texel. least : the largest factor of reduction. hint : the remedy for an image

@@ -19,7 +19,8 @@ from raystream.scene.scene import Scene
 
 
 class HitAttributes:
-    """Of hits (N,) with the indices of their instances, -1 for none, as `PreparedScene.instance_indices` has them."""
+    """The attributes of hits (N,) with the indices of their instances, -1 for none, as `PreparedScene.instance_indices`
+    has them."""
 
     def __init__(self, prepared: PreparedScene) -> None:
         self.prepared, self.scene = prepared, prepared.scene

@@ -180,7 +180,7 @@ def _diffuse(scene: Scene) -> Float:
 
 
 def _mean(scene: Scene, texture: int | None, channel: int) -> float:
-    """Of a texture's channel, in its units of 0 to 1; 1 without one."""
+    """The mean of a texture's channel, in its units of 0 to 1; 1 without one."""
     if texture is None:
         return 1.0
     texels = scene.textures[texture].image.texels

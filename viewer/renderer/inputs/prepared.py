@@ -149,7 +149,7 @@ class PreparedScene:
         return fingerprint(scene.meshes, scene.instances, *shading_inputs, *motion_of(scene))
 
     def triangle_indices(self, hits: NDArray | Mapping[str, NDArray]) -> NDArray:
-        """Of hits (...) of record `HIT`, or their fields by name: the triangles' indices in the scene, -1 for none.
+        """The triangles' indices in the scene of hits (...) of record `HIT`, or their fields by name; -1 for none.
 
         int32 where all of the scene's indices are, else int64.
         """
@@ -169,7 +169,7 @@ class PreparedScene:
         return np.where(hits["triangle"] >= 0, instance, -1).astype(np.int32)
 
     def barycentrics(self, hits: NDArray) -> NDArray[np.float32]:
-        """Of hits (N,) of record `HIT`: (N, 2), weights of the corners that are second and third when flattened."""
+        """(N, 2) of hits (N,) of record `HIT`: weights of the corners that are second and third when flattened."""
         weights = hits["barycentric"].copy()
         if self.structure.levels == 2:
             hit = np.flatnonzero(hits["triangle"] >= 0)

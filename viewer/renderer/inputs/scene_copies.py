@@ -227,7 +227,7 @@ class SceneCopy:
 
 
 def _all_parts(scene: Scene) -> Iterator[Any]:
-    """Of a scene, with their own parts."""
+    """All parts of a scene, with their own parts."""
     yield from scene.instances
     yield from scene.materials
     for mesh in scene.meshes:

@@ -217,7 +217,7 @@ def unknown_keyword(name: str, call: str, accepted: Collection[str] = NAMES) -> 
 
 
 def _kind(camera: Any) -> str:
-    """Of a camera's projection; a name may be of any."""
+    """The kind of a camera's projection; a name may be of any."""
     return str(getattr(camera, "kind", ""))
 
 

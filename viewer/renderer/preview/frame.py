@@ -23,7 +23,7 @@ Steps = Generator[Event, None, None]
 
 
 def _no_steps() -> Steps:
-    """Of a frame that is traced already."""
+    """The steps of a frame that is traced already: none."""
     yield from ()
 
 

@@ -341,7 +341,7 @@ class ScheduledFrame:
 
     @property
     def pixels(self) -> int:
-        """Of the frame."""
+        """The pixels of the frame."""
         return self.size[0] * self.size[1]
 
     @property

@@ -45,7 +45,7 @@ def picture(
 
 
 def _samples(film: Film) -> int | str:
-    """Of every pixel; of an adaptive picture the mean of all pixels, and from where to where."""
+    """The samples of every pixel; of an adaptive picture the mean of all pixels, and from where to where."""
     fewest, most = int(film.count.min()), int(film.count.max())
     if film.sample_budget is None or fewest == most:
         return fewest

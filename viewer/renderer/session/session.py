@@ -416,7 +416,7 @@ class Session:
 
     @property
     def samples(self) -> int:
-        """Of every pixel of the picture on show."""
+        """The samples of every pixel of the picture on show."""
         return self.convergence.samples
 
     @property

@@ -297,7 +297,7 @@ def measure(renderer: RendererParts) -> list[Outcome]:
 
 
 def _seconds(runs: TrialRuns) -> float:
-    """Of a run, compiled, by the values before any trial; infinite where there is none."""
+    """The seconds of a run, compiled, by the values before any trial; infinite where there is none."""
     run = returned(runs.prepare(runs.first))
     if isinstance(run, str):
         return math.inf

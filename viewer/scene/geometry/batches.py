@@ -33,7 +33,7 @@ class Joined(NamedTuple):
 
 
 def joined(meshes: Sequence[Mesh]) -> Joined:
-    """Of one mesh its own arrays."""
+    """The arrays of all meshes, one after the other; of one mesh its own."""
     vertices, faces = (
         offsets([len(mesh.positions) for mesh in meshes]),
         offsets([len(mesh.triangles) for mesh in meshes]),

@@ -100,7 +100,7 @@ def bounds_of(points: list[Float], meshes: NDArray[np.intp], transforms: Float) 
 
 
 def used_points(meshes: Sequence[Mesh]) -> list[Float]:
-    """Of each mesh (V, 3): the finite vertices of its triangles."""
+    """The finite vertices (V, 3) of the triangles of each mesh."""
     result: list[Float] = []
     for part in batches(np.array([len(mesh.positions) for mesh in meshes], np.int64), VERTICES):
         points, triangles, starts, _ = joined(meshes[part])

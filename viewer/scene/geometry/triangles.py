@@ -236,7 +236,7 @@ class _Stack(NamedTuple):
 
     @classmethod
     def of(cls, meshes: Sequence[Mesh], indices: NDArray[np.intp]) -> _Stack:
-        """Of the meshes of these indices (N,), in order."""
+        """The triangles of the meshes of these indices (N,), in order."""
         if indices[0] == indices[-1]:
             mesh = meshes[indices[0]]
             return cls(*(getattr(mesh, name) for name in cls._fields))
@@ -251,7 +251,7 @@ class _Stack(NamedTuple):
 
 
 def second_coordinates(meshes: Sequence[Mesh], which: NDArray[np.intp]) -> Float | None:
-    """Of all instances; None if no mesh has any."""
+    """The second texture coordinates of all instances; None if no mesh has any."""
     if all(mesh.uvs_1 is None for mesh in meshes):
         return None
     coordinates = [
@@ -261,7 +261,7 @@ def second_coordinates(meshes: Sequence[Mesh], which: NDArray[np.intp]) -> Float
 
 
 def opacities(meshes: Sequence[Mesh], which: NDArray[np.intp]) -> Float | None:
-    """Of the vertex colours of all instances; None if all are 1."""
+    """The opacities of the vertex colours of all instances; None if all are 1."""
     if all(mesh.colors is None or bool((mesh.colors[:, 3] == 1.0).all()) for mesh in meshes):
         return None
     alphas = [np.ones(len(mesh.positions), np.float32) if mesh.colors is None else mesh.colors[:, 3] for mesh in meshes]
@@ -269,7 +269,7 @@ def opacities(meshes: Sequence[Mesh], which: NDArray[np.intp]) -> Float | None:
 
 
 def tangents(meshes: Sequence[Mesh], which: NDArray[np.intp], transforms: NDArray[np.float64]) -> Float | None:
-    """Of all instances under their maps (I, 4, 4), in world space; None if no mesh has any."""
+    """The tangents of all instances under their maps (I, 4, 4), in world space; None if no mesh has any."""
     if all(mesh.tangents is None for mesh in meshes):
         return None
     placed = zip(which.tolist(), transforms, strict=True)

@@ -254,7 +254,7 @@ class Lower:
         return self.arithmetic(name, arguments, width)
 
     def arithmetic(self, name: str, args: Sequence[Value], width: int) -> Value:
-        """Of operands that are all values."""
+        """The result of operands that are all values."""
         graph = self.graph
         if name in ("Bitcast", "ConvertUToF", "ConvertSToF") and args[0].op != CONST:
             return args[0]  # integers are floats here

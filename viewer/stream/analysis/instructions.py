@@ -145,7 +145,8 @@ def count(text: str, stage: str = "frag", kernel: str = "") -> Instructions:
 def instructions(
     program: LinkedProgram, states: Iterable[str] | None = None, addresses: Addresses | None = None
 ) -> dict[str, Instructions]:
-    """Of every state of a linked program (or of some), one call: ``all`` on the SIMD machine, ``branching`` on MIMD.
+    """The instructions of one call of every state of a linked program (or of some): ``all`` on the SIMD machine,
+    ``branching`` on MIMD.
 
     Raises `NoCompiler` without glslangValidator.
     """

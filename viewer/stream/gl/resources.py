@@ -377,7 +377,7 @@ class Resources:
         return memory.texture, memory.layout.per_row * max(1, table.record.texels), 0
 
     def upload_number(self, table: Table) -> int:
-        """Of the upload that brought a table here, another one for each; 0: it is not here."""
+        """The number of the upload that brought a table here, another one for each; 0: it is not here."""
         if not self._held(table) or self._current(table) is not table:
             return 0
         return self.arena.upload_number(table) if not table.hot else self._memories[id(table)].number

@@ -123,7 +123,7 @@ class Mask:
         """Nothing to do."""
 
     def count(self, index: int, query: Query) -> None:
-        """By a program that discards the other rays."""
+        """The count of rays, by a program that discards the others."""
         self._count("count", index, query)
 
     def _count(self, name: str, index: int, query: Query) -> None:
@@ -169,7 +169,7 @@ class DepthMask(Mask):
         self._draw()
 
     def count(self, index: int, query: Query) -> None:
-        """By the depth test alone, after `select`."""
+        """The count of rays, by the depth test alone, after `select`."""
         self.target.depth_mask = False
         self._count("count", index, query)
 
@@ -210,7 +210,7 @@ class KillMask(DepthMask):
         self._draw()
 
     def count(self, index: int, query: Query) -> None:
-        """By the mask pass itself, which `select` then skips."""
+        """The count of rays, by the mask pass itself, which `select` then skips."""
         self._begin(index)
         with query:
             self._draw()

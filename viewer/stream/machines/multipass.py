@@ -359,7 +359,7 @@ class PassMachine(Machine):
 
 @dataclass(frozen=True)
 class Flow:
-    """Of a loop of passes, by their indices in it.
+    """The flow of a loop of passes, by their indices in it.
 
     after : (passes, passes) whether a ray served by the first may wait for the second next. entered : (passes,) whether
     rays may come from outside of the loop. leaves : (passes,) whether a served ray may be done, or outside. order : the
@@ -531,7 +531,7 @@ class Multipass(PassMachine):
         return RunProgress(self.stats.kernel_passes, self.active, self.stats.rays)
 
     def _choose(self, stage: list[StepPass]) -> Iterator[RunProgress]:
-        """By a policy that needs the counts of waiting rays before every pass."""
+        """The next steps, by a policy that needs the counts of waiting rays before every pass."""
         queried = self.count == "query"
         tiles = self._loop_tiles(stage) if queried and self.mask.by_tiles else None
         rays: list[int] = []

@@ -25,7 +25,8 @@ _numbers = count()
 
 
 def microseconds(device: Device, once: Callable[[], object]) -> float:
-    """Of one call, to the end of its work on the device: the mean of as many as take `SECONDS`, after a first one."""
+    """The microseconds of one call, to the end of its work on the device: the mean of as many as take `SECONDS`, after
+    a first one."""
     once()
     device.wait()
     start_time, calls, batch = perf_counter(), 0, 1

@@ -26,7 +26,7 @@ FORMAT = 1  # of the self-tests that decide; a change runs them again
 
 
 def folder() -> Path:
-    """Of drivers, in the cache: see `raystream.base.cache_folder.folders`."""
+    """The folder of drivers in the cache: see `raystream.base.cache_folder.folders`."""
     place = folders("drivers")[-1]
     return place if place.name == "drivers" else place / "drivers"
 

@@ -162,7 +162,8 @@ RUNNING = Channel(
 
 
 def channels(linked: LinkedProgram, stored: Iterable[str]) -> dict[str, Channel]:
-    """By name: the state, the counts, and every field of the ``stored`` streams, wide ones also by component."""
+    """Channels by name: the state, the counts, and every field of the ``stored`` streams, wide ones also by
+    component."""
     listed = [Channel("state", "state", "state", about="the ray's next state", field="at")]
     if any(isinstance(t, Call) for s in linked.program.states for t in s.exits.values()):
         listed.append(Channel("return", "state", "state", about="state after a RETURN", field="back"))
