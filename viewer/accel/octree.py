@@ -23,7 +23,7 @@ from raystream.stream.declare.record import ROWS, SMALL, Field, Record
 
 # Where rays are uniform, a child's cell is met by a quarter of those that meet its parent's: a cell is divided where a
 # quarter of its children's triangles, and this for the eight children, is less than its own triangles. On llvmpipe
-# 2 and 8 are slower: of deeper trees more nodes, of flatter ones more tests.
+# 2, 4 and 8 are within 7 % of each other (eye rays, M/s: bunny 6.0, 6.4, 6.3; dragon 3.9, 3.9, 4.1).
 DIVISION = 4.0
 MOST_DEPTH = 20  # levels below the root: cells of a millionth of the scene
 MARGIN = 2.0**-20  # of the scene's extent, by which cells overlap: more than the rounding of their float32 boxes
