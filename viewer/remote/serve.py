@@ -6,7 +6,6 @@ import errno
 import secrets
 import socket
 import sys
-from collections.abc import Callable
 from importlib.util import find_spec
 from typing import Any
 
@@ -18,7 +17,6 @@ NEEDED = ("rendercanvas", "uvicorn", "websockets", "simplejpeg")
 INSTALL = "pip install 'raystream[remote]'"
 TOKEN = 16  # random bytes
 SIZE = (960, 540)  # of the bitmap, until a browser reports its size
-Printer = Callable[[str], None]
 
 
 def serve(scene: Any, port: int | str = "auto", host: str = "127.0.0.1", **options: Any) -> None:

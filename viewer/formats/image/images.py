@@ -278,7 +278,6 @@ _OPENING = threading.Lock()
 # Bytes of Pillow's decoders for each texel of the whole picture: measured.
 _WEBP, _PROGRESSIVE = 20, 11
 _BYTE_MODES = ("1", "L", "P")
-_SCALES = 8  # JPEG's decoder reduces by as much at most
 
 
 def decode(data: bytes, where: str, name: str = "image", factor: int = 1, formats: tuple[str, ...] = WEB) -> Image:

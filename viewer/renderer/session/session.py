@@ -62,7 +62,7 @@ class SessionFilm:
     def __init__(self) -> None:
         self.buffer: FilmBuffer | None = None
         self._reduction: FilmError | None = None  # compiled once, for all films
-        self._coming: PendingError | None = None  # of samples before
+        self._pending: PendingError | None = None  # of samples before
         self._host: tuple[int, Film] | None = None  # the samples that every pixel had when it was read back
 
     @staticmethod
@@ -92,7 +92,7 @@ class SessionFilm:
         if self.buffer is None:
             return float("inf")
         with self.buffer.device.current():
-            self._coming = None
+            self._pending = None
             return self.buffer.error(self._compiled(self.buffer))
 
     def resolve_error(self) -> float | None:
@@ -101,11 +101,11 @@ class SessionFilm:
             return float("inf")
         with self.buffer.device.current():
             error = None
-            if self._coming is not None and self._coming.ready:
-                error, self._coming = self.buffer.resolve_error(self._coming), None
-            if self._coming is None:
-                self._coming = self.buffer.begin_error(self._compiled(self.buffer))
-            return self.buffer.error() if self._coming is None else error
+            if self._pending is not None and self._pending.ready:
+                error, self._pending = self.buffer.resolve_error(self._pending), None
+            if self._pending is None:
+                self._pending = self.buffer.begin_error(self._compiled(self.buffer))
+            return self.buffer.error() if self._pending is None else error
 
     def _compiled(self, buffer: FilmBuffer) -> FilmError:
         if self._reduction is None or self._reduction.device is not buffer.device:
@@ -119,7 +119,7 @@ class SessionFilm:
 
     def release(self) -> None:
         """Free the film."""
-        buffer, self.buffer, self._host, self._coming = self.buffer, None, None, None
+        buffer, self.buffer, self._host, self._pending = self.buffer, None, None, None
         if buffer is not None:
             free(buffer)
 
