@@ -34,7 +34,7 @@ import raystream
 from raystream.base.errors import ViewerError
 from raystream.film.tonemap import srgb8
 from raystream.options.picture import DEFAULT_QUALITY
-from raystream.renderer.empty_view import brightened
+from raystream.renderer.empty_view import add_default_sky
 from raystream.scene.camera import Camera
 from raystream.scene.environment import ConstantEnvironment
 
@@ -174,7 +174,7 @@ def by_defaults(file: str, size: tuple[int, int], spp: int | None) -> NDArray[np
     try:
         for line in (*renderer.scene.warnings, *renderer.notes):
             print(f"    {Path(file).stem}: {line}")
-        brightened(renderer, size)
+        add_default_sky(renderer, size)
         return renderer.render(size=size, spp=spp, quality=None if spp else DEFAULT_QUALITY).srgb8()
     finally:
         renderer.release()

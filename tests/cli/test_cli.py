@@ -41,7 +41,8 @@ class FakeRenderer:
     # A scene that is lit, but not by lights of its own alone, is not rendered before its picture.
     listed = types.SimpleNamespace(lit=True)
     prepared = types.SimpleNamespace(
-        lighting=types.SimpleNamespace(own_alone=False, listed=listed), surfaces=types.SimpleNamespace(alpha=False)
+        lighting=types.SimpleNamespace(only_own_lights=False, listed=listed),
+        surfaces=types.SimpleNamespace(alpha=False),
     )
 
     def __init__(self, scene, **options):

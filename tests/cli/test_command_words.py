@@ -15,7 +15,7 @@ import raystream
 from raystream.cli import commands, compare, main, presets, rendering, report
 from raystream.cli.compare import page
 from raystream.film.files.compare import Blemishes, Comparison
-from raystream.renderer.empty_view import FILLED, brightened
+from raystream.renderer.empty_view import FILLED, add_default_sky
 from raystream.scene.animation import Animation, Track
 from raystream.scene.camera import Camera
 from raystream.scene.light import Light
@@ -309,7 +309,7 @@ def test_a_dark_scene_is_put_under_the_sky(given, lit, progressive, value, size,
         did.append((size, spp))
         return SimpleNamespace(linear=np.full((*size[::-1], 3), value, np.float32))
 
-    own = SimpleNamespace(own_alone=lit, backdrop=None, listed=SimpleNamespace(lit=True))
+    own = SimpleNamespace(only_own_lights=lit, backdrop=None, listed=SimpleNamespace(lit=True))
     lighting = SimpleNamespace(lighting=own)
     settings = SimpleNamespace(background=None)
     renderer: Any = SimpleNamespace(prepared=lighting, progressive=progressive, render=render, settings=settings)
@@ -327,7 +327,7 @@ def test_a_bright_background_hides_no_darkness(device: Any, height: float) -> No
     scene.lights = [raystream.Light("point", "lamp", (0, 5, 0), intensity=(9.0, 9.0, 9.0))]
     camera = raystream.Camera((0, height, 0), (0, 0, 0), (0, 0, -1))
     renderer = raystream.Renderer(scene, device=device, machine="singlepass", camera=camera, background=(1.0, 1.0, 1.0))
-    assert bool(brightened(renderer, (64, 48))) == (height < 0)
+    assert bool(add_default_sky(renderer, (64, 48))) == (height < 0)
     assert renderer.settings.background == (1.0, 1.0, 1.0)
     renderer.release()
 

@@ -148,16 +148,16 @@ def test_the_map_is_made_when_it_must_be(cornell: raystream.Scene) -> None:
     renderer.render(tiny, spp=2)
     renderer.update(camera="278,273,-700 278,273,0", nearest=10, light_samples=2)
     renderer.render(tiny, spp=1)
-    assert (maps.traced, maps.sorted) == (1, 1)  # not for the camera, and what an estimate asks for
+    assert (maps.trace_count, maps.build_count) == (1, 1)  # not for the camera, and what an estimate asks for
     for number, change in enumerate(
         ({"footprint": 2}, {"redistribution": "power"}, {"photon_points": "read-back"}, {"photon_grid": "3x3x3"})
     ):
         renderer.update(**change)
         renderer.render(tiny, spp=1)
-        assert (maps.traced, maps.sorted) == (1, 2 + number)  # other cells of the same photons
+        assert (maps.trace_count, maps.build_count) == (1, 2 + number)  # other cells of the same photons
     renderer.move({0: np.diag([1.0, 0.99, 1.0, 1.0])})
     renderer.render(tiny, spp=1)
-    assert (maps.traced, maps.sorted) == (2, 6)
+    assert (maps.trace_count, maps.build_count) == (2, 6)
     plain = Settings()
     assert map_settings(plain) == map_settings(plain.replace(footprint=8, redistribution="none"))  # of a sorted list
 

@@ -17,5 +17,5 @@ LEAST_SIDE = 8192  # of textures on hardware of the time of OpenGL 3.3
 def test_the_end_of_each_range_is_rendered(name: str) -> None:
     """A range ended at 4,194,304, which the default number of surfaces refused."""
     settings = Settings().replace(**{name: OPTIONS[name].value.high})
-    width, height = Emission.of(settings, np.zeros((1, 4), np.float32)).size
+    width, height = Emission.from_settings(settings, np.zeros((1, 4), np.float32)).size
     assert width * height <= LARGEST_INTEGER and max(width, height) <= LEAST_SIDE

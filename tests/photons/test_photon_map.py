@@ -15,7 +15,7 @@ import raystream
 from raystream import Renderer
 from raystream.kernels.photons import PHOTON, STORED
 from raystream.lighting.emitters import emitters
-from raystream.renderer.photon_map import NEAREST_SHARE, radius_share
+from raystream.renderer.photon_map import MAX_RADIUS_SHARE, radius_share
 
 SINGLE: dict[str, Any] = {"machine": "singlepass", "program": "photon"}
 FEW: dict[str, Any] = {"photons": 2000, "photon_bounces": 4, "estimate": "nearest"}
@@ -117,7 +117,7 @@ def test_the_nearest_are_those_of_all_photons(cornell: raystream.Scene) -> None:
     hit = np.flatnonzero(np.isfinite(depth) & (found.linear.reshape(-1, 3).max(axis=1) < 5))  # not the lamp itself
     positions = origins[hit] + directions[hit] * depth[hit, None]
     low, high = cornell.bounds()
-    radius = NEAREST_SHARE * float(np.linalg.norm(np.asarray(high, float) - low))
+    radius = MAX_RADIUS_SHARE * float(np.linalg.norm(np.asarray(high, float) - low))
     wanted = estimate_of(positions, normal[hit], photons_of(renderer).ravel(), k, radius)
     wanted *= found.layers["albedo"].reshape(-1, 3)[hit].astype(float) / np.pi
     given = added.reshape(-1, 3)[hit]
@@ -178,19 +178,22 @@ def test_the_map_is_made_when_light_or_geometry_change(cornell: raystream.Scene)
     renderer = Renderer(cornell, **SINGLE, **FEW)
     maps = renderer.photon_map
     renderer.render((8, 8), spp=3)
-    assert (maps.traced, maps.sorted) == (1, 1)
+    assert (maps.trace_count, maps.build_count) == (1, 1)
     renderer.update(camera="278,273,-700 278,273,0")
     renderer.render((16, 8), spp=1)
-    assert (maps.traced, maps.sorted) == (1, 1)  # not the camera
+    assert (maps.trace_count, maps.build_count) == (1, 1)  # not the camera
     renderer.update(nearest=10, photon_radius=30)
     renderer.render((8, 8), spp=1)
-    assert (maps.traced, maps.sorted) == (1, 1)  # nor what the estimate asks for
+    assert (maps.trace_count, maps.build_count) == (1, 1)  # nor what the estimate asks for
     renderer.update(seed=3)
     renderer.render((8, 8), spp=1)
-    assert (maps.traced, maps.sorted) == (2, 2)
+    assert (maps.trace_count, maps.build_count) == (2, 2)
     renderer.update(estimate="progressive")
     renderer.render((8, 8), spp=3)
-    assert (maps.traced, maps.sorted) == (4, 5)  # other photons for every sample, and the first ones in another grid
+    assert (maps.trace_count, maps.build_count) == (
+        4,
+        5,
+    )  # other photons for every sample, and the first ones in another grid
 
 
 def test_the_map_is_made_anew_for_a_light_that_moves() -> None:
@@ -204,7 +207,7 @@ def test_the_map_is_made_anew_for_a_light_that_moves() -> None:
     ):
         renderer.update(**change)
         renderer.render((4, 4), spp=1)
-        assert (maps.traced, maps.sorted) == (times, times), change
+        assert (maps.trace_count, maps.build_count) == (times, times), change
 
 
 def test_a_camera_that_moves_sees_the_same_photons() -> None:
@@ -215,15 +218,18 @@ def test_a_camera_that_moves_sees_the_same_photons() -> None:
     for camera, traced in (("front", 3), ("top", 5), ("0.1,0.4,0.9 0,0,0", 7)):
         renderer.update(camera=camera)
         renderer.render((8, 8), spp=3)
-        assert maps.traced == traced  # two samples' are traced anew
+        assert maps.trace_count == traced  # two samples' are traced anew
         seen.append(bits(renderer))
     assert seen[0] == seen[1] == seen[2] and seen[0][0] != seen[0][1]
-    before = maps.traced, maps.sorted
+    before = maps.trace_count, maps.build_count
     renderer.update(camera="0.1,0.4,0.9 0.001,0,0")
     renderer.render((8, 8), spp=1)
     renderer.update(camera="0.1,0.4,0.9 0.002,0,0")
     renderer.render((8, 8), spp=1)
-    assert (maps.traced, maps.sorted) == (before[0], before[1] + 1)  # once back to the first sample's, then none
+    assert (maps.trace_count, maps.build_count) == (
+        before[0],
+        before[1] + 1,
+    )  # once back to the first sample's, then none
 
 
 def bits(renderer: Renderer) -> list[bytes]:

@@ -17,7 +17,7 @@ def test_stages_are_timed_apart() -> None:
     assert set(found) == set(STAGES)
     assert all(found[stage] > 0 for stage in STAGES[:3])  # the estimate is a difference, which may be none here
     assert renderer.gpu_scene.executor.times is None
-    assert renderer.photon_map.traced == 3  # the picture before, the whole one, and the rays
+    assert renderer.photon_map.trace_count == 3  # the picture before, the whole one, and the rays
     assert (renderer.render((8, 8), spp=1).linear == before).all()  # by the radius that it had
     with pytest.raises(ViewerError, match="has no photon map"):
         stage_seconds(raystream.Renderer("cornell", program="cast"), (8, 8))

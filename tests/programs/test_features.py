@@ -17,7 +17,7 @@ from raystream.film import device_film as buffers
 from raystream.film.device_film import Buffer
 from raystream.film.layers import LAYERS
 from raystream.kernels.records import FEATURES
-from raystream.renderer.layers import feature_layers
+from raystream.renderer.layers import write_feature_layers
 from raystream.renderer.renderer import Renderer
 from raystream.renderer.sampling.sampler import FramePlan
 from raystream.scene.camera import Camera
@@ -329,7 +329,7 @@ def test_layers_are_averages_over_what_is_hit_or_over_all(device):
     buffer = Buffer(device, FEATURES, (4, 1))
     buffer.write(records)
     layers = {name: LAYERS[name].empty(1, 4) for name in ("depth", "normal", "albedo")}
-    feature_layers(buffer, layers)
+    write_feature_layers(buffer, layers)
     buffer.release()
     zero = (0, 0, 0)
     np.testing.assert_array_equal(layers["depth"], [[2.5, 3, np.inf, np.inf]])

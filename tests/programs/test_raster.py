@@ -15,7 +15,7 @@ from raystream import Camera, Renderer, Scene
 from raystream.cameras.lens import lens_rays, lens_uniforms
 from raystream.film.device_film import FilmBuffer
 from raystream.kernels.records import HIT
-from raystream.renderer.device.first_hits import RasterizedHits, differing
+from raystream.renderer.device.first_hits import RasterizedHits, differing_share
 from raystream.renderer.sampling.ray_queries import FAR
 from raystream.renderer.sampling.sampler import FramePlan, Tiling
 from raystream.stream.gl.device import Device
@@ -163,7 +163,7 @@ def test_records_are_those_of_rays_at_every_offset(pixel_filter, device):
     np.testing.assert_allclose(found["t"].ravel()[both], hits.distance[both], rtol=1e-5)
     missed = found["triangle"] < 0
     assert (found["t"][missed] == FAR).all() and (found["barycentric"][missed] == 0).all()
-    assert differing(found.ravel(), found.ravel()) == 0
+    assert differing_share(found.ravel(), found.ravel()) == 0
 
 
 def _offset(device: Any, number: int) -> NDArray:
@@ -286,4 +286,4 @@ def test_differing():
     mine = np.zeros(4, HIT.dtype)
     other = mine.copy()
     other["triangle"][1], other["t"] = 5, 3
-    assert differing(mine, other) == 0.25 and differing(mine[:0], mine[:0]) == 0
+    assert differing_share(mine, other) == 0.25 and differing_share(mine[:0], mine[:0]) == 0

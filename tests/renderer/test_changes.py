@@ -95,7 +95,7 @@ def test_an_edit_is_told_by_its_part(edit: dict[str, Any], parts: set[str]) -> N
     assert told | ({"moved"} if len(found.moved) else set()) == parts
     assert found.moved.tolist() == ([1] if "moved" in parts else [])
     assert found.differs == bool(parts - {"cameras"})
-    assert found.same
+    assert found.same_scene
 
 
 @pytest.mark.parametrize(
@@ -120,4 +120,4 @@ def test_light_falls_otherwise_after_an_edit(edit: dict[str, Any], told: tuple[b
 
 def test_another_scene_shares_no_mesh() -> None:
     other = replace(BEFORE, meshes=[Mesh(CORNERS.copy(), [[0, 1, 2]]) for _ in range(2)])
-    assert not scene_changes(BEFORE, other).same
+    assert not scene_changes(BEFORE, other).same_scene

@@ -12,7 +12,7 @@ from raystream.denoise import oidn
 from raystream.film.files import image
 from raystream.film.tonemap import srgb8
 from raystream.renderer.renderer import Renderer
-from raystream.renderer.sampling.denoising import LEAST_FEATURES
+from raystream.renderer.sampling.denoising import MIN_FEATURE_SAMPLES
 
 SIZE = 48, 48
 
@@ -76,7 +76,7 @@ def test_each_eye_of_a_pair_is_denoised_by_itself(
     monkeypatch.setattr(oidn, "check_installed", lambda: None)
     monkeypatch.setattr(oidn, "denoise", denoise)
     cornell.update(denoise="oidn", stereo=eyes)
-    found = cornell.render(size, spp=LEAST_FEATURES)
+    found = cornell.render(size, spp=MIN_FEATURE_SAMPLES)
     cornell.update(denoise="auto", stereo=None)
     assert [part.shape[1] for part in parts] == widths
     np.testing.assert_allclose(found.linear, found.layers["noisy"], rtol=1e-5)
@@ -95,7 +95,7 @@ def test_light_that_the_camera_sees_itself_is_not_denoised(cornell: Renderer, mo
     cornell.update(denoise="oidn")
     for change in {}, {"clamp": 4.0}, {"clamp": 0.0, "aperture": 50.0}:
         cornell.update(**change)
-        found = cornell.render(SIZE, spp=LEAST_FEATURES)
+        found = cornell.render(SIZE, spp=MIN_FEATURE_SAMPLES)
         np.testing.assert_allclose(found.linear, found.layers["noisy"], rtol=1e-5, atol=1e-6)
     cornell.update(denoise="auto", aperture=None)
     lamp, clamped = float(cornell.render(SIZE, spp=1).linear.max()), 4.0

@@ -287,5 +287,5 @@ def test_copies_end_with_their_scenes() -> None:
     copied = SceneCopy(stage())
     for _ in range(5):
         copied = SceneCopy(stage(), copied)
-        copied.lent(copied.copy.moved(np.array([0]), np.eye(4)[None]))
+        copied.lend_scene(copied.copy.moved(np.array([0]), np.eye(4)[None]))
     assert len(copied._parts) <= 4 * 12

@@ -10,7 +10,7 @@ import pytest
 
 from raystream import load
 from raystream.formats import load as load_plain
-from raystream.renderer.empty_view import ENCLOSED, NOTHING_SEEN, lit_from_within, nothing_seen, scene_seen
+from raystream.renderer.empty_view import ENCLOSED, NOTHING_SEEN, add_camera_lamp, model_out_of_view, shows_scene
 from raystream.renderer.renderer import Renderer
 from raystream.scene.camera import Camera
 from raystream.scene.edits.framed import FROM_THE_FRONT, INVISIBLE, from_the_front, invisible
@@ -39,7 +39,7 @@ def test_hits_at_few_places_are_those_of_the_camera_asked_for(device: Any) -> No
     renderer = Renderer(square((0, 0, 1)), device=device, program="cast", machine="singlepass", ground="none")
     front, past = Camera((0, 0, 3), (0, 0, 0), fov=60.0), Camera((0, 0, 3), (0, 0, 9))
     seen = [
-        scene_seen(renderer.ray_queries.coarse_hits(renderer.settings, *asked))
+        shows_scene(renderer.ray_queries.coarse_hits(renderer.settings, *asked))
         for asked in ((front, SIZE), (past, SIZE), (front, SIZE), (front, (96, 24)))
     ]
     renderer.release()
@@ -64,8 +64,8 @@ def test_single_sided_models_are_seen_from_their_front(normal: tuple[float, floa
     turned = from_the_front(scene)
     assert turned.warnings == [f"scene: {FROM_THE_FRONT}"]
     assert np.dot(turned.camera().origin, normal) > 0
-    assert nothing_seen(Renderer(scene, device=device), SIZE)[0].startswith(NOTHING_SEEN)
-    assert nothing_seen(Renderer(turned, device=device), SIZE) == []
+    assert model_out_of_view(Renderer(scene, device=device), SIZE)[0].startswith(NOTHING_SEEN)
+    assert model_out_of_view(Renderer(turned, device=device), SIZE) == []
 
 
 def test_models_that_face_the_view_or_have_two_sides_stay() -> None:
@@ -82,28 +82,28 @@ def test_cameras_that_see_nothing_are_told(device: Any) -> None:
         (Camera((0, 0, 5), (0, 0, 9)), "not before the camera"),
         (Camera((0, 0, 5), (0, 0, 0)), None),
     ):
-        notes = nothing_seen(Renderer(scene, camera=camera, device=device), SIZE)
+        notes = model_out_of_view(Renderer(scene, camera=camera, device=device), SIZE)
         assert len(notes) == (reason is not None) and all(reason in note for note in notes if reason)
-    assert nothing_seen(Renderer(scene, camera="0,0,-5 0,0,0", device=device), SIZE)[0].startswith(NOTHING_SEEN)
-    assert nothing_seen(Renderer(square((0, 0, 1), Material()), camera="0,0,-5 0,0,0", device=device), SIZE) == []
+    assert model_out_of_view(Renderer(scene, camera="0,0,-5 0,0,0", device=device), SIZE)[0].startswith(NOTHING_SEEN)
+    assert model_out_of_view(Renderer(square((0, 0, 1), Material()), camera="0,0,-5 0,0,0", device=device), SIZE) == []
     ball = Scene([Quadric.sphere((0, 0, 0), 1.0)], [Instance(0)], [Material()])
-    assert nothing_seen(Renderer(ball, device=device), SIZE) == []
+    assert model_out_of_view(Renderer(ball, device=device), SIZE) == []
     far = Camera((0, 0, 400), (0, 0, 0))  # smaller than a pixel
-    assert nothing_seen(Renderer(scene, camera=far, device=device), SIZE) == []
+    assert model_out_of_view(Renderer(scene, camera=far, device=device), SIZE) == []
 
 
 def test_a_closed_room_without_light_gets_a_lamp(device: Any) -> None:
     """And stays dark where that is asked for, where it has a light, and seen from outside."""
     renderer = Renderer(room(True), device=device)
     assert renderer.render(size=SIZE, spp=4).linear.max() == 0
-    assert lit_from_within(renderer, SIZE) == [ENCLOSED]
+    assert add_camera_lamp(renderer, SIZE) == [ENCLOSED]
     picture = renderer.render(size=SIZE, spp=4).linear
     assert (picture > 0).all() and len(renderer.scene.lights) == 1
-    assert lit_from_within(renderer, SIZE) == []
+    assert add_camera_lamp(renderer, SIZE) == []
     lit = room(True).with_parts(lights=[Light("point", intensity=(9, 9, 9))])
     outside = room(False).with_parts(cameras=[])
     for scene in (lit, outside):
-        assert lit_from_within(Renderer(scene, device=device), SIZE) == []
+        assert add_camera_lamp(Renderer(scene, device=device), SIZE) == []
 
 
 def test_materials_that_are_all_invisible() -> None:

@@ -8,7 +8,7 @@ import pytest
 from pictures import MACHINES, assert_same
 
 from raystream import Renderer, Scene
-from raystream.renderer.device.machine_pool import MOST_MACHINES
+from raystream.renderer.device.machine_pool import MAX_MACHINES
 from raystream.renderer.sampling.sampler import FramePlan, TileDone
 
 
@@ -89,5 +89,5 @@ def test_renderers_in_turns_and_two_contexts_at_once(scene: Scene) -> None:
 def test_many_sizes_keep_few_machines(renderer: Renderer) -> None:
     for edge in range(8, 24):
         renderer.render((edge, edge))
-    assert len(renderer.gpu_scene.machines) <= MOST_MACHINES
+    assert len(renderer.gpu_scene.machines) <= MAX_MACHINES
     assert_same(renderer.render((8, 8)), renderer.render((8, 8)))

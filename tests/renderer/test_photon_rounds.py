@@ -11,12 +11,12 @@ import raystream
 from raystream import Renderer
 from raystream.film.device_film import FilmBuffer
 from raystream.options.table import OPTIONS
-from raystream.renderer.photon_map import LEAST_PHOTONS
+from raystream.renderer.photon_map import MIN_PHOTONS
 from raystream.renderer.preview.scheduler import PHOTON_PART
 from raystream.renderer.sampling.sampler import FramePlan, Tiling
 
 SIZE, TILE = (24, 16), (16, 8)
-FEW: dict[str, Any] = {"photons": PHOTON_PART * LEAST_PHOTONS, "photon_bounces": 2, "depth": 1}
+FEW: dict[str, Any] = {"photons": PHOTON_PART * MIN_PHOTONS, "photon_bounces": 2, "depth": 1}
 
 
 @pytest.fixture(scope="module")
@@ -26,11 +26,11 @@ def renderer(device: Any) -> Renderer:
 
 def traced(renderer: Renderer, film: FilmBuffer | None = None, **choices: Any) -> int:
     """Photon maps that a picture takes."""
-    before = renderer.photon_map.traced
+    before = renderer.photon_map.trace_count
     plan = FramePlan(renderer.settings, renderer.camera, SIZE, tiling=Tiling(TILE), **choices)
     for _ in renderer.sampler.render_tiles(plan, film):
         pass
-    return renderer.photon_map.traced - before
+    return renderer.photon_map.trace_count - before
 
 
 @pytest.mark.parametrize(("estimate", "maps"), [("nearest", 1), ("progressive", 2)])

@@ -19,7 +19,7 @@ def renderer(monkeypatch: pytest.MonkeyPatch) -> Any:
     return SimpleNamespace(
         photon_map=SimpleNamespace(remark=lambda settings: f"no photon under {settings.name}"),
         settings=SimpleNamespace(name="these", environment=None),
-        prepared=SimpleNamespace(lighting=SimpleNamespace(own_alone=True)),
+        prepared=SimpleNamespace(lighting=SimpleNamespace(only_own_lights=True)),
     )
 
 
@@ -43,7 +43,7 @@ def test_what_a_picture_of_samples_keeps(renderer: Any) -> None:
 def test_lights_are_not_its_own_beside_an_environment(renderer: Any) -> None:
     renderer.settings.environment = "sky"
     assert not picture_of(renderer, film(np.full((2, 3), 1))).own_lights
-    renderer.settings.environment, renderer.prepared.lighting.own_alone = None, False
+    renderer.settings.environment, renderer.prepared.lighting.only_own_lights = None, False
     assert not picture_of(renderer, film(np.full((2, 3), 1))).own_lights
 
 

@@ -14,7 +14,7 @@ from raystream.base.errors import ViewerError
 from raystream.cli.main import main
 from raystream.programs import PICTURES
 from raystream.renderer.inputs import program_file
-from raystream.renderer.inputs.program_file import file_of, program_files, read_program
+from raystream.renderer.inputs.program_file import program_files, program_path, read_program
 from raystream.renderer.inputs.settings import Settings
 from raystream.window.app import Watch
 
@@ -60,7 +60,7 @@ def test_a_picture(facing, renderer):
     """The cosine of the angle; named by its program from then on."""
     assert looked(renderer) == pytest.approx(0.5**0.5, rel=5e-3)
     assert renderer.settings.program == "facing" and PICTURES["facing"].help == "how far surfaces face the camera"
-    assert program_files() == [str(facing)] and file_of("facing") == str(facing) and file_of("path") is None
+    assert program_files() == [str(facing)] and program_path("facing") == str(facing) and program_path("path") is None
     assert read_program("facing") == read_program(str(facing)) == "facing"
 
 

@@ -17,7 +17,7 @@ from raystream.renderer.sampling.sampler import (
     PhotonMapBuilt,
     PhotonMapProgress,
     TileDone,
-    TileUnderWay,
+    TilePass,
     Tiling,
 )
 
@@ -43,7 +43,7 @@ def test_events_tell_all(renderer: Renderer, options: dict[str, Any]) -> None:
     assert shares == sorted(shares) and shares[0] >= 0 and shares[-1] == 1
     pixels, under_way = np.zeros(SIZE[::-1], int), set()
     for event in events:
-        if isinstance(event, TileUnderWay):
+        if isinstance(event, TilePass):
             assert event.tile.machine.linked.counted is renderer.program()
             under_way.add((event.tile.rows.start, event.tile.columns.start))
         elif isinstance(event, TileDone):

@@ -18,10 +18,10 @@ from raystream.renderer.device import tuning as tunings
 from raystream.renderer.device.tuning import (
     CHOICES,
     DEFAULTS,
-    SECONDS,
-    SLOWEST,
+    MAX_RUN_SECONDS,
+    TRIAL_SECONDS,
     TRIALS,
-    UNTIMED,
+    WARMUP_RUNS,
     Skipped,
     load_tuning,
     tuning,
@@ -133,7 +133,7 @@ def test_a_picture_at_rest_finds_out_and_the_next_session_has_it(gpu: Device, mo
         assert through(found, session) > 10, "in small steps"
         assert found.wait_timeout(session) == math.inf
         compiling = sum(map(forged.cost, set(forged.runs)))  # the first run of each
-        assert 0.8 * SECONDS <= forged.now - compiling <= SECONDS and len(set(forged.runs)) == 1 + TRIALS
+        assert 0.8 * TRIAL_SECONDS <= forged.now - compiling <= TRIAL_SECONDS and len(set(forged.runs)) == 1 + TRIALS
         known, wanted = load_tuning()[gpu.driver], {"fuse": "ray", "count": "census", "tile": "32", "memory": "texture"}
         assert known.chosen == DEFAULTS | wanted and not known.note and not known.skipped
         assert {trial.value: trial.seconds / trial.before for trial in known.trials} == pytest.approx(shares)
@@ -159,12 +159,12 @@ def test_a_picture_at_rest_finds_out_and_the_next_session_has_it(gpu: Device, mo
 def test_the_size_of_a_run_follows_from_the_speed_and_slow_devices_are_left_alone(
     gpu: Device, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    forged = Forged(monkeypatch, {}, seconds=1.1 * SLOWEST)
+    forged = Forged(monkeypatch, {}, seconds=1.1 * MAX_RUN_SECONDS)
     renderer, found = Renderer("cornell", device=gpu, program="path"), BackgroundTrials()
     found.begin(renderer, 1e6)
     while found.step():
         pass
-    assert forged.size == (64, 64) and len(forged.runs) == UNTIMED
+    assert forged.size == (64, 64) and len(forged.runs) == WARMUP_RUNS
     assert load_tuning() == {} and not found.wanted(renderer), "not twice in a process"
     forged.seconds = 0.002
     found = BackgroundTrials()
@@ -177,13 +177,13 @@ def test_the_size_of_a_run_follows_from_the_speed_and_slow_devices_are_left_alon
 
 
 def test_the_slowest_runs_are_over_in_time(gpu: Device, monkeypatch: pytest.MonkeyPatch) -> None:
-    forged = Forged(monkeypatch, {"census": 0.94}, seconds=0.99 * SLOWEST)
+    forged = Forged(monkeypatch, {"census": 0.94}, seconds=0.99 * MAX_RUN_SECONDS)
     renderer, found = Renderer("cornell", device=gpu, program="path"), BackgroundTrials()
     found.begin(renderer, 1e6)
     while found.step():
         pass
     assert len(load_tuning()[gpu.driver].trials) == TRIALS
-    assert forged.now - sum(map(forged.cost, set(forged.runs))) <= SECONDS
+    assert forged.now - sum(map(forged.cost, set(forged.runs))) <= TRIAL_SECONDS
 
 
 def test_what_has_nothing_to_decide_is_left_out(gpu: Device, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -325,7 +325,7 @@ def test_after_a_long_render(gpu: Device, monkeypatch: pytest.MonkeyPatch) -> No
         return measure_after(renderer, int(1e7 * seconds), seconds, lambda: begun.append(seconds))
 
     assert not measured(0.9 * LONG) and not begun and load_tuning() == {}
-    forged.seconds = 0.9 * SLOWEST
+    forged.seconds = 0.9 * MAX_RUN_SECONDS
     monkeypatch.setattr(trials, "PART", 0.1 / LONG)  # too little for all
     assert not measured(LONG) and begun == [LONG] and load_tuning() == {}
     monkeypatch.setattr(trials, "PART", PART)

@@ -20,13 +20,13 @@ from raystream.renderer.device.tuning import (
     CHOICES,
     DEFAULTS,
     FORMAT,
-    GAIN,
-    SECONDS,
-    SLOWEST,
-    UNTIMED,
+    MAX_RUN_SECONDS,
+    MAX_TIME_RATIO,
+    TRIAL_SECONDS,
+    WARMUP_RUNS,
     Skipped,
     Trial,
-    chosen_by,
+    fastest_values,
     trials,
     tuned,
     tuning,
@@ -63,7 +63,7 @@ class Forged:
         return "missing" if self.missing in values.values() else run
 
     def chosen(self) -> dict[str, str]:
-        return chosen_by(trials(self.prepare, lambda: self.now))
+        return fastest_values(trials(self.prepare, lambda: self.now))
 
 
 @pytest.mark.parametrize("fuse", [0.5, 2.0])
@@ -77,11 +77,11 @@ def test_forged_times_lead_to_the_forged_choice(
     """A census has tiles; without one there is nothing to choose."""
     forged = {"fuse": fuse, "mask": mask, "count": count, "tile": tile, "memory": memory}
     runs = Forged({OTHERS[name]: share for name, share in forged.items()})
-    wanted = {name: OTHERS[name] if share < GAIN else DEFAULTS[name] for name, share in forged.items()}
-    if count > GAIN:
+    wanted = {name: OTHERS[name] if share < MAX_TIME_RATIO else DEFAULTS[name] for name, share in forged.items()}
+    if count > MAX_TIME_RATIO:
         wanted["tile"] = DEFAULTS["tile"]
     assert runs.chosen() == wanted
-    assert runs.now <= 1.2 * SECONDS and runs.runs >= 24
+    assert runs.now <= 1.2 * TRIAL_SECONDS and runs.runs >= 24
 
 
 @pytest.mark.parametrize(("shares", "tile"), [({"8": 0.8, "32": 0.9}, "8"), ({"8": 0.8, "32": 0.7}, "32")])
@@ -95,21 +95,23 @@ def test_long_runs_are_few_and_what_is_not_there_is_left_out() -> None:
     made = [trial for trial in found if isinstance(trial, Trial)]
     assert [trial.option for trial in made] == ["fuse", "mask", "count"]
     assert found[3:] == [Skipped("tile", "", "of use to --count census alone"), Skipped("memory", "texture", "missing")]
-    assert runs.runs == 3 * 3 * 2 + 4 * UNTIMED
+    assert runs.runs == 3 * 3 * 2 + 4 * WARMUP_RUNS
     assert made[0].seconds == pytest.approx(2.0) and made[0].before == pytest.approx(1.0)
 
 
 def test_nothing_is_tried_where_a_run_takes_too_long() -> None:
-    runs = Forged({"surface": 1.01 * SLOWEST / 0.01})
-    assert not any(trials(runs.prepare, lambda: runs.now, slowest=SLOWEST)) and runs.runs == UNTIMED
-    runs = Forged({"surface": 0.99 * SLOWEST / 0.01})
-    assert len([each for each in trials(runs.prepare, lambda: runs.now, slowest=SLOWEST) if each]) == len(CHOICES)
+    runs = Forged({"surface": 1.01 * MAX_RUN_SECONDS / 0.01})
+    assert not any(trials(runs.prepare, lambda: runs.now, max_seconds=MAX_RUN_SECONDS)) and runs.runs == WARMUP_RUNS
+    runs = Forged({"surface": 0.99 * MAX_RUN_SECONDS / 0.01})
+    assert len([each for each in trials(runs.prepare, lambda: runs.now, max_seconds=MAX_RUN_SECONDS) if each]) == len(
+        CHOICES
+    )
 
 
 def test_what_is_far_behind_is_left_after_two_rounds() -> None:
     runs = Forged({"ray": 2.5})
     found = next(trial for trial in trials(runs.prepare, lambda: runs.now) if isinstance(trial, Trial))
-    assert runs.runs == 4 + 2 * UNTIMED and found.seconds == pytest.approx(2.5 * found.before)
+    assert runs.runs == 4 + 2 * WARMUP_RUNS and found.seconds == pytest.approx(2.5 * found.before)
 
 
 @pytest.mark.parametrize(("share", "fuse"), [(0.5, "surface"), (1.0, "ray")])
@@ -119,7 +121,7 @@ def test_on_gpus_surfaces_are_tried_against_rays(share: float, fuse: str) -> Non
     runs = Forged({"surface": share})
     found = [trial for trial in trials(runs.prepare, lambda: runs.now, first) if trial is not None]
     assert found[0][:2] == ("fuse", "surface") and len(found) == len(CHOICES)
-    assert chosen_by(found, first) == first | {"fuse": fuse}
+    assert fastest_values(found, first) == first | {"fuse": fuse}
 
 
 def test_results_are_kept_by_driver_build(tuning_folder: Path) -> None:
@@ -222,7 +224,7 @@ def test_trials_on_a_scene_are_kept(device: Device, tuning_folder: Path) -> None
     found = measure(renderer)
     assert {each.option for each in found} == CHOICES.keys()
     known = tunings.load_tuning()
-    assert known.keys() == {device.driver} and known[device.driver].chosen == chosen_by(found)
+    assert known.keys() == {device.driver} and known[device.driver].chosen == fastest_values(found)
     assert [*known[device.driver].trials, *known[device.driver].skipped] == sorted(
         found, key=lambda each: len(each) < 4
     )

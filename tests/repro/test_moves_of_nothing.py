@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from raystream.base.errors import ViewerError
-from raystream.renderer.scene_update import placed
+from raystream.renderer.scene_update import checked_transforms
 
 HERE = np.eye(4)
 
@@ -16,7 +16,7 @@ HERE = np.eye(4)
 @pytest.mark.parametrize("key", [1.5, "a", None, True, np.True_, (0, 1), -1, 2, 10**30, np.float64(1.0)])
 def test_what_is_no_instance(key: Any) -> None:
     with pytest.raises(ViewerError, match=r"^move: there is no instance .* \(they are numbered from 0 to 1\)$"):
-        placed({0: HERE, key: HERE} if key != 0 else {key: HERE}, 2)
+        checked_transforms({0: HERE, key: HERE} if key != 0 else {key: HERE}, 2)
 
 
 @pytest.mark.parametrize(
@@ -36,20 +36,20 @@ def test_what_is_no_instance(key: Any) -> None:
 )
 def test_what_is_no_matrix(matrix: Any) -> None:
     with np.errstate(all="ignore"), pytest.raises(ViewerError, match=r"^move: instance 1: .*\(4, 4\)"):
-        placed({1: matrix}, 2)
+        checked_transforms({1: matrix}, 2)
 
 
 @pytest.mark.parametrize("given", [5, None, "abc", HERE, [HERE], [HERE, HERE * 1j], [[1, 2], [3]], [[HERE], [HERE]]])
 def test_what_is_no_list_of_matrices(given: Any) -> None:
     with pytest.raises(ViewerError, match=r"^move: .*\(give \(I, 4, 4\)"):
-        placed(given, 2)
+        checked_transforms(given, 2)
 
 
 def test_what_is_right() -> None:
     there = HERE.copy()
     there[0, 3] = 2.0
     for given in ({np.int64(1): there, 0: HERE}, [HERE, there.tolist()]):
-        numbers, matrices = placed(given, 2)
+        numbers, matrices = checked_transforms(given, 2)
         assert numbers.tolist() == [0, 1] and np.array_equal(matrices, [HERE, there])
-    numbers, matrices = placed({}, 2)
+    numbers, matrices = checked_transforms({}, 2)
     assert numbers.shape == (0,) and matrices.shape == (0, 4, 4)

@@ -14,7 +14,7 @@ import raystream
 from raystream.base.errors import ViewerError
 from raystream.formats import load
 from raystream.renderer.inputs.prepared import prepare
-from raystream.renderer.scene_update import scene_given
+from raystream.renderer.scene_update import load_scene
 from raystream.scene.material import Material
 from raystream.scene.scene import Instance, Scene
 
@@ -36,7 +36,7 @@ TRIANGLE = Scene.from_triangles([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [(0, 1, 2)])
 )
 def test_scenes(parts, message) -> None:
     scene = replace(TRIANGLE, **parts)
-    for use in (lambda: scene_given(scene, {}), lambda: prepare(scene)):
+    for use in (lambda: load_scene(scene, {}), lambda: prepare(scene)):
         with pytest.raises(ViewerError, match=f"triangles: {message}"):
             use()
 

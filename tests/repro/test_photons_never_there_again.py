@@ -22,7 +22,7 @@ def test_machines_given_back_are_made_again(device: Any, monkeypatch) -> None:
     session = Session(renderer, (8, 6), Stop(1), screen=Paper())
     session.finish()
     held = len(renderer.gpu_scene.machines)
-    monkeypatch.setattr(machine_pool, "MOST_MACHINES", held)
+    monkeypatch.setattr(machine_pool, "MAX_MACHINES", held)
     renderer.trace([[0, 1, 1]], [[0, 0, -1]])  # one more: the oldest goes
     assert len(renderer.gpu_scene.machines) == held and not renderer.sampler.ready(
         renderer.settings, renderer.camera, (256, 128)

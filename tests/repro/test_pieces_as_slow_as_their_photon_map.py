@@ -52,7 +52,7 @@ def test_a_map_is_no_piece(device: Any, monkeypatch: pytest.MonkeyPatch) -> None
     session.finish()
     session.release()
     mapped = [event for event in events if isinstance(event, PhotonMapProgress | PhotonMapBuilt)]
-    assert renderer.photon_map.traced == 1 and len(mapped) > 1 and isinstance(mapped[-1], PhotonMapBuilt)
+    assert renderer.photon_map.trace_count == 1 and len(mapped) > 1 and isinstance(mapped[-1], PhotonMapBuilt)
     assert session.steps > len(noted) > 0 and not any(
         isinstance(event, PhotonMapProgress | PhotonMapBuilt) for event in noted
     )

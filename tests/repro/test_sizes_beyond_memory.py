@@ -24,9 +24,9 @@ def renderers(device):
 def test_to_the_byte(monkeypatch) -> None:
     needed = picture_bytes((640, 480), True, ("depth", "normal"), True)
     monkeypatch.setattr(footprint, "available", lambda: needed + 10)
-    check_memory((640, 480), True, ("depth", "normal"), True, beside=10)
+    check_memory((640, 480), True, ("depth", "normal"), True, extra_bytes=10)
     with pytest.raises(ViewerError) as caught:
-        check_memory((640, 480), True, ("depth", "normal"), True, beside=11)
+        check_memory((640, 480), True, ("depth", "normal"), True, extra_bytes=11)
     assert "size='640x480': takes about " in str(caught.value) and "MiB are free" in str(caught.value)
     wide, tall = (int(side) for side in caught.value.hint.split()[1].split("x"))
     assert (wide, tall) == (592, 448)  # sqrt(0.9) of it, in sixteens

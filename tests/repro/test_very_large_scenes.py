@@ -77,7 +77,7 @@ def test_some_lights_stand_for_very_many(monkeypatch: pytest.MonkeyPatch) -> Non
     lights = [Light("directional", f"{k}", intensity=(float(k % 5),) * 3) for k in range(1, 500) if k % 5]
     points, normals = np.zeros((3, 3)), np.float64([(0, 1, 0), (0, -1, 0), (0.6, 0.8, 0)])
     expected = lighting.irradiance(points, normals, lights, None)
-    monkeypatch.setattr(lighting, "LIGHTS", 16)
+    monkeypatch.setattr(lighting, "MAX_LIGHTS", 16)
     seen: list[Light] = []
     monkeypatch.setattr(lighting, "luminance", lambda rgb: seen.append(rgb) or np.asarray(rgb) @ LUMINANCE)
     np.testing.assert_allclose(lighting.irradiance(points, normals, lights, None), expected, rtol=1e-12)

@@ -42,7 +42,7 @@ class Desk:
         self.controller: Any = SimpleNamespace(moving=False, update=self._update)
         self.renderer: Any = SimpleNamespace(
             progressive=True,
-            prepared=SimpleNamespace(lighting=SimpleNamespace(own_alone=True, backdrop=None)),
+            prepared=SimpleNamespace(lighting=SimpleNamespace(only_own_lights=True, backdrop=None)),
         )
         self.view: Any = SimpleNamespace(
             actions=SimpleNamespace(perform_waiting=lambda: None),

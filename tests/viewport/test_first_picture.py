@@ -18,7 +18,7 @@ from raystream.base.errors import ViewerError
 from raystream.denoise.upsampling import SHOWN
 from raystream.film.tonemap import srgb8, stops
 from raystream.formats.named import load
-from raystream.renderer.inputs.lighting import OPENINGS, sky_of
+from raystream.renderer.inputs.lighting import INDOOR_SHARE, default_sky
 from raystream.renderer.inputs.prepared import prepare
 from raystream.renderer.inputs.settings import Settings
 from raystream.renderer.preview.headlight import SHEEN, Headlight, headlight_scene
@@ -78,7 +78,7 @@ def test_its_level_follows_the_environment() -> None:
     levels = [
         white_under(scene, Settings(environment=each)) for each in ((0.5, 0.5, 0.5), (1.0, 1.0, 1.0), "sky", None)
     ]
-    np.testing.assert_allclose(levels, (0.5 * OPENINGS, OPENINGS, OPENINGS, OPENINGS))
+    np.testing.assert_allclose(levels, (0.5 * INDOOR_SHARE, INDOOR_SHARE, INDOOR_SHARE, INDOOR_SHARE))
     lamp = scene.with_parts(lights=[Light("point", "lamp", (0.0, 5.0, 0.0), intensity=(9.0, 9.0, 9.0))])
     lit = [white_under(lamp, Settings(environment=each)) for each in ("none", None)]
     faint = lamp.with_parts(lights=[Light("point", "lamp", (0.0, 5.0, 0.0), intensity=(0.0, 0.0, 0.0))])
@@ -135,7 +135,7 @@ def test_a_place_under_a_sun_stands_before_its_sky(device: Any) -> None:
     lighting = prepare(scene, Settings()).lighting
     pixels = lighting.environment.pixels[[64, 192]].mean(axis=1)  # half up the sky, and of the ground
     seen = sky[[len(sky) // 4, 3 * len(sky) // 4]].mean(axis=1)
-    np.testing.assert_allclose(seen * sky_of(scene.lights).level, pixels, rtol=0.05)  # rows between
+    np.testing.assert_allclose(seen * default_sky(scene.lights).level, pixels, rtol=0.05)  # rows between
     lamp = replace(scene.lights[0], kind="point", position=(0.0, 50.0, 0.0))
     assert not Glance(scene.with_parts(lights=[lamp]), Settings()).drawn.background.any()
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from raystream.base.errors import ViewerError
-from raystream.renderer.sampling.sampler import FramePlan, PhotonMapBuilt, PhotonMapProgress, TileDone, TileUnderWay
+from raystream.renderer.sampling.sampler import FramePlan, PhotonMapBuilt, PhotonMapProgress, TileDone, TilePass
 from raystream.scene.camera import Camera
 from raystream.viewport.debug_views import debug_views, false_color
 from raystream.viewport.debug_views.debug_views import COARSE, Heat
@@ -58,7 +58,7 @@ class Renderer:
             machine: Any = SimpleNamespace(stats=SimpleNamespace(calls={"traverse": calls, "intersect": calls + 1}))
             tile: Any = SimpleNamespace(rows=each, columns=slice(0, width), machine=machine)
             self.clock[0] += 0.01
-            yield TileUnderWay((number + 0.5) / len(rows), tile)
+            yield TilePass((number + 0.5) / len(rows), tile)
             self.clock[0] += 0.01
             yield TileDone((number + 1) / len(rows), tile)
 

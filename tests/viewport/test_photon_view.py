@@ -139,7 +139,7 @@ def test_cells_of_the_map(desk: Desk) -> None:
     assert photons.legend is not None and photons.legend.title == "photons in a cell, 3 at most"
     photons.wires()
     assert desk.reads == 1
-    desk.renderer.photon_map.sorted = 2
+    desk.renderer.photon_map.build_count = 2
     photons.wires()
     assert desk.reads == 2
     photons.forget()

@@ -92,7 +92,7 @@ def test_a_scene_whose_lights_show_nothing_comes_under_the_sky(desk: Desk, chang
     """Where light and exposure are left to Raystream; once, when its first picture is complete."""
     desk.view.tone.exposure = change.get("exposure", "auto")
     desk.renderer.progressive = change.get("progressive", True)
-    desk.renderer.prepared.lighting.own_alone = change.get("lit", True)
+    desk.renderer.prepared.lighting.only_own_lights = change.get("lit", True)
     given = {name: change[name] for name in ("environment", "sun") if name in change}
     desk.loader.requested = desk.loader.requested.replace(**given)
     desk.picture[:] = change.get("light", 0.0)

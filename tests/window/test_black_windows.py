@@ -10,7 +10,7 @@ import pytest
 
 import raystream
 from raystream import Camera
-from raystream.renderer.empty_view import black
+from raystream.renderer.empty_view import is_black
 from raystream.scene.light import Light
 from raystream.viewport.viewport import Viewport
 
@@ -34,7 +34,7 @@ def test_the_sky_comes_and_goes_with_the_scene(
     hands.until(lambda: any("own lights show nothing" in line for line in said), "the note")
     hands.until(lambda: app.view.environment.name == "sky", "the sky")
     hands.rest()
-    assert not black(app.session.linear())
+    assert not is_black(app.session.linear())
     app.scene_loader.open("above")
     hands.until(lambda: app.view.scene is scenes["above"] and app.session.complete, "the other scene")
     hands.rest()

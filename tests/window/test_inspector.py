@@ -13,7 +13,7 @@ from raystream import Camera, Renderer
 from raystream.base.errors import ViewerError
 from raystream.programs import PICTURES, ray_cast
 from raystream.programs.traversal import FLAT, TraversalStates
-from raystream.renderer.sampling.picture import COUNTED_LAYERS
+from raystream.renderer.sampling.picture import COUNTER_LAYERS
 from raystream.stream.declare.program import Program
 from raystream.viewport.debug_views.debug_views import Heat
 from raystream.viewport.debug_views.false_color import DONE, NONE
@@ -214,9 +214,9 @@ def test_the_heat_map_shows_the_counts_of_the_picture(renderer: Renderer, machin
     other = Renderer(
         renderer.scene, device=renderer.device, machine=machine, camera=camera, accel="grid", program="cast"
     )
-    counts = other.render(size, layers=tuple(COUNTED_LAYERS)).layers
+    counts = other.render(size, layers=tuple(COUNTER_LAYERS)).layers
     other.update(camera=renderer.camera)
-    for what in COUNTED_LAYERS:
+    for what in COUNTER_LAYERS:
         whole = Heat(other, camera, size, what)
         assert not whole.advance(0.0) and (whole.show().picture[-1, -1] == NONE).all()
         assert other.camera is renderer.camera

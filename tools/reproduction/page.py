@@ -114,7 +114,7 @@ class Count:
     beside: int
 
     @property
-    def decided(self) -> int:
+    def resolved_values(self) -> int:
         """Those that can agree or differ."""
         return self.passed + self.failed
 

@@ -15,7 +15,7 @@ import raystream
 from raystream.cli.presets import preset
 from raystream.film.tonemap import srgb8
 from raystream.options.table import keywords
-from raystream.renderer.photon_map import NEAREST_SHARE
+from raystream.renderer.photon_map import MAX_RADIUS_SHARE
 from raystream.renderer.sampling.picture import Picture
 from raystream.scene.scene import Scene
 
@@ -83,7 +83,7 @@ def nearest(renderer: raystream.Renderer, there: Seen) -> tuple[NDArray[np.float
 def greatest_radius(scene: Scene) -> float:
     """Of an estimate, scene units, where none is set."""
     low, high = np.asarray(scene.bounds(ground=False), float)
-    return NEAREST_SHARE * float(np.linalg.norm(high - low))
+    return MAX_RADIUS_SHARE * float(np.linalg.norm(high - low))
 
 
 def direct_light(renderer: raystream.Renderer, size: tuple[int, int]) -> NDArray[np.float64]:

@@ -58,8 +58,7 @@ class ViewerError(Exception):
     Options are written as typed, ``--depth 5``: `typed` is the line for the command line, `str` the one for Python,
     with ``depth=5``, see `keywords`.
 
-    Parameters
-    ----------
+    Parameters ----------
     where : the file, option or part (``bunny.ply: face 12``).
     what  : the fault.
     hint  : the remedy; may be empty.

@@ -97,7 +97,7 @@ def render_picture(arguments: Namespace, progress: TerminalProgress, renderer: R
     """Load, render and write one picture. renderer : one that shows it in place of its scene, by the same device."""
     times = [perf_counter()]
     progress(None, f"loading {arguments.scene}")
-    from raystream.renderer.empty_view import nothing_seen
+    from raystream.renderer.empty_view import model_out_of_view
     from raystream.renderer.renderer import Renderer
 
     scene = load_scene(arguments, progress)
@@ -117,7 +117,7 @@ def render_picture(arguments: Namespace, progress: TerminalProgress, renderer: R
     times.append(perf_counter())
     progress(None, "compiling")
     print_notes(fill_darkness(renderer, arguments), arguments, progress)
-    print_notes(nothing_seen(renderer, arguments.size), arguments, progress)
+    print_notes(model_out_of_view(renderer, arguments.size), arguments, progress)
     state = None if arguments.output == STANDARD_OUTPUT else renderer.checkpoint(arguments.output)
     print_notes(_find_state(state, arguments), arguments, progress)
     try:
@@ -180,9 +180,9 @@ def fill_darkness(renderer: Renderer, arguments: Namespace) -> list[str]:
     automatic = requested == (None, None, "auto") and _is_displayed(arguments)
     if not automatic:
         return []
-    from raystream.renderer.empty_view import brightened, lit_from_within
+    from raystream.renderer.empty_view import add_camera_lamp, add_default_sky
 
-    return [*brightened(renderer, arguments.size), *lit_from_within(renderer, arguments.size)]
+    return [*add_default_sky(renderer, arguments.size), *add_camera_lamp(renderer, arguments.size)]
 
 
 def _write(picture: Picture, arguments: Namespace) -> None:

@@ -51,12 +51,12 @@ def thumbnail(arguments: Namespace) -> bool:
     uri = arguments.input if _is_uri(arguments.input) else Path(path).absolute().as_uri()
     from raystream.base import start
     from raystream.formats import load
-    from raystream.renderer.empty_view import brightened
+    from raystream.renderer.empty_view import add_default_sky
     from raystream.renderer.renderer import Renderer
 
     start.finish_loading()
     renderer = Renderer(load(path, lenient=True).with_parts(framed=True), max_texture=TEXELS * edge)
-    brightened(renderer, (edge, edge))
+    add_default_sky(renderer, (edge, edge))
     picture = renderer.render((edge, edge), spp=SAMPLES, quality=QUALITY)
     _write(arguments.output, picture.srgb8(), {"Thumb::URI": uri, "Thumb::MTime": str(int(changed))})
     return True

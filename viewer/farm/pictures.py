@@ -26,7 +26,7 @@ from raystream.options import table as options
 from raystream.renderer.inputs.settings import Settings
 from raystream.renderer.render import RENDER_KEYWORDS, framed, resumed_film
 from raystream.renderer.renderer import Renderer
-from raystream.renderer.sampling.partial_film import FilmPart, check_ranges, check_whole
+from raystream.renderer.sampling.partial_film import FilmPart, check_fixed_samples, check_ranges
 from raystream.renderer.sampling.picture import Picture
 from raystream.renderer.sequence import Frame, FrameSequence
 from raystream.scene.environment import ImageEnvironment
@@ -165,7 +165,7 @@ def render_on(
     if not renderer.progressive:
         what = f"program {renderer.settings.program} adds no samples"
         raise ViewerError("--cluster", what, "leave it out, or take --program path")
-    check_whole(stop, "--cluster")
+    check_fixed_samples(stop, "--cluster")
     with framed(renderer, size):
         film, earlier_drivers = (None, "") if resume is None else resumed_film(renderer, resume, size, state)
         workers = Workers(cluster, mix_builds, notify, on_unit)

@@ -85,10 +85,9 @@ def variances(film: Film) -> NDArray[np.float64]:
     """(H, W) estimated variance of each pixel's mean luminance, from the difference of its half means: a single number
     each, to be averaged over several pixels. Without halves, the variance of independent samples, `Film.variance`.
 
-    The squared difference is scaled by the ratio of the neighbours (`raystream.film.error`), among
-    pixels of a block with equal sample counts. Without one, the scale is the geometric mean of the estimates by the
-    samples' spread and by the convergence rate of the differences, among pixels with equal counts; a quarter without
-    either.
+    The squared difference is scaled by the ratio of the neighbours (`raystream.film.error`), among pixels of a block
+    with equal sample counts. Without one, the scale is the geometric mean of the estimates by the samples' spread and
+    by the convergence rate of the differences, among pixels with equal counts; a quarter without either.
     """
     spread, halves = film.variance(), film.halves
     spread = np.where(np.isfinite(spread), spread, 0.0)

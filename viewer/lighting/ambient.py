@@ -213,10 +213,9 @@ def each_light(scene: Scene, environment: Ambient | None = None) -> Module:
     """``each_light_sample`` over a scene's lights and an environment's suns, with the table ``each_lights``, and
     ``ambient_irradiance``.
 
-    environment : in world space; None: dark.
-    Unlike ``light_sample``, which chooses one of all by power, it is asked for each in turn: every light without
-    extent, suns among them, and one point of all triangles that shine. It asks for the module of
-    `raystream.lighting.lights`, whose records it shares.
+    environment : in world space; None: dark. Unlike ``light_sample``, which chooses one of all by power, it is asked
+    for each in turn: every light without extent, suns among them, and one point of all triangles that shine. It asks
+    for the module of `raystream.lighting.lights`, whose records it shares.
     """
     around = environment or ambient(DARKNESS)
     lit = [light for light in scene.lights if any(light.intensity)]

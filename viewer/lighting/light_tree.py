@@ -195,10 +195,9 @@ def scratch():
 def grow(rows, first, last, node, depth, low, high, far, complete, bounds, links, trails, bins, after, waiting, box):
     """Part the cluster of the rows first .. last - 1, at least two; its node, its level, and the bit trail to it.
 
-    complete : part its parts, too, until lights are alone. far : by power alone.
-    bounds (2 N, `KNOWN`), links (2 N, 1), written : of both children of each node. trails (L, 2), written : of the
-    lights that are alone. The rest: `scratch`. Returns the levels below the root and the first row of the right part of
-    the last cluster that was parted.
+    complete : part its parts, too, until lights are alone. far : by power alone. bounds (2 N, `KNOWN`), links (2 N, 1),
+    written : of both children of each node. trails (L, 2), written : of the lights that are alone. The rest: `scratch`.
+    Returns the levels below the root and the first row of the right part of the last cluster that was parted.
     """
     deepest, place, top = depth + 1, first, 0
     while True:

@@ -86,10 +86,9 @@ MOVING = "MOVING_LIGHTS"  # feature of the scene
 
 
 class Sources(NamedTuple):
-    """The lights of a list. emitting : those that shine, in the list's order, before the punctual ones.
-    listed (E,) : of all that should, the index in the list, -1: left out; with their instance (E,), triangle (E,), and
-    starts (I,), see `Emitters`. punctual : the others. far_share : of the list's probability, that of
-    infinitely distant ones.
+    """The lights of a list. emitting : those that shine, in the list's order, before the punctual ones. listed (E,) :
+    of all that should, the index in the list, -1: left out; with their instance (E,), triangle (E,), and starts (I,),
+    see `Emitters`. punctual : the others. far_share : of the list's probability, that of infinitely distant ones.
     """
 
     emitting: Emitters

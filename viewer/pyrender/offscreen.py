@@ -18,7 +18,7 @@ from raystream.pyrender.constants import RenderFlags
 from raystream.pyrender.conversion import Conversion, Eye
 from raystream.pyrender.scene import Node, Scene
 from raystream.renderer.renderer import Renderer
-from raystream.renderer.sampling.denoising import MOST_FEATURES, features_of
+from raystream.renderer.sampling.denoising import MAX_FEATURE_SAMPLES, features_of
 from raystream.renderer.sampling.ray_queries import pack_rays
 
 SAMPLES = {"lit": 8, "flat": 4}  # of each pixel
@@ -212,7 +212,7 @@ class OffscreenRenderer:
             device = renderer.device
             with device.held():
                 linear = renderer.render(eye.size, samples).linear
-                with features_of(renderer, eye.size, min(samples, MOST_FEATURES)) as features, device.current():
+                with features_of(renderer, eye.size, min(samples, MAX_FEATURE_SAMPLES)) as features, device.current():
                     sums = features.fields(("hits", "count"))
             coverage = (sums["hits"] / np.maximum(sums["count"], 1))[..., None]
             radiance = (linear - (1 - coverage) * ambient) / np.maximum(coverage, 1 / 256)

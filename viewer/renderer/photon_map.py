@@ -29,7 +29,7 @@ from raystream.photons.grid import (
     routing_bytes,
 )
 from raystream.programs import LEVELS, photon_emission, photon_frame
-from raystream.renderer.device.footprint import text
+from raystream.renderer.device.footprint import bytes_text
 from raystream.renderer.device.gpu_scene import GpuScene
 from raystream.renderer.device.machine_pool import Key
 from raystream.renderer.inputs.prepared import PreparedScene
@@ -50,66 +50,65 @@ from raystream.stream.jobs import Clear, Copy, Draw, Host, Job, Run, TimedStage
 
 
 def map_settings(settings: Settings) -> tuple[Any, ...]:
-    """The key of the photons' order by cells, beside the grid."""
+    """The settings that the photons' order by cells depends on, with the grid."""
     if settings.photon_map == "sort":
         return ("sort",)
     return ("stencil", settings.footprint, settings.redistribution, settings.photon_points)
 
 
 class PhotonCells:
-    """The photon map of a grid on a device, of one kind at a time.
+    """The photon map over a grid, on a device: sorted, or by stencil routing.
 
     streams : those of `raystream.kernels.photons.MAPS`, after `order`. uniforms : of the modules that read them.
-    stored : photons that came to a cell, whether it holds them or not. orders : how often photons were brought to their
-    cells.
+    stored : photons within the grid, also those beyond a cell's capacity. build_count : how often `order` has run.
     """
 
     def __init__(self, device: Device, resources: Resources) -> None:
         self.device, self.resources = device, resources
         self.streams: dict[str, Stream] = {}
         self.uniforms: dict[str, Any] = {}
-        self.stored = self.orders = 0
+        self.stored = self.build_count = 0
         self._compaction: PhotonCompaction | None = None
         self._sorting: PhotonSort | None = None
         self._routing: StencilRouting | None = None
-        self._fits: tuple[Any, ...] | None = None  # for which there was memory
+        self._checked_request: tuple[Any, ...] | None = None  # the arguments for which there was memory
 
-    def check_memory(self, settings: Settings, grid: PhotonGrid, size: tuple[int, int], beside: int = 0) -> None:
-        """Find out, before any is taken, whether the memory that is free holds photons (a stream of ``size``) and their
-        map, and ``beside`` bytes more. Raises ViewerError that names both; nothing where the driver has its own."""
-        request = size, grid.cells, settings.photon_map, settings.footprint, beside
-        if self._fits == request:  # most of it is taken by now
+    def check_memory(self, settings: Settings, grid: PhotonGrid, size: tuple[int, int], extra_bytes: int = 0) -> None:
+        """Raise ViewerError where free memory is less than photons (a stream of ``size``), their map and
+        ``extra_bytes`` will take. Checked for software drivers alone, whose textures are in main memory."""
+        request = size, grid.cells, settings.photon_map, settings.footprint, extra_bytes
+        if self._checked_request == request:  # most of it is taken by now
             return
         free = available() if self.device.software else None
         slots = size[0] * size[1]
-        needed = beside + slots * 16 * (PHOTON.texels + 2 * ENTRY.texels)  # the list, and its buffer
+        needed = extra_bytes + slots * 16 * (PHOTON.texels + 2 * ENTRY.texels)  # the list, and its buffer
         if settings.photon_map == "stencil":
             needed += routing_bytes(grid.cells, settings.footprint)
         else:
             needed += 16 * (2 * ENTRY.texels * slots + FIRST.texels * grid.cells)
         allocated = sum(stream.bytes for stream in self.streams.values())
         if free is not None and needed - allocated > free:
-            what = f"takes about {text(needed)} of memory, and {text(free)} are free"
+            what = f"takes about {bytes_text(needed)} of memory, and {bytes_text(free)} are free"
             hint = "take fewer --photons, --caustic-photons or --photon-bounces, or a coarser --photon-grid"
             raise ViewerError("photon map", what, hint)
-        self._fits = request
+        self._checked_request = request
 
     def order(self, photons: Stream, count: int, grid: PhotonGrid, settings: Settings) -> Job:
-        """Bring the photons of a stream's first ``count`` places to the cells."""
+        """The job that sorts the photons in the first ``count`` elements of a stream into the grid's cells."""
         entries = self.resources.stream("kept photons", ENTRY, photons.size)
         self._compaction = compaction = self._compaction or PhotonCompaction(self.device)
         self.stored = yield Host(lambda: compaction.run(photons, count, grid, entries))
         if settings.photon_map == "stencil":
-            routing = yield Host(lambda: self._router(grid.cells, settings))
+            routing = yield Host(lambda: self._stencil_routing(grid.cells, settings))
             yield from routing.make(photons, entries, self.stored, grid, settings.redistribution)
             self.streams = {"photons": photons, "footprints": routing.map, "routed_cells": routing.cells}
             self.uniforms = routing.uniforms
         else:
-            yield from self._sort(photons, entries, grid)
-        self.orders += 1
+            yield from self._sort_steps(photons, entries, grid)
+        self.build_count += 1
 
-    def _router(self, cells: int, settings: Settings) -> StencilRouting:
-        """The one of before, where it fits."""
+    def _stencil_routing(self, cells: int, settings: Settings) -> StencilRouting:
+        """The routing for this number of cells and settings: the one of the last call where it fits, else a new one."""
         fetched, routing = settings.photon_points == "fetch", self._routing
         if routing is None or (routing.count, routing.edge, routing.fetched) != (cells, settings.footprint, fetched):
             self._free_routing()
@@ -121,7 +120,8 @@ class PhotonCells:
             self._routing.release()
             self._routing = None
 
-    def _sort(self, photons: Stream, entries: Stream, grid: PhotonGrid) -> Job:
+    def _sort_steps(self, photons: Stream, entries: Stream, grid: PhotonGrid) -> Job:
+        """Sort ``entries`` by cell, and find each cell's first photon."""
         starts = self.resources.stream("first photons", FIRST, cell_size(grid.cells))
         size = list_size(self.stored)
         sort = self._sorting
@@ -135,7 +135,7 @@ class PhotonCells:
 
     def release(self) -> None:
         """Free memory that the resources do not own; the context must be current."""
-        self.streams, self._fits = {}, None
+        self.streams, self._checked_request = {}, None
         if self._sorting is not None:
             self._sorting.release()
             self._sorting = None
@@ -146,27 +146,25 @@ class PhotonCells:
 
 # -- the photon map of a scene, made when it is needed -----------------------------------------------------------------
 
-# Of a progressive estimate's first radius, in pixels; each sample's square is that much of the one's before
-# (C. Knaus and M. Zwicker, "Progressive Photon Mapping: A Probabilistic Approach", 2011, equation 15).
-EMISSION = tuple(
-    name for name, option in OPTIONS.items() if option.scope.emission
-)  # options by which photons are traced
-FIRST_PIXELS, SHRINKING = 4.0, 2 / 3
-CAUSTIC_SHARE = 1 / 2  # of a radius, for caustic photons where they are apart: they lie close together
-BUCKETS = 1 << 16  # of the hash
-EDGE, EDGE_STEPS = 1.5, 4  # of its cells, in greatest radii, rounded up to a power of the EDGE_STEPS-th root of 2
-NEAREST_SHARE = 1 / 20  # of the scene's diagonal: the greatest radius of an estimate of the nearest, unless told
-LEAST_PHOTONS = 1 << 12  # of a map of a part of them: fewer show nothing
-TOGETHER = 8  # steps of a map between two looks at the clock
-CELLS_ACROSS = 40  # of the grid, as published
-LARGEST_KEPT = 1 << 26  # bytes of the first sample's photons, to be kept beside those of a later one
+EMISSION_OPTIONS = tuple(name for name, option in OPTIONS.items() if option.scope.emission)  # photons depend on these
+# The radius of a progressive estimate's first sample, in pixels; and alpha, by which the square shrinks with each
+# sample (C. Knaus and M. Zwicker, "Progressive Photon Mapping: A Probabilistic Approach", 2011, equation 15).
+FIRST_RADIUS_PIXELS, RADIUS_ALPHA = 4.0, 2 / 3
+CAUSTIC_RADIUS_RATIO = 1 / 2  # to the radius of other photons: caustic ones are emitted more densely
+HASH_BUCKETS = 1 << 16
+CELL_RADII, CELL_STEPS_PER_OCTAVE = 1.5, 4  # edge of hashed cells in greatest radii, and steps it is rounded up to
+MAX_RADIUS_SHARE = 1 / 20  # of the scene's diagonal: default greatest radius of an estimate of nearest photons
+MIN_PHOTONS = 1 << 12  # in a reduced map: fewer show nothing
+STEPS_PER_EVENT = 8  # steps of a map between two events, at which callers look at the clock
+GRID_CELLS = 40  # along the scene's longest side, as published
+MAX_FIRST_SAMPLE_BYTES = 1 << 26  # of the first sample's photons, which up to this size stay beside a later one's
 
 
 def radius_share(sample: int) -> float:
-    """The radius of a ``sample`` (from 0 on) as a share of the first one's."""
+    """The radius of a progressive estimate in a ``sample``, from 0 on, relative to that in the first one."""
     squared = 1.0
     for k in range(1, sample + 1):
-        squared *= (k + SHRINKING) / (k + 1)
+        squared *= (k + RADIUS_ALPHA) / (k + 1)
     return math.sqrt(squared)
 
 
@@ -174,8 +172,9 @@ def radius_share(sample: int) -> float:
 class Emission:
     """The photons emitted for one map.
 
-    sets : how many photons, and kinds of `STORED` of them that go into the map. spheres : (S, 4), at which caustic ones
-    are aimed. frame : (width, height) of the stream of a frame. size : of that of all frames.
+    sets : pairs of a number of photons and the kinds of `STORED` among them that are stored. spheres : (S, 4), centre
+    and radius, that caustic photons are aimed at. frame : (width, height) of the stream of a set after one bounce.
+    size : of the stream of all sets and bounces.
     """
 
     sets: tuple[tuple[int, tuple[str, ...]], ...]
@@ -184,9 +183,9 @@ class Emission:
     size: tuple[int, int]
 
     @classmethod
-    def of(cls, settings: Settings, spheres: NDArray[np.float32]) -> Emission:
-        """The emission by the options: caustic photons are a group of their own where they are asked for and something
-        is specular."""
+    def from_settings(cls, settings: Settings, spheres: NDArray[np.float32]) -> Emission:
+        """The emission by the options: with a second set of caustic photons where they are requested and ``spheres``
+        bound something specular."""
         sets: tuple[tuple[int, tuple[str, ...]], ...] = ((settings.photons, tuple(STORED)),)
         if settings.caustic_photons and len(spheres):
             sets = (settings.photons, ("indirect",)), (settings.caustic_photons, ("caustic",))
@@ -195,62 +194,63 @@ class Emission:
         return cls(sets, spheres, (width, height), (width, rows * settings.photon_bounces))
 
     def fewer(self, part: int) -> Emission:
-        """A ``part``-th of the photons, in streams of the same size."""
-        sets = tuple((min(count, max(LEAST_PHOTONS, count // part)), kinds) for count, kinds in self.sets)
+        """An emission of 1 / ``part`` of the photons, but at least `MIN_PHOTONS` a set, in streams of the same size."""
+        sets = tuple((min(count, max(MIN_PHOTONS, count // part)), kinds) for count, kinds in self.sets)
         return replace(self, sets=sets)
 
-    def places(self, bounces: int) -> int:
-        """Places of the stream of all frames that photons are in, from the first on."""
+    def photon_slots(self, bounces: int) -> int:
+        """The number of elements, from the first on, that photons take in the stream of all frames."""
         width = self.frame[0]
         return sum(-(-count // width) for count, _ in self.sets) * bounces * width
 
     @property
-    def apart(self) -> bool:
-        """Whether caustic photons are sent apart."""
+    def separate_caustics(self) -> bool:
+        """Whether caustic photons are emitted as a set of their own."""
         return len(self.sets) > 1
 
     @property
-    def small(self) -> bool:
-        """Whether the first sample's photons are kept beside those of a later one."""
-        return PHOTON.texels * 16 * self.size[0] * self.size[1] <= LARGEST_KEPT
+    def keeps_first_sample(self) -> bool:
+        """Whether the first sample's photons are small enough to be kept beside those of a later sample."""
+        return PHOTON.texels * 16 * self.size[0] * self.size[1] <= MAX_FIRST_SAMPLE_BYTES
 
     @property
     def photons(self) -> int:
-        """How many are sent."""
+        """The number of photons emitted, of all sets."""
         return sum(count for count, _ in self.sets)
 
 
 class PhotonMap:
-    """The photons of a scene and their map. Photons are kept until the scene's version or settings change, and for a
-    progressive estimate until the next sample but one after the first, whose photons stay for the next picture; their
-    order by cells is kept until the grid changes, too.
+    """The photons of a scene and their map, each rebuilt when it is needed and out of date.
 
-    Where something is specular, caustic photons are sent apart from the others, aimed at it.
+    Photons hold until the scene's version or the settings of emission change; for a progressive estimate each sample
+    has others, and the first one's are kept for the next picture. Their order by cells holds until the grid changes.
 
-    traced : how often, so far. sent : photons of the last time. cells : photons by cells of ``grid``.
+    trace_count : how often photons were traced. emitted : their number the last time. cells : by cells of ``grid``.
     """
 
     def __init__(self, scene: GpuScene) -> None:
         self.scene = scene
         self.cells = PhotonCells(scene.device, scene.resources)
         self.grid = PhotonGrid.over((0, 0, 0), (1, 1, 1), (1, 1, 1))
-        self.traced = self.sent = 0
-        self._map: tuple[Any, ...] = ()  # of what settings the order by cells is
+        self.trace_count = self.emitted = 0
+        self._map_key: tuple[Any, ...] = ()  # the settings of the order by cells
         self._specular = SpecularBounds()
-        self._aims: tuple[Scene, NDArray[np.float32]] | None = None  # spheres of what is specular, of a scene
-        self._traced: dict[str, tuple[Any, ...]] = {}  # streams of photons -> sample, sets and options of theirs
-        self._mapped = ""  # the stream whose photons are in the map
-        self._version = scene.version  # of which all of that is
+        self._specular_spheres: tuple[Scene, NDArray[np.float32]] | None = (
+            None  # a scene, and spheres around its specular objects
+        )
+        self._traced_keys: dict[str, tuple[Any, ...]] = {}  # stream of photons -> their sample, sets and options
+        self._mapped_stream = ""  # the stream whose photons are in the map
+        self._version = scene.version  # of the scene whose photons these are
 
     @property
     def streams(self) -> dict[str, Stream]:
-        """Those of `raystream.kernels.photons.MAPS`, after `make`; none where there is no map of the scene as it is."""
+        """The streams of `raystream.kernels.photons.MAPS`, after `make`; empty where the map is of a former scene."""
         return self.cells.streams if self._version == self.scene.version else {}
 
     @property
-    def sorted(self) -> int:
-        """How often photons were brought to their cells, so far."""
-        return self.cells.orders
+    def build_count(self) -> int:
+        """How often photons were sorted into their cells, so far."""
+        return self.cells.build_count
 
     @property
     def stored(self) -> int:
@@ -258,69 +258,65 @@ class PhotonMap:
         return self.cells.stored
 
     def ready(self, settings: Settings) -> bool:
-        """Whether `make` will run without compiling. Photons of another light or scene are traced by the same
-        machines."""
+        """Whether `make` will run without compiling."""
         size = self._emission(settings).frame
-        machines = [self.scene.machines.get(key) for key in _keys(self.scene.prepared, settings, size)]
-        return self.cells.orders > 0 and all(machine is not None and machine.warmed for machine in machines)
+        machines = [self.scene.machines.get(key) for key in _machine_keys(self.scene.prepared, settings, size)]
+        return self.cells.build_count > 0 and all(machine is not None and machine.warmed for machine in machines)
 
     def make(
         self, settings: Settings, camera: Camera, height: int, sample_index: int, part: int = 1
     ) -> Iterator[float]:
-        """The map for a sample (its index is from 0 on) of a picture of ``height`` pixels; nothing where it is there.
+        """Make the map for sample ``sample_index``, from 0 on, of a picture of ``height`` pixels, unless it is made.
 
-        part : beyond 1 photons of any sample will do, and where there are none, a ``part``-th of them: motion shows
-        soon.
-        Yields the share that is done. Raises ViewerError for more photons than a texture holds.
+        part : where above 1, any sample's photons serve, or else 1 / ``part`` of this one's: for pictures in motion.
+        Yields estimates of the share that is done. Raises ViewerError for more photons than a texture holds.
         """
         if self._version != self.scene.version:
             self.forget()
         prepared, emission = self.scene.prepared, self._emission(settings)
         sample = sample_index if settings.estimate == "progressive" else 0
-        common = settings.final_gather > 0, *(settings[name] for name in EMISSION)
-        name = "photons" if sample and emission.small else "photons of the first sample"
+        common = settings.final_gather > 0, *(settings[name] for name in EMISSION_OPTIONS)
+        name = "photons" if sample and emission.keeps_first_sample else "photons of the first sample"
         if part > 1:
-            entry = self._traced.get(self._mapped)
+            entry = self._traced_keys.get(self._mapped_stream)
             if entry is not None and entry[2:] == common:
-                name, (sample, sets) = self._mapped, entry[:2]
+                name, (sample, sets) = self._mapped_stream, entry[:2]
                 emission = replace(emission, sets=sets)
             else:
                 emission = emission.fewer(part)
         key = sample, emission.sets, *common
-        maps = 2 if emission.apart and settings.estimate != "published" else 1
+        maps = 2 if emission.separate_caustics and settings.estimate != "published" else 1
         grid = _grid(prepared, settings, camera, height, sample_index, maps)
-        traced = self._traced.get(name) == key
+        traced = self._traced_keys.get(name) == key
         ordered = grid, map_settings(settings)
-        if traced and name == self._mapped and ordered == (self.grid, self._map):
+        if traced and name == self._mapped_stream and ordered == (self.grid, self._map_key):
             return
-        self._mapped = ""
+        self._mapped_stream = ""
         if not traced:
-            self._traced.pop(name, None)
-        steps = self.scene.executor.run(self._steps(settings, sample, grid, emission, name))
-        for count, _ in enumerate(_grouped(steps)):
+            self._traced_keys.pop(name, None)
+        steps = self.scene.executor.run(self._map_steps(settings, sample, grid, emission, name))
+        for count, _ in enumerate(_every_nth(steps)):
             yield 1 - 1 / (1 + 0.05 * count)
-        self._traced[name] = key
-        self._mapped, (self.grid, self._map) = name, ordered
+        self._traced_keys[name] = key
+        self._mapped_stream, (self.grid, self._map_key) = name, ordered
 
     def uniforms(self, settings: Settings, camera: Camera, height: int, sample_index: int = 0) -> dict[str, Any]:
-        """The uniforms of the radiance estimate in a sample (its index is from 0 on) of a picture of ``height``
-        pixels."""
-        common = settings.photon_filter, settings.final_gather, CAUSTIC_SHARE if self.grid.kinds > 1 else 1.0
+        """The uniforms of the radiance estimate, the grid and the map, for sample ``sample_index``, from 0 on, of a
+        picture of ``height`` pixels."""
+        common = settings.photon_filter, settings.final_gather, CAUSTIC_RADIUS_RATIO if self.grid.kinds > 1 else 1.0
         if settings.estimate == "progressive":
-            radius, footprint = (
-                value * radius_share(sample_index) for value in _first_radius(settings, camera, height)
-            )
-            estimate = RadianceEstimate(None, radius, True, camera.origin, footprint, *common)
+            share, (radius, footprint) = radius_share(sample_index), _first_radius(settings, camera, height)
+            estimate = RadianceEstimate(None, radius * share, True, camera.origin, footprint * share, *common)
         else:
             low, high = np.asarray(self.scene.prepared.scene.bounds(ground=False), np.float64)
-            radius = settings.photon_radius or NEAREST_SHARE * float(np.linalg.norm(high - low))
+            radius = settings.photon_radius or MAX_RADIUS_SHARE * float(np.linalg.norm(high - low))
             exact = settings.estimate == "nearest"
             estimate = RadianceEstimate(settings.nearest, radius, exact, camera.origin, 0.0, *common)
         return {**estimate.uniforms, **self.grid.uniforms, **self.cells.uniforms}
 
     def remark(self, settings: Settings) -> str:
-        """A remark where the last picture's map holds no photon; else nothing."""
-        if not settings.picture_program.maps_photons or not self.traced or self.stored:
+        """A remark for the user where the last picture's map is empty; else an empty text."""
+        if not settings.picture_program.maps_photons or not self.trace_count or self.stored:
             return ""
         lighting = self.scene.prepared.lighting
         if not lighting.listed.count and not lighting.listed.environment_levels:
@@ -328,35 +324,42 @@ class PhotonMap:
         return "no photon is in the map: no light comes to a surface that is not a mirror or glass, but directly"
 
     def _emission(self, settings: Settings) -> Emission:
-        """The photons to emit."""
+        """The photons to emit by the settings, caustic ones towards the scene's specular objects."""
         scene = self.scene.prepared.scene
-        if self._aims is None or self._aims[0] is not scene:
-            self._aims = scene, self._specular.of(scene)
-        return Emission.of(settings, self._aims[1])
+        if self._specular_spheres is None or self._specular_spheres[0] is not scene:
+            self._specular_spheres = scene, self._specular.of(scene)
+        return Emission.from_settings(settings, self._specular_spheres[1])
 
-    def _steps(self, settings: Settings, sample_index: int, grid: PhotonGrid, emission: Emission, name: str) -> Job:
-        """All that is to be done, or where the photons are in the stream of that name already, their order alone."""
+    def _map_steps(self, settings: Settings, sample_index: int, grid: PhotonGrid, emission: Emission, name: str) -> Job:
+        """The job of a map: trace photons into the stream ``name``, unless they are in it, and sort them into
+        ``grid``."""
         width, height = emission.size
-        if max(width, height) > self.scene.device.max_texture or width * height > LARGEST_INTEGER:  # places are floats
+        if (
+            max(width, height) > self.scene.device.max_texture or width * height > LARGEST_INTEGER
+        ):  # addresses are floats
             what = f"{emission.photons:,} photons that come to {settings.photon_bounces} surfaces are too many"
             raise ViewerError("photon map", what, "take fewer --photons, --caustic-photons or --photon-bounces")
         frame = emission.frame[0] * emission.frame[1]
-        beside = frame * 16 * (PIXEL.texels + 2 * sum(record.texels for record in (RAY, PATH, PHOTON)))  # lent, and own
-        if settings.estimate == "progressive" and emission.small:  # the first sample's photons are kept
-            beside += 16 * PHOTON.texels * width * height
-        self.cells.check_memory(settings, grid, emission.size, beside)
+        # Streams of a frame: lent to the machines, and the machines' own.
+        extra_bytes = frame * 16 * (PIXEL.texels + 2 * sum(record.texels for record in (RAY, PATH, PHOTON)))
+        if settings.estimate == "progressive" and emission.keeps_first_sample:  # the first sample's photons are kept
+            extra_bytes += 16 * PHOTON.texels * width * height
+        self.cells.check_memory(settings, grid, emission.size, extra_bytes)
         current = self.cells.streams.get("photons")
-        if current is not None and current.size != (width, height):  # it ends where another size takes its place
+        if current is not None and current.size != (
+            width,
+            height,
+        ):  # the stream is freed where another size replaces it
             self.cells.streams = {}
         photons = self.scene.resources.stream(name, PHOTON, (width, height))
-        if name not in self._traced:
+        if name not in self._traced_keys:
             yield TimedStage("trace photons")
-            yield from self._trace(settings, sample_index, photons, emission)
+            yield from self._trace_steps(settings, sample_index, photons, emission)
         yield TimedStage("build grid")
-        yield from self.cells.order(photons, emission.places(settings.photon_bounces), grid, settings)
+        yield from self.cells.order(photons, emission.photon_slots(settings.photon_bounces), grid, settings)
 
-    def _trace(self, settings: Settings, sample_index: int, photons: Stream, emission: Emission) -> Job:
-        """The frames of photons, one below the other."""
+    def _trace_steps(self, settings: Settings, sample_index: int, photons: Stream, emission: Emission) -> Job:
+        """Trace each set of photons bounce by bounce; their frames follow each other in the rows of ``photons``."""
         prepared, resources, size = self.scene.prepared, self.scene.resources, emission.frame
         low, high = np.asarray(bounds_in_motion(prepared.scene), np.float64)
         middle, radius = (low + high) / 2, max(float(np.linalg.norm(high - low)) / 2, 1e-18)
@@ -365,82 +368,86 @@ class PhotonMap:
             name: resources.stream(f"photon {name}", record, size)
             for name, record in (("ray", RAY), ("path", PATH), ("photon", PHOTON), ("media", prepared.surfaces.media))
         }
-        least = 0 if settings.final_gather else 1  # a gather's rays come to surfaces without shadow rays
+        least = (
+            0 if settings.final_gather else 1
+        )  # final gather needs directly lit photons, too: it traces no shadow rays
         common: dict[str, Any] = {"width": size[0], "spheres": emission.spheres, "least": least}
         yield Draw(lambda: self.scene.pixels.fill(pixel, (slice(0, size[1]), slice(0, size[0]))))
-        if emission.places(settings.photon_bounces) < photons.size[0] * photons.size[1]:
-            yield Clear(photons)  # places that fewer photons leave alone hold none of before
+        if emission.photon_slots(settings.photon_bounces) < photons.size[0] * photons.size[1]:
+            yield Clear(photons)  # a reduced set leaves rows with photons of before
         row = 0
-        emission_key, frame_key = _keys(prepared, settings, size)
+        emission_key, frame_key = _machine_keys(prepared, settings, size)
         levels = LEVELS[prepared.structure.levels]
         program = photon_frame(levels, prepared.dispersive, prepared.absorbing, prepared.nested)
         for count, kinds in emission.sets:
             sent = PhotonPass(middle, radius, sample_index, count, settings.photon_bounces, kinds=kinds, **common)
             uniforms = {**sent.uniforms, **sampler_uniforms(settings.seed), "path_smooth": SMOOTH_OF_TREES}
             rows = -(-count // size[0])
-            yield Clear(frame["photon"])  # where there are fewer photons than places
-            lent = {"pixel": pixel, "ray": frame["ray"], "path": frame["path"]}
-            machine = yield Run(photon_emission(), (emission_key, settings), size, count, lent, uniforms)
+            yield Clear(frame["photon"])  # the last row may have elements without photons
+            shared_streams = {"pixel": pixel, "ray": frame["ray"], "path": frame["path"]}
+            machine = yield Run(photon_emission(), (emission_key, settings), size, count, shared_streams, uniforms)
             machine.warmed = True
             yield Clear(frame["media"])  # light begins outside of all volumes
             for _ in range(settings.photon_bounces):
-                machine = yield Run(program, (frame_key, settings), size, count, {**lent, **frame}, uniforms)
+                machine = yield Run(program, (frame_key, settings), size, count, {**shared_streams, **frame}, uniforms)
                 machine.warmed = True
                 yield Copy(photons, frame["photon"], (0, row), (size[0], rows), back=True)
                 row += rows
-        self.traced, self.sent = self.traced + 1, emission.photons
+        self.trace_count, self.emitted = self.trace_count + 1, emission.photons
 
     def forget(self) -> None:
-        """Discard the photons; they are traced again when they are needed."""
-        self._mapped, self.cells.streams, self._version = "", {}, self.scene.version
-        self._traced.clear()
+        """Discard photons and map; `make` traces them again."""
+        self._mapped_stream, self.cells.streams, self._version = "", {}, self.scene.version
+        self._traced_keys.clear()
 
     def release(self) -> None:
-        """Free memory that the resources do not own; the map is made, and its shaders compiled, again when it is
-        needed."""
+        """Free what the resources do not own; `make` builds the map, and compiles its shaders, again."""
         self.forget()
         with self.scene.device.current():
             self.cells.release()
         self.cells = PhotonCells(self.scene.device, self.scene.resources)
 
 
-def _grouped(steps: Iterator[float]) -> Iterator[float]:
-    """Every `TOGETHER`-th: the passes of a sort are small, and many."""
-    return (fraction for index, fraction in enumerate(steps) if index % TOGETHER == 0)
+def _every_nth(steps: Iterator[float]) -> Iterator[float]:
+    """Every `STEPS_PER_EVENT`-th fraction: a sort has many small passes."""
+    return (fraction for index, fraction in enumerate(steps) if index % STEPS_PER_EVENT == 0)
 
 
-def _keys(prepared: PreparedScene, settings: Settings, size: tuple[int, int]) -> tuple[Key, Key]:
-    """The keys of the machines that emit photons, and that trace a frame of them, in streams of that size."""
+def _machine_keys(prepared: PreparedScene, settings: Settings, size: tuple[int, int]) -> tuple[Key, Key]:
+    """The keys of the two machines that emit photons, and that trace one bounce of them, in streams of ``size``."""
     form = "photons", prepared.dispersive, prepared.absorbing, prepared.nested
     common = size, False, settings.passes, settings.sampler
     return Key(("emission",), *common), Key(form, *common)
 
 
 def _first_radius(settings: Settings, camera: Camera, height: int) -> tuple[float, float]:
-    """The first radius of a progressive estimate: scene units, and a share of the distance from the eye."""
+    """The first radius of a progressive estimate: a part in scene units, and one per unit of distance from the
+    camera."""
     if settings.photon_radius:
         return settings.photon_radius, 0.0
     pixel = camera.pixel(height)
-    if isinstance(camera.projection, Orthographic):  # is as wide everywhere
-        return FIRST_PIXELS * pixel, 0.0
-    return 0.0, FIRST_PIXELS * pixel
+    if isinstance(camera.projection, Orthographic):  # a pixel has one size everywhere
+        return FIRST_RADIUS_PIXELS * pixel, 0.0
+    return 0.0, FIRST_RADIUS_PIXELS * pixel
 
 
 def _grid(
     prepared: PreparedScene, settings: Settings, camera: Camera, height: int, sample_index: int, kinds: int
 ) -> PhotonGrid:
-    """For a number of kinds of photons. Cells of a fortieth of the scene, or, of a progressive estimate, a little
-    larger than its greatest radius; in steps, so that the map lasts while the camera moves a little."""
+    """The grid of a map of ``kinds`` kinds of photons: `GRID_CELLS` cells along the scene, or for a progressive
+    estimate hashed cells a little larger than its greatest radius, in steps, so that small moves of the camera keep
+    the map."""
     low, high = np.asarray(bounds_in_motion(prepared.scene), np.float64)
     widest = max(float((high - low).max()), 1e-18)
     if settings.estimate != "progressive":
         if settings.photon_grid is not None:
             return PhotonGrid.over(low, high, settings.photon_grid, kinds)
-        edge = max(float(np.ptp(prepared.scene.bounds(ground=False), axis=0).max()), 1e-3 * widest) / CELLS_ACROSS
+        edge = max(float(np.ptp(prepared.scene.bounds(ground=False), axis=0).max()), 1e-3 * widest) / GRID_CELLS
         return PhotonGrid.over(low, high, np.maximum(1, np.ceil((high - low) / edge - 1e-3)).astype(int), kinds)
     radius, footprint = _first_radius(settings, camera, height)
     corners = np.stack(np.meshgrid(*np.stack([low, high], 1), indexing="ij"), -1).reshape(-1, 3)
     farthest = float(np.linalg.norm(corners - np.asarray(camera.origin, np.float64), axis=1).max())
     radius = (radius + footprint * farthest) * radius_share(sample_index)
-    edge = 2.0 ** (math.ceil(EDGE_STEPS * math.log2(max(EDGE * radius, 1e-6 * widest))) / EDGE_STEPS)
-    return PhotonGrid.hashed(low, edge, BUCKETS, kinds)
+    octaves = math.log2(max(CELL_RADII * radius, 1e-6 * widest))
+    edge = 2.0 ** (math.ceil(CELL_STEPS_PER_OCTAVE * octaves) / CELL_STEPS_PER_OCTAVE)
+    return PhotonGrid.hashed(low, edge, HASH_BUCKETS, kinds)

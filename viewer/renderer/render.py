@@ -29,17 +29,17 @@ from raystream.renderer.inputs.camera import fitted, view_notes
 from raystream.renderer.inputs.hit_attributes import PosedFrame
 from raystream.renderer.inputs.settings import NAMES, Settings, unknown_keyword
 from raystream.renderer.layers import (
-    SEEN,
+    HIT_FIELDS,
     HitLayers,
     bounce_layers,
-    cast_layers,
+    can_sort_light,
     checked_layers,
-    feature_layers,
-    path_layers,
-    sorts_light,
+    write_cast_layers,
+    write_feature_layers,
+    write_path_layers,
 )
 from raystream.renderer.sampling.denoising import (
-    LEAST_TOLERANCE,
+    DEFAULT_TOLERANCE,
     TOLERANCE,
     check_denoiser,
     denoised,
@@ -47,7 +47,7 @@ from raystream.renderer.sampling.denoising import (
     feature_samples,
     features_of,
 )
-from raystream.renderer.sampling.partial_film import FilmPart, check_ranges, check_whole, film_by_ranges
+from raystream.renderer.sampling.partial_film import FilmPart, check_fixed_samples, check_ranges, film_by_ranges
 from raystream.renderer.sampling.parts import RendererParts
 from raystream.renderer.sampling.picture import FEATURE_LAYERS, Picture, Report
 from raystream.renderer.sampling.picture_metadata import picture_facts, sample_settings
@@ -71,7 +71,7 @@ class PictureRequest:
     film: Film | None = None
     state: Checkpoint | None = None
     denoiser: str = "none"
-    shown: bool = False  # denoised where it is looked at alone
+    denoises_display: bool = False  # 8-bit files and notebooks show it denoised, and ``linear`` keeps its noise
 
 
 def check_keywords(names: Iterable[str]) -> None:
@@ -92,13 +92,12 @@ def picture_request(
     stats: bool = False,
     state: Checkpoint | None = None,
 ) -> PictureRequest:
-    """A checked request.
+    """The checked arguments of `raystream.Renderer.render`.
 
-    limits : the options spp, time, error and quality. continuation : samples to go on from, and how they are summed:
-    resume, sample_range and film. denoise : in place of the settings'; None: theirs.
+    limits : spp, time, error and quality. continuation : resume, sample_range and film. denoise : None: by the
+    renderer's settings.
 
-    Raises ViewerError for values out of range, and for those that the program, its denoiser or the memory do not
-    allow.
+    Raises ViewerError for values out of range, and for those that the program, its denoiser or the memory do not allow.
     """
     names = checked_layers(renderer, check("layers", layers, WORDS))
     if not isinstance(stats, (bool, np.bool_)):
@@ -107,12 +106,19 @@ def picture_request(
     pixels: tuple[int, int] = check("size", size)
     settings = renderer.settings if denoise is None else renderer.settings.replace(denoise=denoise)
     quality = limits["quality"] if renderer.progressive else None
-    shown = renderer.progressive and all(value is None for value in (*limits.values(), *continuation.values()))
-    denoiser = denoiser_of(settings, DEFAULT_QUALITY if shown else quality)
-    stop = stop_of(**limits, tolerance=TOLERANCE.get(denoiser, LEAST_TOLERANCE))
-    shown = shown and settings.denoise == "auto"
+    by_default = renderer.progressive and all(value is None for value in (*limits.values(), *continuation.values()))
+    denoiser = denoiser_of(settings, DEFAULT_QUALITY if by_default else quality)
+    stop = stop_of(**limits, tolerance=TOLERANCE.get(denoiser, DEFAULT_TOLERANCE))
+    denoises_display = by_default and settings.denoise == "auto"
     request = PictureRequest(
-        pixels, stop, names, bool(stats), **continuation, state=state, denoiser=denoiser, shown=shown
+        pixels,
+        stop,
+        names,
+        bool(stats),
+        **continuation,
+        state=state,
+        denoiser=denoiser,
+        denoises_display=denoises_display,
     )
     _check_request(renderer, request, settings)
     return request
@@ -123,7 +129,7 @@ def _check_request(renderer: RendererParts, request: PictureRequest, settings: S
     progressive = renderer.progressive
     if request.sample_range is not None:
         check_ranges(renderer, "--sample-range")
-        check_whole(request.stop, "--sample-range")
+        check_fixed_samples(request.stop, "--sample-range")
     if not progressive and request.resume is not None:
         raise ViewerError("--resume", f"program {settings.program} adds no samples", "take --program path")
     check_denoiser(settings, progressive)
@@ -131,7 +137,7 @@ def _check_request(renderer: RendererParts, request: PictureRequest, settings: S
 
 
 def render_picture(renderer: RendererParts, request: PictureRequest, progress: Report | None = None) -> Picture:
-    """The picture that is asked for. Raises ViewerError for a file that cannot be resumed."""
+    """Render the requested picture with its layers. Raises ViewerError for a file that cannot be resumed."""
     film, state, drivers = request.film, request.state, renderer.device.driver
     if film is None and request.resume is not None:
         film, drivers = resumed_film(renderer, request.resume, request.size, state)
@@ -141,17 +147,17 @@ def render_picture(renderer: RendererParts, request: PictureRequest, progress: R
     if "triangle" in layers and renderer.prepared.starts[-1] > np.iinfo(np.int32).max:
         layers["triangle"] = layers["triangle"].astype(np.int64)
     sampled_layers = layers if renderer.progressive else {}
-    placed = HitLayers(renderer.prepared, layers, request.size, renderer.progressive)
-    ranged: Stats | None = None
+    hit_layers = HitLayers(renderer.prepared, layers, request.size, renderer.progressive)
+    range_stats: Stats | None = None
     if request.sample_range is not None:
-        ranged = Stats()
+        range_stats = Stats()
         film = film_by_ranges(
             renderer,
             FilmPart(request.size, request.stop.spp),
             request.sample_range,
             film,
             state=state,
-            stats=ranged,
+            stats=range_stats,
             progress=progress,
         )
     session = Session(
@@ -161,49 +167,50 @@ def render_picture(renderer: RendererParts, request: PictureRequest, progress: R
         film=film,
         state=state,
         counting=request.counting,
-        layers={} if renderer.progressive else placed.traced(layers),
-        sorts_light=film is None and not request.counting and sorts_light(renderer, layers),
+        layers={} if renderer.progressive else hit_layers.cast_layers(layers),
+        sorts_light=film is None and not request.counting and can_sort_light(renderer, layers),
     )
     try:
-        if ranged is not None:
-            session.stats.add(ranged)
+        if range_stats is not None:
+            session.stats.add(range_stats)
         session.finish(progress=progress)
         with session.saving():
             if "bounce" in request.layers:
                 layers = {**layers, **bounce_layers(renderer, session.size, session.samples, progress)}
             features = {name: layers[name] for name in FEATURE_LAYERS if name in sampled_layers}
             denoiser = request.denoiser
-            clean = _features(renderer, session, features, placed, denoiser, progress) if session.samples else None
-            summed = session.convergence.film.buffer
-            done = {*features, "samples", *(path_layers(renderer, summed, sampled_layers, progress) if summed else ())}
-            unfilled = {name: layer for name, layer in sampled_layers.items() if name not in done}
-            cast = placed.traced(unfilled) if renderer.progressive else {}
+            clean = _features(renderer, session, features, hit_layers, denoiser, progress) if session.samples else None
+            film_buffer, written = session.convergence.film.buffer, {*features, "samples"}
+            if film_buffer:
+                written |= write_path_layers(renderer, film_buffer, sampled_layers, progress)
+            unwritten = {name: layer for name, layer in sampled_layers.items() if name not in written}
+            cast = hit_layers.cast_layers(unwritten) if renderer.progressive else {}
             if cast:
-                cast_layers(renderer, request.size, cast, request.counting, progress)
+                write_cast_layers(renderer, request.size, cast, request.counting, progress)
         picture = session.picture(request.denoiser)
         samples = np.ones(request.size[::-1], np.int32) if picture.film is None else picture.film.count
-        placed.fill(renderer.camera, samples, renderer.last_frame() if renderer.last_frame is not None else None)
+        hit_layers.write(renderer.camera, samples, renderer.last_frame() if renderer.last_frame is not None else None)
         if "motion" in layers:
             renderer.last_frame = partial(PosedFrame, renderer.prepared.scene, renderer.camera)
         if "samples" in sampled_layers and picture.film is not None:
             layers["samples"] = picture.film.count.astype(np.int32)
     finally:
         session.release()
-    if clean is not None and request.shown:
+    if clean is not None and request.denoises_display:
         picture.shown = clean, request.denoiser
     elif clean is not None:
         layers[NOISY.name], picture.linear = picture.linear, clean
         picture.metadata["denoised"] = picture.stats.facts["denoised"] = request.denoiser
     picture.layers, picture.metadata[DRIVER] = layers, drivers
-    picture.metadata |= placed.metadata()
-    picture.layer_remarks = placed.remarks()
+    picture.metadata |= hit_layers.metadata()
+    picture.layer_remarks = hit_layers.remarks()
     return picture
 
 
 @contextmanager
 def framed(renderer: RendererParts, size: tuple[int, int]) -> Iterator[None]:
-    """For pictures of ``size`` (width, height) within the block: the renderer's camera, where it is a framing of the
-    scene, has all of it in view."""
+    """A context in which the renderer's camera, where it is the default view, frames the scene for pictures of ``size``
+    (width, height)."""
     camera = renderer.camera
     renderer.camera = fitted(camera, renderer.settings, renderer.prepared.scene, size)
     try:
@@ -213,7 +220,7 @@ def framed(renderer: RendererParts, size: tuple[int, int]) -> Iterator[None]:
 
 
 def remarks_on(renderer: RendererParts) -> list[str]:
-    """See `raystream.Renderer.notes`."""
+    """Remarks for the user, as of `raystream.Renderer.notes`."""
     settings, camera, prepared, device = renderer.settings, renderer.camera, renderer.prepared, renderer.device
     gpu_scene = renderer.gpu_scene
     notes = [device.remark] if device.remark else []
@@ -224,12 +231,12 @@ def remarks_on(renderer: RendererParts) -> list[str]:
     if settings.rebuild == ON_DEVICE and prepared.structure.name != "grid":
         notes.append(f"--rebuild {ON_DEVICE} serves --accel grid alone, and not {prepared.structure.name}")
     states = gpu_scene.program(settings, "rays").states
-    lit = any("environment_radiance" in state.kernel.needs for state in states)
-    return [*notes, *(prepared.lighting.notes if lit else [])]
+    has_lighting = any("environment_radiance" in state.kernel.needs for state in states)
+    return [*notes, *(prepared.lighting.notes if has_lighting else [])]
 
 
 def checkpoint_of(renderer: RendererParts, path: str | Path) -> Checkpoint | None:
-    """See `raystream.Renderer.checkpoint`."""
+    """The state file of a render to ``path``, as of `raystream.Renderer.checkpoint`."""
     if not renderer.progressive or is_stream(path):
         return None
     facts = {key: str(value) for key, value in picture_facts(renderer).items()}
@@ -237,21 +244,23 @@ def checkpoint_of(renderer: RendererParts, path: str | Path) -> Checkpoint | Non
 
 
 def centre_layers(renderer: RendererParts, size: tuple[int, int], names: Sequence[str]) -> dict[str, NDArray]:
-    """Layers of ``size`` (width, height) at pixels' centres, by the ray caster, whatever the program: those of hits and
-    of surfaces by their names in `raystream.film.layers.LAYERS`."""
+    """Layers of hits and surfaces, by their ``names`` in `raystream.film.layers.LAYERS`, of ``size`` (width, height),
+    at the pixels' centres: by the ray caster, whatever the program."""
     layers: dict[str, NDArray] = {name: LAYERS[name].empty(*size[::-1]) for name in names}
-    placed = HitLayers(renderer.prepared, layers, size, False)
-    cast_layers(renderer, size, placed.traced(layers), False)
-    placed.fill(renderer.camera, np.ones(size[::-1], np.int32))
+    hit_layers = HitLayers(renderer.prepared, layers, size, False)
+    write_cast_layers(renderer, size, hit_layers.cast_layers(layers), False)
+    hit_layers.write(renderer.camera, np.ones(size[::-1], np.int32))
     return layers
 
 
 def resumed_film(
     renderer: RendererParts, path: str, size: tuple[int, int], state: Checkpoint | None
 ) -> tuple[Film | None, str]:
-    """The film of a file to go on from, and the drivers of its samples once those of this one join them. path :
-    auto is the state file of a stopped render with that ``state``, if any. Raises ViewerError for a file of another
-    picture."""
+    """The film of the file at ``path`` to resume, and the drivers of its samples and this device's.
+
+    path : auto is the state file of a stopped render with that ``state``, if there is one; else there is no film.
+    Raises ViewerError for a file of another picture.
+    """
     if path == BEST_STATE:
         if state is None:
             raise ViewerError("--resume auto", "needs a state to look for", "give state=renderer.checkpoint(path)")
@@ -271,44 +280,46 @@ def _features(
     renderer: RendererParts,
     session: Session,
     layers: dict[str, NDArray],
-    placed: HitLayers,
+    hit_layers: HitLayers,
     denoiser: str,
     progress: Report | None,
 ) -> NDArray[np.float32] | None:
-    """Fill the feature layers of a session's samples, and the picture denoised, (H, W, 3), unless by none.
+    """Write the feature ``layers`` of a session's samples; returns the denoised picture (H, W, 3), None without
+    denoiser.
 
-    Layers are averages over all samples, without a floor that is not seen; a denoiser makes do with fewer, and wants
-    the floor. placed : receives each sample's hits, where it counts them.
+    Layers are means over all samples, without the invisible floor of shadows; a denoiser needs fewer samples, and the
+    floor. hit_layers : counts each sample's hits, if it does so.
     """
-    film, clean = session.convergence.film.buffer, denoiser != "none"
+    film, denoises = session.convergence.film.buffer, denoiser != "none"
     if film is None:
         return None
     guide_samples, on_sample = feature_samples(session.samples), None
-    if layers or placed.sampled:
+    if layers or hit_layers.counts_samples:
         samples = session.samples if layers else guide_samples
-        if placed.sampled:
+        if hit_layers.counts_samples:
             with renderer.device.current():
                 counts = film.fields(("count",))["count"]
             samples = int(counts.max())
 
             def on_sample(buffer: Buffer, sample: int) -> None:
-                placed.see(buffer.fields(SEEN), counts > sample)
+                hit_layers.count_sample(buffer.fields(HIT_FIELDS), counts > sample)
 
         backdrop = renderer.prepared.lighting.backdrop
-        guides = (backdrop is None or backdrop.floor is None) and not renderer.prepared.surfaces.blend
+        suits_denoiser = (backdrop is None or backdrop.floor is None) and not renderer.prepared.surfaces.blend
         with features_of(renderer, session.size, samples, progress, on_sample, floor=False) as features:
             if layers:
-                feature_layers(features, layers)
-            if clean and guides:  # they guide the denoiser, too
+                write_feature_layers(features, layers)
+            if denoises and suits_denoiser:
                 return denoised(renderer, film, features, denoiser)
-    if not clean:
+    if not denoises:
         return None
     with features_of(renderer, session.size, guide_samples, progress, layered=True) as features:
         return denoised(renderer, film, features, denoiser)
 
 
 def _drivers(path: str, before: str, now: str) -> str:
-    """The drivers of a picture's samples, once those of this one join them; ``before``: of the file, if it says."""
+    """The names of the drivers of a resumed picture's samples, joined by "; ". before : those in its file; empty
+    where it has none. now : this device's. Warns where that is another one."""
     names = before.split("; ") if before else []
     if names and now not in names:
         text = f"{path}: rendered by {before} so far, and now by {now}: as good a picture, but with bits of its own"

@@ -30,7 +30,14 @@ from raystream.renderer.render import (
 from raystream.renderer.sampling.picture import Picture, Report
 from raystream.renderer.sampling.ray_queries import Hits, RayQueries, pack_rays
 from raystream.renderer.sampling.sampler import Sampler
-from raystream.renderer.scene_update import ShownScene, deformed, first_scene, placed, scene_request, show_scene
+from raystream.renderer.scene_update import (
+    ShownScene,
+    checked_transforms,
+    first_scene,
+    scene_request,
+    show_scene,
+    with_deformed_mesh,
+)
 from raystream.scene.scene import Scene
 from raystream.stream.declare.program import Program
 from raystream.stream.gl.device import Device, in_one_switch
@@ -75,33 +82,33 @@ class Renderer:
         progress: Report | None = None,
         **options: Unpack[RendererKeywords],
     ) -> None:
-        chosen: dict[str, Any] = {**options}
+        requested: dict[str, Any] = {**options}
         if device is not None and not isinstance(device, Device):
-            chosen["device"] = device
-        first = first_scene(scene, settings, chosen, progress)
+            requested["device"] = device
+        first = first_scene(scene, settings, requested, progress)
         self.settings, self.camera, self._source = first.settings, first.camera, first.source
         opened = device if isinstance(device, Device) else tuned_device(self.settings)
         self.last_frame: Callable[[], PosedFrame] | None = None
         self.lock = FairLock(opened.check)  # the same for all devices that `revive` may open
-        self._own(GpuScene(opened, first.prepared))
-        warn(self.settings.unused(chosen))
+        self._set_parts(GpuScene(opened, first.prepared))
+        warn(self.settings.unused(requested))
 
     def __repr__(self) -> str:
         return f"<Renderer of {self.prepared.scene!r} by program {self.settings.program} on {self.device.name}>"
 
-    def _own(self, gpu_scene: GpuScene) -> None:
-        """Have the parts over a scene on a device."""
+    def _set_parts(self, gpu_scene: GpuScene) -> None:
+        """Make photon map, sampler and ray queries for a scene on a device."""
         self.gpu_scene = gpu_scene
         self.photon_map = PhotonMap(gpu_scene)
         self.sampler = Sampler(gpu_scene, self.photon_map)
         self.ray_queries = RayQueries(gpu_scene)
 
     def revive(self) -> None:
-        """Have other parts, on another context, where another library has ended the device's (see `Device.ended`)."""
+        """Make the parts again on a new context where another library has ended the device's (see `Device.ended`)."""
         if self.device.ended:
             with self.device.aside():  # others may be opening one, too
                 opened = tuned_device(self.settings)
-            self._own(GpuScene(opened, self.prepared))
+            self._set_parts(GpuScene(opened, self.prepared))
 
     @property
     def device(self) -> Device:
@@ -117,7 +124,7 @@ class Renderer:
     def scene(self) -> Scene:
         """The scene as it is shown, to be edited in place, and shown by `update`; the one passed last where it is that
         one."""
-        return self._source.copy.lent(self.prepared.scene)
+        return self._source.copy.lend_scene(self.prepared.scene)
 
     @property
     def progressive(self) -> bool:
@@ -180,7 +187,7 @@ class Renderer:
         transformation, or leads too far away; then nothing has moved.
         """
         scene = self.prepared.scene
-        indices, matrices = placed(transforms, len(scene.instances), scene.origin)
+        indices, matrices = checked_transforms(transforms, len(scene.instances), scene.origin)
         self.update(scene.moved(indices, matrices), light=(), classic=False)
 
     @exclusive
@@ -194,7 +201,7 @@ class Renderer:
         structures every time, the structure is built. Raises ViewerError for an unknown mesh and for arrays that do not
         fit; then nothing has changed.
         """
-        self.update(deformed(self.prepared.scene, mesh, positions, normals), light=(), classic=False)
+        self.update(with_deformed_mesh(self.prepared.scene, mesh, positions, normals), light=(), classic=False)
 
     @exclusive
     @in_one_switch
@@ -225,7 +232,7 @@ class Renderer:
     @in_one_switch
     def release(self) -> None:
         """Free streams and memories; the renderer serves no more."""
-        if not self.device.ended:  # else all of it is gone
+        if not self.device.ended:  # else the driver has freed all of it
             self.photon_map.release()
             self.gpu_scene.release()
 
@@ -290,8 +297,8 @@ class Renderer:
         check_keywords(unknown)
         self.revive()
         limits = {"spp": spp, "time": time, "error": error, "quality": quality}
-        kept = {"resume": resume, "film": film, "sample_range": sample_range}
-        request = picture_request(self, size, layers, limits, kept, denoise, stats, state)
+        continuation = {"resume": resume, "film": film, "sample_range": sample_range}
+        request = picture_request(self, size, layers, limits, continuation, denoise, stats, state)
         report = None if progress is None else self.device.called_aside(progress)
         with framed(self, request.size):
             picture = render_picture(self, request, report)

@@ -22,7 +22,7 @@ from raystream.renderer.inputs.settings import NAMES, Settings, unknown_keyword
 from raystream.renderer.render import RENDER_KEYWORDS
 from raystream.renderer.renderer import Renderer
 from raystream.renderer.sampling.picture import EXPOSURE, TONEMAP, Picture
-from raystream.renderer.scene_update import SCENE_KEYWORDS, scene_given
+from raystream.renderer.scene_update import SCENE_KEYWORDS, load_scene
 from raystream.scene.animation import around
 from raystream.scene.animation import turntable as turned
 from raystream.scene.camera import Camera
@@ -66,14 +66,13 @@ def render(
     >>> raystream.render("bunny.ply", spp=64).save("bunny.png")
     >>> raystream.render((vertices, faces), camera="3,2,4 0,0,0")
 
-    Raises ViewerError for a bad scene, and for an unknown option or a wrong value; DeviceError without
-    OpenGL 3.3.
+    Raises ViewerError for a bad scene, and for an unknown option or a wrong value; DeviceError without OpenGL 3.3.
     """
     chosen: dict[str, Any] = {**options}
     for name in chosen.keys() - {*NAMES, *RENDER_KEYWORDS, *SCENE_KEYWORDS, "settings", "device", "progress"}:
         raise unknown_keyword(name, "render", (*NAMES, *RENDER_KEYWORDS, *SCENE_KEYWORDS))
     if moment is not None or animation is not None or shutter is not None:
-        source = scene_given(scene, chosen)
+        source = load_scene(scene, chosen)
         animated = playing(source.given if isinstance(source, PreparedScene) else source, animation)
         warn(moment_remarks(animated, check("moment", moment)))
         times = check("moment", moment) or 0.0, check("fps", fps)
@@ -220,7 +219,7 @@ def render_frames(
     Raises ViewerError where nothing would move, and the errors of `Renderer`.
     """
     taking: dict[str, Any] = {**options}
-    shown = scene_given(scene, taking)
+    shown = load_scene(scene, taking)
     camera = taking.pop("camera", None)
     scene = playing(shown.given if isinstance(shown, PreparedScene) else shown, animation)
     size = {name: value for name, value in (render or {}).items() if name == "size"}

@@ -204,7 +204,7 @@ class FrameLoop:
         if renderer is None or not view.tone.automatic or not renderer.progressive:
             return
         settings, lighting = self.context.scene_loader.requested, renderer.prepared.lighting
-        if (settings.environment, settings.sun) != (None, None) or not lighting.own_alone:
+        if (settings.environment, settings.sun) != (None, None) or not lighting.only_own_lights:
             return
         if lighting.backdrop is None or renderer.ray_queries.coarse_hits_ready(renderer.settings):
             self._fill_if_black()

@@ -22,7 +22,14 @@ from raystream.options.declare import Affects
 from raystream.options.table import OPTIONS
 from raystream.renderer.empty_view import FILLED
 from raystream.renderer.inputs.camera import view as camera_of
-from raystream.renderer.inputs.lighting import UNLIT, background_of, only_suns, seems_lit, sky_of, white_radiance
+from raystream.renderer.inputs.lighting import (
+    UNLIT,
+    are_all_suns,
+    background_at_a_glance,
+    default_sky,
+    has_lights_at_a_glance,
+    white_radiance,
+)
 from raystream.renderer.inputs.prepared import PreparedScene, arranged, prepare
 from raystream.renderer.inputs.settings import NAMES, VIEW, Settings
 from raystream.renderer.preview.gbuffer import raster_scene
@@ -69,7 +76,7 @@ def background(scene: Scene, settings: Settings) -> NDArray[np.float32]:
     """(*`DIRECTIONS`, 3) the background of a scene to come, at a glance, linear; grey in place of a file, which takes
     longer."""
     rows, columns = DIRECTIONS
-    backdrop = backdrop_of(background_of(scene, settings), None)
+    backdrop = backdrop_of(background_at_a_glance(scene, settings), None)
     if backdrop is not None and backdrop.tones is not None:
         low, high = np.array(backdrop.tones)
         up = np.cos((np.arange(rows) + 0.5) * np.pi / rows)
@@ -80,11 +87,11 @@ def background(scene: Scene, settings: Settings) -> NDArray[np.float32]:
     if isinstance(value, str) and value not in WORDS:
         return np.full((rows, columns, 3), UNREAD, np.float32)
     single, grounded = is_single_object(scene), scene.ground is not None
-    environment, _ = environment_of(value, 0.0, seems_lit(scene), settings.sun, single, grounded)
+    environment, _ = environment_of(value, 0.0, has_lights_at_a_glance(scene), settings.sun, single, grounded)
     lights = [light for light in scene.lights if any(light.intensity)]
     shines = any(any(material.emission) for material in scene.materials)
-    if value is None and settings.sun is None and scene.fills and not single and not shines and only_suns(lights):
-        environment = sky(sun=sky_of(lights).sun or SUN, disc=False)  # in the open, and through a room's windows
+    if value is None and settings.sun is None and scene.fills and not single and not shines and are_all_suns(lights):
+        environment = sky(sun=default_sky(lights).sun or SUN, disc=False)  # in the open, and through a room's windows
     if isinstance(environment, ConstantEnvironment):
         return np.tile(np.array(environment.radiance, np.float32), (rows, columns, 1))
     height, width = environment.pixels.shape[:2]
@@ -96,7 +103,7 @@ def background(scene: Scene, settings: Settings) -> NDArray[np.float32]:
 def white_under(scene: Scene, settings: Settings) -> float:
     """About the radiance of a white surface of a scene to come, at a glance."""
     value = settings.environment
-    lit = seems_lit(scene) and settings.sun is None
+    lit = has_lights_at_a_glance(scene) and settings.sun is None
     if lit and value in (None, "none"):
         return white_radiance(scene)
     constant = value is not None and not isinstance(value, str)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from raystream.base.errors import ViewerError
 from raystream.film.error import Stop, stop_of
-from raystream.renderer.inputs.camera import camera_keywords
+from raystream.renderer.inputs.camera import camera_options
 from raystream.renderer.renderer import Renderer
 from raystream.renderer.session.session import Session
 from raystream.scene.camera import Camera
@@ -202,7 +202,7 @@ class Viewport:
         if self.controller is None:
             self.require_scene()
         elif self.renderer is not None:
-            self.session.update(**camera_keywords(self.controller.camera))
+            self.session.update(**camera_options(self.controller.camera))
         self.wake()
 
     def lay_out(self, size: tuple[int, int], pixels: tuple[int, int]) -> None:

@@ -10,7 +10,7 @@ from benchmarks.scenes import found
 from benchmarks.stream.machines import Setting, make, whole_run
 from raystream.cameras.lens import lens_uniforms
 from raystream.kernels.records import HIT
-from raystream.renderer.device.first_hits import RasterizedHits, differing
+from raystream.renderer.device.first_hits import RasterizedHits, differing_share
 from raystream.renderer.renderer import Renderer
 from raystream.stream.gl.stream import Stream
 
@@ -56,7 +56,7 @@ def run(options: Options) -> Result:
 
         timings = interleave({"raster": drawn, "rays": whole_run(traversal)}, runs)
         with device.current():
-            other = differing(stream.read().ravel(), traversal.read("hit").ravel())
+            other = differing_share(stream.read().ravel(), traversal.read("hit").ravel())
             hit = float((traversal.read("hit")["triangle"] >= 0).mean())
         drawing, casting = timings["raster"], timings["rays"]
         found_ = {name: timing.to_json() for name, timing in timings.items()}

@@ -49,7 +49,7 @@ def luminance(linear: NDArray) -> NDArray[np.float64]:
 
 
 def caustic(converged: NDArray, plain: NDArray) -> tuple[slice, slice]:
-    """The box of the pixels (H, W) brightened most by photons, enlarged by a quarter on every side.
+    """The box of the pixels (H, W) add_default_sky most by photons, enlarged by a quarter on every side.
 
     Raises ViewerError without any.
     """

@@ -11,7 +11,7 @@ import raystream
 from raystream.accel.grid.build import build
 from raystream.renderer.inputs.prepared import prepare
 from raystream.renderer.inputs.settings import Settings
-from raystream.renderer.scene_update import sizes
+from raystream.renderer.scene_update import address_counts
 from raystream.scene.scene import Scene
 from raystream.stream.declare.limits import LIMITS, rounded
 from reproduction.simulators.counts.programs import RECIPE
@@ -144,7 +144,7 @@ def _sizes(context: Context, name: str, grid: int) -> dict[str, Any]:
     settings = Settings(**STEPWISE).replace(program="cast", grid=grid)
     prepared = prepare(context.scene(name), settings)
     resolution = " x ".join(str(int(n)) for n in prepared.structure.built.resolution)
-    return {"grid": resolution, **{word: n for n, word, _ in sizes(prepared, settings, LIMITS["2004"])}}
+    return {"grid": resolution, **{word: n for n, word, _ in address_counts(prepared, settings, LIMITS["2004"])}}
 
 
 def _kernels(context: Context) -> Table:

@@ -15,7 +15,7 @@ import numpy as np
 from raystream.cli.presets import preset
 from raystream.options.table import OPTIONS
 from raystream.renderer.device.tile_job import PICTURE
-from raystream.renderer.photon_map import NEAREST_SHARE
+from raystream.renderer.photon_map import MAX_RADIUS_SHARE
 from raystream.renderer.renderer import Renderer
 from raystream.scene.builtin.caustics import PUBLISHED
 
@@ -89,7 +89,7 @@ def _chosen(context: Context) -> Iterator[tuple[str, str, str]]:
     yield (
         "Greatest radius",
         "not given",
-        f"--photon-radius; without one {Fraction(NEAREST_SHARE).limit_denominator(1000)} of the scene's diagonal: "
+        f"--photon-radius; without one {Fraction(MAX_RADIUS_SHARE).limit_denominator(1000)} of the scene's diagonal: "
         f"{', '.join(reach)}",
     )
 

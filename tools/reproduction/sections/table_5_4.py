@@ -43,7 +43,7 @@ VIEWPOINTS: dict[str, tuple[tuple[float, float, float], tuple[float, float, floa
     "from above": ((400.0, 540.0, -550.0), (278.0, 150.0, 300.0)),
     "within": ((278.0, 300.0, 20.0), (278.0, 150.0, 400.0)),
 }
-UNTIMED = "frames are timed here on another machine than the one whose passes are counted"
+WARMUP_RUNS = "frames are timed here on another machine than the one whose passes are counted"
 SHORT = 1e-3  # of the way to a light
 SCENES = {
     "Cornell Box": "cornell",
@@ -74,7 +74,7 @@ def make(context: Context) -> Iterator[Part]:
                 published.rays,
                 _cell(name, published.traversal, walked, tried, 0),
                 _cell(name, published.intersection, tested, tried, 1),
-                beside(f"{published.fps * (published.traversal + published.intersection):,.0f}", "-", UNTIMED),
+                beside(f"{published.fps * (published.traversal + published.intersection):,.0f}", "-", WARMUP_RUNS),
                 each,
             )
         )

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from raystream.renderer.photon_map import NEAREST_SHARE
+from raystream.renderer.photon_map import MAX_RADIUS_SHARE
 
 from .. import photon_cases, plots, timed
 from ..context import Context
@@ -116,7 +116,7 @@ def _counted(context: Context, name: str) -> dict[str, Any]:
     found = gains(sum(calls(renderer, size).values()), EDGES)  # type: ignore[arg-type]
     found["radii"] = {}
     low, high = np.asarray(renderer.scene.bounds(ground=False), float)
-    radius = NEAREST_SHARE * float(np.linalg.norm(high - low))  # where none is set
+    radius = MAX_RADIUS_SHARE * float(np.linalg.norm(high - low))  # where none is set
     for times in RADII:
         renderer.update(photon_radius=times * radius)
         visits = sum(calls(renderer, (size[0] // 2, size[1] // 2)).values())

@@ -30,7 +30,8 @@ POSED, TRIANGLES, LEAVES, INNER = "posed", "triangles_posed", "leaves", "inner"
 
 @dataclass(frozen=True)
 class PassForm:
-    """A pass: streams that it reads, by name, and the modules with its sources, of which the last one has its own."""
+    """A pass over rows: the records of the streams that it reads, by name, of the one that it writes, and its modules,
+    the last of which has its main function."""
 
     inputs: Mapping[str, Record]
     output: Record
@@ -38,51 +39,51 @@ class PassForm:
 
 
 def vertex_pass(deforming: Deforming, vertices: Table) -> PassForm:
-    """Posed vertices. vertices : the table of which colours and texture coordinates stay as they are."""
+    """The pass that poses vertices. vertices : the table whose colours and texture coordinates stay as they are."""
     poses = deforming.poses
-    tables, features = _read(deforming)
+    tables, features = _pose_inputs(deforming)
     tables += [] if poses.has_attributes else [vertices]
     return PassForm({}, VERTEX, _module("pose_vertex", tables, features))
 
 
 def face_normal_pass(deforming: Deforming) -> PassForm:
-    """The same with normals of faces."""
+    """The pass that replaces the normals of posed vertices by those of their faces."""
     tables = [deforming.poses.rest, deforming.poses.facets]
     return PassForm({POSED: VERTEX}, VERTEX, _module("face_normals", tables))
 
 
 def tangents_pass(deforming: Deforming, tangents: Table) -> PassForm:
-    """Posed tangents, and the other attributes of a vertex."""
+    """The pass that poses tangents, and the other attributes of a vertex."""
     if not deforming.poses.has_attributes:
         return PassForm({}, VERTEX_TANGENTS, _module("same_tangents", [tangents]))
-    return PassForm({}, VERTEX_TANGENTS, _module("pose_tangents", *_read(deforming)))
+    return PassForm({}, VERTEX_TANGENTS, _module("pose_tangents", *_pose_inputs(deforming)))
 
 
 def triangle_pass(deforming: Deforming, triangles: Table) -> PassForm:
-    """Triangles of the table's record, in its order."""
+    """The pass that writes triangles of the table's record, in its order, from posed vertices."""
     features = {"CULLED"} if any(field.name == "one_sided" for field in triangles.record.fields) else set[str]()
     module = _module("pose_triangle", [deforming.trees.corners], features, (triangles.record,))
     return PassForm({POSED: VERTEX}, triangles.record, module)
 
 
 def leaf_pass(deforming: Deforming, triangles: Record) -> PassForm:
-    """Boxes of leaves."""
+    """The pass from triangles to the boxes of leaves."""
     module = _module("box_of_leaf", [deforming.trees.leaves], uses=(BOX,))
     return PassForm({TRIANGLES: triangles}, BOX, module)
 
 
 def level_pass() -> PassForm:
-    """Boxes of blocks of boxes."""
+    """The pass from boxes to those of blocks of them: one level of the pyramid over the leaves."""
     return PassForm({"below": BOX}, BOX, _module("box_of_boxes", []))
 
 
-def few_pass(deforming: Deforming) -> PassForm:
-    """Boxes of inner nodes with few leaves."""
+def small_node_pass(deforming: Deforming) -> PassForm:
+    """The pass that bounds inner nodes with few leaves, leaf by leaf."""
     return PassForm({LEAVES: BOX}, BOX, _module("box_of_few", [deforming.trees.inner]))
 
 
-def many_pass(deforming: Deforming) -> PassForm:
-    """Boxes of the others, by the levels of the pyramid."""
+def large_node_pass(deforming: Deforming) -> PassForm:
+    """The pass that bounds inner nodes with many leaves, by the levels of the pyramid over these."""
     blocks = [block for _, block in levels(len(deforming.trees.leaves.data))]
     inputs = {LEAVES: BOX, **{f"level_{k}": BOX for k in range(len(blocks))}}
     ranges = Module("ranges", (), "deform/box_of_range.glsl")
@@ -91,7 +92,8 @@ def many_pass(deforming: Deforming) -> PassForm:
 
 
 def _pyramid(blocks: Sequence[int]) -> str:
-    """``add_range`` for a pyramid with these elements in the blocks of its levels."""
+    """GLSL of ``add_range``, which bounds a range of leaves. blocks : the elements in a block of each level of the
+    pyramid."""
     lines = ["void add_range(ivec2 range, inout Box box) {", "    ivec2 head, tail;"]
     for k in range(len(blocks) + 1):
         add = f"add_box(box, fetch_{f'level_{k - 1}' if k else LEAVES}(k))"
@@ -104,15 +106,16 @@ def _pyramid(blocks: Sequence[int]) -> str:
 
 
 def refit_pass(deforming: Deforming, table: Table) -> PassForm:
-    """Rows of a traversal's table."""
+    """The pass that writes the rows of a traversal's table, of `PAIR` or `NODE`, from boxes of leaves and inner
+    nodes."""
     if table.record == PAIR:
         return PassForm({LEAVES: BOX, INNER: BOX}, PAIR, _module("refit_pair", [deforming.trees.pairs]))
     assert table.record == NODE
     return PassForm({LEAVES: BOX, INNER: BOX}, NODE, _module("refit_node", [deforming.trees.nodes]))
 
 
-def _read(deforming: Deforming) -> tuple[list[Table], set[str]]:
-    """Memories of rest and pose, and the features by which sources read them."""
+def _pose_inputs(deforming: Deforming) -> tuple[list[Table], set[str]]:
+    """The tables of rest and pose that vertices are posed from, and the features by which sources read them."""
     poses = deforming.poses
     tables, features = [poses.rest], set[str]()
     if poses.skinned:
@@ -120,21 +123,19 @@ def _read(deforming: Deforming) -> tuple[list[Table], set[str]]:
     if poses.morphs:
         tables, features = [*tables, poses.deltas, poses.weights], features | {"TARGETS"}
     if poses.has_attributes:
-        tables, features = (
-            [*tables, poses.attributes, *([poses.attribute_deltas] if poses.morphs else [])],
-            features | {"ATTRIBUTES"},
-        )
+        tables, features = [*tables, poses.attributes], features | {"ATTRIBUTES"}
+        tables += [poses.attribute_deltas] if poses.morphs else []
     return tables, features
 
 
-def read_tables(deforming: Deforming, written: Collection[str]) -> list[Table]:
+def input_tables(deforming: Deforming, written: Collection[str]) -> list[Table]:
     """Tables read by the passes that write tables of these names, beside those themselves."""
     poses, trees = deforming.poses, deforming.trees
-    tables = [*_read(deforming)[0], *([poses.facets] if poses.faceted else [])]
+    tables = [*_pose_inputs(deforming)[0], *([poses.facets] if poses.faceted else [])]
     if "triangles" in written:
         tables += [trees.corners, trees.leaves, trees.inner]
-    of_boxes = {"bvh_pairs": trees.pairs, "bvh_nodes": trees.nodes}
-    return tables + [table for name, table in of_boxes.items() if name in written]
+    traversal_tables = {"bvh_pairs": trees.pairs, "bvh_nodes": trees.nodes}
+    return tables + [table for name, table in traversal_tables.items() if name in written]
 
 
 def _module(
@@ -147,10 +148,10 @@ def _module(
 def deform_sources(
     deforming: Deforming, tables: Mapping[str, Table], addresses: Addresses
 ) -> Iterator[tuple[str, Source]]:
-    """Every pass by name. tables : the scene's, by name."""
+    """The sources of all passes, by name. tables : the scene's, by name."""
     triangles = tables["triangles"]
     forms = [vertex_pass(deforming, tables["vertices"]), triangle_pass(deforming, triangles), level_pass()]
-    forms += [leaf_pass(deforming, triangles.record), few_pass(deforming), many_pass(deforming)]
+    forms += [leaf_pass(deforming, triangles.record), small_node_pass(deforming), large_node_pass(deforming)]
     forms += [refit_pass(deforming, tables[name]) for name in ("bvh_pairs", "bvh_nodes") if name in tables]
     forms += [face_normal_pass(deforming)] if deforming.poses.faceted else []
     forms += [tangents_pass(deforming, tables["tangents"])] if "tangents" in tables else []
@@ -160,14 +161,14 @@ def deform_sources(
 
 # -- deforming objects on a device -------------------------------------------------------------------------------------
 
-NAMES = "vertices", "tangents", "triangles", "bvh_pairs", "bvh_nodes"  # of the tables that hold what deforms
+DEFORMED_TABLES = "vertices", "tangents", "triangles", "bvh_pairs", "bvh_nodes"  # written by the passes
 
 Passes = dict[tuple[Any, ...], tuple[PassForm, TablePass]]
-Drawn = Generator[Draw, Any, Stream]  # a part of a job that returns a stream
+StreamJob = Generator[Draw, Any, Stream]  # steps of a job that return the stream they draw
 
 
 class GpuDeformer:
-    """Keeps the memories of one structure's deforming objects in their poses, by jobs.
+    """Jobs that bring the memories of one structure's deforming objects into their poses.
 
     Draws follow from tables alone: a moment's rows have the same bits whatever came before. posed : stream of
     all vertices, of `VERTEX`.
@@ -179,31 +180,31 @@ class GpuDeformer:
         self._rows = RowWriter(device, resources)
         self._passes: Passes = {}
         self.streams: dict[str, Stream] = {}
-        self._done: dict[int, tuple[int, int]] = {}  # by id of a table: the pose that it has, and its upload
+        self._current_versions: dict[int, tuple[int, int]] = {}  # id of a table -> version of its pose, and upload
 
     def job(self, prepared: PreparedScene) -> Job:
-        """Bring the memories of a scene over the structure up to date; no step where they are."""
+        """The job that brings the memories of a scene over the structure to its poses; no step where they have them."""
         tables, version = self.tables(prepared), self.deforming.version
         versions = {id(table): (version, self.resources.upload_number(table)) for table in tables.values()}
-        if versions != self._done:
+        if versions != self._current_versions:
             posed = yield from self.pose(tables)
             yield from self.refit(tables, posed)
-            self._done = versions
+            self._current_versions = versions
 
-    def follow(self, deforming: Deforming) -> None:
-        """Serve the same objects with other trees."""
+    def use_trees(self, deforming: Deforming) -> None:
+        """Refit other trees over the same objects from now on."""
         old, self.deforming = self.deforming, deforming
         pairs = list(zip(old.trees.tables, deforming.trees.tables, strict=True))
-        if all(self.resources.exchangeable(mine, other) for mine, other in pairs):
-            for mine, other in pairs:
-                self.resources.exchange(mine, other)  # passes read what is there
+        if all(self.resources.exchangeable(old_table, new_table) for old_table, new_table in pairs):
+            for old_table, new_table in pairs:
+                self.resources.exchange(old_table, new_table)  # compiled passes read the same places
         else:
             self._passes.clear()
             self.resources.drop(old.trees.tables)
 
     def tables(self, prepared: PreparedScene) -> dict[str, Table]:
-        """The tables of deforming data, by name, of those that programs may read; they are then on the device."""
-        tables = {name: table for name, table in tables_of(prepared.made()).items() if name in NAMES}
+        """The scene's tables among `DEFORMED_TABLES`, by name, uploaded where they are not on the device yet."""
+        tables = {name: table for name, table in tables_of(prepared.made()).items() if name in DEFORMED_TABLES}
         for table in tables.values():
             if table.hot:
                 self.resources.get(table)
@@ -221,11 +222,11 @@ class GpuDeformer:
         posed = yield from self._run("vertex", vertex_pass(deforming, tables["vertices"]), count, {})
         if poses.faceted:
             posed = yield from self._run("face normal", face_normal_pass(deforming), count, {POSED: posed})
-        yield self._written(posed, tables["vertices"], count)
+        yield self._write_rows(posed, tables["vertices"], count)
         self.posed = posed
         if "tangents" in tables:
             tangents = yield from self._run("tangents", tangents_pass(deforming, tables["tangents"]), count, {})
-            yield self._written(tangents, tables["tangents"], count)
+            yield self._write_rows(tangents, tables["tangents"], count)
         return posed
 
     def refit(self, tables: Mapping[str, Table], posed: Stream | None) -> Job:
@@ -236,33 +237,36 @@ class GpuDeformer:
             return
         table = tables["triangles"]
         triangles = yield from self._run("triangle", triangle_pass(deforming, table), count, {POSED: posed})
-        yield self._written(triangles, table, count)
+        yield self._write_rows(triangles, table, count)
         form = leaf_pass(deforming, table.record)
         leaves = yield from self._run("leaf", form, len(trees.leaves.data), {TRIANGLES: triangles})
         inputs = {LEAVES: leaves, INNER: (yield from self._inner(leaves))}
         for name, rows in (("bvh_pairs", len(trees.pairs.data)), ("bvh_nodes", len(trees.nodes.data))):
             if name in tables and rows:
                 written = yield from self._run(name, refit_pass(deforming, tables[name]), rows, inputs)
-                yield self._written(written, tables[name], rows)
+                yield self._write_rows(written, tables[name], rows)
 
-    def _inner(self, leaves: Stream) -> Drawn:
-        """The boxes of inner nodes, in two parts; where there are none, those of leaves in their place."""
+    def _inner(self, leaves: Stream) -> StreamJob:
+        """Draw the boxes of inner nodes: small ones from leaves, large ones from a pyramid of boxes over these.
+
+        Returns their stream; that of ``leaves`` where the tree has no inner node.
+        """
         deforming, trees = self.deforming, self.deforming.trees
         nodes, below, pyramid = len(trees.inner.data), leaves, dict[str, Stream]()
         if not nodes:
             return leaves
         rows = -(-nodes // WIDTH)
         if trees.few:
-            few = few_pass(deforming)
-            target = yield from self._run("few", few, nodes, {LEAVES: leaves}, "inner", (0, min(trees.few, rows)))
+            form, span = small_node_pass(deforming), (0, min(trees.few, rows))
+            target = yield from self._run("few", form, nodes, {LEAVES: leaves}, "inner", span)
         if trees.few < rows:
             elements = len(trees.leaves.data)
             for k, (boxes, block) in enumerate(levels(elements)):
                 form = level_pass()
                 below = yield from self._run(f"level {k}", form, boxes, {"below": below}, count=elements, block=block)
                 pyramid[f"level_{k}"], elements = below, boxes
-            many = many_pass(deforming), nodes, {LEAVES: leaves, **pyramid}
-            target = yield from self._run("many", *many, "inner", (trees.few, rows))
+            form, inputs = large_node_pass(deforming), {LEAVES: leaves, **pyramid}
+            target = yield from self._run("many", form, nodes, inputs, "inner", (trees.few, rows))
         return target
 
     def _run(
@@ -274,10 +278,11 @@ class GpuDeformer:
         into: str | None = None,
         rows: tuple[int, int] | None = None,
         **uniforms: int,
-    ) -> Drawn:
+    ) -> StreamJob:
         """Draw a pass over ``elements``, whose count is also its uniform ``count`` where that has no other value.
 
-        into : name of the stream that it writes, its own by default. rows : of the stream, first and behind the last.
+        into : name of the stream that it writes, the pass's by default. rows : of the stream, (first, end). Returns
+        the stream.
         """
         last = form.modules[-1]
         tables = [memory.name for memory in last.memories]
@@ -285,11 +290,11 @@ class GpuDeformer:
         if key not in self._passes:
             self._passes[key] = form, self._compiled(form)
         target = self._stream(into or name, form.output, elements)
-        drawn, span = self._passes[key][1], rows or (0, target.size[1])
-        yield Draw(partial(drawn.draw_rows, inputs, target, span, **{"count": elements, **uniforms}))
+        table_pass, span = self._passes[key][1], rows or (0, target.size[1])
+        yield Draw(partial(table_pass.draw_rows, inputs, target, span, **{"count": elements, **uniforms}))
         return target
 
-    def _written(self, stream: Stream, table: Table, count: int) -> Draw:
+    def _write_rows(self, stream: Stream, table: Table, count: int) -> Draw:
         return Draw(partial(self._rows.write, stream, table, count))
 
     def _compiled(self, form: PassForm) -> TablePass:
@@ -304,14 +309,14 @@ class GpuDeformer:
             stream = self.streams[name] = Stream(self.device, record, size)
         return stream
 
-    def compiled_anew(self) -> Passes:
-        """The passes that it has, from their files. Raises ShaderError."""
+    def recompiled_passes(self) -> Passes:
+        """The same passes, compiled again from their files. Raises ShaderError."""
         return {key: (form, self._compiled(form)) for key, (form, _) in self._passes.items()}
 
-    def take(self, passes: Passes) -> None:
-        """Compute poses by these passes from now on."""
+    def use_passes(self, passes: Passes) -> None:
+        """Compute poses by these passes from now on, all of them once more."""
         self._passes = passes
-        self._done.clear()
+        self._current_versions.clear()
 
     def release(self) -> None:
         """Free streams, and the memories that passes alone read."""
@@ -322,4 +327,4 @@ class GpuDeformer:
         self.streams.clear()
         self.posed = None
         self._passes.clear()
-        self._done.clear()
+        self._current_versions.clear()

@@ -16,7 +16,7 @@ from raystream.lighting.sampler import sampler_uniforms
 from raystream.options.table import OPTIONS
 from raystream.programs.whitted import shadow_cast
 from raystream.renderer.device.tile_job import FirstHitPass, Rectangle
-from raystream.renderer.inputs.camera import eye
+from raystream.renderer.inputs.camera import sampled_lens
 from raystream.renderer.inputs.prepared import PreparedScene
 from raystream.renderer.inputs.settings import Settings
 from raystream.scene.camera import Camera
@@ -33,17 +33,17 @@ from raystream.stream.raster import Rasterizer, draw_source
 # The scene's triangles drawn with a depth buffer, as seen from a pinhole.
 # All rays of a sample must have one origin and one offset from their pixels' centres. The fragment program runs the
 # other machines' intersection test on its pixel's ray, and the triangles are drawn a little larger than they are, so
-# that both find the same hits to the bit; `differing` tells any differences at silhouettes.
+# that both find the same hits to the bit; `differing_share` tells any differences at silhouettes.
 
-DRAWN = Record(
+DRAWN_TRIANGLE = Record(
     "Drawn",
     Field("address", "int", about="of the triangle in the table that the test reads"),
     Field("number", "int", about="of the triangle in the scene"),
 )
 
-CHANGING = frozenset({"path_samples"})  # settings that have no part in first hits
+SAMPLE_UNIFORMS = frozenset({"path_samples"})  # uniforms that first hits do not depend on
 
-# What the two programs ask modules for.
+# The kernels that stand for the two programs: what they need of modules.
 _VERTEX = Kernel("cover", (), ("done",), needs=("geometry_at", "camera_sample", "sample_2d", "path_settings"))
 _FRAGMENT = Kernel("hit", (), ("done",), needs=("triangle_test", "camera_sample", "sample_2d", "path_settings"))
 
@@ -72,7 +72,7 @@ def unsupported_reason(prepared: PreparedScene, camera: Camera, shared: bool) ->
 
 def raster_sources(prepared: PreparedScene, resources: Resources, sampler: str) -> tuple[Source, Source]:
     """Vertex and fragment program of `RasterizedHits`."""
-    return _sources(*_modules(prepared, sampler), resources)
+    return _sources(*_raster_modules(prepared, sampler), resources)
 
 
 def _sources(
@@ -86,22 +86,23 @@ def _sources(
     )
 
 
-def _modules(prepared: PreparedScene, sampler: str) -> tuple[Sequence[Module], Sequence[Module], Module]:
-    """Modules of the vertex program, of the fragment program, and the one with the triangles that are drawn."""
+def _raster_modules(prepared: PreparedScene, sampler: str) -> tuple[Sequence[Module], Sequence[Module], Module]:
+    """Modules of the vertex program, of the fragment program, and the one with the table of triangles to draw."""
     linked = LinkedProgram(shadow_cast(), prepared.modules(lit=True, sampler=sampler))
-    table = Table("drawn", DRAWN, _table(linked))
+    table = Table("drawn", DRAWN_TRIANGLE, _drawn_triangles(linked))
     order = Module("drawn triangles", (), "raster/drawn.glsl", memories=(table,))
     return linked.modules_for([_VERTEX]), linked.modules_for([_FRAGMENT]), order
 
 
-def _table(linked: LinkedProgram) -> NDArray:
-    """(T,) `DRAWN` in the scene's order, which decides ties: the finite triangles of the test's table."""
+def _drawn_triangles(linked: LinkedProgram) -> NDArray:
+    """(T,) `DRAWN_TRIANGLE`: the finite triangles of the intersection test's table, in the scene's order, which decides
+    between equal depths."""
     modules = [linked.providers[name] for name in ("triangle_test", "geometry_at")]
     tables: dict[str, Any] = {memory.name: memory.data for module in modules for memory in module.memories}
     indices, addresses = np.unique(tables["triangles"]["number"], return_index=True)
     finite = np.isfinite(tables["vertices"]["position"]).all(axis=1)
     finite_faces = finite[tables["faces"]["corners"][indices]].all(axis=1)
-    out = np.zeros(int(finite_faces.sum()), DRAWN.dtype)
+    out = np.zeros(int(finite_faces.sum()), DRAWN_TRIANGLE.dtype)
     out["number"], out["address"] = indices[finite_faces], addresses[finite_faces]
     return out
 
@@ -122,8 +123,8 @@ class RasterizedHits:
         sampler: str = "sobol",
     ) -> None:
         self.size, self.picture = size, size
-        self._drawn: tuple[Any, ...] | None = None  # what the target holds
-        vertex, fragment, order = _modules(prepared, sampler)
+        self._target_key: tuple[Any, ...] | None = None  # of the hits in the target
+        vertex, fragment, order = _raster_modules(prepared, sampler)
         self.triangles = len(order.memories[0].data)
         blank = np.zeros(1, HIT.dtype)
         blank["t"], blank["triangle"] = FAR, -1
@@ -144,36 +145,37 @@ class RasterizedHits:
         self._corners = corners[np.isfinite(corners).all(axis=1)]
 
     def set(self, values: Mapping[str, Any], picture: tuple[int, int]) -> None:
-        """Set uniforms of modules, those of camera, sampler and path, for a picture of a size (width, height)."""
-        values = {name: value for name, value in values.items() if name not in CHANGING}
+        """Set the modules' uniforms ``values``: of camera, sampler and path. picture : its size, (width, height)."""
+        values = {name: value for name, value in values.items() if name not in SAMPLE_UNIFORMS}
         if picture != self.picture or any(self.uniforms.get(name) != value for name, value in values.items()):
-            self._drawn = None
+            self._target_key = None
         self.uniforms |= values
         self.picture = picture
 
-    def fill(self, stream: Stream, rows: slice, columns: slice, sample: int, origin: Any) -> None:
-        """The hits of one ``sample``, an index, of a rectangle of the picture, into a stream of `HIT` in row order.
+    def copy_hits(self, stream: Stream, rows: slice, columns: slice, sample: int, origin: Any) -> None:
+        """Write the hits of one ``sample``, an index, in a rectangle of the picture to a stream of `HIT` in row order.
 
-        origin : of the camera, world space. A draw fills the target from the rectangle on, and serves all rectangles
-        that lie in it.
+        origin : of the camera, world space. A draw covers the whole picture where that fits the target, and is then
+        shared by all rectangles of the sample.
         """
         top, left, size = rows.start, columns.start, (columns.stop - columns.start, rows.stop - rows.start)
         fits = self.picture[0] <= self.size[0] and self.picture[1] <= self.size[1]
-        at, drawn = ((0, 0), self.picture) if fits else ((left, top), size)
-        key = sample, at, drawn, tuple(map(float, origin))
-        if key != self._drawn:
-            self._draw(at, drawn, sample, origin)
-            self._drawn = key
-        self._resources.copies.to_rows(self.draw.records, stream, (left - at[0], top - at[1]), size)
+        corner, target_size = ((0, 0), self.picture) if fits else ((left, top), size)
+        key = sample, corner, target_size, tuple(map(float, origin))
+        if key != self._target_key:
+            self._draw(corner, target_size, sample, origin)
+            self._target_key = key
+        self._resources.copies.to_rows(self.draw.records, stream, (left - corner[0], top - corner[1]), size)
 
-    def _draw(self, at: tuple[int, int], size: tuple[int, int], sample: int, origin: Any) -> None:
+    def _draw(self, corner: tuple[int, int], size: tuple[int, int], sample: int, origin: Any) -> None:
         farthest = float(np.linalg.norm(self._corners - np.asarray(origin), axis=1).max(initial=1e-30))
         uniforms = {
             **self.uniforms,
-            "raster_origin": at,
+            "raster_origin": corner,
             "raster_size": size,
             "raster_number": sample,
-            "raster_scale": 2.0 ** max(-126, min(126, -math.frexp(2.0 * farthest)[1])),
+            "raster_scale": 2.0
+            ** max(-126, min(126, -math.frexp(2.0 * farthest)[1])),  # exact; the farthest corner is within 0.5
         }
         self.draw.draw(self.triangles, size, uniforms)
 
@@ -183,17 +185,17 @@ class RasterizedHits:
         self._resources.drop(self._order.memories)
 
 
-def differing(mine: NDArray, other: NDArray) -> float:
-    """The share of hits (N,) of `HIT` that are not the same triangle: ties at silhouettes."""
-    return float((mine["triangle"] != other["triangle"]).mean()) if len(mine) else 0.0
+def differing_share(hits: NDArray, reference: NDArray) -> float:
+    """The share of ``hits`` (N,) of `HIT` on another triangle than in the ``reference``: ties at silhouettes."""
+    return float((hits["triangle"] != reference["triangle"]).mean()) if len(hits) else 0.0
 
 
 # -- how a program finds its first hits --------------------------------------------------------------------------------
 
 # Rasterising costs in proportion to the triangles, traversal to the logarithm of their number: a software rasteriser is
-# slower beyond so many (tools/bench.py raster).
-MOST_IN_SOFTWARE = 10_000
-LARGEST_TARGET = 1 << 22  # pixels of a picture that is rasterised as a whole, for all its pieces
+# slower beyond so many triangles (tools/bench.py raster).
+MAX_SOFTWARE_TRIANGLES = 10_000
+MAX_TARGET_PIXELS = 1 << 22  # of a picture that is rasterised as a whole, for all its tiles
 
 
 @dataclass(frozen=True)
@@ -224,8 +226,8 @@ class FirstHits:
     @property
     def notes(self) -> list[str]:
         """Warns when rasterised first hits are unavailable, and of options that have no effect."""
-        vain = self.explicit and self.reason
-        notes = [f"--first-hits raster: {self.reason}; first hits are found by rays"] if vain else []
+        unavailable = self.explicit and self.reason
+        notes = [f"--first-hits raster: {self.reason}; first hits are found by rays"] if unavailable else []
         if self.random:
             notes.append(f"--eye-rays shared: {self.random}; every sample finds its own hit")
         if self.unused:
@@ -234,11 +236,11 @@ class FirstHits:
 
 
 def first_hits(settings: Settings, prepared: PreparedScene, camera: Camera, software: bool) -> FirstHits:
-    """The decision; ``software``: the device rasterises on the CPU."""
+    """How a picture finds its first hits. software : the device rasterises on the CPU."""
     explicit = settings.first_hits == "raster"
     requested = explicit
     if settings.first_hits == "auto" and settings.picture_program.rasterises:
-        requested = not (software and int(prepared.starts[-1]) > MOST_IN_SOFTWARE)
+        requested = not (software and int(prepared.starts[-1]) > MAX_SOFTWARE_TRIANGLES)
     progressive = settings.picture_program.progressive
     once = settings.eye_rays == "shared" and progressive
     random = ""
@@ -246,26 +248,26 @@ def first_hits(settings: Settings, prepared: PreparedScene, camera: Camera, soft
         blended = "surfaces of mode BLEND pass rays at random" if prepared.surfaces.blend else ""
         moves = prepared.moving or bool(camera.motion)
         random = "the shutter is open for a while" if moves else blended
-    camera, pixel_filter = eye(settings, camera)
+    camera, pixel_filter = sampled_lens(settings, camera)
     shared = settings.offsets == "sample" or (settings.offsets == "auto" and requested)
-    alike = shared or pixel_filter == "point" or not progressive
+    one_offset = shared or pixel_filter == "point" or not progressive
     unused = []
     if once and settings.aperture:
         unused.append(OPTIONS["aperture"].flag)
     if once and settings.pixel_filter not in ("point", OPTIONS["pixel_filter"].value.default):
         unused.append(OPTIONS["pixel_filter"].flag)
-    reason = unsupported_reason(prepared, camera, alike)
+    reason = unsupported_reason(prepared, camera, one_offset)
     return FirstHits(requested, explicit, shared, reason, once and not random, tuple(unused), random)
 
 
-class RasterPass:
-    """The pass that rasterises first hits, made when it is needed and kept for pictures of many sizes."""
+class FirstHitRaster:
+    """Rasterised first hits of a scene: compiled when a picture needs them, and reused for pictures of many sizes."""
 
     def __init__(self, device: Device, resources: Resources) -> None:
         self.device, self.resources = device, resources
         self._current: tuple[str, RasterizedHits] | None = None
 
-    def over(
+    def prepare(
         self,
         prepared: PreparedScene,
         settings: Settings,
@@ -280,20 +282,20 @@ class RasterPass:
 
         centred : through the pixels' centres. uniforms : of the paths.
         """
-        once = settings.eye_rays == "shared"  # every sample's are those of the first
+        once = settings.eye_rays == "shared"  # all samples have the hits of the first
         # Its target holds all of the picture, or a rectangle.
-        fits = size[0] * size[1] <= LARGEST_TARGET and max(size) <= self.device.max_texture
-        raster = self._pass(prepared, size if fits else shape, settings.sampler)
-        camera, pixel_filter = eye(settings, camera)
+        fits = size[0] * size[1] <= MAX_TARGET_PIXELS and max(size) <= self.device.max_texture
+        raster = self._rasterized_hits(prepared, size if fits else shape, settings.sampler)
+        camera, pixel_filter = sampled_lens(settings, camera)
         lens = lens_uniforms(camera, size, "point" if centred else pixel_filter)
         raster.set({**sampler_uniforms(settings.seed), **lens, **uniforms}, size)
 
         def draw(stream: Stream, rectangle: Rectangle, sample: int) -> None:
-            raster.fill(stream, *rectangle, 0 if once else sample, camera.origin)
+            raster.copy_hits(stream, *rectangle, 0 if once else sample, camera.origin)
 
         return draw
 
-    def _pass(self, prepared: PreparedScene, needed: tuple[int, int], sampler: str) -> RasterizedHits:
+    def _rasterized_hits(self, prepared: PreparedScene, needed: tuple[int, int], sampler: str) -> RasterizedHits:
         current = self._current
         # A larger target than needed will do: pictures of many sizes follow each other in a window.
         if current is None or current[0] != sampler or current[1].size[0] < needed[0] or current[1].size[1] < needed[1]:

@@ -1,4 +1,4 @@
-"""The memory that a picture takes while it is rendered and saved: found out before any is taken."""
+"""The memory that a picture takes while it is rendered and saved, estimated before any is allocated."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from raystream.kernels.records import FEATURES, FILM, HALF
 
 # Bytes of a pixel on the host, beside layers: the film and the picture made of it; for programs of samples also the
 # film as it is read back with its first half, and the float64 arrays by which its noise is judged.
-_CAST = FILM.dtype.itemsize + 24
-_SAMPLED = 2 * FILM.dtype.itemsize + HALF.texels * 16 + 40
-_SMALL = 1 << 26  # bytes that are taken unasked: to ask Linux costs as much as the host's part of a small picture
-_SHARE = 0.9  # of the memory that is free, for the size that a refusal names
+_CAST_BYTES = FILM.dtype.itemsize + 24
+_SAMPLED_BYTES = 2 * FILM.dtype.itemsize + HALF.texels * 16 + 40
+_UNCHECKED_BYTES = 1 << 26  # up to these free memory is not asked for: Linux takes as long as a small picture
+_SUGGESTED_SHARE = 0.9  # of the free memory, for the size that a refusal suggests
 
 
 def picture_bytes(
@@ -28,7 +28,9 @@ def picture_bytes(
     """
     layers = expanded(layers)
     sizes = {name: LAYERS[name].empty(1, 1).nbytes for name in layers if name not in SERIES}
-    pixel_bytes = (_SAMPLED if progressive else _CAST) + 2 * sum(sizes.values())  # a format may hold them once more
+    pixel_bytes = (_SAMPLED_BYTES if progressive else _CAST_BYTES) + 2 * sum(
+        sizes.values()
+    )  # a format may hold them once more
     pixel_bytes += 2 * 12 * bounces if "bounce" in layers else 0
     textures = (FILM.texels + HALF.texels) * 16 if progressive else 0
     if progressive and not {"depth", "normal", "albedo"}.isdisjoint(sizes):
@@ -45,26 +47,25 @@ def check_memory(
     layers: Sequence[str] = (),
     software: bool = False,
     bounces: int = 0,
-    beside: int = 0,
+    extra_bytes: int = 0,
 ) -> None:
-    """Find out whether the memory that is free holds the picture, as `picture_bytes`, and ``beside`` bytes more, where
-    that is not little.
+    """Raise ViewerError where free memory holds less than the picture, by `picture_bytes`, and ``extra_bytes``.
 
-    Raises ViewerError that names both, and a size that fits.
+    The error names both amounts, and a size that fits. Small pictures are not checked.
     """
-    needed = picture_bytes(size, progressive, layers, software, bounces) + beside
-    free = None if needed <= _SMALL else available()
+    needed = picture_bytes(size, progressive, layers, software, bounces) + extra_bytes
+    free = None if needed <= _UNCHECKED_BYTES else available()
     if free is None or needed <= free:
         return
-    scale = math.sqrt(_SHARE * free / needed)
+    scale = math.sqrt(_SUGGESTED_SHARE * free / needed)
     fits = [max(1, int(side * scale) // 16 * 16) for side in size]
     raise ViewerError(
         f"--size {size[0]}x{size[1]}",
-        f"takes about {text(needed)} of memory, and {text(free)} are free",
+        f"takes about {bytes_text(needed)} of memory, and {bytes_text(free)} are free",
         f"--size {fits[0]}x{fits[1]} or less fits here",
     )
 
 
-def text(count: int) -> str:
-    """Bytes in words."""
+def bytes_text(count: int) -> str:
+    """A count of bytes in GiB or MiB, as text."""
     return f"{count / 2**30:,.1f} GiB" if count >= 2**30 else f"{math.ceil(count / 2**20):,} MiB"

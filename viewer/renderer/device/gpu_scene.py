@@ -1,4 +1,4 @@
-"""One prepared scene on one device: memory, machines, the raster pass and the executor of jobs."""
+"""A prepared scene on a device: memory, machines, rasterised first hits and the executor of jobs."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from raystream.accel.two_level.structure import TwoLevel
 from raystream.base.errors import ViewerError
 from raystream.film.device_film import Pixels
 from raystream.programs import PICTURES, PictureProgram, TraversalStates, light_layers, traversal_states
-from raystream.renderer.device.deformer import GpuDeformer, read_tables
-from raystream.renderer.device.first_hits import FirstHits, RasterPass, first_hits
+from raystream.renderer.device.deformer import GpuDeformer, input_tables
+from raystream.renderer.device.first_hits import FirstHitRaster, FirstHits, first_hits
 from raystream.renderer.device.grid_build import GridBuild
 from raystream.renderer.device.machine_pool import Key, MachinePool, driver_fallbacks
 from raystream.renderer.inputs.prepared import PreparedScene
-from raystream.renderer.inputs.program_file import renewed
+from raystream.renderer.inputs.program_file import reread_programs
 from raystream.renderer.inputs.settings import Settings
 from raystream.scene.camera import Camera
 from raystream.stream.compile.link import LinkedProgram
@@ -40,20 +40,20 @@ from raystream.stream.machines.counters import Stats
 from raystream.stream.selftest.fallbacks import apply_fallbacks, device_notes, stack_note
 
 # -- another scene, or other lighting, in the place of the one on the device -------------------------------------------
-# Numbers alone where shaders and the form of tables stay.
+# Table contents and uniforms alone are replaced where the shaders and the form of the tables stay.
 
 
 def replace_scene(before: PreparedScene, after: PreparedScene, resources: Resources, machines: MachinePool) -> bool:
-    """Bring ``after`` to the device in the place of ``before``; whether the machines stay.
+    """Replace the scene ``before`` on the device by ``after``; returns whether the machines stay.
 
-    Where modules differ in numbers alone, the tables of ``after`` take the places of those of ``before``, and nothing
-    is compiled: lights, materials and whatever has moved, under a rebuilt structure as well. Else all machines go,
-    and so do the memories that ``after`` does not use. Neither of the two is changed. The context must be current;
-    pictures in progress are to be abandoned.
+    Where the modules' programs are the same, tables of ``after`` take the addresses of those of ``before``, and nothing
+    is compiled: so with other lights, materials and transformations, under a rebuilt structure as well. Else all
+    machines are released, and the memories that ``after`` does not use. Neither scene is changed. The context must be
+    current; pictures in progress are to be abandoned.
     """
     old, new = _modules(before, after)
-    if not _alike(old, new, resources):
-        _drop(before, after, resources, machines)
+    if not _programs_serve(old, new, resources):
+        _replace_all(before, after, resources, machines)
         return False
     after.lighting.share(before.lighting)
     values: dict[str, Any] = {}
@@ -65,7 +65,7 @@ def replace_scene(before: PreparedScene, after: PreparedScene, resources: Resour
             if id(old_memory) not in exchanged:
                 resources.exchange(old_memory, new_memory)
                 exchanged.add(id(old_memory))
-        for name in new_module.capacities:  # programs are kept that have room for more
+        for name in new_module.capacities:  # the programs stay, which have room for more
             new_module.constants[name] = old_module.constants[name]
         values |= {name: value for name, (_, value) in new_module.uniforms.items()}
     if values:
@@ -75,7 +75,8 @@ def replace_scene(before: PreparedScene, after: PreparedScene, resources: Resour
 
 
 def _modules(before: PreparedScene, after: PreparedScene) -> tuple[list[Module], list[Module]]:
-    """Those with tables of the scene, as far as programs may know them, and their counterparts."""
+    """The modules of ``before`` whose tables programs may read, and their counterparts in ``after``, in the same
+    order."""
     old, new = before.scene_modules(), after.shading[1:]
     if before.lighting.made:
         new = [*new, *after.lighting.scene_modules(before.lighting.trees)]
@@ -84,35 +85,38 @@ def _modules(before: PreparedScene, after: PreparedScene) -> tuple[list[Module],
     return [*old, *before.structure.made()], [*new, *after.structure.made_like(before.structure)]
 
 
-def _drop(before: PreparedScene, after: PreparedScene, resources: Resources, machines: MachinePool) -> None:
+def _replace_all(before: PreparedScene, after: PreparedScene, resources: Resources, machines: MachinePool) -> None:
+    """Release all machines, and the memories of ``before`` that ``after`` does not use."""
     machines.release()
     shared = {id(memory) for module in after.made() for memory in module.memories}
     resources.drop(memory for module in before.made() for memory in module.memories if id(memory) not in shared)
-    resources.arena.compact()  # no machine is left that knows where its tables lie
+    resources.arena.compact()  # no machine is left that has addresses of tables
 
 
-def _alike(old: Sequence[Module], new: Sequence[Module], resources: Resources) -> bool:
-    """Whether the programs of one serve the other, from tables in the same places."""
+def _programs_serve(old: Sequence[Module], new: Sequence[Module], resources: Resources) -> bool:
+    """Whether programs compiled for the ``old`` modules run with the ``new`` ones, from tables at the same
+    addresses."""
     if len(old) != len(new):
         return False
-    pairs = [(mine, other) for mine, other in zip(old, new, strict=True) if mine is not other]
-    return all(_module_form(mine) == _module_form(other) and _within(mine, other) for mine, other in pairs) and all(
-        resources.exchangeable(memory, fresh)
-        for mine, other in pairs
-        for memory, fresh in zip(mine.memories, other.memories, strict=True)
-    )
+    pairs = [(before, after) for before, after in zip(old, new, strict=True) if before is not after]
+    if not all(
+        _module_form(before) == _module_form(after) and _fits_capacities(before, after) for before, after in pairs
+    ):
+        return False
+    tables = (zip(before.memories, after.memories, strict=True) for before, after in pairs)
+    return all(resources.exchangeable(*table_pair) for table_pairs in tables for table_pair in table_pairs)
 
 
 def _module_form(module: Module) -> tuple[Any, ...]:
-    """The key of a module's programs, beside its memories."""
+    """What a module's programs are compiled from, but the contents of its memories and its capacities."""
     constants = {name: value for name, value in module.constants.items() if name not in module.capacities}
     uniforms = [(name, kind) for name, (kind, _) in module.uniforms.items()]
     shape = module.name, module.source, module.text, module.features, module.module_state
     return *shape, constants, uniforms, len(module.memories)
 
 
-def _within(old: Module, new: Module) -> bool:
-    """Whether programs with the capacities of one serve the other."""
+def _fits_capacities(old: Module, new: Module) -> bool:
+    """Whether programs with the capacities of ``old`` have room for ``new``."""
     return all(new.constants[name] <= old.constants[name] for name in new.capacities)
 
 
@@ -122,9 +126,9 @@ _VERSIONS = count(1)
 
 
 class GpuScene:
-    """A prepared scene on a device. Settings and cameras come with each call.
+    """A prepared scene on a device. Settings and cameras are arguments of each call.
 
-    Where a context ends (see `Device.ended`), another one is made.
+    Where its OpenGL context ends (see `Device.ended`), the owner makes another `GpuScene`.
 
     version : of the tables on the device: a number that no other scene has, and none before a change of scene or
     shaders.
@@ -136,30 +140,30 @@ class GpuScene:
         self.device, self.prepared, self.version = device, prepared, next(_VERSIONS)
         self.resources = Resources(device)
         self.machines = MachinePool(device, self.resources, self.bind)
-        self.raster = RasterPass(device, self.resources)
+        self.raster = FirstHitRaster(device, self.resources)
         self.executor = Executor(device, self.resources, self.machines.machine_of)
         self.deformer: GpuDeformer | None = None
         self.reloads = 0
         self._rebuilder: tuple[Structure, Rebuilder[Structure]] | None = None
         self._instances: TwoLevel | None = None
-        self._settles()
+        self._update_deformer()
         self._programs: dict[tuple[Any, ...], Program] = {}  # wired and checked once
         self._grid_build: GridBuild | None = None
         self._pixels: Pixels | None = None
         self._build()
 
     def fork(self, buffers: bool = True) -> GpuScene:
-        """The same scene in the same memory, with machines, jobs and streams of its own; `leave` frees these. buffers :
-        see `Resources.fork`."""
+        """The same scene in the same memory, with separate machines, jobs and streams, which `release_fork` frees.
+        buffers : see `Resources.fork`."""
         fork = copy(self)
         fork.resources = self.resources.fork(buffers)
         fork.machines = MachinePool(self.device, fork.resources, fork.bind)
-        fork.raster = RasterPass(self.device, fork.resources)
+        fork.raster = FirstHitRaster(self.device, fork.resources)
         fork.executor = Executor(self.device, fork.resources, fork.machines.machine_of)
         return fork
 
-    def leave(self) -> None:
-        """Free its own resources, not those shared with the scene that it is a `fork` of."""
+    def release_fork(self) -> None:
+        """Free the resources of a `fork`, but those that it shares with its original."""
         with self.device.current():
             self.machines.release()
             self.raster.release()
@@ -167,12 +171,12 @@ class GpuScene:
 
     @property
     def computed(self) -> bool:
-        """Whether passes compute tables of its, which are then on the device alone."""
+        """Whether passes on the device compute some of its tables, which the host then does not have."""
         return self.deformer is not None or isinstance(self.structure.built, DeviceGrid)
 
     @property
     def stream_bytes(self) -> int:
-        """Texture bytes of streams, those of its machines among them."""
+        """Texture bytes of all streams, with those of the machines."""
         return self.resources.stream_bytes() + sum(machine.bytes for machine in self.machines.values())
 
     @property
@@ -206,33 +210,33 @@ class GpuScene:
         rebuilt: Callable[[], PreparedScene],
         posed: Sequence[int] = (),
     ) -> None:
-        """Put ``goal`` in the place of the scene on show. Pictures in progress are to be abandoned.
+        """Show the scene ``goal`` from now on. Pictures in progress are to be abandoned.
 
-        moved : indices of the instances that stand elsewhere; posed : of meshes in other poses. rebuilt : prepares the
-        same scene with a structure of its own, where the objects under two levels must change, too. Raises ViewerError
-        for a transformation that does not fit; then nothing has changed.
+        moved : indices of the instances with another transformation. posed : indices of meshes in other poses.
+        rebuilt : prepares the same scene with a new structure; called where the one on show cannot follow in place.
+        Raises ViewerError for a transformation that does not fit; then nothing has changed.
         """
         before, rows = self.prepared, None
         if goal.structure is not before.structure and goal.structure.built is before.structure.built:
             goal = replace(goal, structure=before.structure, shared={})  # prepared before the trees were built anew
-        same = goal.structure is before.structure and before.structure.levels == 2
-        rounded = posed and self.device.limits is not None  # numbers of its formats, on the host
-        if same and (rounded or ((posed or len(moved)) and len(before.structure.built.users) > 1)):
-            goal, same = rebuilt(), False  # another renderer's picture is to stay
-        if same and len(moved):
+        in_place = goal.structure is before.structure and before.structure.levels == 2
+        posed_on_host = posed and self.device.limits is not None  # formats of limited range are rounded there
+        if in_place and (posed_on_host or ((posed or len(moved)) and len(before.structure.built.users) > 1)):
+            goal, in_place = rebuilt(), False  # another renderer shows these instances, too
+        if in_place and len(moved):
             transforms = np.array([goal.scene.instances[index].transform for index in moved.tolist()])
-            rows = before.structure.built.move(moved, transforms)  # the last that may fail
+            rows = before.structure.built.move(moved, transforms)  # the last step that may raise
             if rows is None:
-                goal, same = rebuilt(), False
-        if same and posed:
-            other = self._with_other_trees(goal, before.structure)
-            if other is not None:
-                goal = replace(goal, structure=other, shared={})
-            deforming = (other or before.structure).deforming
+                goal, in_place = rebuilt(), False
+        if in_place and posed:
+            new_structure = self._rebuilt_structure(goal, before.structure)
+            if new_structure is not None:
+                goal = replace(goal, structure=new_structure, shared={})
+            deforming = (new_structure or before.structure).deforming
             assert deforming is not None
             rows = [*(rows or ()), *before.structure.built.set_bounds(deforming.boxes(goal.scene.meshes, posed))]
             rows += deforming.pose(goal.scene.meshes, posed)
-            if other is None and self._rebuilder is not None:
+            if new_structure is None and self._rebuilder is not None:
                 self._rebuilder[1].check(deforming.poses.meshes)
         with self.device.current():
             machines_stay = replace_scene(before, goal, self.resources, self.machines)
@@ -246,13 +250,14 @@ class GpuScene:
                 goal.structure.built.stands = goal.scene
             if goal is not before:
                 self.prepared = goal
-                self._settles()
+                self._update_deformer()
                 self._changed()
         if goal.structure is not before.structure:
             self._build_or_return(before)
 
     def _build_or_return(self, before: PreparedScene) -> None:
-        """Build a grid that is built on the device; show the scene from before where it does not fit."""
+        """Build a grid that is built on the device; where it does not fit, show ``before`` again and raise
+        ViewerError."""
         try:
             self._build()
         except ViewerError:
@@ -260,13 +265,14 @@ class GpuScene:
                 replace_scene(self.prepared, before, self.resources, self.machines)
                 self.raster.release()
                 self.prepared = before
-                self._settles()
+                self._update_deformer()
             self._changed()
             self._build()
             raise
 
     def _build(self, timed: bool = False) -> None:
-        """Build a grid that is built on the device; ``timed``: its seconds are then among its statistics."""
+        """Build the structure where it is a grid built on the device. timed : wait, and add its seconds to the
+        statistics."""
         built = self.structure.built
         if not isinstance(built, DeviceGrid):
             return
@@ -283,7 +289,7 @@ class GpuScene:
                 self.device.wait()
             built.statistics["seconds"] = perf_counter() - began
         if any(memory.texture is not old for memory, old in zip(memories, textures, strict=True)):
-            with self.device.current():  # of machines, which hold the one that was too small
+            with self.device.current():  # the machines have bound the textures that were too small
                 self.machines.release()
                 self.raster.release()
 
@@ -292,9 +298,11 @@ class GpuScene:
             self._grid_build.release()
             self._grid_build = None
 
-    def _with_other_trees(self, goal: PreparedScene, structure: Structure) -> Structure | None:
-        """A structure that has been built in the background, because the trees of this one have grown too dear; it then
-        serves another pose."""
+    def _rebuilt_structure(self, goal: PreparedScene, structure: Structure) -> Structure | None:
+        """The structure of trees that were built in the background, once they are ready; None before.
+
+        Refitted trees get slower to traverse with each pose; where they are too slow, `Rebuilder` builds new ones.
+        """
         deforming, again, rebuilder = structure.deforming, structure.again, self._rebuilder
         if deforming is None or again is None or goal.structure_options.rebuild != "auto":
             self._rebuilder = None
@@ -302,9 +310,9 @@ class GpuScene:
         if rebuilder is None or rebuilder[0] is not structure:
 
             def make(trees: Trees) -> Structure:
-                other = again(trees)
-                other.made_like(structure)  # tables, too
-                return other
+                new_structure = again(trees)
+                new_structure.made_like(structure)  # tables, too
+                return new_structure
 
             scales = structure.built.objects.scales[: len(deforming.indices)]
             rebuilder = structure, Rebuilder(deforming.bvhs, scales, goal.structure_options.build, make)
@@ -314,15 +322,15 @@ class GpuScene:
             rebuilt.deforming.version = deforming.version
         return rebuilt
 
-    def _settles(self) -> None:
-        """Have a deformer for the structure on show, where there is something to deform."""
+    def _update_deformer(self) -> None:
+        """Make, update or release the deformer, by what deforms in the structure on show."""
         structure, deforming = self.prepared.structure, self.prepared.structure.deforming
         if self._instances is not structure.built:
-            self._share(structure.built if structure.levels == 2 else None)
+            self._register_instances(structure.built if structure.levels == 2 else None)
         deformer = self.deformer
         if deformer is not None and deforming is not None and deformer.deforming.poses is deforming.poses:
             if deformer.deforming is not deforming:
-                deformer.follow(deforming)
+                deformer.use_trees(deforming)
         elif deformer is not None:
             deformer.release()
             self.deformer = None
@@ -333,19 +341,19 @@ class GpuScene:
             self.resources.computed_tables.append(lambda: owner()._pose())  # type: ignore[union-attr]
 
     def _pose(self) -> None:
-        """Bring deforming objects up to date, by a job whose passes count among those of the picture's."""
+        """Run the job that brings deforming objects to their poses; its passes count among those of the picture."""
         assert self.deformer is not None
         self.executor.count(self._run_job(self.deformer.job(self.prepared)).draws)
 
     def _run_job(self, job: Job) -> Stats:
-        """Run a job by an executor of its own: no picture in progress is abandoned."""
+        """Run a job by a separate executor, so that no picture in progress is abandoned."""
         executor = Executor(self.device, self.resources, self.machines.machine_of)
         for _ in executor.run(job):
             pass
         return executor.stats
 
-    def _share(self, instances: TwoLevel | None) -> None:
-        """Be one of those that show these instances, and no others."""
+    def _register_instances(self, instances: TwoLevel | None) -> None:
+        """Enter this scene among the users of these instances, and leave those of the former ones."""
         if self._instances is not None:
             self._instances.users.discard(self)
         if instances is not None:
@@ -361,23 +369,24 @@ class GpuScene:
     def reload(self) -> None:
         """Read changed program files, and recompile the shaders from their files. Raises ViewerError where a file is
         faulty, or a shader does not compile; the old ones then stay."""
-        with renewed():
+        with reread_programs():
             self._reload_shaders()
 
     def _reload_shaders(self) -> None:
         with self.device.current():
-            passes = {} if self.deformer is None else self.deformer.compiled_anew()
-        self.machines.reload(self._renewed)  # the last that may fail
+            passes = {} if self.deformer is None else self.deformer.recompiled_passes()
+        self.machines.reload(self._current_program)  # the last step that may raise
         if self.deformer is not None:
-            self.deformer.take(passes)
+            self.deformer.use_passes(passes)
         with self.device.current():
             self.raster.release()
             self._release_build()
         self.reloads += 1
         self._changed()
 
-    def _renewed(self, key: Key, program: Program, settings: Settings) -> tuple[Key, Program]:
-        """Key and program of a machine as they are now: of a picture's, after its file has changed, other ones."""
+    def _current_program(self, key: Key, program: Program, settings: Settings) -> tuple[Key, Program]:
+        """A machine's key and program after files were read again: other ones where the picture program's file
+        changed."""
         if key.identity[0] != "picture":
             return key, program
         _, before, surfaces, first_hits, form = cast("tuple[str, PictureProgram, bool, str, Any]", key.identity)
@@ -385,8 +394,8 @@ class GpuScene:
         if make is before:
             return key, program
         arguments = make.arguments(**dict(form))
-        renewed = make(self.traversal(settings), first_hits=first_hits, **arguments)
-        return replace(key, identity=("picture", make, surfaces, first_hits, tuple(arguments.items()))), renewed
+        program = make(self.traversal(settings), first_hits=first_hits, **arguments)
+        return replace(key, identity=("picture", make, surfaces, first_hits, tuple(arguments.items()))), program
 
     def _changed(self) -> None:
         self.version = next(_VERSIONS)
@@ -400,7 +409,7 @@ class GpuScene:
         return traversal_states(structure.levels, settings.stepwise and structure.tests_box)
 
     def program(self, settings: Settings, first_hits: str, surfaces: bool = False) -> Program:
-        """The program of the settings over the scene's structure; with ``surfaces`` the ray caster that leaves them.
+        """The program of the settings over the scene's structure; with ``surfaces`` the ray caster that writes layers.
 
         first_hits : the mode, as of `FirstHits`.
         """
@@ -412,7 +421,7 @@ class GpuScene:
         return self._programs[key]
 
     def _program_form(self, settings: Settings, surfaces: bool) -> tuple[PictureProgram, dict[str, Any]]:
-        """The program of pictures, or of their ``surfaces``, and the keywords that it is made with."""
+        """The picture program, or with ``surfaces`` the ray caster, and the keywords that it is made with."""
         program = PICTURES[settings.program]
         return (PICTURES["cast"], {"layers": True}) if surfaces else (program, _program_form(self.prepared, settings))
 
@@ -427,8 +436,7 @@ class GpuScene:
         return self._programs[key], tuple(form.items())
 
     def bind(self, program: Program, settings: Settings, stepwise: bool | None = None) -> LinkedProgram:
-        """A program with the scene's modules: for passes of one kernel each where ``stepwise``, which the settings tell
-        where it is None."""
+        """A program with the scene's modules. stepwise : each pass is one kernel; None: by the settings."""
         return self._linked(self.prepared, program, settings, stepwise)
 
     def _linked(
@@ -437,10 +445,10 @@ class GpuScene:
         stepwise = settings.stepwise if stepwise is None else stepwise
         if prepared.structure.whole == "stack" and not self.device.array_stores:
             prepared.structure.without_stack()
-        sampled = not {"film", "features", "path"}.isdisjoint((*program.inputs, *program.results))
+        traces_paths = not {"film", "features", "path"}.isdisjoint((*program.inputs, *program.results))
         camera = prepared.camera_moves(settings)
         tree, projection = prepared.light_tree(settings), prepared.projection(settings)
-        modules = prepared.modules(stepwise, sampled, settings.sampler, tree, camera, projection)
+        modules = prepared.modules(stepwise, traces_paths, settings.sampler, tree, camera, projection)
         linked = LinkedProgram(program, modules)
         return linked if stepwise else linked.inlined()
 
@@ -486,22 +494,22 @@ class GpuScene:
         modules = self._linked(goal, program, settings).modules
         memories = [memory for module in modules for memory in module.memories]
         if (deforming := goal.structure.deforming) is not None:
-            memories += read_tables(deforming, tables_of(modules))
+            memories += input_tables(deforming, tables_of(modules))
         return self.device.steps(self.resources.upload(memories))
 
     def discard(self, prepared: PreparedScene) -> None:
-        """Free the memories that `upload` has brought for a scene which will not be shown."""
+        """Free the memories of a scene that `upload` has brought to the device, and that will not be shown."""
         in_use = {id(memory) for module in self.prepared.made() for memory in module.memories}
         with self.device.current():
-            gone = [m for module in prepared.made() for m in module.memories if id(m) not in in_use]
+            unused = [m for module in prepared.made() for m in module.memories if id(m) not in in_use]
             deforming = prepared.structure.deforming
             if deforming is not None and deforming is not self.structure.deforming:
-                gone += [*deforming.poses.tables, *deforming.trees.tables]
-            self.resources.drop(gone)
+                unused += [*deforming.poses.tables, *deforming.trees.tables]
+            self.resources.drop(unused)
 
     def release(self) -> None:
         """Free streams and memories."""
-        self._share(None)
+        self._register_instances(None)
         with self.device.current():
             self.machines.release()
             self.raster.release()
@@ -517,17 +525,17 @@ class GpuScene:
         with self.device.current():
             for _ in self.resources.upload(memory for module in linked.modules for memory in module.memories):
                 pass
-        parts = self.resources.bytes()
-        stored = {name: 16 * record.texels for name, record in linked.records.items()}
+        bytes_by_kind = self.resources.bytes()
+        stream_bytes = {name: 16 * record.texels for name, record in linked.records.items()}
         return {
-            "gpu memory": {**parts, "total": sum(parts.values())},
-            "stream bytes per ray": {**stored, "total": sum(stored.values())},
+            "gpu memory": {**bytes_by_kind, "total": sum(bytes_by_kind.values())},
+            "stream bytes per ray": {**stream_bytes, "total": sum(stream_bytes.values())},
             self.structure.name: {**self.structure.facts, **self.structure.statistics},
         }
 
 
 def _program_form(prepared: PreparedScene, settings: Settings) -> dict[str, Any]:
-    """The keywords that the chosen program is made with, beside traversal and first hits: see `Settings.form`."""
+    """The keywords that the chosen program is made with, but traversal and first hits: see `Settings.form`."""
     return settings.form(
         dispersion=prepared.dispersive,
         volumes=prepared.absorbing,

@@ -50,25 +50,25 @@ PASSES: dict[str, tuple[dict[str, Record], Record]] = {
     "pointers": ({"list": ENTRY}, POINTER),
     "lists": ({"list": ENTRY}, LISTED),
 }
-READING = ("triangle_rows", "row_span")  # passes that read the triangles
+TRIANGLE_PASSES = ("triangle_rows", "row_span")  # these read the table of triangles
 
 
 def grid_sources() -> Iterator[tuple[str, Source]]:
-    """Every pass but the sort's, by name."""
+    """The sources of all passes but the sort's, by name."""
     table = Table("triangles", TRIANGLE, np.zeros(1, TRIANGLE.dtype), hot=True)
     yield from _sources(table, PlannedAddresses(1 << 14, 1 << 27))
 
 
 def _sources(triangles: Table, addresses: Addresses) -> Iterator[tuple[str, Source]]:
     for name, (inputs, output) in PASSES.items():
-        if name in READING:
+        if name in TRIANGLE_PASSES:
             yield name, hot_pass_source(f"grid_build/{name}", inputs, output, (triangles,), addresses)
         else:
             yield name, pass_source(f"grid_build/{name}", inputs, output)
 
 
 class GridBuild:
-    """The passes over a table of triangles. Every call needs a current context.
+    """The passes that build a grid over a table of triangles. Every call needs a current context.
 
     triangles : ``triangles`` of `raystream.accel.primitives.triangle_module`. Raises ShaderError.
     """
@@ -81,11 +81,12 @@ class GridBuild:
         self._streams: dict[str, Stream] = {}
 
     def serves(self, triangles: Table, addresses: Addresses) -> bool:
-        """Whether its programs read a table."""
+        """Whether the passes, as they are compiled, can read this table."""
         return (triangles.record, addresses.layout(triangles)) == (self.record, self.layout)
 
     def job(self, grid: DeviceGrid, triangles: Memory, pointers: Memory, lists: Memory) -> Job:
-        """Fill the grid's memories from the triangles'; `TimedStage` by stage.
+        """Build the grid: from the memory of triangles write its memories of pointers and lists; a `TimedStage` each
+        step.
 
         Raises ViewerError beyond 2^24 rows or entries; the memories then stay as they were.
         """
@@ -96,21 +97,21 @@ class GridBuild:
             "build_resolution": grid.resolution,
         }
         yield TimedStage("rows")
-        counts, spare = self._numbers(grid.triangles)
+        counts, scratch = self._count_streams(grid.triangles)
         space["triangle_count"] = grid.triangles
-        yield Draw(partial(self._read, triangles, "triangle_rows", {}, counts, **space))
-        sums = yield from self._summed(counts, spare)
-        rows = yield Host(partial(self._last, sums))
-        self._check(rows, "rows of voxels")
+        yield Draw(partial(self._draw_from_triangles, triangles, "triangle_rows", {}, counts, **space))
+        sums = yield from self._prefix_sums(counts, scratch)
+        rows = yield Host(partial(self._total, sums))
+        self._check_count(rows, "rows of voxels")
         yield TimedStage("spans")
         spans = self._stream("spans", SPAN, list_size(rows))
         space["row_count"] = rows
-        yield Draw(partial(self._read, triangles, "row_span", {"sums": sums}, spans, **space))
-        counts, spare = self._numbers(rows)
+        yield Draw(partial(self._draw_from_triangles, triangles, "row_span", {"sums": sums}, spans, **space))
+        counts, scratch = self._count_streams(rows)
         yield Draw(partial(self._draw, "span_counts", {"spans": spans}, counts))
-        sums = yield from self._summed(counts, spare)
-        entries = yield Host(partial(self._last, sums))
-        self._check(entries, "list entries")
+        sums = yield from self._prefix_sums(counts, scratch)
+        entries = yield Host(partial(self._total, sums))
+        self._check_count(entries, "list entries")
         yield TimedStage("sort")
         sort = self._sort
         sort.resize(list_size(entries))
@@ -130,34 +131,34 @@ class GridBuild:
     def _draw(self, name: str, *streams: Any, **uniforms: Any) -> None:
         self._passes[name].draw(*streams, **uniforms)
 
-    def _read(self, triangles: Memory, name: str, *streams: Any, **uniforms: Any) -> None:
+    def _draw_from_triangles(self, triangles: Memory, name: str, *streams: Any, **uniforms: Any) -> None:
         self._passes[name].bind(triangles)
         self._draw(name, *streams, **uniforms)
 
-    def _summed(self, counts: Stream, spare: Stream) -> Job:
-        """Sum counts up; returns the stream with the sums, one of the two."""
+    def _prefix_sums(self, counts: Stream, scratch: Stream) -> Job:
+        """Draw inclusive prefix sums of ``counts``; returns the stream that has them, one of the two."""
         distance = 1
         while distance < counts.size[0] * counts.size[1]:
-            yield Draw(partial(self._draw, "scan", {"counts": counts}, spare, distance=distance))
-            counts, spare = spare, counts
+            yield Draw(partial(self._draw, "scan", {"counts": counts}, scratch, distance=distance))
+            counts, scratch = scratch, counts
             distance *= 4
         return counts
 
-    def _last(self, sums: Stream) -> int:
-        """The last sum, for which the host waits."""
+    def _total(self, sums: Stream) -> int:
+        """The last prefix sum, which is the total; the host waits for it."""
         self.device.waits += 1
         width, height = sums.size
         read = sums.framebuffer.read((width - 1, height - 1, 1, 1), 1, dtype="f4")
         return int(np.frombuffer(read, np.float32)[0])
 
-    def _check(self, count: int, what: str) -> None:
+    def _check_count(self, count: int, what: str) -> None:
         if not 0 <= count < LIMIT:
             raise ViewerError(
                 "--rebuild device-grid", f"{LIMIT:,} {what} and more; addresses end there", "use a coarser --grid"
             )
 
-    def _numbers(self, count: int) -> list[Stream]:
-        """Two streams of ``count`` numbers and more."""
+    def _count_streams(self, count: int) -> list[Stream]:
+        """Two streams of at least ``count`` numbers, for the sums of one pass to be the input of the next."""
         return [self._stream(name, COUNT, list_size(count), 1) for name in ("counts", "sums")]
 
     def _stream(self, name: str, record: Record, size: tuple[int, int], channels: int = 4) -> Stream:

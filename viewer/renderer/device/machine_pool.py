@@ -23,7 +23,7 @@ from raystream.stream.machines.multipass import Multipass
 from raystream.stream.machines.policy import policy as make_policy
 from raystream.stream.selftest.fallbacks import DriverFallbacks, fallbacks_for
 
-MOST_MACHINES = 7  # kept with their streams and shaders: of a picture with photons and features, and some before it
+MAX_MACHINES = 7  # with streams and shaders: those of a picture with photons and features, and of some before it
 
 
 @dataclass(frozen=True)
@@ -48,9 +48,9 @@ class Key:
 
 
 class MachinePool(Mapping[Key, Machine]):
-    """The machines used last, by their keys; one more gives the oldest one's streams back.
+    """The `MAX_MACHINES` machines used last, by their keys: one more releases the least recently used.
 
-    bind : a program with the scene's modules by some settings; with True for passes of one kernel each. It is a method
+    bind : links a program with the scene's modules by settings; True: for passes of one kernel each. It is a method
     of the pool's owner, and held weakly: a cycle would keep scenes until Python looks for garbage.
     """
 
@@ -81,14 +81,14 @@ class MachinePool(Mapping[Key, Machine]):
         streams: Mapping[str, Stream] | None = None,
         deferred: bool = False,
     ) -> Machine:
-        """The machine for a program under that key, made where there is none; the context must be current.
+        """The machine for a program under that key, a new one where there is none; the context must be current.
 
-        streams : those that a new one is lent, see `Machine`. deferred : `warm` compiles it. Raises ShaderError.
+        streams : that a new machine shares, see `Machine`. deferred : `warm` compiles it. Raises ShaderError.
         """
         settings = resolved_settings(self.device, settings)
         machine = self._machines.pop(key, None)
         if machine is None:
-            while len(self._machines) >= MOST_MACHINES:
+            while len(self._machines) >= MAX_MACHINES:
                 oldest = next(iter(self._machines))
                 self._settings.pop(oldest)
                 self._machines.pop(oldest).release()
@@ -108,15 +108,17 @@ class MachinePool(Mapping[Key, Machine]):
         key, settings = cast("tuple[Key, Settings]", run.key)
         return self.take(run.program, key, settings, run.streams, deferred=True)
 
-    def reload(self, renewed: Callable[[Key, Program, Settings], tuple[Key, Program]]) -> None:
-        """Rebuild all machines, their shaders from their files. renewed : key and program as they are now. Raises
-        ViewerError; the old ones then stay."""
+    def reload(self, current_program: Callable[[Key, Program, Settings], tuple[Key, Program]]) -> None:
+        """Rebuild all machines, with shaders from their files. Raises ViewerError; the old machines then stay.
+
+        current_program : returns a machine's key and program after files have changed.
+        """
         machines: dict[Key, Machine] = {}
         settings: dict[Key, Settings] = {}
         with self.device.current():
             try:
                 for before, old in self._machines.items():
-                    key, program = renewed(before, old.linked.counted, self._settings[before])
+                    key, program = current_program(before, old.linked.counted, self._settings[before])
                     settings[key] = self._settings[before]
                     machines[key] = self._make(program, key, settings[key])
             except ViewerError:
@@ -128,7 +130,7 @@ class MachinePool(Mapping[Key, Machine]):
         self._machines, self._settings = machines, settings
 
     def release(self) -> None:
-        """Give all machines back; the context must be current."""
+        """Release all machines; the context must be current."""
         for machine in self._machines.values():
             machine.release()
         self._machines.clear()
@@ -162,8 +164,8 @@ def driver_fallbacks(device: Device, settings: Settings) -> DriverFallbacks:
 
 
 def resolved_settings(device: Device, settings: Settings) -> Settings:
-    """The settings with the values of ``auto`` on the device; where a machine, mask or count fails its self-test there,
-    with the next one that passes."""
+    """The settings with ``auto`` replaced by its meaning on the device, and a machine, mask or count that fails its
+    self-test there by the next one that passes."""
     settings, fallbacks = tuned(settings, device.driver, device.software_form), driver_fallbacks(device, settings)
     if not fallbacks.notes:
         return settings
@@ -171,19 +173,19 @@ def resolved_settings(device: Device, settings: Settings) -> Settings:
 
 
 def _schedule(machine: Machine, settings: Settings) -> None:
-    """Give a machine the order in which it serves states: nothing on the device depends on it."""
+    """Set what the host alone decides on in a machine: its scheduling policy, unrolled calls and counting."""
     if isinstance(machine, Multipass):
-        chosen = settings.policy
-        machine.policy = make_policy(chosen.name, chosen.share, chosen.of)
+        policy = settings.policy
+        machine.policy = make_policy(policy.name, policy.share, policy.of)
         machine.unroll = "auto" if settings.unroll.counts is None else settings.unroll.counts
         machine.count = settings.count
 
 
 def warm(device: Device, *machines: Machine) -> Iterator[float]:
-    """Compile the machines' programs, in pieces: GLSL first, then the driver's part of each pass. Compilation in the
-    driver's threads is not waited for, but asked for once a piece.
+    """Compile the machines' programs step by step: GLSL first, then the driver's part of each pass. Compilation in the
+    driver's threads is polled once a step, not waited for.
 
-    Yields the share done. Raises ShaderError where a shader does not compile.
+    Yields the share that is done. Raises ShaderError where a shader does not compile.
     """
     yield 0.0
     yield from compiled(device, Batch(linked for machine in machines for linked in machine.batch), 0.0)
@@ -193,5 +195,5 @@ def warm(device: Device, *machines: Machine) -> Iterator[float]:
 
 
 def compiled(device: Device, batch: Batch, scale: float = 1.0) -> Iterator[float]:
-    """Compile a batch in pieces; yields ``scale`` times the part done. Raises ShaderError."""
+    """Compile a batch step by step; yields ``scale`` times the share that is done. Raises ShaderError."""
     return (scale * fraction for fraction in device.steps(batch.steps()))

@@ -1,4 +1,4 @@
-"""Pieces of a picture: rectangles that a machine runs at once, as jobs on the picture's buffers."""
+"""Tiles of a picture: rectangles that a machine renders at once, as jobs on the picture's buffers."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ FirstHitPass = Callable[[Stream, Rectangle, int], None]
 
 @dataclass
 class CachedHits:
-    """The contents of a stream of first hits: kept for the next samples of the same picture."""
+    """First hits for the next samples of a picture: their stream, and the key of its contents, None where it is
+    stale."""
 
     stream: Stream | None = None
-    of: tuple[Any, ...] | None = None
+    key: tuple[Any, ...] | None = None
 
 
 @dataclass(frozen=True)
 class EyeHits:
     """A program that finds the hits of the rays through the pixels' centres, and its machines' key.
 
-    of : the version of the scene, the camera and the size of the picture. cached : where the hits of the rectangle
-    before are noted.
+    view_key : the version of the scene, the camera and the size of the picture. cached : the hits of the tile before.
     """
 
     program: Program
     key: Hashable
-    of: tuple[Any, ...]
+    view_key: tuple[Any, ...]
     cached: CachedHits
 
 
@@ -55,9 +55,11 @@ class Tile:
 
 @dataclass(frozen=True)
 class TileRun:
-    """The job of each rectangle of a picture: a program, the machines' key and streams' size (width, height),
-    uniforms, and the buffers by the names of the streams that they are loaded into and stored from. streams : others,
-    which the program gathers from. chosen : of `CHOICE`, the pixels that it runs for; without it all.
+    """The job of each rectangle of a picture.
+
+    key, size : of the machine, and (width, height) of its streams. buffers : of the picture, by the names of the
+    streams that are loaded from them and stored to them. streams : others, which the program gathers from.
+    chosen : of `CHOICE`, the pixels that it runs for; None: all.
     """
 
     program: Program
@@ -71,50 +73,50 @@ class TileRun:
 
 
 def tile_job(
-    piece: TileRun,
+    run: TileRun,
     rectangle: Rectangle,
     resources: Resources,
     pixels: Pixels,
     first_hits: FirstHitPass | EyeHits | None = None,
 ) -> Job:
-    """Bring a rectangle of the buffers to the samples that the uniforms ask for.
+    """The job that brings a rectangle of the buffers to as many samples as the uniforms say.
 
     first_hits : where they are rasterised, for the sample that ``path_samples`` ends with, or traced ahead for all
-    samples. Abandoned between two passes it leaves whole samples in the buffers, or nothing of this rectangle.
+    samples. Abandoned between two passes, it leaves the buffers with whole samples of the rectangle, or unchanged.
     """
     rows, columns = rectangle
     rays = (rows.stop - rows.start) * (columns.stop - columns.start)
-    streams = {**piece.streams, "pixel": resources.stream("pixel", PIXEL, piece.size)}
+    streams = {**run.streams, "pixel": resources.stream("pixel", PIXEL, run.size)}
     yield TimedStage(PICTURE)
     yield Draw(lambda: pixels.fill(streams["pixel"], rectangle))
-    copied = []
-    for name, buffer in piece.buffers.items():
-        lent = buffer.lend(rectangle, piece.size)
-        streams[name] = lent or resources.stream(name, buffer.record, piece.size)
+    copied = []  # buffers that cannot lend the rectangle as a stream, and the streams in their place
+    for name, buffer in run.buffers.items():
+        lent = buffer.lend(rectangle, run.size)
+        streams[name] = lent or resources.stream(name, buffer.record, run.size)
         if lent is None:
             copied.append((buffer, streams[name]))
             yield from copies(buffer, streams[name], rectangle)
     chosen: Stream | None = None
-    if piece.chosen is not None:
-        chosen = piece.chosen.lend(rectangle, piece.size)
+    if run.chosen is not None:
+        chosen = run.chosen.lend(rectangle, run.size)
         if chosen is None:
-            chosen = resources.stream("chosen", piece.chosen.record, piece.size)
-            yield from copies(piece.chosen, chosen, rectangle)
+            chosen = resources.stream("chosen", run.chosen.record, run.size)
+            yield from copies(run.chosen, chosen, rectangle)
     if isinstance(first_hits, EyeHits):
-        streams["first_hit"] = stream = resources.stream("eye_hit", HIT, piece.size)
-        cached, key = first_hits.cached, (*first_hits.of, rectangle)
-        if cached.stream is not stream or cached.of != key:
-            cached.of = None
+        streams["first_hit"] = stream = resources.stream("eye_hit", HIT, run.size)
+        cached, key = first_hits.cached, (*first_hits.view_key, rectangle)
+        if cached.stream is not stream or cached.key != key:
+            cached.key = None
             outputs = {"pixel": streams["pixel"], "hit": stream}
-            counting = piece.counting
-            yield Run(first_hits.program, first_hits.key, piece.size, rays, outputs, piece.uniforms, counting=counting)
-            cached.stream, cached.of = stream, key
+            counting = run.counting
+            yield Run(first_hits.program, first_hits.key, run.size, rays, outputs, run.uniforms, counting=counting)
+            cached.stream, cached.key = stream, key
     elif first_hits is not None:
-        streams["first_hit"] = resources.stream("first_hit", HIT, piece.size)
-        sample = int(piece.uniforms.get("path_samples", 1)) - 1
+        streams["first_hit"] = resources.stream("first_hit", HIT, run.size)
+        sample = int(run.uniforms.get("path_samples", 1)) - 1
         yield Draw(lambda: first_hits(streams["first_hit"], rectangle, sample))
-    counting = piece.counting
-    yield Run(piece.program, piece.key, piece.size, rays, streams, piece.uniforms, counting=counting, chosen=chosen)
+    counting = run.counting
+    yield Run(run.program, run.key, run.size, rays, streams, run.uniforms, counting=counting, chosen=chosen)
     for buffer, stream in copied:
         yield from copies(buffer, stream, rectangle, back=True)
 
@@ -125,24 +127,24 @@ def copies(buffer: Buffer, stream: Stream, rectangle: Rectangle, back: bool = Fa
         yield Copy(block.stream, stream, corner, size, back)
 
 
-def rectangles(size: tuple[int, int], side: int, most: int) -> Iterator[tuple[slice, slice]]:
+def rectangles(size: tuple[int, int], side: int, max_pixels: int) -> Iterator[tuple[slice, slice]]:
     """Rectangles (rows, columns), near-equal, that fit a stream, top to bottom and left to right: none wider or higher
-    than ``side``, none with more than ``most`` pixels."""
+    than ``side``, none with more than ``max_pixels`` pixels."""
     width, height = size
-    widest = min(side, most)
-    columns = -(-width // widest)
-    wide = -(-width // columns)
-    tallest = min(most // wide, widest)
-    rows = -(-height // tallest)
-    tall = -(-height // rows)
-    for top in range(0, height, tall):
-        for left in range(0, width, wide):
-            yield slice(top, min(top + tall, height)), slice(left, min(left + wide, width))
+    max_width = min(side, max_pixels)
+    columns = -(-width // max_width)
+    tile_width = -(-width // columns)
+    max_height = min(max_pixels // tile_width, max_width)
+    rows = -(-height // max_height)
+    tile_height = -(-height // rows)
+    for top in range(0, height, tile_height):
+        for left in range(0, width, tile_width):
+            yield slice(top, min(top + tile_height, height)), slice(left, min(left + tile_width, width))
 
 
 def inside(region: tuple[slice, slice], rectangle: tuple[slice, slice]) -> tuple[slice, slice]:
-    """A rectangle (rows, columns) of a region of the picture as one of the picture."""
-    down, right = (part.start for part in region)
+    """A rectangle (rows, columns) within a region of the picture, in the picture's coordinates."""
+    down, right = region[0].start, region[1].start
     rows, columns = rectangle
     return slice(rows.start + down, rows.stop + down), slice(columns.start + right, columns.stop + right)
 
@@ -152,11 +154,11 @@ def tiles(
 ) -> Iterator[tuple[slice, slice]]:
     """Rectangles (rows, columns) of ``tile`` (width, height), smaller at the right and the bottom, column by column.
 
-    The next rectangle of a column costs about as much as the last, so that ``rows`` can choose its height by that.
+    rows : asked before each rectangle for its height, which it may choose by the seconds of the last one above.
     """
     for left in range(0, size[0], tile[0]):
-        top, wide = 0, min(tile[0], size[0] - left)
+        top, width = 0, min(tile[0], size[0] - left)
         while top < size[1]:
-            tall = tile[1] if rows is None else min(max(1, rows()), tile[1]) * tile[0] // wide
-            yield slice(top, min(top + tall, size[1])), slice(left, left + wide)
-            top += tall
+            height = tile[1] if rows is None else min(max(1, rows()), tile[1]) * tile[0] // width
+            yield slice(top, min(top + height, size[1])), slice(left, left + width)
+            top += height

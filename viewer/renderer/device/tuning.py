@@ -24,9 +24,8 @@ from raystream.renderer.inputs.settings import Settings
 from raystream.stream.gl.device import Device, shared_device
 
 FORMAT = 3
-LARGEST_FILE = 1 << 20  # bytes
-# Of each option the values, that of CPUs by default first; in the order of the trials. Buffers are meant where they are
-# large enough.
+MAX_FILE_BYTES = 1 << 20  # bytes
+# The values of each option in the order of trials, the default of CPUs first. Buffers hold what is small enough.
 CHOICES = {
     "fuse": ("surface", "ray"),
     "mask": ("depth", "kill"),
@@ -34,18 +33,18 @@ CHOICES = {
     "tile": ("16", "8", "32"),
     "memory": ("buffer", "texture"),
 }
-NEEDS = {"tile": ("count", "census")}  # of an option that decides nothing else: another one, and its value
+REQUIRES = {"tile": ("count", "census")}  # option -> the other one, and its value, without which it has no effect
 DEFAULTS = {name: words[0] for name, words in CHOICES.items()}
 # On a GPU the pass of a whole path has more variables than registers, and lanes too few to hide the memory's latency.
 GPU_DEFAULTS = DEFAULTS | {"fuse": "ray"}
 TRIALS = sum(len(words) - 1 for words in CHOICES.values())
-SECONDS = 0.5  # of all runs together, without compiling
-GAIN = 0.95  # of the seconds of the value before: another one is chosen if it takes no longer
-UNTIMED = 3  # runs before a trial's rounds: drivers compile in the first, and the sizes of draws are found
-LEAST_ROUNDS, MOST_ROUNDS = 3, 1000  # of both sides of a trial, which take turns
-# Seconds of a run, of which there are then no more than there must be.
-SLOWEST = SECONDS / (2 * LEAST_ROUNDS * TRIALS + (UNTIMED - 1) * (TRIALS + 1))
-HOPELESS = 2.0  # times as long as the value before: two rounds are enough
+TRIAL_SECONDS = 0.5  # of all runs together, without compiling
+MAX_TIME_RATIO = 0.95  # of a value to the best before: it is chosen where its seconds are no more than this share
+WARMUP_RUNS = 3  # before a trial's rounds: drivers compile in the first, and the sizes of draws adapt
+MIN_ROUNDS, MAX_ROUNDS = 3, 1000  # of a trial: one run of either value each
+# Seconds of a run with which the fewest rounds of all trials take TRIAL_SECONDS.
+MAX_RUN_SECONDS = TRIAL_SECONDS / (2 * MIN_ROUNDS * TRIALS + (WARMUP_RUNS - 1) * (TRIALS + 1))
+MAX_SLOWDOWN = 2.0  # of a value to the best before: beyond this two rounds are enough
 
 T = TypeVar("T")
 Run = Callable[[], None]
@@ -74,8 +73,8 @@ Outcome = Trial | Skipped
 
 @dataclass(frozen=True)
 class Measured:
-    """Results of trials: the values by option, the day, ISO 8601, the trials and those left out, and why they
-    failed, where they did."""
+    """Results of trials. chosen : the value of each option. since : the day, ISO 8601. skipped : values left out.
+    note : why the trials failed; empty where they did not."""
 
     chosen: Mapping[str, str]
     since: str = ""
@@ -93,7 +92,7 @@ def load_tuning() -> dict[str, Measured]:
     """The results by driver build; those that cannot be read, or name unknown values, count as not measured."""
     try:
         with open(tuning_path(), "rb") as file:
-            document = json.loads(file.read(LARGEST_FILE))
+            document = json.loads(file.read(MAX_FILE_BYTES))
     except (OSError, ValueError, RecursionError):
         return {}
     if (
@@ -102,40 +101,40 @@ def load_tuning() -> dict[str, Measured]:
         or not isinstance(document.get("drivers"), dict)
     ):
         return {}
-    read = ((driver, _read(entry)) for driver, entry in document["drivers"].items())
+    read = ((driver, _measured_from(entry)) for driver, entry in document["drivers"].items())
     return {driver: entry for driver, entry in read if entry is not None}
 
 
-def _read(entry: Any) -> Measured | None:
-    if not isinstance(entry, dict) or not _valid(entry.get("auto")):
+def _measured_from(entry: Any) -> Measured | None:
+    """The results in one driver's entry of the file; None where it is not valid."""
+    if not isinstance(entry, dict) or not _are_choices(entry.get("auto")):
         return None
     since, note = entry.get("since"), entry.get("note")
-    trials, skipped = _tuples(Trial, entry.get("trials")), _tuples(Skipped, entry.get("skipped"))
+    trials, skipped = _records(Trial, entry.get("trials")), _records(Skipped, entry.get("skipped"))
     if not isinstance(since, str) or not isinstance(note, str) or trials is None or skipped is None:
         return None
-    if not all(
-        _valid({trial.option: trial.value}) and _took(trial.seconds) and _took(trial.before) for trial in trials
-    ):
-        return None
+    for option, value, seconds, before in trials:
+        if not (_are_choices({option: value}) and _is_duration(seconds) and _is_duration(before)):
+            return None
     for option, value, reason in skipped:
         if option not in CHOICES or value not in ("", *CHOICES[option]) or not isinstance(reason, str):
             return None
     return Measured(entry["auto"], since, trials, skipped, note)
 
 
-def _tuples(kind: Callable[..., T], rows: Any) -> tuple[T, ...] | None:
-    """Rows of a file as tuples of a kind with a text first; None where they are none."""
-    width = len(signature(kind).parameters)
+def _records(record: Callable[..., T], rows: Any) -> tuple[T, ...] | None:
+    """Rows of a file as records, whose first field is a text; None where a row does not fit."""
+    width = len(signature(record).parameters)
     if not isinstance(rows, list) or not all(isinstance(row, list) and len(row) == width for row in rows):
         return None
-    return tuple(kind(*row) for row in rows) if all(isinstance(row[0], str) for row in rows) else None
+    return tuple(record(*row) for row in rows) if all(isinstance(row[0], str) for row in rows) else None
 
 
-def _took(seconds: Any) -> bool:
+def _is_duration(seconds: Any) -> bool:
     return isinstance(seconds, float) and 0 < seconds < math.inf
 
 
-def _valid(chosen: Any) -> bool:
+def _are_choices(chosen: Any) -> bool:
     return isinstance(chosen, dict) and all(
         isinstance(word, str) and word in CHOICES.get(name, ()) for name, word in chosen.items()
     )
@@ -144,8 +143,8 @@ def _valid(chosen: Any) -> bool:
 def save_tuning(
     driver: str, chosen: Mapping[str, str], outcomes: Sequence[Outcome] = (), note: str = "", at_once: bool = True
 ) -> None:
-    """Add a driver's results to the file, where it can be written. at_once : this process has them, too; else the next
-    one."""
+    """Add a driver's results to the file, where it can be written. at_once : they hold in this process, too; else
+    from the next one on."""
     since = datetime.date.today().isoformat()
     measured = tuple(outcome for outcome in outcomes if isinstance(outcome, Trial))
     skipped = tuple(outcome for outcome in outcomes if isinstance(outcome, Skipped))
@@ -165,7 +164,7 @@ def save_tuning(
         tuning.cache_clear()
     else:
         for software in (True, False):
-            tuning(driver, software)
+            tuning(driver, software)  # caches the former values for this process
     with suppress(OSError):
         path = tuning_path()
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -217,7 +216,8 @@ def tuned_device(settings: Settings) -> Device:
 
 @dataclass
 class _Stopwatch:
-    """Seconds of runs, after others' work on the device is done, and their sum."""
+    """Measures runs in seconds, each from an idle device on; ``spent`` is their sum. settle : waits until it is
+    idle."""
 
     clock: Callable[[], float]
     settle: Callable[[], None]
@@ -237,68 +237,69 @@ def trials(
     clock: Callable[[], float],
     first: Mapping[str, str] = DEFAULTS,
     settle: Callable[[], None] = lambda: None,
-    slowest: float = math.inf,
+    max_seconds: float = math.inf,
 ) -> Iterator[Outcome | None]:
-    """Measure one option after the other, each with the best values of those before; None between two of its steps.
+    """Measure the values of one option after the other, each with the best values of the options before.
 
-    prepare : makes a run by these values of all options, compiled; tells why where the device has no such way. first :
-    the values before any trial. settle : waits until the device is idle. slowest : seconds of a run by the
-    first values; nothing is tried where it takes longer.
+    prepare : compiles a run by these values of all options; a text says why the device cannot. first : the values
+    before any trial. settle : waits until the device is idle. max_seconds : nothing is tried where a run by the first
+    values takes longer. Yields outcomes, and None between two steps.
     """
     watch, remaining = _Stopwatch(clock, settle), TRIALS
-    best, (run, seconds) = dict(first), (yield from _ready(prepare(first), watch))
-    if isinstance(run, str) or seconds > slowest:
+    best, (run, seconds) = dict(first), (yield from _warmed_up(prepare(first), watch))
+    if isinstance(run, str) or seconds > max_seconds:
         return
     for name, words in CHOICES.items():
         alternatives = [word for word in words if word != first[name]]
-        needed, value = NEEDS.get(name, ("", ""))
+        needed, value = REQUIRES.get(name, ("", ""))
         if needed and best[needed] != value:
             yield Skipped(name, "", f"of use to --{needed} {value} alone")
             remaining -= len(alternatives)
             continue
         for word in alternatives:
-            end = watch.spent + (SECONDS - watch.spent) / remaining
-            candidate, _ = yield from _ready(prepare({**best, name: word}), watch)
+            end = watch.spent + (TRIAL_SECONDS - watch.spent) / remaining
+            candidate, _ = yield from _warmed_up(prepare({**best, name: word}), watch)
             if isinstance(candidate, str):
                 yield Skipped(name, word, candidate)
             else:
-                trial = Trial(name, word, *(yield from _compared(candidate, run, watch, end)))
+                trial = Trial(name, word, *(yield from _compare(candidate, run, watch, end)))
                 yield trial
-                if _better(trial):
+                if _is_faster(trial):
                     best, run = {**best, name: word}, candidate
             remaining -= 1
 
 
-def chosen_by(outcomes: Iterable[Outcome | None], first: Mapping[str, str] = DEFAULTS) -> dict[str, str]:
-    """The values that trials from the ``first`` ones lead to."""
-    better = (trial for trial in outcomes if isinstance(trial, Trial) and _better(trial))
+def fastest_values(outcomes: Iterable[Outcome | None], first: Mapping[str, str] = DEFAULTS) -> dict[str, str]:
+    """The fastest value of each option by the outcomes of `trials` that began with the ``first`` values."""
+    better = (trial for trial in outcomes if isinstance(trial, Trial) and _is_faster(trial))
     return dict(first) | {trial.option: trial.value for trial in better}
 
 
-def _better(trial: Trial) -> bool:
-    return trial.seconds <= GAIN * trial.before
+def _is_faster(trial: Trial) -> bool:
+    return trial.seconds <= MAX_TIME_RATIO * trial.before
 
 
-def _ready(preparation: Preparation, watch: _Stopwatch) -> Generator[None, None, tuple[Run | str, float]]:
-    """A run, and the seconds that it takes once nothing is compiled any more."""
+def _warmed_up(preparation: Preparation, watch: _Stopwatch) -> Generator[None, None, tuple[Run | str, float]]:
+    """Step through a preparation and warm-up runs; returns the run, and the seconds of the last one."""
     run, seconds = (yield from preparation), 0.0
     if not isinstance(run, str):
         yield
         run()
-        for _ in range(UNTIMED - 1):
+        for _ in range(WARMUP_RUNS - 1):
             yield
             seconds = watch.timed(run)
     return run, seconds
 
 
-def _compared(one: Run, other: Run, watch: _Stopwatch, end: float) -> Generator[None, None, tuple[float, float]]:
-    """The least seconds of both, which take turns until ``end`` of the time of all trials, or one is far behind."""
+def _compare(candidate: Run, best: Run, watch: _Stopwatch, end: float) -> Generator[None, None, tuple[float, float]]:
+    """Run both in turns, until ``watch.spent`` comes to ``end`` or the candidate is far behind; returns the least
+    seconds of either."""
     least, start = [math.inf, math.inf], watch.spent
-    for rounds in range(1, MOST_ROUNDS):
-        for side, run in enumerate((one, other)):
+    for rounds in range(1, MAX_ROUNDS):
+        for side, run in enumerate((candidate, best)):
             least[side] = min(least[side], watch.timed(run))
             yield
-        hopeless = rounds > 1 and least[0] > HOPELESS * least[1]
-        if hopeless or (rounds >= LEAST_ROUNDS and watch.spent + (watch.spent - start) / rounds > end):
+        too_slow = rounds > 1 and least[0] > MAX_SLOWDOWN * least[1]
+        if too_slow or (rounds >= MIN_ROUNDS and watch.spent + (watch.spent - start) / rounds > end):
             break
     return least[0], least[1]

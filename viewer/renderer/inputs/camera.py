@@ -14,8 +14,10 @@ from raystream.scene.scene import Scene
 
 
 def view(settings: Settings, scene: Scene, aspect: float = 1.0) -> Camera:
-    """The camera of the options of the view, for pictures of that aspect. Raises ViewerError for a name that the scene
-    does not have, and for options that contradict each other."""
+    """The scene's camera by the options, for pictures of that aspect, width to height.
+
+    Raises ViewerError for a name that the scene does not have, and for options that contradict each other.
+    """
     requested = settings.camera
     if isinstance(requested, str) and not any(c.name == requested for c in scene.cameras) and "," in requested:
         requested = Camera.parse(requested)
@@ -27,15 +29,17 @@ def view(settings: Settings, scene: Scene, aspect: float = 1.0) -> Camera:
 
 
 def projected(camera: Camera, settings: Settings) -> Camera:
-    """A camera with the projection that the options ask for, and their eyes. Raises ViewerError where these contradict
-    each other, and for a measured camera that is none."""
+    """The camera with the options' projection and stereo distance.
+
+    Raises ViewerError where options contradict each other, and for intrinsics that are no camera's.
+    """
     kind = _requested_kind(settings)
     if kind is None:
         return camera if settings.stereo is None else camera.with_projection(camera.projection, settings.stereo)
     return camera.with_projection(_projection(kind, camera, settings), settings.stereo)
 
 
-KINDS_OF = {  # projections that an option belongs to; the first one where there is no other word
+OPTION_PROJECTIONS = {  # option -> projections that it goes with; the first is meant where no --projection says so
     "ortho": ("orthographic",),
     "fisheye": ("fisheye", "equisolid"),
     "intrinsics": ("perspective", "opencv-fisheye"),
@@ -44,10 +48,10 @@ KINDS_OF = {  # projections that an option belongs to; the first one where there
 
 
 def _requested_kind(settings: Settings) -> str | None:
-    """The name of the projection that the options ask for; None: the camera's own."""
+    """The name of the options' projection; None: that of the camera stays. Raises ViewerError for contradictions."""
     kind: str | None = settings.projection
     source = "projection"
-    for name, kinds in KINDS_OF.items():
+    for name, kinds in OPTION_PROJECTIONS.items():
         if settings[name] is None:
             continue
         if kind is None:
@@ -62,6 +66,7 @@ def _requested_kind(settings: Settings) -> str | None:
 
 
 def _projection(kind: str, camera: Camera, settings: Settings) -> Projection | None:
+    """The projection of that name with the options' numbers, else the camera's; None is perspective, by ``fov``."""
     projection = camera.projection
     if kind == "orthographic":
         if settings.ortho is None and isinstance(projection, Orthographic):
@@ -87,7 +92,7 @@ def _projection(kind: str, camera: Camera, settings: Settings) -> Projection | N
 
 
 def view_notes(settings: Settings, camera: Camera) -> list[str]:
-    """Remarks on options that mean nothing to the settings' camera."""
+    """Remarks for the user on options that have no effect on the camera."""
     notes = []
     if camera.aperture > 0 and camera.model.wide:
         notes.append("a camera that sees all around, or a fisheye, has no lens: everything is in focus")
@@ -98,36 +103,36 @@ def view_notes(settings: Settings, camera: Camera) -> list[str]:
 
 
 def projection_kind(settings: Settings, scene: Scene) -> str:
-    """The name of the shader of the settings' camera, see `Camera.kind`; framing the scene is left out."""
+    """The name of the shader of the settings' camera, see `Camera.kind`; found without framing the scene."""
     requested = settings.camera
     if isinstance(requested, Camera):
         camera = requested
     elif isinstance(requested, str):
-        camera = next((c for c in scene.cameras if c.name == requested), _ANY)
+        camera = next((c for c in scene.cameras if c.name == requested), _PINHOLE)
     else:
-        camera = scene.cameras[0] if scene.cameras else _ANY
+        camera = scene.cameras[0] if scene.cameras else _PINHOLE
     return projected(camera, settings).kind
 
 
-_ANY = Camera((0.0, 0.0, 1.0), (0.0, 0.0, 0.0))
+_PINHOLE = Camera((0.0, 0.0, 1.0), (0.0, 0.0, 0.0))
 
 
 def fitted(camera: Camera, settings: Settings, scene: Scene, size: tuple[int, int]) -> Camera:
-    """The renderer's camera for pictures of that size (width, height): another one where it is the default view, which
-    the scene fills in pictures of every shape."""
+    """The renderer's camera for pictures of ``size`` (width, height): the default view is framed again for their
+    aspect, all others stay."""
     width, height = size
     if width == height or settings.camera is not None or scene.own_camera is not None:
         return camera
     return view(settings, scene, width / height)
 
 
-def eye(settings: Settings, camera: Camera) -> tuple[Camera, str]:
-    """The lens and the pixel filter that samples see through: of shared eye rays a pinhole, and pixels' centres."""
+def sampled_lens(settings: Settings, camera: Camera) -> tuple[Camera, str]:
+    """The camera and the pixel filter of samples; with shared eye rays a pinhole, and rays through pixels' centres."""
     if settings.eye_rays == "shared":
         return replace(camera, aperture=0.0), "point"
     return camera, settings.pixel_filter
 
 
-def camera_keywords(camera: Camera) -> dict[str, Any]:
-    """The options that mean this very camera, with its own field of view and lens."""
+def camera_options(camera: Camera) -> dict[str, Any]:
+    """The values of the view's options by which this camera is used as it is, with its field of view and lens."""
     return {**dict.fromkeys(VIEW), "camera": camera}

@@ -1,5 +1,4 @@
-"""Attributes of hits in a scene's data: objects and materials by index, texture coordinates, and where a point has
-been."""
+"""Attributes of hits by the scene's data: objects and materials by index, texture coordinates, and motion vectors."""
 
 from __future__ import annotations
 
@@ -19,8 +18,8 @@ from raystream.scene.scene import Scene
 
 
 class HitAttributes:
-    """The attributes of hits (N,) with the indices of their instances, -1 for none, as `PreparedScene.instance_indices`
-    has them."""
+    """Looks up attributes of hits (N,) of `HIT`. instances : (N,) of `PreparedScene.instance_indices`, -1 for no
+    hit."""
 
     def __init__(self, prepared: PreparedScene) -> None:
         self.prepared, self.scene = prepared, prepared.scene
@@ -33,36 +32,37 @@ class HitAttributes:
     material_names: cached_property[tuple[str, ...]] = cached_property(lambda self: material_names(self.scene))
 
     def labels(self, labels: Labels, instances: NDArray[np.int32]) -> NDArray[np.int32]:
-        """(N,) the indices of the objects of the hits' instances, -1 for none."""
+        """(N,) indices of the hits' labels among ``labels.names``, -1 for no hit."""
         return np.append(labels.indices, np.int32(-1))[instances]
 
     def materials(self, instances: NDArray[np.int32], triangles: NDArray[np.int64]) -> NDArray[np.int32]:
-        """(N,) the materials' numbers in the scene, -1 for none. triangles : (N,) within their instances."""
+        """(N,) indices of the hits' materials in the scene, -1 for no hit. triangles : (N,) within their instances."""
         materials = np.append(self._materials, np.int32(-1))[instances]
-        for mesh, rows in self._by_mesh(np.flatnonzero((instances >= 0) & (materials < 0)), instances):
+        for mesh, rows in self._rows_by_mesh(np.flatnonzero((instances >= 0) & (materials < 0)), instances):
             materials[rows] = mesh.materials[triangles[rows]]
         return materials
 
     def uvs(self, hits: NDArray, instances: NDArray[np.int32], triangles: NDArray[np.int64]) -> NDArray[np.float32]:
-        """(N, 2) of the meshes' first set; zeros without."""
+        """(N, 2) texture coordinates of the meshes' first set; zeros where there is none. triangles : (N,) of
+        `triangles`."""
         uvs = np.zeros((len(hits), 2), np.float32)
         weights = self.weights(hits, instances)
-        for mesh, rows in self._by_mesh(np.flatnonzero(instances >= 0), instances):
+        for mesh, rows in self._rows_by_mesh(np.flatnonzero(instances >= 0), instances):
             if mesh.uvs is not None:
                 corners = mesh.uvs[mesh.triangles[triangles[rows]]].astype(np.float64)
                 uvs[rows] = (corners * weights[rows, :, None]).sum(axis=1)
         return uvs
 
     def weights(self, hits: NDArray, instances: NDArray[np.int32]) -> NDArray[np.float64]:
-        """(N, 3) of the corners in the mesh's order: flattening swaps two of a mirrored instance."""
+        """(N, 3) barycentric weights of the corners, in the mesh's order."""
         second = hits["barycentric"].astype(np.float64)
-        if self.prepared.structure.levels == 1:
-            turned = np.append(self._mirrored, False)[instances]
-            second[turned] = second[turned, ::-1]
+        if self.prepared.structure.levels == 1:  # flattening has swapped two corners of mirrored instances
+            mirrored = np.append(self._mirrored, False)[instances]
+            second[mirrored] = second[mirrored, ::-1]
         return np.column_stack([1.0 - second.sum(axis=1), second])
 
     def triangles(self, hits: NDArray | Mapping[str, NDArray], instances: NDArray[np.int32]) -> NDArray[np.int64]:
-        """(N,) indices within their instances, in the mesh's order; -1 for none."""
+        """(N,) indices of the hits' triangles in their instances' meshes, -1 for no hit."""
         indices: NDArray[np.int64] = hits["triangle"].astype(np.int64)
         if self.prepared.structure.levels == 1:
             first = np.append(self.prepared.starts[:-1], 0)[instances]
@@ -71,7 +71,7 @@ class HitAttributes:
 
     @cached_property
     def _materials(self) -> NDArray[np.int32]:
-        """(I,) of instances of one material, -1 of others."""
+        """(I,) index of each instance's material, -1 where it has several."""
         uniform = [-1] * len(self.scene.meshes)
         for index in np.unique(self.meshes).tolist():
             materials = self.scene.meshes[index].materials
@@ -88,20 +88,22 @@ class HitAttributes:
         mirrored: NDArray[np.bool_] = np.linalg.det(transforms_of(self.scene.instances)[:, :3, :3]) < 0
         return mirrored
 
-    def _by_mesh(self, rows: NDArray[np.intp], instances: NDArray[np.int32]) -> Iterator[tuple[Mesh, NDArray[np.intp]]]:
-        """The rows on each mesh."""
+    def _rows_by_mesh(
+        self, rows: NDArray[np.intp], instances: NDArray[np.int32]
+    ) -> Iterator[tuple[Mesh, NDArray[np.intp]]]:
+        """Each mesh that hits are on, with their indices among ``rows``."""
         meshes = self.meshes[instances[rows]]
         order = np.argsort(meshes, kind="stable")
-        indices, begins = np.unique(meshes[order], return_index=True)
-        for index, first, last in zip(indices.tolist(), begins, [*begins[1:], len(rows)], strict=False):
+        indices, firsts = np.unique(meshes[order], return_index=True)
+        for index, first, last in zip(indices.tolist(), firsts, [*firsts[1:], len(rows)], strict=False):
             yield self.scene.meshes[index], rows[order[first:last]]
 
 
-# -- motion vectors, pixels: the way of each pixel's surface since the last frame, by the poses and cameras of both ----
+# -- motion vectors: from each pixel's surface point in the last frame to where it is now, in pixels -------------------
 
 
 class PosedFrame(NamedTuple):
-    """A frame: the scene as it was posed and placed, and the camera."""
+    """A frame: the scene with its poses and transformations then, and the camera."""
 
     scene: Scene
     camera: Camera
@@ -110,8 +112,8 @@ class PosedFrame(NamedTuple):
 def motion(
     attributes: HitAttributes, camera: Camera, before: PosedFrame, hits: NDArray, positions: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """(H, W, 2): from where the hits (H, W) of the pixels' centres were in the last frame to these centres, right and
-    down. 0 without a hit, and where the point was not in front of the camera or not there.
+    """(H, W, 2) motion vectors of the hits (H, W) through the pixels' centres since the frame ``before``, in pixels,
+    right and down. 0 without a hit, and where the point was not in front of the camera or did not exist.
 
     positions : (H, W, 3) of the hits, world space.
     """
@@ -123,7 +125,7 @@ def motion(
     instances = attributes.prepared.instance_indices(flat)
     rows = np.flatnonzero(instances >= 0)
     points = positions.reshape(-1, 3)[rows]
-    earlier = _earlier(attributes, before.scene, flat[rows], instances[rows], points)
+    earlier = _earlier_positions(attributes, before.scene, flat[rows], instances[rows], points)
     if camera == before.camera:
         moving = (earlier != points).any(axis=1)
         rows, points, earlier = rows[moving], points[moving], earlier[moving]
@@ -135,26 +137,25 @@ def motion(
     return motion_vectors
 
 
-def _earlier(
+def _earlier_positions(
     attributes: HitAttributes, scene: Scene, hits: NDArray, instances: NDArray[np.int32], positions: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """(N, 3): where points (N, 3) on instances (N,) were in an earlier scene of the same instances; NaN where that is
-    not known."""
+    """(N, 3): where the hits' ``positions`` (N, 3) were in an earlier ``scene`` with the same instances, world space;
+    NaN where meshes do not correspond."""
     now, then = transforms_of(attributes.scene.instances), transforms_of(scene.instances)
     earlier = positions.copy()
     order = np.argsort(instances, kind="stable")
-    indices, begins = np.unique(instances[order], return_index=True)
-    for index, first, last in zip(indices.tolist(), begins, [*begins[1:], len(order)], strict=False):
+    indices, firsts = np.unique(instances[order], return_index=True)
+    for index, first, last in zip(indices.tolist(), firsts, [*firsts[1:], len(order)], strict=False):
         rows = order[first:last]
-        mesh, other = (
-            frame_scene.meshes[frame_scene.instances[index].mesh] for frame_scene in (attributes.scene, scene)
-        )
-        if mesh is other:
+        mesh = attributes.scene.meshes[attributes.scene.instances[index].mesh]
+        earlier_mesh = scene.meshes[scene.instances[index].mesh]
+        if mesh is earlier_mesh:
             if not np.array_equal(now[index], then[index]):
-                earlier[rows] = _carried(now[index], then[index], earlier[rows])
-        elif _follows(mesh, other):
-            triangles = other.triangles[attributes.triangles(hits[rows], instances[rows])]
-            corners = other.positions[triangles].astype(np.float64)
+                earlier[rows] = _transformed(now[index], then[index], earlier[rows])
+        elif _is_pose_of(mesh, earlier_mesh):
+            triangles = earlier_mesh.triangles[attributes.triangles(hits[rows], instances[rows])]
+            corners = earlier_mesh.positions[triangles].astype(np.float64)
             local = (corners * attributes.weights(hits[rows], instances[rows])[..., None]).sum(axis=1)
             earlier[rows] = local @ then[index, :3, :3].T + then[index, :3, 3]
         else:
@@ -162,13 +163,14 @@ def _earlier(
     return earlier
 
 
-def _follows(mesh: Mesh, other: Mesh) -> bool:
-    """Whether one mesh is another pose of the other."""
+def _is_pose_of(mesh: Mesh, other: Mesh) -> bool:
+    """Whether two meshes are poses of one deforming mesh."""
     return isinstance(mesh, DeformedMesh) and mesh.follows(other)
 
 
-def _carried(now: NDArray, then: NDArray, points: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Points (N, 3) of an object placed by one matrix, where another places them; NaN of flattened ones."""
+def _transformed(now: NDArray, then: NDArray, points: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Points (N, 3) of an object with the matrix ``now``, moved to where they are with ``then``; NaN where ``now`` is
+    singular."""
     try:
         matrix = then @ np.linalg.inv(now)
     except np.linalg.LinAlgError:

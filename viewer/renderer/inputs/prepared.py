@@ -51,7 +51,7 @@ from raystream.scene.scene import Scene
 from raystream.stream.declare.kernel import Module
 from raystream.stream.declare.program import Program
 
-OCCLUSION = 0.1  # of the scene's diagonal, without the ground: a few of a room's objects
+OCCLUSION_RANGE = 0.1  # of the scene's diagonal, without the ground: about the size of furniture in a room
 
 Report = Callable[[float, str], None]
 
@@ -60,16 +60,16 @@ Report = Callable[[float, str], None]
 class PreparedScene:
     """A scene ready to be uploaded; made without OpenGL, so that a worker thread can.
 
-    given    : the scene that it was made of; ``scene`` has the ground and the lights that the settings want.
-    settings : by which it was made; of these, `raystream.renderer.inputs.settings.PREPARED` count.
-    structure_options : all decided.
+    given    : the caller's scene; ``scene`` is that with the settings' ground and lights.
+    settings : by which it was prepared; only `raystream.renderer.inputs.settings.PREPARED` matter.
+    structure_options : without any ``auto``.
     shading  : the modules of the camera, of the geometry and of the materials.
     materials : the scene's, with options that follow from its meshes decided.
     starts   : (I + 1,) the scene's number of each instance's first triangle, and the count of all at the end.
-    surfaces     : the features of the scene's surfaces, by which their source is generated.
-    flat     : the scene's triangles in world space, where they have been made for the structure.
-    shared   : derived data that hold for all its poses and places, by name: the scenes that differ in these
-               alone have one.
+    surfaces : the features of the scene's surfaces, by which their source is generated.
+    flat     : the scene's triangles in world space, where the structure is of these; else None.
+    shared   : a cache of derived data, by name, that scenes have in common which differ in poses and transformations
+               alone.
     """
 
     given: Scene
@@ -87,19 +87,19 @@ class PreparedScene:
 
     @cached_property
     def triangles(self) -> Triangles:
-        """The scene's triangles in world space; of two levels made when first asked for, which nothing here does."""
+        """The scene's triangles in world space; for two levels they are computed at the first access."""
         return self.scene.flatten() if self.flat is None else self.flat
 
     @property
     def current(self) -> bool:
-        """Whether the structure stands as the scene: one of two levels follows motion in place, for a scene and all
-        edits of it."""
+        """Whether the structure has this scene's transformations: one of two levels is shared by all edits of a
+        scene, and follows their motion in place."""
         built = self.structure.built
         return self.structure.levels == 1 or built.stands is None or built.stands is self.scene
 
     @property
     def dispersive(self) -> bool:
-        """Whether there are surfaces at which the channels of light part."""
+        """Whether some surfaces refract the channels of light in different directions."""
         return self.surfaces.dispersion
 
     @property
@@ -109,12 +109,12 @@ class PreparedScene:
 
     @property
     def nested(self) -> bool:
-        """Whether volumes overlap or hold something."""
+        """Whether volumes overlap or have objects in them."""
         return self.surfaces.nested
 
     @property
     def backdrop(self) -> str:
-        """The backdrop of camera rays that leave the scene, of `raystream.programs.first_hits.BACKDROPS`."""
+        """The backdrop seen by camera rays that miss, one of `raystream.programs.first_hits.BACKDROPS`; "" is none."""
         return "" if self.lighting.backdrop is None else self.lighting.backdrop.kind
 
     @property
@@ -123,27 +123,27 @@ class PreparedScene:
         return self.surfaces.interaction.texels > 5
 
     def light_candidates(self, settings: Settings) -> int:
-        """Points of lights that direct light is resampled from; 1: it is not, as within nested volumes."""
+        """The number of candidate light samples for resampling (RIS) of direct light; 1 is no resampling, as in nested
+        volumes."""
         if not settings.picture_program.uses("light_candidates") or self.nested:
             return 1
-        chosen = settings.light_candidates
-        if chosen != "auto":
-            return int(chosen)
-        most = CANDIDATES_OF_TREE if self.light_tree(settings) else CANDIDATES
-        return most if self.lighting.listed.several else 1
+        if settings.light_candidates != "auto":
+            return int(settings.light_candidates)
+        candidates = CANDIDATES_OF_TREE if self.light_tree(settings) else CANDIDATES
+        return candidates if self.lighting.listed.several else 1
 
     def light_tree(self, settings: Settings) -> bool:
         """Whether a light is chosen by a light tree."""
-        listed, chosen = self.lighting.listed, settings.light_sampler
-        if not settings.picture_program.uses("light_sampler") or chosen == "power" or not listed.count:
+        listed, light_sampler = self.lighting.listed, settings.light_sampler
+        if not settings.picture_program.uses("light_sampler") or light_sampler == "power":
             return False
-        if too_many(listed):
+        if not listed.count or too_many(listed):
             return False
-        return chosen == "tree" or listed.near >= MANY_LIGHTS
+        return light_sampler == "tree" or listed.near >= MANY_LIGHTS
 
     @cached_property
     def fingerprint(self) -> str:
-        """Differs where anything does that the light in a picture depends on."""
+        """A digest of all that the light in a picture depends on."""
         scene = self.scene
         shading_inputs = (scene.materials, scene.textures, scene.lights, self.lighting.environment)
         return fingerprint(scene.meshes, scene.instances, *shading_inputs, *motion_of(scene))
@@ -153,18 +153,18 @@ class PreparedScene:
 
         int32 where all of the scene's indices are, else int64.
         """
-        kind = np.int32 if self.starts[-1] <= np.iinfo(np.int32).max else np.int64
-        indices: Any = hits["triangle"].astype(kind)
+        dtype = np.int32 if self.starts[-1] <= np.iinfo(np.int32).max else np.int64
+        indices: Any = hits["triangle"].astype(dtype)
         if self.structure.levels == 2:
-            indices = np.where(indices >= 0, self.starts[hits["instance"].astype(np.intp)] + indices, -1).astype(kind)
+            indices = np.where(indices >= 0, self.starts[hits["instance"].astype(np.intp)] + indices, -1).astype(dtype)
         return np.asarray(indices)
 
     def instance_indices(self, hits: NDArray | Mapping[str, NDArray]) -> NDArray[np.int32]:
-        """The same hits' instances, -1 for none."""
+        """The indices of the hits' instances; hits and shape as of `triangle_indices`, -1 for none."""
         instance: Any = 0
         if self.structure.levels == 2:
             instance = hits["instance"]
-        elif len(self.starts) > 2:  # of several
+        elif len(self.starts) > 2:  # several instances
             instance = np.searchsorted(self.starts, hits["triangle"].astype(np.int64), side="right") - 1
         return np.where(hits["triangle"] >= 0, instance, -1).astype(np.int32)
 
@@ -173,8 +173,8 @@ class PreparedScene:
         weights = hits["barycentric"].copy()
         if self.structure.levels == 2:
             hit = np.flatnonzero(hits["triangle"] >= 0)
-            turned = hit[self.structure.built.mirrored[hits["instance"][hit]]]
-            weights[turned] = weights[turned, ::-1]
+            mirrored = hit[self.structure.built.mirrored[hits["instance"][hit]]]
+            weights[mirrored] = weights[mirrored, ::-1]
         return weights
 
     @cached_property
@@ -191,26 +191,26 @@ class PreparedScene:
         bounce: int | None = None,
         first: int = 0,
     ) -> dict[str, int | float]:
-        """All uniforms of samples by a program that follow from settings and scene, as of `Settings.sample_uniforms`:
-        the same for pictures, layers and debug views."""
+        """All uniforms of a program's samples, for pictures, layers and debug views: those of
+        `Settings.sample_uniforms`, which documents the arguments, and those that depend on the scene."""
         uniforms = settings.sample_uniforms(shared, samples, bounce, first)
         uniforms["light_candidates"] = self.light_candidates(settings)
-        if any("occlusion_settings" in state.kernel.needs for state in program.states):  # bounds of a pose take time
+        if any(
+            "occlusion_settings" in state.kernel.needs for state in program.states
+        ):  # computed on demand: bounds of a pose take time
             uniforms["occlusion_distance"] = self.occlusion_distance
         return uniforms
 
     @cached_property
     def occlusion_distance(self) -> float:
-        """Scene units within which things occlude a surface: a share of the scene's diagonal."""
+        """The length of ambient occlusion rays, scene units."""
         low, high = self.scene.bounds(ground=False)
-        return OCCLUSION * float(np.linalg.norm(high - low))
+        return OCCLUSION_RANGE * float(np.linalg.norm(high - low))
 
     def camera_moves(self, settings: Settings) -> bool:
-        """Whether the camera of the settings may move."""
-        camera = settings.camera
-        return (
-            bool(camera.motion) if isinstance(camera, Camera) else any(camera.motion for camera in self.scene.cameras)
-        )
+        """Whether the camera of the settings, which may be any of the scene's, can move while the shutter is open."""
+        cameras = [settings.camera] if isinstance(settings.camera, Camera) else self.scene.cameras
+        return any(camera.motion for camera in cameras)
 
     def projection(self, settings: Settings) -> str:
         """The kind of the settings' camera, as of `Camera.kind`."""
@@ -231,24 +231,24 @@ class PreparedScene:
         background. tree : lights are chosen by a light tree. camera_moves : while the shutter is open.
         projection : of the camera, as of `Camera.kind`.
         """
-        walk = asking(self.structure.modules(stepwise), self.surfaces)
+        traversal = asking(self.structure.modules(stepwise), self.surfaces)
         camera, *shading = self.shading
         lighting = self.lighting.modules(lit, sampler, self.structure.levels * tree)
         if projection:
             camera = projected(projection)
         if camera_moves:
             camera = moving_lens(camera)
-        if (camera_moves or self.moving) and lit:  # the sampler's module is in all that asks for the time of a path
+        if (camera_moves or self.moving) and lit:  # the sampler's module, the last, has the time of a path
             lighting = [*lighting[:-1], replace(lighting[-1], features=lighting[-1].features | {MOTION})]
-        return [*walk, camera, *shading, *lighting]
+        return [*traversal, camera, *shading, *lighting]
 
     def scene_modules(self) -> list[Module]:
-        """The modules with tables of this scene, its structure's aside; those of lights where they have been made."""
+        """The modules with tables of this scene, without the structure's; those of lights where they have been made."""
         lighting = self.lighting
         return [*self.shading[1:], *(lighting.scene_modules(lighting.trees) if lighting.made else [])]
 
     def made(self) -> list[Module]:
-        """All modules so far."""
+        """All modules that have been made so far."""
         return [*self.structure.made(), *self.shading, *self.lighting.all_modules()]
 
 
@@ -279,8 +279,8 @@ def prepare(
 
 
 def arranged(scene: Scene, settings: Settings) -> Scene:
-    """The scene as options want it: textures within ``max_texture``, ``classic`` glass, on the ground of ``ground``,
-    with its lights where ``light`` puts them; of one far from its origin, places are relative to a point nearby."""
+    """The scene with the options ``max_texture``, ``point_size``, ``classic``, ``ground`` and ``light`` applied; one
+    far from the origin has coordinates relative to a nearby point."""
     if settings.max_texture is not None:
         scene = with_textures_within(scene, settings.max_texture)
     if settings.point_size is not None and any(isinstance(mesh, Quadrics) for mesh in scene.meshes):
@@ -295,8 +295,8 @@ def arranged(scene: Scene, settings: Settings) -> Scene:
 
 
 def keeps_structure(before: PreparedScene, scene: Scene, settings: Settings, changes: SceneChanges) -> bool:
-    """Whether the structure serves another ``scene`` too, once instances that have ``moved`` stand where they do now,
-    and meshes that are ``posed`` have been deformed where their objects are."""
+    """Whether the structure of ``before`` fits another ``scene``, given its ``changes``: moved instances and posed
+    meshes are then updated in place."""
     if before.settings.structure_options() != settings.structure_options() or changes.geometry:
         return False
     deforming = before.structure.deforming
@@ -311,11 +311,12 @@ def keeps_structure(before: PreparedScene, scene: Scene, settings: Settings, cha
 def adapted(
     before: PreparedScene, source: Scene, scene: Scene, settings: Settings, lighting: Lighting, changes: SceneChanges
 ) -> PreparedScene:
-    """Another scene or other lighting over the same structure."""
+    """The prepared ``scene``, made from the caller's ``source``, with other lighting or attributes over the structure
+    of ``before``; modules that ``changes`` leave as they are stay."""
     flat = scene.flatten() if changes.attributes else None
     geometry = before.shading[1] if flat is None else flat_geometry(flat, flat_keys(scene, flat))
     materials = before.materials if not (changes.materials or changes.attributes) else decided_materials(scene)
-    surfaces = before.surfaces if _keeps_surfaces(before, changes) else surface_features(scene)
+    surfaces = before.surfaces if _surfaces_stay(before, changes) else surface_features(scene)
     surface_modules = _surface_modules(scene, materials, lighting, surfaces, before, changes)
     tangents = [module for module in before.shading if module.name == TANGENTS] if surfaces.has_vertex_tangents else []
     if surfaces.has_vertex_tangents and before.structure.levels == 2:
@@ -327,7 +328,7 @@ def adapted(
     emission_modules = (
         [module for module in before.shading if module.name == EMISSION_SHARES] if surfaces.textured_emitters else []
     )
-    stale = flat is not None or changes.materials or changes.textures or _slides(scene, changes)
+    stale = flat is not None or changes.materials or changes.textures or _moves_emissive_textures(scene, changes)
     if surfaces.textured_emitters and (not emission_modules or stale):
         emission_modules = [emission_shares(scene, _face_meshes(scene, before.structure))]
     tangents += emission_modules
@@ -348,8 +349,8 @@ def adapted(
     )
 
 
-def _keeps_surfaces(before: PreparedScene, changes: SceneChanges) -> bool:
-    """Whether the surfaces' features are those of before: they follow shapes where they hold volumes alone."""
+def _surfaces_stay(before: PreparedScene, changes: SceneChanges) -> bool:
+    """Whether the surfaces' features stay: shapes matter to them only where surfaces enclose absorbing volumes."""
     if changes.geometry or changes.attributes or changes.materials or changes.textures:
         return False
     return not (before.absorbing and (changes.posed or len(changes.moved)))
@@ -364,7 +365,8 @@ def _prepared(
     before: PreparedScene | None = None,
     changes: SceneChanges | None = None,
 ) -> PreparedScene:
-    """With a new structure."""
+    """The prepared ``scene``, made from the caller's ``source``, with a new structure; modules of ``before`` are
+    reused."""
     options = settings.structure_options()
     if options.accel == "auto":
         options = replace(options, accel=structures.automatic(scene))
@@ -403,7 +405,7 @@ def _prepared(
 
 
 def flat_keys(scene: Scene, flat: Triangles) -> list[Triangles]:
-    """The triangles of a scene that moves at each of its keys, the first ``flat``; none of one that stands still.
+    """The triangles of a moving scene at each key of its motion, the first ``flat``; empty where nothing moves.
 
     Raises ViewerError for a quadric that moves.
     """
@@ -417,17 +419,17 @@ def flat_keys(scene: Scene, flat: Triangles) -> list[Triangles]:
 
 
 def _face_meshes(scene: Scene, structure: Structure) -> list[Mesh]:
-    """Those whose faces the geometry's module has one behind the other."""
+    """The meshes whose faces follow each other in the geometry's module, in that order."""
     if structure.levels == 2:
         meshes = list(structure.built.objects.meshes)
-        for place, index in enumerate(structure.deforming.indices if structure.deforming is not None else ()):
-            meshes[place] = scene.meshes[index]  # in its pose
+        for row, index in enumerate(structure.deforming.indices if structure.deforming is not None else ()):
+            meshes[row] = scene.meshes[index]  # in its pose
         return meshes
     return [scene.meshes[instance.mesh] for instance in scene.instances]
 
 
-def _slides(scene: Scene, changes: SceneChanges) -> bool:
-    """Whether a pose has moved texture coordinates, by which a texture may shine."""
+def _moves_emissive_textures(scene: Scene, changes: SceneChanges) -> bool:
+    """Whether a pose has changed texture coordinates, and so perhaps the emission by a texture."""
     posed = (scene.meshes[index] for index in changes.posed)
     return any(isinstance(mesh, DeformedMesh) and mesh.deformation.morphs("uvs", "uvs_1") for mesh in posed)
 
@@ -440,7 +442,7 @@ def _surface_modules(
     before: PreparedScene | None,
     changes: SceneChanges | None,
 ) -> list[Module]:
-    """The modules of materials and textures; those of before that serve on."""
+    """The modules of materials and textures; those of ``before`` where they still hold."""
     density, count = lighting.listed.density, len(scene.textures)
     if before is None or changes is None or changes.textures:
         return appearance(materials, scene.textures, density, surfaces=surfaces)
@@ -452,6 +454,6 @@ def _surface_modules(
     return with_tables(old, materials, surfaces, count, density)
 
 
-def agrees(settings: Settings, prepared: PreparedScene) -> bool:
-    """Whether a scene was prepared by these settings."""
+def prepared_by(settings: Settings, prepared: PreparedScene) -> bool:
+    """Whether these settings would prepare the scene in the same way."""
     return settings.differences(prepared.settings).keys().isdisjoint(PREPARED)

@@ -39,16 +39,16 @@ _FILES: dict[str, _ProgramFile] = {}  # by path
 
 
 def read_program(value: Any) -> str:
-    """The name of a program that is given by name, or by its file. Raises ViewerError."""
+    """The name of a program: ``value`` itself, or that of the program in the file ``value``. Raises ViewerError."""
     if isinstance(value, os.PathLike):
         value = os.fspath(value)
     if isinstance(value, str) and value.endswith(EXTENSION) and value not in PICTURES:
-        value = _current(os.path.abspath(value))
+        value = _read_if_changed(os.path.abspath(value))
     return str(options.check("program", value, PICTURES))
 
 
-def file_of(name: str) -> str | None:
-    """The absolute path of the file that a program comes from; None for one of this or another distribution."""
+def program_path(name: str) -> str | None:
+    """The absolute path of the file that a program was read from; None for built-in programs and plug-ins."""
     return next((file.path for file in _FILES.values() if file.name == name), None)
 
 
@@ -58,12 +58,12 @@ def program_files() -> list[str]:
 
 
 @contextmanager
-def renewed() -> Iterator[None]:
-    """Read changed files again; the programs are the former ones again where the body, or a file, raises."""
+def reread_programs() -> Iterator[None]:
+    """Read changed files again; restore the former programs where the body of the ``with``, or a file, raises."""
     pictures, files = dict(PICTURES), dict(_FILES)
     try:
         for path in files:
-            _current(path)
+            _read_if_changed(path)
         yield
     except BaseException:
         PICTURES.clear()
@@ -73,9 +73,9 @@ def renewed() -> Iterator[None]:
         raise
 
 
-def _current(path: str) -> str:
-    """The name of a file's program, as the file is now."""
-    stamp, before = _stamp(path), _FILES.get(path)
+def _read_if_changed(path: str) -> str:
+    """The name of a file's program; the file is read, and the program registered, where it is new or has changed."""
+    stamp, before = _file_stamp(path), _FILES.get(path)
     if before is not None and before.stamp == stamp:
         return before.name
     program = _read(path)
@@ -93,7 +93,7 @@ def _current(path: str) -> str:
     return program.name
 
 
-def _stamp(path: str) -> Stamp:
+def _file_stamp(path: str) -> Stamp:
     try:
         status = os.stat(path)
     except OSError as error:
@@ -102,7 +102,7 @@ def _stamp(path: str) -> Stamp:
 
 
 def _read(path: str) -> PictureProgram:
-    """The program of a file, whose wiring has been tried."""
+    """The program of a file, which has been wired once as a check. Raises ViewerError."""
     # A module of its own, in which dataclasses find their names; its name is no other module's.
     module = ModuleType(f"raystream_program_{os.path.splitext(os.path.basename(path))[0]}")
     module.__file__ = path
@@ -115,7 +115,7 @@ def _read(path: str) -> PictureProgram:
         raise ViewerError(f"{path}:{error.lineno}" if error.lineno else path, f"{error.msg}") from None
     except ValueError as error:  # a null byte
         raise ViewerError(path, str(error), "name a Python file") from None
-    with _line_named(path):
+    with _errors_with_line(path):
         sys.modules[module.__name__] = module
         exec(code, vars(module))
     program: Any = getattr(module, NAME, None)
@@ -125,7 +125,7 @@ def _read(path: str) -> PictureProgram:
         raise ViewerError(path, f"{NAME} is of type {type(program).__name__}, not PictureProgram", REMEDY)
     if not callable(program.make):
         raise ViewerError(path, f"the maker of {NAME} is no function", REMEDY)
-    program = replace(program, make=_guarded(program.make, path))
+    program = replace(program, make=_with_error_lines(program.make, path))
     wired: Any = program()
     if not isinstance(wired, Program):
         where = f"{path}:{_first_line(program.make)}"
@@ -133,20 +133,20 @@ def _read(path: str) -> PictureProgram:
     return program
 
 
-def _guarded(make: Callable[..., Program], path: str) -> Callable[..., Program]:
-    """A maker of programs whose faults name the file's line."""
+def _with_error_lines(make: Callable[..., Program], path: str) -> Callable[..., Program]:
+    """The function ``make``, with errors that name a line of the file at ``path``."""
 
     @wraps(make)
     def guarded(*traversal: Any, **form: Any) -> Program:
-        with _line_named(path, make):
+        with _errors_with_line(path, make):
             return make(*traversal, **form)
 
     return guarded
 
 
 @contextmanager
-def _line_named(path: str, make: Callable[..., Any] | None = None) -> Iterator[None]:
-    """Have whatever the file's code raises be a ViewerError with the innermost line of the file; without one, with the
+def _errors_with_line(path: str, make: Callable[..., Any] | None = None) -> Iterator[None]:
+    """Turn whatever the body raises into a ViewerError with the innermost line of the file in the traceback, or the
     first line of ``make``."""
     try:
         yield

@@ -25,9 +25,9 @@ class SceneChanges:
     geometry   : positions or triangles of a mesh, or which meshes there are instances of.
     attributes : data of a triangle at hits: normals, colours, texture coordinates, the indices of materials.
     culling    : which triangles' back faces are culled.
-    moved      : (N,) ascending numbers of instances that stand elsewhere; empty with other ``geometry``.
-    posed      : numbers of deforming meshes that are in another pose, and else the same.
-    same       : whether it is the same scene at all, edited: some mesh is shared, or its triangles are.
+    moved      : (N,) ascending indices of instances with another transformation; empty with other ``geometry``.
+    posed      : indices of deforming meshes that differ in their poses alone.
+    same_scene : whether one is an edit of the other: they share an array of positions or triangles.
     """
 
     geometry: bool = False
@@ -39,64 +39,63 @@ class SceneChanges:
     cameras: bool = False
     moved: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, np.intp))
     posed: tuple[int, ...] = ()
-    same: bool = True
+    same_scene: bool = True
 
     @property
     def differs(self) -> bool:
-        """Whether a picture can tell the two scenes apart, cameras aside."""
-        parts = self.geometry, self.attributes, self.materials, self.textures, self.lights
-        return any(parts) or len(self.moved) > 0 or bool(self.posed)
+        """Whether pictures of the two scenes by one camera may differ."""
+        changes = self.geometry, self.attributes, self.materials, self.textures, self.lights
+        return any(changes) or len(self.moved) > 0 or bool(self.posed)
 
 
 def scene_changes(before: Scene, after: Scene) -> SceneChanges:
-    """The parts that differ in ``after``."""
+    """The changes from ``before`` to ``after``."""
     if after is before:
         return SceneChanges()
-    instances = _Instances(before.instances, after.instances)
+    instances = _InstanceChanges(before.instances, after.instances)
     culling = [{k for k, material in enumerate(scene.materials) if culls(material)} for scene in (before, after)]
     pairs = list(zip(before.meshes, after.meshes, strict=False))
-    other = len(before.meshes) != len(after.meshes)
-    posed = tuple(k for k, (old, new) in enumerate(pairs) if old is not new and _follows(old, new))
-    attributes = other or instances.other_materials or any(_other_attributes(old, new) for old, new in pairs)
+    count_differs = len(before.meshes) != len(after.meshes)
+    posed = tuple(k for k, (old, new) in enumerate(pairs) if old is not new and _are_poses(old, new))
+    attributes = count_differs or instances.materials_differ or any(_attributes_differ(old, new) for old, new in pairs)
     return SceneChanges(
-        geometry=other or instances.other or any(_other_shape(old, new) for old, new in pairs),
+        geometry=count_differs or instances.geometry_differs or any(_shape_differs(old, new) for old, new in pairs),
         attributes=attributes,
         culling=culling[0] != culling[1] or (attributes and bool(culling[1])),
         moved=instances.moved,
         posed=posed,
         materials=_differ(before.materials, after.materials),
-        textures=len(before.textures) != len(after.textures)
-        or any(map(_other_texture, before.textures, after.textures)),
+        textures=_textures_differ(before.textures, after.textures),
         lights=_differ(before.lights, after.lights),
         cameras=_differ(before.cameras, after.cameras),
-        same=not _shapes(before).isdisjoint(_shapes(after)),
+        same_scene=not _shape_ids(before).isdisjoint(_shape_ids(after)),
     )
 
 
-class _Instances:
-    """How two lists of instances differ."""
+class _InstanceChanges:
+    """The differences of two lists of instances. moved : (N,) indices of those with another transformation."""
 
     def __init__(self, before: Sequence[Instance], after: Sequence[Instance]) -> None:
-        self.other, self.other_materials, self.swept = len(before) != len(after), False, False
+        self.geometry_differs, self.materials_differ = len(before) != len(after), False
         moved = []
-        if before is not after and not self.other:
-            changed = [k for k, (old, new) in enumerate(zip(before, after, strict=True)) if old is not new]
-            for k in changed:
-                old, new = before[k], after[k]
-                self.other |= old.mesh != new.mesh
-                self.other_materials |= old.material != new.material
-                if old.motion is not None or new.motion is not None:
-                    self.swept |= old.motion is not new.motion
-                if old.transform is not new.transform and not np.array_equal(
-                    old.transform, new.transform, equal_nan=True
-                ):
+        if before is not after and not self.geometry_differs:
+            for k, (old, new) in enumerate(zip(before, after, strict=True)):
+                if old is new:
+                    continue
+                # The structure has tables of the keys of motion while the shutter is open.
+                self.geometry_differs |= old.mesh != new.mesh or old.motion is not new.motion
+                self.materials_differ |= old.material != new.material
+                if _transform_differs(old.transform, new.transform):
                     moved.append(k)
-        self.other |= self.swept  # what moves while the shutter is open has its keys in tables of the structure
-        self.moved = np.array([] if self.other else moved, np.intp)
+        self.moved = np.array([] if self.geometry_differs else moved, np.intp)
+
+
+def _transform_differs(old: NDArray[np.float64], new: NDArray[np.float64]) -> bool:
+    return old is not new and not np.array_equal(old, new, equal_nan=True)
 
 
 def _differ(before: Sequence[object], after: Sequence[object]) -> bool:
-    """Whether two lists of small values differ."""
+    """Whether two lists differ in length, or in some value."""
     if before is after:
         return False
     return len(before) != len(after) or any(
@@ -104,41 +103,46 @@ def _differ(before: Sequence[object], after: Sequence[object]) -> bool:
     )
 
 
-def _follows(before: Mesh, after: Mesh) -> bool:
+def _are_poses(before: Mesh, after: Mesh) -> bool:
     """Whether both are poses of one deforming mesh."""
     return isinstance(after, DeformedMesh) and after.follows(before)
 
 
-def _shape(mesh: Mesh) -> NDArray[np.float32]:
-    """The positions, of a deforming mesh at rest: those of a pose are not computed to be compared."""
+def _rest_positions(mesh: Mesh) -> NDArray[np.float32]:
+    """A mesh's positions; at rest for a deforming one, since those of its pose would have to be computed."""
     return mesh.rest.positions if isinstance(mesh, DeformedMesh) else mesh.positions
 
 
-def _shapes(scene: Scene) -> set[int]:
-    """The identities of the arrays of a scene's shapes."""
-    return {id(array) for mesh in scene.meshes for array in (_shape(mesh), mesh.triangles)}
+def _shape_ids(scene: Scene) -> set[int]:
+    """The ids of the arrays of positions and triangles of all meshes."""
+    return {id(array) for mesh in scene.meshes for array in (_rest_positions(mesh), mesh.triangles)}
 
 
-def _other_shape(before: Mesh, after: Mesh) -> bool:
-    if before is after or _follows(before, after):
+def _shape_differs(before: Mesh, after: Mesh) -> bool:
+    if before is after or _are_poses(before, after):
         return False
     if isinstance(before, DeformedMesh) or isinstance(after, DeformedMesh):
         return True
-    return _shape(before) is not _shape(after) or before.triangles is not after.triangles
+    return _rest_positions(before) is not _rest_positions(after) or before.triangles is not after.triangles
 
 
-def _other_attributes(before: Mesh, after: Mesh) -> bool:
+def _attributes_differ(before: Mesh, after: Mesh) -> bool:
     names = ("materials", "normals", "uvs", "colors", "uvs_1", "tangents")
     return (
         before is not after
-        and not _follows(before, after)
+        and not _are_poses(before, after)
         and any(getattr(before, name) is not getattr(after, name) for name in names)
     )
 
 
-def _other_texture(before: Texture, after: Texture) -> bool:
+def _textures_differ(before: Sequence[Texture], after: Sequence[Texture]) -> bool:
+    return len(before) != len(after) or any(map(_texture_differs, before, after))
+
+
+def _texture_differs(before: Texture, after: Texture) -> bool:
+    names = ("image", "wrap", "nearest", "minification", "uv_set", "content")
     if before is after:
         return False
-    names = ("image", "wrap", "nearest", "minification", "uv_set", "content")
-    plain = all(getattr(before, name) == getattr(after, name) for name in names)
-    return not plain or not np.array_equal(before.transform, after.transform)
+    if any(getattr(before, name) != getattr(after, name) for name in names):
+        return True
+    return not np.array_equal(before.transform, after.transform)

@@ -17,7 +17,7 @@ from raystream.options import table as options
 from raystream.options.declare import Affects, Option, join_words
 from raystream.options.typed import SettingValues
 from raystream.programs import PICTURES, PictureProgram
-from raystream.renderer.inputs.program_file import file_of, read_program
+from raystream.renderer.inputs.program_file import program_path, read_program
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -28,11 +28,11 @@ NAMES = tuple(options.keywords("renderer"))
 STRUCTURE = tuple(options.keywords("prepare"))
 MACHINE = tuple(options.part("machine"))
 PATH = tuple(name for name in signature(PathSettings).parameters if name in NAMES)
-VIEW = tuple(options.part("camera"))  # what the camera follows from, with the scene
-# What a scene is prepared by, before any OpenGL.
+VIEW = tuple(options.part("camera"))  # the camera follows from these and the scene
+# Options by which a scene is prepared, before any OpenGL.
 PREPARED = tuple(name for name in options.part("structure", "scene", "light") if name in NAMES)
-# Who takes other options; of the command line's, a switch of the renderer has the name of one.
-HOMES = {
+# Keyword -> the call that takes it, where that is not the renderer's constructor.
+TAKERS = {
     **dict.fromkeys((*options.keywords("render"), "stats"), "Renderer.render"),
     **dict.fromkeys(options.keywords("save"), "Picture.save"),
     **dict.fromkeys(("moment", "animation"), "Renderer.update"),
@@ -78,7 +78,7 @@ class Settings(SettingValues, Mapping[str, Any]):
         return f"Settings({', '.join(changed)})"
 
     def __reduce__(self) -> Any:
-        program = file_of(self.program) or self.program  # which another process reads itself
+        program = program_path(self.program) or self.program  # its file, which another process reads for itself
         return partial(Settings, **{**self._values, "program": program}), ()
 
     def replace(self, **changes: Unpack[SettingKeywords]) -> Settings:
@@ -87,29 +87,29 @@ class Settings(SettingValues, Mapping[str, Any]):
         Raises ViewerError for an unknown option and a value out of range.
         """
         changed = {name: checked(name, value) for name, value in changes.items()}
-        if all(_same(value, self._values[name]) for name, value in changed.items()):
+        if all(_equal(value, self._values[name]) for name, value in changed.items()):
             return self
-        return self._with(changed)
+        return self._with_checked(changed)
 
-    def _with(self, changed: Mapping[str, Any]) -> Settings:
-        """The same with other values, which have been checked."""
+    def _with_checked(self, changed: Mapping[str, Any]) -> Settings:
+        """The same with other values, which are checked already."""
         settings: Settings = object.__new__(Settings)
         object.__setattr__(settings, "_values", {**self._values, **changed})
         return settings
 
     def differences(self, other: Settings) -> dict[str, Affects]:
-        """The options whose values differ, and the part that each affects."""
-        differ = [name for name in NAMES if not _same(self._values[name], other[name])]
+        """The options whose values differ -> the part of a renderer that each affects."""
+        differ = [name for name in NAMES if not _equal(self._values[name], other[name])]
         effects = {name: options.OPTIONS[name].affects for name in differ}
-        if "camera" in effects and _kind(self.camera) != _kind(other.camera):
+        if "camera" in effects and _projection_of(self.camera) != _projection_of(other.camera):
             effects["camera"] = Affects.PROGRAM
-        now = self.form()
+        form = self.form()
         for name in [name for name, affects in effects.items() if affects == Affects.UNIFORMS and name not in VIEW]:
-            if self._with({name: other[name]}).form() != now:
+            if self._with_checked({name: other[name]}).form() != form:
                 effects[name] = Affects.PROGRAM  # states or streams follow from it
         return effects
 
-    # -- what follows ----------------------------------------------------------------------------------------------
+    # -- derived values --------------------------------------------------------------------------------------------
 
     @property
     def picture_program(self) -> PictureProgram:
@@ -123,15 +123,15 @@ class Settings(SettingValues, Mapping[str, Any]):
 
     @property
     def roulette_from(self) -> int | None:
-        """The path length from which Russian roulette ends paths: ``roulette``, or of a path tracer whose depth nobody
-        has asked for, one that suits it; None: never."""
+        """The path length from which Russian roulette may end paths; None: never. ``auto`` means `ROULETTE` for
+        programs with roulette at their default depth."""
         if self.roulette != "auto":
             return None if self.roulette is None else int(self.roulette)
         return ROULETTE if self.depth is None and self.picture_program.roulette else None
 
     def form(self, **scene: Any) -> dict[str, Any]:
-        """The keywords that the chosen program is made with, beside those of traversal and first hits: from the
-        settings, and from the scene."""
+        """The keywords that the chosen program is made with, but traversal and first hits: the settings', and those of
+        ``scene`` that the program takes."""
         gather = self.final_gather > 0
         keywords = {"depth": self.max_depth, "kind": self.photon_map, "search": self.search, "gather": gather}
         return self.picture_program.arguments(**keywords, **scene)
@@ -143,21 +143,23 @@ class Settings(SettingValues, Mapping[str, Any]):
 
     @property
     def stepwise(self) -> bool:
-        """Whether every pass is one kernel: the state of a traversal must then fit its record."""
+        """Whether every pass is a single kernel, so that streams hold the traversal's state between its steps."""
         return self.machine == "multipass" and self.fuse == "none"
 
     @property
     def passes(self) -> tuple[str, ...]:
-        """The settings that decide a program's passes."""
-        return tuple(str(self[name]) for name in self._machine() if options.OPTIONS[name].affects == Affects.MACHINE)
+        """The values of the options that decide how a program is cut into passes."""
+        return tuple(
+            str(self[name]) for name in self._machine_options() if options.OPTIONS[name].affects == Affects.MACHINE
+        )
 
-    def _machine(self) -> list[str]:
-        """The machine's options that are of use to the chosen one."""
+    def _machine_options(self) -> list[str]:
+        """The options of machines that have an effect on the chosen one."""
         return [name for name in MACHINE if options.OPTIONS[name].useful(self)]
 
     @property
-    def decided(self) -> dict[str, Any]:
-        """The values of options that the program decides where they are left to it."""
+    def resolved_values(self) -> dict[str, Any]:
+        """The values of options whose default depends on the program."""
         return {"depth": self.max_depth, "roulette": self.roulette_from}
 
     def unused(self, requested: Iterable[str]) -> list[str]:
@@ -177,16 +179,16 @@ class Settings(SettingValues, Mapping[str, Any]):
         shared : all pixels of a sample have one offset from their centres. bounce : only light of paths of this length
         counts, in surface interactions; None: all. first : the number of the first sample.
         """
-        chosen = {name: self._values[name] for name in PATH} | self.decided
+        path_options = {name: self._values[name] for name in PATH} | self.resolved_values
         if self.picture_program.maps_photons:
-            chosen["strategy"] = "lights"  # what chance finds, photons bring
-        chosen["smooth"] = self.picture_program.smooth
-        paths = PathSettings(shared=shared, samples=samples, bounce=bounce, **chosen).uniforms
+            path_options["strategy"] = "lights"  # photons bring the light that BSDF samples would find
+        path_options["smooth"] = self.picture_program.smooth
+        paths = PathSettings(shared=shared, samples=samples, bounce=bounce, **path_options).uniforms
         return {**paths, **sampler_uniforms(self.seed, first)}
 
     def facts(self) -> dict[str, str]:
-        """Metadata of the machine that made a picture."""
-        return {name: str(self._values[name]) for name in ("program", *self._machine())}
+        """The program and the machine's options, as text, for a picture's metadata."""
+        return {name: str(self._values[name]) for name in ("program", *self._machine_options())}
 
 
 def unused(program: str, requested: Iterable[str]) -> list[str]:
@@ -203,61 +205,62 @@ def checked(name: str, value: Any) -> Any:
 
 
 def unknown_keyword(name: str, call: str, accepted: Collection[str] = NAMES) -> ViewerError:
-    """The error for a keyword that a call does not take: whose it is, or which one may be meant.
+    """The error for a keyword that ``call`` does not take: which call takes it, or which keyword is similar.
 
-    accepted : those that it takes.
+    accepted : the keywords that ``call`` takes.
     """
-    if name in HOMES:
-        return ViewerError(f"keyword '{name}'", f"belongs to {HOMES[name]}, not to {call}")
-    hint = options.suggest_option(name, [*accepted, *HOMES])
-    elsewhere = next((home for other, home in HOMES.items() if f"'{other}'" in hint and other not in accepted), "")
+    if name in TAKERS:
+        return ViewerError(f"keyword '{name}'", f"belongs to {TAKERS[name]}, not to {call}")
+    hint = options.suggest_option(name, [*accepted, *TAKERS])
+    elsewhere = next((home for other, home in TAKERS.items() if f"'{other}'" in hint and other not in accepted), "")
     if elsewhere:
         hint = f"{hint.removesuffix('?')}, of {elsewhere}?"
     return ViewerError(f"keyword '{name}'", f"unknown to {call}", hint)
 
 
-def _kind(camera: Any) -> str:
-    """The kind of a camera's projection; a name may be of any."""
+def _projection_of(camera: Any) -> str:
+    """The kind of a camera's projection; empty for a camera's name."""
     return str(getattr(camera, "kind", ""))
 
 
-def _same(one: Any, other: Any) -> bool:
+def _equal(one: Any, other: Any) -> bool:
     return one is other or bool(one == other)
 
 
 def registered() -> dict[str, Option]:
-    """All options by name, with this installation's plugins: programs with their path lengths, layers, tone maps.
+    """All options by name, with the programs, layers and tone maps of this installation's plugins as choices.
 
-    Texts on options (help, docstrings, pages) are made from these; floors below know no names.
+    Help, docstrings and pages on options are made from these.
     """
     choices = {"program": PICTURES, "layers": WORDS, "tonemap": TONEMAPS}
     completed = {name: options.with_choices(options.OPTIONS[name], tuple(words)) for name, words in choices.items()}
     completed["program"] = completed["program"].with_value(read=lambda _, value: read_program(value))
-    return {**options.OPTIONS, **completed, "depth": options.OPTIONS["depth"].with_help(default=_depths())}
+    return {**options.OPTIONS, **completed, "depth": options.OPTIONS["depth"].with_help(default=_default_depths())}
 
 
 Documented = TypeVar("Documented", bound=type)
 
 
 def documented(renderer: Documented) -> Documented:
-    """Decorate the renderer: docstrings and signatures, of itself and of its ``render``, have the options as they are
-    declared."""
+    """A decorator of the renderer: adds the declared options to the docstrings and signatures of the class and of its
+    ``render``."""
     render = renderer.render  # type: ignore[attr-defined]
     for described, names in ((renderer, NAMES), (render, options.keywords("render"))):
         texts = options.docstring(names, registered())
         described.__doc__ = f"{cleandoc(described.__doc__ or '')}\n\nOptions:\n\n{texts}\n"
     signature = Signature.from_callable(renderer.__init__)  # type: ignore[misc]
-    plain = signature.replace(parameters=list(signature.parameters.values())[1:], return_annotation=Signature.empty)
-    renderer.__signature__ = options.signature(plain, NAMES)  # type: ignore[attr-defined]
+    parameters = list(signature.parameters.values())[1:]  # without self
+    class_signature = signature.replace(parameters=parameters, return_annotation=Signature.empty)
+    renderer.__signature__ = options.signature(class_signature, NAMES)  # type: ignore[attr-defined]
     render.__signature__ = options.signature(Signature.from_callable(render), ())
     return renderer
 
 
-def _depths() -> str:
-    """The maximum path length that programs have, and those of which it is another."""
+def _default_depths() -> str:
+    """The default of ``depth`` as text: the usual one, and the programs with another one."""
     programs: dict[int, list[str]] = {}
     for name, program in PICTURES.items():
         if program.depth != PictureProgram.depth and program.uses("depth"):
             programs.setdefault(program.depth, []).append(name)
-    parts = (f"of {join_words(names, 'and')} {depth}" for depth, names in sorted(programs.items()))
-    return ", ".join((str(PictureProgram.depth), *parts))
+    exceptions = (f"of {join_words(names, 'and')} {depth}" for depth, names in sorted(programs.items()))
+    return ", ".join((str(PictureProgram.depth), *exceptions))

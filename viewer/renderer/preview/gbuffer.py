@@ -23,7 +23,7 @@ from raystream.kernels.records import FACE, FEATURES, HIT, PIXEL, RAY, VERTEX
 from raystream.programs import LEVELS, feature_buffers
 from raystream.renderer.device.deformer import GpuDeformer
 from raystream.renderer.device.machine_pool import Key, warm
-from raystream.renderer.inputs.camera import eye
+from raystream.renderer.inputs.camera import sampled_lens
 from raystream.renderer.inputs.prepared import PreparedScene
 from raystream.renderer.inputs.settings import Settings
 from raystream.renderer.preview.scheduler import STEP, rasterises
@@ -378,7 +378,7 @@ class GBufferTracer:
         rays = size[0] * size[1] * max(0, samples - buffer.samples)
         if not rays:
             return
-        lens, pixel_filter = eye(settings, camera)
+        lens, pixel_filter = sampled_lens(settings, camera)
         machine, features = self._machine(), buffer.blocks[0].stream
         shared = renderer.gpu_scene.first_hits(renderer.settings, renderer.camera).shared
         uniforms = renderer.prepared.sample_uniforms(machine.linked.program, settings, shared, samples, first=first)

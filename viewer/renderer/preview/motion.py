@@ -45,7 +45,7 @@ def changes(before: PreparedScene, were: Settings, now: PreparedScene, settings:
     if not other <= LIGHT - {"environment"} or before.structure.levels != now.structure.levels:
         return None
     edit = scene_changes(before.scene, now.scene)
-    if not edit.same or edit.geometry or edit.attributes or len(edit.moved) > MOST_MOVED:
+    if not edit.same_scene or edit.geometry or edit.attributes or len(edit.moved) > MOST_MOVED:
         return None
     flat, moved = now.structure.levels == 1, []
     for index in edit.moved.tolist():

@@ -24,18 +24,17 @@ from raystream.renderer.sampling.picture import Report
 from raystream.renderer.sampling.sampler import FramePlan
 from raystream.stream.jobs import returned
 
-UNASKED = ("auto", "none")  # by which a render without a window is not denoised
-# Of a quality's limit of noise: Open Image Denoise leaves no grain of 10 % of noise, the other one, and none, do.
-TOLERANCE, LEAST_TOLERANCE = {"oidn": 1.0}, 0.5
-# Samples whose features are worth their time, and as many at least: edges that few camera rays leave dotted stay so,
-# however clean the light is, and camera rays are cheap beside paths.
-LEAST_FEATURES, MOST_FEATURES = 16, 64
+UNREQUESTED = ("auto", "none")  # values of ``denoise`` that name no denoiser
+# By denoiser, the factor on a quality's limit of noise: Open Image Denoise leaves no grain of 10 % of noise.
+TOLERANCE, DEFAULT_TOLERANCE = {"oidn": 1.0}, 0.5
+# Samples of the features that guide a denoiser: with few camera rays edges are dotted, and stay so however clean the
+# light is; camera rays are cheap beside paths.
+MIN_FEATURE_SAMPLES, MAX_FEATURE_SAMPLES = 16, 64
 
 
 def check_denoiser(settings: Settings, progressive: bool = True) -> None:
-    """Raises ViewerError for a denoiser that is not installed, and for a program that has no samples to denoise, or a
-    film that it takes for another."""
-    if settings.denoise in UNASKED:
+    """Raises ViewerError for a denoiser that is not installed, or that cannot denoise the program's pictures."""
+    if settings.denoise in UNREQUESTED:
         return
     if not progressive:
         what = f"program {settings.program} has no noise: it adds no samples"
@@ -48,8 +47,8 @@ def check_denoiser(settings: Settings, progressive: bool = True) -> None:
 
 
 def denoiser_of(settings: Settings, quality: str | None) -> str:
-    """The denoiser of a picture: the one that is named, or for a ``quality`` the best that is installed and suits the
-    program; ``none`` for no quality."""
+    """The denoiser of a picture, ``oidn``, ``shader`` or ``none``: by the settings, or where these say ``auto`` the
+    best installed one that suits the program, if a ``quality`` is requested."""
     if settings.denoise != "auto":
         return str(settings.denoise)
     if quality is None or not settings.picture_program.noisy:
@@ -60,13 +59,13 @@ def denoiser_of(settings: Settings, quality: str | None) -> str:
 
 
 def noise_limit(quality: str, denoiser: str) -> float:
-    """The estimated relative error at which a picture of that quality ends, before that denoiser."""
-    return QUALITIES[quality][0] * TOLERANCE.get(denoiser, LEAST_TOLERANCE)
+    """The estimated relative error at which a picture of that quality sample_counts, before that denoiser."""
+    return QUALITIES[quality][0] * TOLERANCE.get(denoiser, DEFAULT_TOLERANCE)
 
 
 def feature_samples(samples: int) -> int:
     """Camera rays of a pixel whose features guide the denoiser of a picture of ``samples``."""
-    return min(max(samples, LEAST_FEATURES), MOST_FEATURES)
+    return min(max(samples, MIN_FEATURE_SAMPLES), MAX_FEATURE_SAMPLES)
 
 
 @contextmanager
@@ -78,20 +77,20 @@ def features_of(
     on_sample: Callable[[Buffer, int], None] | None = None,
     **form: bool,
 ) -> Iterator[Buffer]:
-    """Hits of the camera rays of every pixel's first ``samples`` samples: a buffer of `FEATURES`, while it lasts.
+    """A context with a buffer of `FEATURES`: of the camera rays of every pixel's first ``samples`` samples.
 
-    on_sample : is shown it after every sample, with the sample's index. form : floor, white and layered, as of
+    on_sample : called with the buffer and the sample's index after each sample. form : floor, white and layered, as of
     `Sampler.features`.
     """
     with renderer.device.current():
         buffer = Buffer(renderer.device, FEATURES, size)
     try:
-        ends = (samples,) if on_sample is None else range(1, samples + 1)
-        for index, end in enumerate(ends):
+        sample_counts = (samples,) if on_sample is None else range(1, samples + 1)
+        for index, end in enumerate(sample_counts):
             plan = FramePlan(renderer.settings, renderer.camera, size, samples=end)
-            for done in renderer.sampler.features(plan, buffer, **form):
+            for fraction in renderer.sampler.features(plan, buffer, **form):
                 if progress is not None:
-                    progress((index + done) / len(ends), "feature layers")
+                    progress((index + fraction) / len(sample_counts), "feature layers")
             if on_sample is not None:
                 with renderer.device.current():
                     on_sample(buffer, index)
@@ -103,11 +102,11 @@ def features_of(
 
 @dataclass(frozen=True, eq=False)
 class NoisyPicture:
-    """A film's picture on the host, as Open Image Denoise takes it; arrays (H, W, 3) float32, linear sRGB.
+    """A film's picture on the host for Open Image Denoise; arrays (H, W, 3) float32, linear sRGB.
 
-    reflected : without ``emission``, the light of lamps and surroundings that the camera sees themselves. It has no
-    noise, and lamps of a pixel and less would be smeared to many. albedo, normal : of surfaces. clean : these have no
-    noise. seams : columns at which pictures begin that have nothing to do with each other, and the width.
+    emission : light of emitters and environment seen directly, which has no noise; a denoiser would smear lamps of a
+    pixel. reflected : all other light. albedo, normal : of surfaces. clean : whether these have no noise.
+    seams : the columns at which independent pictures begin, of stereo pairs, and the width at the end.
     """
 
     reflected: NDArray[np.float32]
@@ -118,87 +117,91 @@ class NoisyPicture:
     seams: tuple[int, ...]
 
     def denoised(self) -> NDArray[np.float32]:
-        """(H, W, 3) linear sRGB, in any thread. Raises ViewerError where the denoiser fails."""
-        parts = [slice(*ends) for ends in pairwise(self.seams)]
+        """The denoised picture, (H, W, 3) linear sRGB; callable in any thread. Raises ViewerError where that fails."""
         pictures = [
-            oidn.denoise(self.reflected[:, part], self.albedo[:, part], self.normal[:, part], self.clean)
-            for part in parts
+            oidn.denoise(
+                self.reflected[:, left:right], self.albedo[:, left:right], self.normal[:, left:right], self.clean
+            )
+            for left, right in pairwise(self.seams)
         ]
         return np.concatenate(pictures, axis=1) + self.emission
 
 
 def noisy_picture(
-    renderer: RendererParts, film: FilmBuffer, of_samples: Buffer, features: Buffer
+    renderer: RendererParts, film: FilmBuffer, film_features: Buffer, features: Buffer
 ) -> Generator[None, None, NoisyPicture]:
-    """Read a film back, in steps, with the features that guide Open Image Denoise.
+    """Read back, in steps, a film with the features that guide Open Image Denoise.
 
-    of_samples : features of the film's samples. features : of these, or of more, with all blended surfaces.
+    film_features : of the film's own samples. features : of these or more, each ray with all blended surfaces.
     """
     sums = yield from film.fields_later(("sum", "count"))
-    linear = _mean(sums, "sum")
+    linear = _mean_of_samples(sums, "sum")
     sums = yield from features.fields_later(("albedo", "normal", "emission", "count"))
-    albedo, normal, emission = (_mean(sums, name) for name in ("albedo", "normal", "emission"))
+    albedo, normal, emission = (_mean_of_samples(sums, name) for name in ("albedo", "normal", "emission"))
     settings, camera = renderer.settings, renderer.camera
-    if not settings.picture_program.demodulates or settings.clamp > 0:  # the film is no sum of light seen and reflected
+    if not settings.picture_program.demodulates or settings.clamp > 0:  # the film is no sum of the two
         emission = np.zeros_like(emission)
     reflected = linear - emission
-    # Of blended surfaces samples see one at random: what some of them have seen is noise.
-    blended = renderer.prepared.surfaces.blend and of_samples.samples < film.samples
-    if of_samples is not features and emission.any() and not blended:
-        sums = yield from of_samples.fields_later(("emission", "count"))
-        reflected = linear - _mean(sums, "emission")
-    emission = emission + np.minimum(reflected, 0)  # of a film of more samples than camera rays
-    # Camera rays through other points of the lens, at other moments, see other surfaces.
+    # A sample sees blended surfaces at random, so that emission seen by some samples is noise.
+    has_noise = renderer.prepared.surfaces.blend and film_features.samples < film.samples
+    if film_features is not features and emission.any() and not has_noise:
+        sums = yield from film_features.fields_later(("emission", "count"))
+        reflected = linear - _mean_of_samples(sums, "emission")
+    emission = emission + np.minimum(reflected, 0)  # where the film has more samples than the features
+    # Depth of field and motion blur are noise in the features, too.
     clean = not (camera.aperture > 0 or camera.motion or renderer.prepared.moving)
     width = film.size[0]
     seams = (0, width // 2, width) if camera.eyes and width > 1 else (0, width)
     return NoisyPicture(reflected, emission, albedo, normal, clean, seams)
 
 
-def _mean(sums: Mapping[str, NDArray[np.float32]], name: str) -> NDArray[np.float32]:
-    """A field (H, W, 3) of a film, or of `FEATURES`, by its samples."""
+def _mean_of_samples(sums: Mapping[str, NDArray[np.float32]], name: str) -> NDArray[np.float32]:
+    """The mean (H, W, 3) over samples of a field of a film or of `FEATURES`."""
     return np.divide(sums[name], np.maximum(sums["count"], 1)[..., None], dtype=np.float32)
 
 
 def denoised(
-    renderer: RendererParts, film: FilmBuffer, features: Buffer, how: str, white: bool = False
+    renderer: RendererParts, film: FilmBuffer, features: Buffer, denoiser_name: str, white: bool = False
 ) -> NDArray[np.float32]:
-    """(H, W, 3) linear sRGB, by ``shader`` or ``oidn``; the film stays as it is.
+    """The film's picture denoised, (H, W, 3) linear sRGB; the film stays as it is. denoiser_name : ``shader``,
+    ``oidn``.
 
-    features : of the film's samples, or more, with all blended surfaces. white : as of `features_of`.
+    features : of the film's samples or more, each ray with all blended surfaces. white : as of `features_of`.
 
     Raises ViewerError where the denoiser fails, and for a picture that does not fit one texture.
     """
     device = renderer.device
-    if how == "shader" and len(film.blocks) > 1:
-        wide, tall = film.size
-        what = f"{wide} x {tall} pixels do not fit one texture of the driver's"
+    if denoiser_name == "shader" and len(film.blocks) > 1:
+        width, height = film.size
+        what = f"{width} x {height} pixels do not fit one texture of the driver's"
         raise ViewerError("--denoise shader", what, "a smaller --size, or --denoise oidn")
     with ExitStack() as stack:
-        of_samples = features
+        film_features = features
         if features.samples > film.samples or renderer.prepared.surfaces.blend:
-            few = min(film.samples, features.samples)
-            of_samples = stack.enter_context(features_of(renderer, film.size, few, white=white))
+            samples = min(film.samples, features.samples)
+            film_features = stack.enter_context(features_of(renderer, film.size, samples, white=white))
         stack.enter_context(device.current())
-        if how == "oidn":
-            return returned(noisy_picture(renderer, film, of_samples, features)).denoised()
+        if denoiser_name == "oidn":
+            return returned(noisy_picture(renderer, film, film_features, features)).denoised()
         reconstruction, upsampling = Reconstruction(device), Upsampling(device)
         try:
-            lit = reconstruction.demodulate(film, of_samples, features, renderer.camera)
-            light = returned(reconstruction.light(lit, features.blocks[0].stream, renderer.camera, film.samples))
-            shown = upsampling.compose(light, features.blocks[0].stream, renderer.camera)
-            return shown.fields(("rgb",))["rgb"].copy()
+            demodulated = reconstruction.demodulate(film, film_features, features, renderer.camera)
+            light = returned(
+                reconstruction.light(demodulated, features.blocks[0].stream, renderer.camera, film.samples)
+            )
+            picture = upsampling.compose(light, features.blocks[0].stream, renderer.camera)
+            return picture.fields(("rgb",))["rgb"].copy()
         finally:
             reconstruction.release()
             upsampling.release()
 
 
 def matte(renderer: RendererParts, size: tuple[int, int], samples: int, denoiser: str | None = None) -> Matte | None:
-    """The matte of a picture of ``size`` (width, height) of ``samples``; None where it is not before a colour, or
-    nothing.
+    """The matte of a picture of ``size`` (width, height) of ``samples``; None where its background is neither a colour
+    nor transparent.
 
-    Alpha is the share of the background hidden by surfaces, or by shadows on a floor. It is denoised as the
-    picture is, by ``denoiser`` (None: as the settings have it).
+    Alpha is the share of the background hidden by surfaces, or by shadows on a floor. denoiser : of the picture, and
+    so of alpha; None: by the settings.
     """
     backdrop = renderer.prepared.lighting.backdrop
     if backdrop is None or not (backdrop.transparent or backdrop.color):
@@ -210,13 +213,13 @@ def matte(renderer: RendererParts, size: tuple[int, int], samples: int, denoiser
             FramePlan(renderer.settings, renderer.camera, size, samples=samples), film
         ):
             pass
-        how = denoiser_of(renderer.settings, None) if denoiser is None else denoiser
-        if how == "none" or backdrop.floor is None:
+        denoiser_name = denoiser_of(renderer.settings, None) if denoiser is None else denoiser
+        if denoiser_name == "none" or backdrop.floor is None:
             with renderer.device.current():
                 weight = film.film().mean()
         else:
             with features_of(renderer, size, feature_samples(samples), white=True, layered=True) as features:
-                weight = denoised(renderer, film, features, how, white=True)
+                weight = denoised(renderer, film, features, denoiser_name, white=True)
     finally:
         with renderer.device.current():
             film.release()

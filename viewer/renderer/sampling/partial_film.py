@@ -1,4 +1,4 @@
-"""Films of some of a picture's pixels or samples, made by several machines, or one after the other."""
+"""Films of a region or a range of samples of a picture, which several machines may render."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from raystream.stream.machines.counters import Stats
 
 
 class FilmPart(NamedTuple):
-    """Some pixels and samples of a picture.
+    """A region and a range of samples of a picture.
 
-    size : of the whole picture, (width, height) pixels. samples : that every pixel will have. region : (rows, columns)
-    of the picture; None: all. first : the number of the first sample.
+    size : of the whole picture, (width, height) pixels. samples : number of each pixel. region : (rows, columns) of
+    the picture; None: all. first : the index of the first sample.
     """
 
     size: tuple[int, int]
@@ -37,11 +37,10 @@ def film_of_part(
     stats: Stats | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Film:
-    """The film of a part of a picture, of the size of its region, by a progressive program: the bits that a whole
-    render has for it.
+    """The film of a part of a picture, of the size of its region; equal to the bit to that part of a whole render.
 
-    film : of the same part, to go on from. stats : to which the runs are added. progress : called with the share that
-    is done.
+    film : of the same part, to go on from. stats : the runs' counters are added to it. progress : called with the share
+    that is done.
     """
     width, height = part.size
     rows, columns = part.region or (slice(0, height), slice(0, width))
@@ -70,8 +69,8 @@ def film_of_part(
 
 
 def sample_ranges(before: int, samples: int, length: int) -> Iterator[tuple[int, int]]:
-    """The ranges (first, number) missing of ``samples``, each of ``length`` but for the ends: a range
-    begins at a multiple of it, wherever a render goes on."""
+    """Ranges (first, number) of the samples from ``before`` to ``samples``, cut at multiples of ``length``, so that a
+    resumed render has the same ranges."""
     while before < samples:
         end = min(samples, (before // length + 1) * length)
         yield before, end - before
@@ -79,15 +78,15 @@ def sample_ranges(before: int, samples: int, length: int) -> Iterator[tuple[int,
 
 
 def check_ranges(renderer: RendererParts, option: str) -> None:
-    """Raise ViewerError where samples do not stand alone, of a photon map that follows from the one before."""
+    """Raise ViewerError for programs whose samples cannot be rendered by themselves. option : that the error names."""
     if not renderer.progressive:
         raise ViewerError(option, f"program {renderer.settings.program} adds no samples", "take --program path")
     if "photons" in renderer.program().inputs:
         raise ViewerError(option, "photon maps of different samples follow each other", "leave it out")
 
 
-def check_whole(stop: Stop, option: str) -> None:
-    """Raise ViewerError where a rule looks at the picture while it is made."""
+def check_fixed_samples(stop: Stop, option: str) -> None:
+    """Raise ViewerError where ``stop`` does not fix the number of samples in advance. option : that the error names."""
     if stop.seconds is not None or stop.error is not None:
         rule = "--time" if stop.error is None else "--error"
         raise ViewerError(option, f"{rule} looks at the whole picture while it is made", "give --spp in its place")
@@ -103,11 +102,9 @@ def film_by_ranges(
     stats: Stats | None = None,
     progress: Callable[[float, str], None] | None = None,
 ) -> Film:
-    """The film of a whole picture whose samples are summed in ranges of ``length``, which join the sum in their order:
-    the bits of a farm's, whoever made which range.
+    """The film of a whole picture, summed range by range of ``length`` samples: equal to the bit to a farm's.
 
-    film : to go on from. state : where it is saved when that is due, and on Ctrl-C. Raises the errors of
-    `check_ranges`.
+    film : to go on from. state : saves the film when that is due, and on Ctrl-C. Raises the errors of `check_ranges`.
     """
     check_ranges(renderer, "--sample-range")
     size, samples = part.size, part.samples

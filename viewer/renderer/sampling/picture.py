@@ -1,4 +1,4 @@
-"""A rendered picture, and how the results of pieces come into it."""
+"""A rendered picture, and the transfer of tiles' results into it."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from raystream.stream.gl.device import Device
 from raystream.stream.gl.stream import Stream
 from raystream.stream.machines.counters import Stats
 
-COUNTED_LAYERS = {"steps": "traverse", "tests": "intersect"}  # layer -> the state whose kernel calls it shows
+COUNTER_LAYERS = {"steps": "traverse", "tests": "intersect"}  # layer -> the state whose kernel calls it shows
 SURFACE_LAYERS = ("normal", "albedo")
 FEATURE_LAYERS = ("depth", *SURFACE_LAYERS)  # of a progressive program averages over its samples
-NUMBER_LAYERS = ("triangle", "instance")
-HITS = "hits"  # an array of `HIT` in the place of a layer, of which others are made
-# Fields of a hit, for layers.
-FIELDS: Mapping[str, Sequence[str]] = {
+INDEX_LAYERS = ("triangle", "instance")
+HITS = "hits"  # the name of an array of `HIT` among layers, from which others are computed
+# Layer -> the fields of a hit that it is computed from.
+HIT_LAYER_FIELDS: Mapping[str, Sequence[str]] = {
     "depth": ("t", "triangle"),
     HITS: HIT.dtype.names or (),
-    **dict.fromkeys(NUMBER_LAYERS, ("triangle", "instance")),
+    **dict.fromkeys(INDEX_LAYERS, ("triangle", "instance")),
 }
 
 EXPOSURE, TONEMAP = OPTIONS["exposure"].value.default, OPTIONS["tonemap"].value.default
@@ -53,14 +53,14 @@ class Picture:
     layers: dict[str, NDArray]
     stats: Stats
     metadata: dict[str, str] = field(default_factory=dict)
-    film: Film | None = None  # of a progressive program, which an EXR keeps, so that it can be resumed
-    depends: dict[str, str] = field(default_factory=dict)  # what its samples depend on
-    photon_remark: str = ""  # what there is to say of its photon map
+    film: Film | None = None  # of a progressive program; saved in EXR files, which can then be resumed
+    depends: dict[str, str] = field(default_factory=dict)  # the facts that its samples depend on
+    photon_remark: str = ""  # on its photon map
     matte: Matte | None = None
-    layer_remarks: list[str] = field(default_factory=list)  # what there is to say of its layers
-    # Denoised, (H, W, 3), and by what, where it is looked at: in 8-bit files and notebooks.
+    layer_remarks: list[str] = field(default_factory=list)
+    # The denoised picture (H, W, 3) for 8-bit files and notebooks, and the denoiser.
     shown: tuple[NDArray[np.float32], str] | None = None
-    own_lights: bool = False  # lit by lights that come with the scene alone, where no environment was asked for
+    own_lights: bool = False  # only by lights of the scene, without an environment
 
     def __repr__(self) -> str:
         height, width = self.linear.shape[:2]
@@ -76,21 +76,21 @@ class Picture:
 
     @property
     def alpha(self) -> NDArray[np.float32] | None:
-        """(H, W), 0 to 1, of a transparent picture; None of any other."""
+        """(H, W) opacity, 0 to 1, of a picture with a transparent background; else None."""
         return self.matte.alpha if self.matte is not None and self.matte.color is None else None
 
     def stops(self, exposure: float | str = EXPOSURE) -> float:
-        """The exposure in stops: a number itself, and for ``auto`` the one that suits the picture before its
+        """The exposure in stops: the number itself, or for ``auto`` the one metered on the picture without
         background."""
         return stops(exposure, self.displayed if self.matte is None else self.matte.metered(self.displayed))
 
     @property
     def displayed(self) -> NDArray[np.float32]:
-        """(H, W, 3) linear sRGB: what 8-bit files and notebooks show, denoised where nothing else was asked for."""
+        """(H, W, 3) linear sRGB that 8-bit files and notebooks show: denoised by default."""
         return self.linear if self.shown is None else self.shown[0]
 
     def srgb8(self, exposure: float | str = EXPOSURE, tonemap: str = TONEMAP) -> NDArray[np.uint8]:
-        """(H, W, 3) 8-bit sRGB, as a PNG has it; of a transparent picture over black, before it is encoded.
+        """(H, W, 3) 8-bit sRGB, the pixels of a PNG; a transparent picture is over black, blended before encoding.
 
         exposure : stops, or auto. tonemap : none, reinhard, aces or agx. Raises ViewerError for other values.
         """
@@ -99,25 +99,25 @@ class Picture:
         return image.displayed(self.displayed, self.matte, self.stops(exposure), tonemap)
 
     def remarks(self, exposure: float | str = EXPOSURE) -> list[str]:
-        """Remarks on the picture at an exposure (stops, or auto): that it is dim or nearly black under the scene's own
-        lights, and that no photon is in its map."""
-        said = darkness(self.displayed, exposure) if self.own_lights else ""
-        return [line for line in (said, self.photon_remark, *self.layer_remarks) if line]
+        """Remarks for the user: on a picture that is dark at this exposure (stops, or auto) under the scene's own
+        lights, on its photon map, and on its layers."""
+        darkness_remark = darkness(self.displayed, exposure) if self.own_lights else ""
+        return [line for line in (darkness_remark, self.photon_remark, *self.layer_remarks) if line]
 
     def png(self, exposure: float | str = EXPOSURE, tonemap: str = TONEMAP) -> bytes:
         """The bytes of the file that `save` writes for a name ending in .png."""
         stops = self.stops(exposure)
-        shown = {"exposure": exposure_text(exposure, stops), "tonemap": tonemap}
+        display = {"exposure": exposure_text(exposure, stops), "tonemap": tonemap}
         pixels = image.displayed(self.displayed, self.matte, stops, tonemap)
-        return image.png(pixels, {**self._texts, **shown})
+        return image.png(pixels, {**self._display_metadata, **display})
 
     @property
-    def _texts(self) -> dict[str, str]:
+    def _display_metadata(self) -> dict[str, str]:
         """The metadata of 8-bit files."""
         return self.metadata if self.shown is None else {**self.metadata, "denoised": self.shown[1]}
 
     def _repr_png_(self) -> bytes:
-        """A notebook's view of it."""
+        """The picture as notebooks show it."""
         return self.png()
 
     def save(self, path: str | os.PathLike[str], exposure: float | str = EXPOSURE, tonemap: str = TONEMAP) -> None:
@@ -128,47 +128,47 @@ class Picture:
         """
         layers, metadata, linear = self.layers, self.metadata, self.linear
         if os.fspath(path).lower().endswith(tuple(image.DISPLAYED)):
-            linear, metadata = self.displayed, self._texts
+            linear, metadata = self.displayed, self._display_metadata
         if self.film is not None and os.fspath(path).lower().endswith(".exr"):
             layers = {**layers, **film_layers(self.film)}
             metadata = {**metadata, **film_metadata(self.film, self.depends)}
         image.save(path, linear, layers, metadata, exposure, tonemap, self.matte)
 
 
-def collect(
-    part: Tile,
+def read_back_tile(
+    tile: Tile,
     device: Device,
     prepared: PreparedScene,
     linear: NDArray[np.float32] | None,
     layers: Mapping[str, NDArray],
 ) -> None:
-    """Read the ray caster's results for a slice into the picture's layers, and its colour into the picture (H, W, 3),
-    if given. Only requested layers are read back."""
-    machine, rectangle = part.machine, (part.rows, part.columns)
-    shape = (part.rows.stop - part.rows.start, part.columns.stop - part.columns.start)
+    """Read the ray caster's results for a tile into the picture's ``layers`` (H, W, ...), by name, and its radiance
+    into ``linear`` (H, W, 3), unless that is None. Nothing else is read back."""
+    machine, rectangle = tile.machine, (tile.rows, tile.columns)
+    shape = (tile.rows.stop - tile.rows.start, tile.columns.stop - tile.columns.start)
     count = shape[0] * shape[1]
 
-    def picture(values: NDArray) -> NDArray:
+    def tile_values(values: NDArray) -> NDArray:
+        """The tile's elements (rows, columns, ...) of a stream's."""
         channels = values.shape[2:]
         return values.reshape(-1, *channels)[:count].reshape(*shape, *channels)
 
     def read(stream: Stream, targets: Mapping[str, NDArray]) -> None:
-        """Read fields into the slice of pictures (H, W, width), at once where their rows are the stream's."""
-        parts = {name: target[rectangle] for name, target in targets.items()}
+        """Read fields of a stream into the tile of pictures (H, W, width), without a copy where the rows agree."""
+        views = {name: target[rectangle] for name, target in targets.items()}
         same_rows = shape[1] == stream.size[0]
-        out = {name: part for name, part in parts.items() if same_rows and part.flags.c_contiguous}
-        for name, values in stream.fields(parts, out).items():
+        out = {name: view for name, view in views.items() if same_rows and view.flags.c_contiguous}
+        for name, values in stream.fields(views, out).items():
             if name not in out or not np.shares_memory(values, out[name]):
-                parts[name][...] = picture(values)
+                views[name][...] = tile_values(values)
 
     with device.current():
         if linear is not None:
             read(machine.streams["radiance"], {"rgb": linear})
             single(linear[rectangle])
-        fields = {field for name in layers for field in FIELDS.get(name, ())}
-        hit = (
-            {name: picture(values) for name, values in machine.streams["hit"].fields(fields).items()} if fields else {}
-        )
+        fields = {field for name in layers for field in HIT_LAYER_FIELDS.get(name, ())}
+        hit_fields = machine.streams["hit"].fields(fields) if fields else {}
+        hit = {name: tile_values(values) for name, values in hit_fields.items()}
         surface = {name: layer for name, layer in layers.items() if name in SURFACE_LAYERS}
         if surface:
             read(machine.streams["surface"], surface)
@@ -176,11 +176,11 @@ def collect(
         if name == HITS:
             for field_name, values in hit.items():
                 layer[field_name][rectangle] = values
-        elif name in COUNTED_LAYERS:
-            calls = machine.stats.calls.get(COUNTED_LAYERS[name])  # None where rasterised, without any traversal
-            layer[rectangle] = 0 if calls is None else picture(calls)
+        elif name in COUNTER_LAYERS:
+            calls = machine.stats.calls.get(COUNTER_LAYERS[name])  # None where rasterised, without any traversal
+            layer[rectangle] = 0 if calls is None else tile_values(calls)
         elif name == "depth":
             layer[rectangle] = hit["t"]
             np.copyto(layer[rectangle], np.inf, where=hit["triangle"] < 0)
-        elif name in NUMBER_LAYERS:
+        elif name in INDEX_LAYERS:
             layer[rectangle] = prepared.triangle_indices(hit) if name == "triangle" else prepared.instance_indices(hit)

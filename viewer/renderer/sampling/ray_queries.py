@@ -1,4 +1,4 @@
-"""Rays of arrays and their hits, as `Renderer.trace` takes and gives them, and those of a coarse view."""
+"""Hits of arbitrary rays, for `Renderer.trace`, and of a coarse grid of camera rays."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from raystream.stream.declare.program import Program
 from raystream.stream.gl.stream import LARGEST_STREAM, Stream
 from raystream.stream.machines.common import Machine
 
-COARSE = 256, 160  # rays across and down, of `RayQueries.coarse_hits`
+COARSE_SIZE = 256, 160  # (width, height) of the grid of rays of `RayQueries.coarse_hits`
 FAR = np.float32(records.FAR)
 
 
@@ -44,17 +44,18 @@ class RayQueries:
         self.scene = scene
 
     def trace(self, settings: Settings, rays: NDArray, scale: NDArray[np.float64]) -> Hits:
-        """Hits of arbitrary rays (N,) with their scale, as of `pack_rays`, by the machine of ``settings``."""
+        """Hits of ``rays`` (N,) of `RAY` and their ``scale`` (N,), as `pack_rays` returns them, on the settings'
+        machine."""
         scene = self.scene
         out = np.zeros(len(rays), HIT.dtype)
         columns, program = min(1024, scene.device.max_texture), trace(LEVELS[scene.structure.levels])
         for first in range(0, len(rays), LARGEST_STREAM):
-            piece = rays[first : first + LARGEST_STREAM]
-            rows = 1 << (-(-len(piece) // columns) - 1).bit_length()  # few shapes, so that machines are used again
+            batch = rays[first : first + LARGEST_STREAM]
+            rows = 1 << (-(-len(batch) // columns) - 1).bit_length()  # a power of two: few shapes, to reuse machines
             with scene.device.current():
                 key = scene.key(("trace",), program, settings, (columns, rows))
                 machine = scene.machines.take(program, key, settings)
-                out[first : first + LARGEST_STREAM] = run_rays(machine, piece)
+                out[first : first + LARGEST_STREAM] = run_rays(machine, batch)
         return unpack_hits(out, scale, scene.prepared)
 
     def trace_ready(self, settings: Settings) -> bool:
@@ -62,29 +63,30 @@ class RayQueries:
         return any(key.identity == ("trace",) and key.passes == settings.passes for key in self.scene.machines)
 
     def coarse_hits(self, settings: Settings, camera: Camera, size: tuple[int, int]) -> Stream:
-        """`HIT` of rays through the middles of `COARSE` (width, height) equal parts of a picture of ``size``, row 0 at
-        the top: on the device, until the next call. Nothing is read back."""
-        scene, rectangle = self.scene, (slice(0, COARSE[1]), slice(0, COARSE[0]))
+        """Stream of `HIT` of `COARSE_SIZE` camera rays, evenly over a picture of ``size`` (width, height), row 0 at
+        the top. It stays on the device, valid until the next call."""
+        scene, rectangle = self.scene, (slice(0, COARSE_SIZE[1]), slice(0, COARSE_SIZE[0]))
         with scene.device.current():
-            program, key = self._coarse(settings)
-            hit = scene.resources.stream("coarse hit", HIT, COARSE)  # stays, when the machine is not kept any more
+            program, key = self._coarse_program(settings)
+            hit = scene.resources.stream("coarse hit", HIT, COARSE_SIZE)  # outlives the machine
             machine = scene.machines.take(program, key, settings, {"hit": hit})
             machine.borrow({"hit": hit})
             scene.pixels.fill(machine.streams["pixel"], rectangle)
             view = lens_uniforms(camera.with_lens(0.0), size, "point")
             shared = scene.first_hits(settings, camera).shared
-            texel = {"camera_texel": (2 / COARSE[0], 2 / COARSE[1])}
+            texel = {"camera_texel": (2 / COARSE_SIZE[0], 2 / COARSE_SIZE[1])}
             machine.set({**view, **texel, **scene.prepared.sample_uniforms(program, settings, shared)})
             machine.finish()
         return hit
 
     def coarse_hits_ready(self, settings: Settings) -> bool:
         """Whether `coarse_hits` will run without compiling."""
-        return self._coarse(settings)[1] in self.scene.machines
+        return self._coarse_program(settings)[1] in self.scene.machines
 
-    def _coarse(self, settings: Settings) -> tuple[Program, Key]:
+    def _coarse_program(self, settings: Settings) -> tuple[Program, Key]:
+        """The program of `coarse_hits`, and its machine's key."""
         program = eye_hits(self.scene.traversal(settings))
-        return program, self.scene.key(("coarse hits",), program, settings, COARSE)
+        return program, self.scene.key(("coarse hits",), program, settings, COARSE_SIZE)
 
 
 def pack_rays(
@@ -95,8 +97,8 @@ def pack_rays(
     view: bool = False,
     base: Sequence[float] = (0.0, 0.0, 0.0),
 ) -> tuple[NDArray, NDArray[np.float64]]:
-    """Ray records with directions scaled by powers of two, which costs no bit, and that scale per ray; their origins
-    relative to a base."""
+    """`RAY` records (N,) and the scale (N,) of each direction: a power of two, which is exact. base : origin of the
+    records' coordinates, world space. Raises ViewerError for shapes that disagree and rays that are not finite."""
     try:
         with np.errstate(over="ignore"):  # what float32 cannot hold is named below
             if any(base):
@@ -111,16 +113,16 @@ def pack_rays(
     except (TypeError, ValueError) as error:
         hint = "origins and directions are (N, 3), t_max and any_hit (N,)"
         raise ViewerError("trace", f"shapes do not fit ({error})", hint) from None
-    largest = np.abs(direction).max(axis=1, initial=0)
-    wrong = ~(np.isfinite(origin).all(axis=1) & np.isfinite(largest) & (largest > 0) & ~np.isnan(far))
-    if wrong.any():
-        ray = int(np.flatnonzero(wrong)[0])
+    max_component = np.abs(direction).max(axis=1, initial=0)
+    invalid = ~(np.isfinite(origin).all(axis=1) & np.isfinite(max_component) & (max_component > 0) & ~np.isnan(far))
+    if invalid.any():
+        ray = int(np.flatnonzero(invalid)[0])
         raise ViewerError(
             f"trace: ray {ray}",
             f"origin {origin[ray].tolist()}, direction {direction[ray].tolist()}, t_max {far[ray]} make no ray",
             "numbers must be finite, and directions not zero",
         )
-    _, exponent = np.frexp(largest)
+    _, exponent = np.frexp(max_component)
     rays = np.zeros(len(origin), RAY.dtype)
     rays["origin"] = origin
     rays["direction"] = np.ldexp(direction, -exponent[:, None])
@@ -131,8 +133,8 @@ def pack_rays(
 
 
 def run_rays(machine: Machine, rays: NDArray) -> NDArray:
-    """Hits (N,) of record HIT of as many RAY records, at most the size of the machine's streams; the context must be
-    current."""
+    """Hits (N,) of record `HIT` of rays (N,) of record `RAY`, N at most that of the machine's streams; the context must
+    be current."""
     stream = np.zeros(machine.rays, RAY.dtype)
     stream[: len(rays)] = rays
     machine.write("ray", stream.reshape(machine.size[1], machine.size[0]))
@@ -141,10 +143,10 @@ def run_rays(machine: Machine, rays: NDArray) -> NDArray:
 
 
 def unpack_hits(records: NDArray, scale: NDArray[np.float64], prepared: PreparedScene) -> Hits:
-    """HIT records (N,) of a prepared scene, and the scale of `pack_rays`, as the caller takes them."""
+    """`Hits` from records (N,) of `HIT` in a prepared scene. scale : (N,) of `pack_rays`."""
     hit = records["triangle"] >= 0
     distance = np.full(len(records), np.inf, np.float32)
-    # Beyond float32, of a direction that is nearly zero, a hit stays a hit.
+    # With tiny directions distances overflow float32; such a hit must not become a miss.
     distance[hit] = np.minimum(records["t"][hit] * scale[hit], np.finfo(np.float32).max)
     return Hits(
         distance, prepared.barycentrics(records), prepared.triangle_indices(records), prepared.instance_indices(records)

@@ -32,8 +32,8 @@ from raystream.renderer.preview.scheduler import (
     stream_shape,
 )
 from raystream.renderer.sampling.parts import RendererParts
-from raystream.renderer.sampling.picture import collect
-from raystream.renderer.sampling.sampler import Event, FramePlan, TileDone, TileUnderWay, Tiling
+from raystream.renderer.sampling.picture import read_back_tile
+from raystream.renderer.sampling.sampler import Event, FramePlan, TileDone, TilePass, Tiling
 from raystream.scene.camera import Camera
 from raystream.stream.gl.objects import Timestamp
 from raystream.stream.gl.stream import Stream
@@ -371,7 +371,7 @@ class FrameRunner:
         job = self.job
         assert job is not None, "a step of no frame"
         event = self.clock.step(job, waits=self.shown is not None)
-        job.under_way = event.tile if isinstance(event, TileUnderWay) else None
+        job.under_way = event.tile if isinstance(event, TilePass) else None
         if isinstance(event, TileDone):
             self._take(job, event.tile)
         return event
@@ -386,7 +386,7 @@ class FrameRunner:
         if self.shown is not None and self.appearing:
             self.shown.screen.put(tile)
         elif self.shown is None and job.film is None:
-            collect(tile, self.renderer.device, self.renderer.prepared, self.linear, self.layers)
+            read_back_tile(tile, self.renderer.device, self.renderer.prepared, self.linear, self.layers)
 
     def end(self) -> FrameJob:
         """The frame that has ended, which is on show; its costs are the scheduler's."""

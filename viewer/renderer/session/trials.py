@@ -19,16 +19,16 @@ import moderngl
 
 from raystream.base.errors import DeviceError, ViewerError
 from raystream.film.device_film import FilmBuffer
-from raystream.renderer.device.footprint import text
+from raystream.renderer.device.footprint import bytes_text
 from raystream.renderer.device.gpu_scene import GpuScene
 from raystream.renderer.device.machine_pool import resolved_settings
 from raystream.renderer.device.tuning import (
-    SLOWEST,
+    MAX_RUN_SECONDS,
     Outcome,
     Preparation,
     Run,
-    chosen_by,
     defaults,
+    fastest_values,
     load_tuning,
     save_tuning,
     trials,
@@ -102,7 +102,7 @@ class TrialRuns:
         hot, streams = resources.hot_bytes(), self.renderer.gpu_scene.stream_bytes + self.scene.stream_bytes
         there = sum(resources.bytes().values()) + streams
         if hot > self.share * there:
-            return f"a second copy of {text(hot)} of tables is too large beside {text(there)}"
+            return f"a second copy of {bytes_text(hot)} of tables is too large beside {bytes_text(there)}"
         return ""
 
     def _release_film(self) -> None:
@@ -113,8 +113,8 @@ class TrialRuns:
     def release(self) -> None:
         """Free all but the scene on show."""
         if self._textured is not None:
-            self._textured.leave()
-        self.scene.leave()
+            self._textured.release_fork()
+        self.scene.release_fork()
         with self.scene.device.current():
             self._release_film()
 
@@ -208,7 +208,7 @@ class BackgroundTrials:
         width = int(math.sqrt(rate * RUN)) // SIDES[0] * SIDES[0]
         self._runs, self._outcomes = TrialRuns(renderer, max(SIDES[0], min(SIDES[1], width)), SHARE), []
         prepare, first = self._runs.prepare, self._runs.first
-        self._steps = trials(prepare, time.perf_counter, first, renderer.device.wait, slowest=SLOWEST)
+        self._steps = trials(prepare, time.perf_counter, first, renderer.device.wait, max_seconds=MAX_RUN_SECONDS)
 
     def step(self) -> bool:
         """A shader, or a run; at the end the results are kept. Whether there are more steps."""
@@ -223,7 +223,7 @@ class BackgroundTrials:
                 outcome = next(self._steps)
         except StopIteration:
             if self._outcomes:
-                self._keep(chosen_by(self._outcomes, runs.first))
+                self._keep(fastest_values(self._outcomes, runs.first))
             self._end()
         except (ViewerError, moderngl.Error) as error:
             self._keep(runs.first, note=f"trials failed: {' '.join(str(error).split())}"[:200])
@@ -292,7 +292,7 @@ def measure(renderer: RendererParts) -> list[Outcome]:
             outcomes = [outcome for outcome in trials(runs.prepare, clock, runs.first) if outcome is not None]
     finally:
         runs.release()
-    save_tuning(device.driver, chosen_by(outcomes, runs.first), outcomes)
+    save_tuning(device.driver, fastest_values(outcomes, runs.first), outcomes)
     return outcomes
 
 

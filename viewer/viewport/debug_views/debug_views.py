@@ -10,7 +10,7 @@ import numpy as np
 from raystream.base.errors import ViewerError
 from raystream.renderer.preview.scheduler import TileRows, stream_shape
 from raystream.renderer.renderer import Renderer
-from raystream.renderer.sampling.picture import COUNTED_LAYERS
+from raystream.renderer.sampling.picture import COUNTER_LAYERS
 from raystream.renderer.sampling.sampler import Event, FramePlan, PhotonMapBuilt, PhotonMapProgress, TileDone, Tiling
 from raystream.scene.camera import Camera
 from raystream.viewport.debug_views import false_color
@@ -29,7 +29,7 @@ ALIKE = 2.0  # ratio below which two maps' limits count as equal
 class Heat:
     """Steps or tests per ray of a picture of ``size`` (width, height), computed tile by tile within time budgets.
 
-    layer : a key of `raystream.renderer.sampling.picture.COUNTED_LAYERS`. The renderer's own program and machine run.
+    layer : a key of `raystream.renderer.sampling.picture.COUNTER_LAYERS`. The renderer's own program and machine run.
     limit
     : the count of the brightest colour in another map, kept if it suits this one. Raises ViewerError for another
     ``layer``.
@@ -38,8 +38,8 @@ class Heat:
     def __init__(
         self, renderer: Renderer, camera: Camera, size: tuple[int, int], layer: str, limit: float | None = None
     ) -> None:
-        if layer not in COUNTED_LAYERS:
-            raise ViewerError("heat map", f"nothing counts '{layer}'", f"one of {', '.join(COUNTED_LAYERS)}")
+        if layer not in COUNTER_LAYERS:
+            raise ViewerError("heat map", f"nothing counts '{layer}'", f"one of {', '.join(COUNTER_LAYERS)}")
         self.renderer, self.camera, self.size, self.layer = renderer, camera, size, layer
         self.settings = renderer.settings
         self.counts = np.full((size[1], size[0]), -1, np.int32)  # -1: unknown
@@ -82,7 +82,7 @@ class Heat:
                 self.progress = event.share
             if isinstance(event, TileDone):
                 tile = counts[event.tile.rows, event.tile.columns]
-                calls = event.tile.machine.stats.calls[COUNTED_LAYERS[self.layer]]
+                calls = event.tile.machine.stats.calls[COUNTER_LAYERS[self.layer]]
                 tile[...] = calls.reshape(-1)[: tile.size].reshape(tile.shape)
             if time.perf_counter() - began + self._rows.expected >= budget and not (rough and self._cut):
                 break

@@ -16,9 +16,9 @@ from raystream.options import table as options
 from raystream.options.declare import suggestion
 from raystream.options.tracing import PHOTONS
 from raystream.options.values import PolicyChoice, Unroll
-from raystream.renderer.inputs.camera import eye
+from raystream.renderer.inputs.camera import sampled_lens
 from raystream.renderer.renderer import Renderer
-from raystream.renderer.sampling.picture import COUNTED_LAYERS
+from raystream.renderer.sampling.picture import COUNTER_LAYERS
 from raystream.scene.camera import Camera
 from raystream.stream.compile.link import LinkedProgram
 from raystream.stream.declare.program import Call, Program
@@ -101,7 +101,7 @@ def fill(
     if "pixel" not in inputs:
         name = machine.linked.program.name
         raise ViewerError(f"program {name}", "does not start from pixels", "choose a program that makes pictures")
-    lens, pixel_filter = eye(renderer.settings, camera)
+    lens, pixel_filter = sampled_lens(renderer.settings, camera)
     machine.set(lens_uniforms(camera.with_lens(0.0) if centred else lens, size, "point" if centred else pixel_filter))
     shared, program = renderer.gpu_scene.first_hits(renderer.settings, renderer.camera).shared, machine.linked.program
     machine.set(renderer.prepared.sample_uniforms(program, renderer.settings, shared))
@@ -167,7 +167,7 @@ def channels(linked: LinkedProgram, stored: Iterable[str]) -> dict[str, Channel]
     listed = [Channel("state", "state", "state", about="the ray's next state", field="at")]
     if any(isinstance(t, Call) for s in linked.program.states for t in s.exits.values()):
         listed.append(Channel("return", "state", "state", about="state after a RETURN", field="back"))
-    for layer, state in COUNTED_LAYERS.items():
+    for layer, state in COUNTER_LAYERS.items():
         if state in linked.program.by_name:
             listed.append(Channel(layer, "counts", "count", layer, f"kernel calls in state {state}", counted=state))
     for state in linked.program.by_name:

@@ -229,14 +229,14 @@ class PhotonView:
 
     def _cells(self, renderer: Renderer) -> tuple[NDArray, NDArray]:
         photon_map = renderer.photon_map
-        if self._wires is None or self._wires[0] != (id(photon_map), photon_map.sorted):
+        if self._wires is None or self._wires[0] != (id(photon_map), photon_map.build_count):
             with renderer.device.current():
                 photons = renderer.photon_map.streams["photons"].read()
             stored = photons["position"][photons["stored"] > 0]
             cells, counts = occupied(stored, photon_map.grid)
             shown = count_colors(counts[:MOST_CELLS])
             wires = cell_wires(cells[:MOST_CELLS], counts[:MOST_CELLS], photon_map.grid)
-            self._wires = ((id(photon_map), photon_map.sorted), *wires, shown)
+            self._wires = ((id(photon_map), photon_map.build_count), *wires, shown)
         return self._wires[1:3]
 
     @property

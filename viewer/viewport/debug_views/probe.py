@@ -18,7 +18,7 @@ from raystream.base.errors import ViewerError
 from raystream.kernels import HIT, RAY
 from raystream.options.values import PolicyChoice, Unroll
 from raystream.renderer.renderer import Renderer
-from raystream.renderer.sampling.picture import COUNTED_LAYERS
+from raystream.renderer.sampling.picture import COUNTER_LAYERS
 from raystream.scene.camera import Camera
 from raystream.scene.geometry.triangles import Triangles
 from raystream.stream.declare.kernel import Module, ModuleState, Table
@@ -170,12 +170,12 @@ class Probe:
     @property
     def steps(self) -> int:
         """Traversal steps."""
-        return self.calls.get(COUNTED_LAYERS["steps"], 0)
+        return self.calls.get(COUNTER_LAYERS["steps"], 0)
 
     @property
     def tests(self) -> int:
         """Ray-triangle tests."""
-        return self.calls.get(COUNTED_LAYERS["tests"], 0)
+        return self.calls.get(COUNTER_LAYERS["tests"], 0)
 
     def table(self, first: int = 0) -> list[tuple[str, ...]]:
         """A row of text for each pass, in the `COLUMNS`; from row ``first`` on, for a growing history."""
@@ -399,7 +399,7 @@ class _History:
         row = Row(len(self.probe.rows) + 1, name, state.kernel.name, exits, self.states[at], changes, tested)
         self.probe.rows.append(row)
         self.back = back
-        self._draw(state, before, tested, opened=self.states[at] == COUNTED_LAYERS["tests"])
+        self._draw(state, before, tested, opened=self.states[at] == COUNTER_LAYERS["tests"])
 
     def finish(self) -> None:
         """Complete the history."""
@@ -443,7 +443,7 @@ class _History:
 
     def _tested(self, state: State, before: Mapping[str, np.void]) -> int | None:
         stream = self._stream(state, kernels.TRAVERSAL)
-        if state.name != COUNTED_LAYERS["tests"] or stream is None or self.traversals is None:
+        if state.name != COUNTER_LAYERS["tests"] or stream is None or self.traversals is None:
             return None
         return self.traversals.candidate(before[stream])
 
@@ -458,7 +458,7 @@ class _History:
         if traversal is None or not self.probe.segments:
             return
         segment = self.probe.segments[-1]
-        if state.name == COUNTED_LAYERS["steps"] and self.traversals is not None:
+        if state.name == COUNTER_LAYERS["steps"] and self.traversals is not None:
             segment.visits.append(self.traversals.visit(segment, before[traversal], self.held[traversal], opened))
         if hit is not None and hit in state.writes():
             now = self.held[hit]

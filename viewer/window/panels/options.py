@@ -14,7 +14,7 @@ from raystream.options.values import PhotonFilter, PolicyChoice, Unroll
 from raystream.programs import programs_with
 from raystream.renderer.inputs.settings import Settings
 from raystream.renderer.photon_map import PhotonMap
-from raystream.renderer.sampling.denoising import LEAST_TOLERANCE, TOLERANCE, denoiser_of
+from raystream.renderer.sampling.denoising import DEFAULT_TOLERANCE, TOLERANCE, denoiser_of
 from raystream.scene.edits.movable import Movable
 from raystream.scene.environment import SUN, ImageEnvironment
 from raystream.viewport.host import ViewportContext
@@ -43,7 +43,7 @@ def draw_part(context: ViewportContext, part: str, settings: Settings) -> None:
     for name in options.part(part):
         if settings.picture_program.uses(name):
             imgui.begin_disabled(not options.option(name).useful(settings))
-            draw_option(context, name, settings.decided.get(name, settings[name]))
+            draw_option(context, name, settings.resolved_values.get(name, settings[name]))
             imgui.end_disabled()
 
 
@@ -185,7 +185,7 @@ def draw_photons(context: ViewportContext) -> None:
     shown = context.debug_views.photons
     row(context, ("Points", "photons.points", shown.points), ("Cells", "photons.cells", shown.cells))
     imgui.end_disabled()
-    if mapped and renderer.photon_map.traced:
+    if mapped and renderer.photon_map.trace_count:
         for name, text in figures(renderer.photon_map):
             fact(name, text)
     if mapped and shown.cells and shown.legend is not None:
@@ -217,7 +217,7 @@ def draw_sampling(context: ViewportContext) -> None:
         imgui.text_disabled("one sample through each pixel's centre")
         return
     session = context.view.session
-    tolerance = TOLERANCE.get(denoiser_of(renderer.settings, DEFAULT_QUALITY), LEAST_TOLERANCE)
+    tolerance = TOLERANCE.get(denoiser_of(renderer.settings, DEFAULT_QUALITY), DEFAULT_TOLERANCE)
     limits = {name: stop_of(None, None, None, name, tolerance) for name in QUALITIES}
     now = [name for name, limit in limits.items() if (limit.spp, limit.error) == (session.stop.spp, session.stop.error)]
     label("quality")
