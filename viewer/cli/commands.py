@@ -157,10 +157,10 @@ def scene_at_moment(scene: Scene, arguments: Namespace, progress: TerminalProgre
     """The scene at the time of --moment, or while the shutter of a frame is open that begins there."""
     if arguments.moment is None:
         return scene
-    from raystream.renderer.sequence import moment_remarks, shown_at
+    from raystream.renderer.sequence import moment_remarks, scene_at
 
     print_notes(moment_remarks(scene, arguments.moment), arguments, progress)
-    return shown_at(scene, arguments.moment, arguments.fps, arguments.shutter, arguments.motion_keys)
+    return scene_at(scene, arguments.moment, arguments.fps, arguments.shutter, arguments.motion_keys)
 
 
 def chosen_options(arguments: Namespace, scope: Any) -> dict[str, Any]:

@@ -18,13 +18,13 @@ from raystream.stream.declare.program import DONE, RETURN, Call, Program, State
 from raystream.stream.declare.record import Record
 
 COLORS = ("#2f6fab", "#b8591a", "#2e7d46", "#a33a37", "#6d4fa3", "#7a5c1e", "#ab4a8a", "#4b5563")
-INK, SOFT, LINE, FILL, FRAME = "#1d232b", "#5d6875", "#9aa4b0", "#ffffff", "#eef2f6"
+INK, MUTED, LINE, BACKGROUND, FRAME_COLOR = "#1d232b", "#5d6875", "#9aa4b0", "#ffffff", "#eef2f6"
 # Pixels. Widths of characters are those of wide fonts, since nobody knows which one will be there.
-NAME, SMALL = 13.0, 10.5
-ADVANCE, MONO_ADVANCE = 0.62, 0.61  # of the size, a character
-LINE_HEIGHT, PORT, PAD = 14.0, 17.0, 9.0
-GAP, LANE, MARGIN = 30.0, 13.0, 14.0
-WRAP = 46  # characters of a line in a box
+NAME_SIZE, TEXT_SIZE = 13.0, 10.5
+CHARACTER_WIDTH = 0.62  # of the font size
+LINE_HEIGHT, EXIT_SPACING, PADDING = 14.0, 17.0, 9.0
+ROW_GAP, LANE_SPACING, MARGIN = 30.0, 13.0, 14.0
+LINE_CHARACTERS = 46  # characters of a line in a box
 ACCESS = {Access.IN: "reads", Access.INOUT: "updates", Access.OUT: "writes", Access.GATHER: "gathers"}
 
 
@@ -49,7 +49,7 @@ class Rectangle:
 
 @dataclass(frozen=True)
 class Lane:
-    """The vertical line to a target: its place from the left, and from where to where it goes, pixels."""
+    """The vertical line to a ``target`` row: its x, and its y from ``top`` to ``bottom``, pixels."""
 
     target: str
     x: float
@@ -59,7 +59,8 @@ class Lane:
 
 @dataclass
 class Diagram:
-    """A finished diagram. ``labels`` of exits, ``boxes`` of states by name and ``lanes`` are there to be checked."""
+    """A finished diagram: ``parts`` are its SVG elements; labels of exits, boxes of states by name, and lanes, in
+    pixels, are for tests."""
 
     width: float = 0.0
     height: float = 0.0
@@ -69,107 +70,103 @@ class Diagram:
     lanes: list[Lane] = field(default_factory=list)
 
     def svg(self, title: str) -> str:
-        """The whole document."""
+        """The SVG document."""
         width, height = round(self.width), round(self.height)
         head = (
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
-            f'viewBox="0 0 {width} {height}" font-family="Helvetica, Arial, sans-serif" font-size="{SMALL:g}">'
+            f'viewBox="0 0 {width} {height}" font-family="Helvetica, Arial, sans-serif" font-size="{TEXT_SIZE:g}">'
         )
         return "\n".join([head, f"<title>{escape(title)}</title>", *self.parts, "</svg>"]) + "\n"
 
 
 @dataclass
 class _Row:
-    """An entry of the column: a state, the start, the end, or the return of called states."""
+    """A row of the diagram: a state, the start, the end, or the return of called states."""
 
     key: str
     title: str
     lines: list[tuple[str, str]] = field(default_factory=list)  # (what, names), in small print
     exits: list[tuple[str, str]] = field(default_factory=list)  # (label, key of the row it leads to)
     round: bool = False
-    frame: str = ""  # of the states that are called at this one
+    frame: str = ""  # the entry of the called states that this row is one of
     dashed: bool = False
     box: Rectangle = Rectangle(0, 0, 0, 0)
 
-    def sides(self, after: str) -> tuple[list[tuple[str, str]], list[str], list[str]]:
-        """Exits to lanes, labels of those to the next row, and of those to itself."""
-        lanes = [(label, to) for label, to in self.exits if to not in (self.key, after)]
-        return (
-            lanes,
-            [label for label, to in self.exits if to == after],
-            [label for label, to in self.exits if to == self.key],
-        )
+    def exits_by_side(self, next_key: str) -> tuple[list[tuple[str, str]], list[str], list[str]]:
+        """The exits to lanes, the labels of those to the next row, and the labels of those to the row itself."""
+        lanes = [(label, to) for label, to in self.exits if to not in (self.key, next_key)]
+        down = [label for label, to in self.exits if to == next_key]
+        loop = [label for label, to in self.exits if to == self.key]
+        return lanes, down, loop
 
 
 def draw_program(program: Program, caption: str = "") -> Diagram:
-    """The diagram of a program, with its streams and records below."""
+    """The diagram of a program, with a table of its streams and records below."""
     rows = _rows(program)
     drawing = Diagram()
-    after = [*(row.key for row in rows[1:]), ""]
-    sides = [row.sides(follower) for row, follower in zip(rows, after, strict=True)]
-    inner = max(_box_width(row) for row in rows)
-    loops = max([_width(", ".join(loop), SMALL) for _, _, loop in sides if loop], default=0.0)
-    labels = max([_width(label, SMALL) for lanes, _, _ in sides for label, _ in lanes], default=0.0)
+    next_keys = [*(row.key for row in rows[1:]), ""]
+    sides = [row.exits_by_side(next_key) for row, next_key in zip(rows, next_keys, strict=True)]
+    box_width = max(_box_width(row) for row in rows)
+    loops = max([_text_width(", ".join(loop), TEXT_SIZE) for _, _, loop in sides if loop], default=0.0)
+    labels = max([_text_width(label, TEXT_SIZE) for lanes, _, _ in sides for label, _ in lanes], default=0.0)
     left = MARGIN + loops + 38
-    zone = left + inner + labels + 22  # where labels end and lanes begin
+    lanes_left = left + box_width + labels + 22  # labels end and lanes begin here
     y = MARGIN
     parts = drawing.parts
     y = _heading(drawing, program, caption, y)
-    # Where everything stands.
+    # Boxes of rows and frames of called states, from top to bottom.
     frames: dict[str, tuple[float, float]] = {}
     for index, (row, (lanes, _, _)) in enumerate(zip(rows, sides, strict=True)):
         opens = row.frame and (index == 0 or rows[index - 1].frame != row.frame)
         y += 20 if opens else 0
-        height = max(_box_height(row), PORT * (len(lanes) + 1) + 4)
-        width = inner if not row.round else min(inner, _width(row.title, NAME) + 36)
+        height = max(_box_height(row), EXIT_SPACING * (len(lanes) + 1) + 4)
+        width = box_width if not row.round else min(box_width, _text_width(row.title, NAME_SIZE) + 36)
         row.box = Rectangle(left, y, width, height)
         drawing.boxes[row.key] = row.box
         if row.frame:
             top = frames.get(row.frame, (y - 22, 0.0))[0]
             frames[row.frame] = top, y + height + 10
         closes = row.frame and (index + 1 == len(rows) or rows[index + 1].frame != row.frame)
-        y += height + GAP + (6 if closes else 0)
-    lanes_of = _lanes(rows, sides, zone)
+        y += height + ROW_GAP + (6 if closes else 0)
+    lanes_of = _lanes(rows, sides, lanes_left)
     drawing.lanes = list(lanes_of.values())
-    right = max([lane.x for lane in drawing.lanes], default=zone) + MARGIN
+    right = max([lane.x for lane in drawing.lanes], default=lanes_left) + MARGIN
     for key, (top, bottom) in frames.items():
         x = MARGIN / 2
-        parts.append(_rect(Rectangle(x, top, zone - x - 6, bottom - top), FRAME, "none", 8))
-        parts.append(_text(x + 8, top + 13, f"called at {key}", SMALL, SOFT))
+        parts.append(_rect(Rectangle(x, top, lanes_left - x - 6, bottom - top), FRAME_COLOR, "none", 8))
+        parts.append(_text(x + 8, top + 13, f"called at {key}", TEXT_SIZE, MUTED))
     keys = [row.key for row in rows]
-    for row, follower, (lanes, down, loop) in zip(rows, after, sides, strict=True):
+    for row, next_key, (lanes, down, loop) in zip(rows, next_keys, sides, strict=True):
         for index, (label, to) in enumerate(lanes):
             color = COLORS[keys.index(to) % len(COLORS)]
-            at = row.box.y + PORT * (index + 1.5)
-            lane = lanes_of[to]
-            dash = row.dashed
-            parts.append(_line(row.box.x + row.box.width, at, lane.x, at, color, dash))
-            parts.append(f'<circle cx="{lane.x:.1f}" cy="{at:.1f}" r="2.4" fill="{color}"/>')
-            _label(drawing, left + inner + 7, at - 3.5, label, color, FRAME if row.frame else FILL)
+            exit_y, lane = row.box.y + EXIT_SPACING * (index + 1.5), lanes_of[to]
+            parts.append(_line(row.box.x + row.box.width, exit_y, lane.x, exit_y, color, row.dashed))
+            parts.append(f'<circle cx="{lane.x:.1f}" cy="{exit_y:.1f}" r="2.4" fill="{color}"/>')
+            _label(drawing, left + box_width + 7, exit_y - 3.5, label, color)
         if down:
             x, top = row.box.x + 34, row.box.y + row.box.height
-            below = next(other for other in rows if other.key == follower).box.y
+            below = next(other for other in rows if other.key == next_key).box.y
             parts += _arrow(x, top, x, below, INK, row.dashed)
-            _label(drawing, x + 8, (top + below) / 2 + 4, ", ".join(down), INK, "none")
+            _label(drawing, x + 8, (top + below) / 2 + 4, ", ".join(down), INK)
         if loop:
             middle = row.box.y + row.box.height / 2
             x = row.box.x - 20
             path = f"M {row.box.x:.1f} {middle + 9:.1f} H {x:.1f} V {middle - 9:.1f} H {row.box.x - 5:.1f}"
             parts.append(f'<path d="{path}" fill="none" stroke="{INK}" stroke-width="1.2"/>')
-            parts.append(_head(row.box.x, middle - 9, 1, 0, INK))
+            parts.append(_arrow_head(row.box.x, middle - 9, 1, 0, INK))
             text = ", ".join(loop)
-            _label(drawing, x - 6 - _width(text, SMALL), middle + 4, text, INK, "none")
+            _label(drawing, x - 6 - _text_width(text, TEXT_SIZE), middle + 4, text, INK)
     for key, lane in lanes_of.items():
         color = COLORS[keys.index(key) % len(COLORS)]
         box = drawing.boxes[key]
-        at = box.y + min(PORT * 0.5, box.height / 2)
+        entry_y = box.y + min(EXIT_SPACING * 0.5, box.height / 2)
         parts.append(_line(lane.x, lane.top, lane.x, lane.bottom, color))
-        parts += _arrow(lane.x, at, box.x + box.width, at, color)
+        parts += _arrow(lane.x, entry_y, box.x + box.width, entry_y, color)
     for row in rows:
         parts += _box(row)
-    y, wide = _streams(drawing, program, y + 4, max(right, 620.0))
-    drawing.width, drawing.height = max(right, wide, 620.0), y + MARGIN
-    parts.insert(0, _rect(Rectangle(0, 0, drawing.width, drawing.height), FILL, "none", 0))
+    y, table_width = _streams(drawing, program, y + 4, max(right, 620.0))
+    drawing.width, drawing.height = max(right, table_width, 620.0), y + MARGIN
+    parts.insert(0, _rect(Rectangle(0, 0, drawing.width, drawing.height), BACKGROUND, "none", 0))
     return drawing
 
 
@@ -177,24 +174,23 @@ def draw_program(program: Program, caption: str = "") -> Diagram:
 
 
 def _rows(program: Program) -> list[_Row]:
-    """Start, states, returns of called states, and the end, in the program's order."""
-    returns: dict[str, list[str]] = {}  # entry of called states -> where its callers go on
-    inside: dict[str, str] = {}  # state -> that entry
+    """The rows of the start, of the states in the program's order, of returns of called states, and of the end."""
+    returns: dict[str, list[str]] = {}  # entry of called states -> states at which its callers go on
+    inside: dict[str, str] = {}  # called state -> that entry
     for call in program.calls():
         then = "DONE" if call.then is DONE else str(call.then)
         if then not in returns.setdefault(call.state, []):
             returns[call.state].append(then)
         for name in program.body(call.state):
             inside.setdefault(name, call.state)
-    start = _target(program.start, "")
-    rows = [_Row("START", "start", exits=[(start[0], start[1])], round=True)]
-    done = set()
+    rows = [_Row("START", "start", exits=[_exit_target(program.start, "")], round=True)]
+    entries = set()
     for state in program.states:
         entry = inside.get(state.name, "")
         if not entry:
             rows.append(_state(state, ""))
-        elif entry not in done:
-            done.add(entry)
+        elif entry not in entries:
+            entries.add(entry)
             rows += [_state(member, entry) for member in program.states if inside.get(member.name) == entry]
             exits = [("to the caller's", then) for then in returns[entry]]
             row = _Row(f"RETURN {entry}", "return", exits=exits, round=True, frame=entry, dashed=True)
@@ -204,23 +200,22 @@ def _rows(program: Program) -> list[_Row]:
 
 
 def _state(state: State, frame: str) -> _Row:
+    """The row of a state, with its kernel, streams by access, and exits. frame : as of `_Row`."""
     lines = [("kernel", state.kernel.file or "copies")]
     for access, word in ACCESS.items():
-        names = [
-            state.stream_of(a.name) if state.stream_of(a.name) == a.name else f"{state.stream_of(a.name)} as {a.name}"
-            for a in state.kernel.arguments
-            if a.access is access
-        ]
-        for index, line in enumerate(_wrapped(names, WRAP)):
+        arguments = [argument.name for argument in state.kernel.arguments if argument.access is access]
+        streams = [(state.stream_of(argument), argument) for argument in arguments]
+        names = [stream if stream == argument else f"{stream} as {argument}" for stream, argument in streams]
+        for index, line in enumerate(_wrapped_lines(names, LINE_CHARACTERS)):
             lines.append((word if index == 0 else "", line))
     exits = []
     for name, target in state.exits.items():
-        label, to = _target(target, name)
+        label, to = _exit_target(target, name)
         exits.append((label, f"RETURN {frame}" if to == "RETURN" else to))
     return _Row(state.name, state.name, lines, exits, frame=frame)
 
 
-def _target(target: object, name: str) -> tuple[str, str]:
+def _exit_target(target: object, name: str) -> tuple[str, str]:
     """The label of an exit, and the key of the row that it leads to."""
     if isinstance(target, Call):
         then = "done" if target.then is DONE else str(target.then)
@@ -236,10 +231,10 @@ def _lanes(rows: Sequence[_Row], sides: Sequence[tuple[list, list, list]], left:
     spans: dict[str, list[float]] = {}
     for row, (lanes, _, _) in zip(rows, sides, strict=True):
         for index, (_, to) in enumerate(lanes):
-            spans.setdefault(to, []).append(row.box.y + PORT * (index + 1.5))
+            spans.setdefault(to, []).append(row.box.y + EXIT_SPACING * (index + 1.5))
     boxes = {row.key: row.box for row in rows}
     for key, span in spans.items():
-        span.append(boxes[key].y + min(PORT * 0.5, boxes[key].height / 2))
+        span.append(boxes[key].y + min(EXIT_SPACING * 0.5, boxes[key].height / 2))
     tracks: list[list[tuple[float, float]]] = []
     lane_of: dict[str, Lane] = {}
     for key, span in sorted(spans.items(), key=lambda item: (max(item[1]) - min(item[1]), item[0])):
@@ -249,7 +244,7 @@ def _lanes(rows: Sequence[_Row], sides: Sequence[tuple[list, list, list]], left:
         if track == len(tracks):
             tracks.append([])
         tracks[track].append((top, bottom))
-        lane_of[key] = Lane(key, left + LANE * (track + 0.5), top, bottom)
+        lane_of[key] = Lane(key, left + LANE_SPACING * (track + 0.5), top, bottom)
     return lane_of
 
 
@@ -259,29 +254,29 @@ def _lanes(rows: Sequence[_Row], sides: Sequence[tuple[list, list, list]], left:
 def _heading(drawing: Diagram, program: Program, caption: str, y: float) -> float:
     drawing.parts.append(_text(MARGIN, y + 12, f"program {program.name}", 15, INK, bold=True))
     if caption:
-        drawing.parts.append(_text(MARGIN, y + 29, caption, SMALL, SOFT))
+        drawing.parts.append(_text(MARGIN, y + 29, caption, TEXT_SIZE, MUTED))
     return y + (46 if caption else 30)
 
 
 def _streams(drawing: Diagram, program: Program, y: float, width: float) -> tuple[float, float]:
-    """The table of streams; where it ends, and how wide it became."""
+    """Draw the table of streams from ``y`` down; returns the y at its end, and its width, pixels."""
     parts = drawing.parts
-    parts.append(_text(MARGIN, y + 12, "streams", NAME, INK, bold=True))
+    parts.append(_text(MARGIN, y + 12, "streams", NAME_SIZE, INK, bold=True))
     y += 32
     names = [(name, _role(program, name)) for name in program.streams]
-    first = MARGIN + max(_width(name, SMALL) for name, _ in names) + 14
-    second = first + max(_width(role, SMALL) for _, role in names) + 14
-    room = max(40, int((width - second - MARGIN) / (SMALL * ADVANCE)))
-    wide = 0.0
+    first = MARGIN + max(_text_width(name, TEXT_SIZE) for name, _ in names) + 14
+    second = first + max(_text_width(role, TEXT_SIZE) for _, role in names) + 14
+    room = max(40, int((width - second - MARGIN) / (TEXT_SIZE * CHARACTER_WIDTH)))
+    table_width = 0.0
     for name, role in names:
-        parts.append(_text(MARGIN, y, name, SMALL, INK, bold=True))
-        parts.append(_text(first, y, role, SMALL, SOFT))
-        for line in _wrapped(_fields(program, name), room):
-            parts.append(_text(second, y, line, SMALL, SOFT))
-            wide = max(wide, second + _width(line, SMALL) + MARGIN)
+        parts.append(_text(MARGIN, y, name, TEXT_SIZE, INK, bold=True))
+        parts.append(_text(first, y, role, TEXT_SIZE, MUTED))
+        for line in _wrapped_lines(_fields(program, name), room):
+            parts.append(_text(second, y, line, TEXT_SIZE, MUTED))
+            table_width = max(table_width, second + _text_width(line, TEXT_SIZE) + MARGIN)
             y += LINE_HEIGHT
         y += 3
-    return y, wide
+    return y, table_width
 
 
 def _role(program: Program, name: str) -> str:
@@ -298,7 +293,8 @@ def _fields(program: Program, name: str) -> list[str]:
     return [f"{texels} {fields[0]}", *fields[1:]] if fields else [texels.rstrip(":")]
 
 
-def _wrapped(words: Sequence[str], room: int) -> Iterator[str]:
+def _wrapped_lines(words: Sequence[str], room: int) -> Iterator[str]:
+    """Words joined by commas, in lines of at most ``room`` characters."""
     line = ""
     for index, word in enumerate(words):
         piece = word + ("," if index + 1 < len(words) else "")
@@ -311,13 +307,13 @@ def _wrapped(words: Sequence[str], room: int) -> Iterator[str]:
         yield line
 
 
-def _width(text: str, size: float) -> float:
-    return len(text) * size * ADVANCE
+def _text_width(text: str, size: float) -> float:
+    return len(text) * size * CHARACTER_WIDTH
 
 
 def _box_width(row: _Row) -> float:
-    small = [_width(names, SMALL) + 52 for _, names in row.lines]
-    return max([_width(row.title, NAME) * 1.1, *small, 60.0]) + 2 * PAD
+    small = [_text_width(names, TEXT_SIZE) + 52 for _, names in row.lines]
+    return max([_text_width(row.title, NAME_SIZE) * 1.1, *small, 60.0]) + 2 * PADDING
 
 
 def _box_height(row: _Row) -> float:
@@ -329,27 +325,28 @@ def _box_height(row: _Row) -> float:
 
 def _box(row: _Row) -> Iterator[str]:
     box = row.box
-    yield _rect(box, FILL, INK if not row.round else LINE, 12 if row.round else 5)
-    yield _text(box.x + (18 if row.round else PAD), box.y + 17, row.title, NAME, INK, bold=not row.round)
+    yield _rect(box, BACKGROUND, INK if not row.round else LINE, 12 if row.round else 5)
+    yield _text(box.x + (18 if row.round else PADDING), box.y + 17, row.title, NAME_SIZE, INK, bold=not row.round)
     for index, (what, names) in enumerate(row.lines):
         y = box.y + 32 + LINE_HEIGHT * index
-        yield _text(box.x + PAD, y, what, SMALL, SOFT)
-        yield _text(box.x + PAD + 52, y, names, SMALL, INK)
+        yield _text(box.x + PADDING, y, what, TEXT_SIZE, MUTED)
+        yield _text(box.x + PADDING + 52, y, names, TEXT_SIZE, INK)
 
 
-def _label(drawing: Diagram, x: float, y: float, text: str, color: str, behind: str) -> None:
+def _label(drawing: Diagram, x: float, y: float, text: str, color: str) -> None:
+    """Add the label of an exit, its lower left corner at (x, y)."""
     if text:
-        drawing.labels.append((text, Rectangle(x, y - SMALL + 2, _width(text, SMALL), SMALL)))
-        drawing.parts.append(_text(x, y, text, SMALL, color))
+        drawing.labels.append((text, Rectangle(x, y - TEXT_SIZE + 2, _text_width(text, TEXT_SIZE), TEXT_SIZE)))
+        drawing.parts.append(_text(x, y, text, TEXT_SIZE, color))
 
 
-def _coordinate(at: float) -> str:
-    return f"{at:.1f}".removesuffix(".0")
+def _coordinate(value: float) -> str:
+    return f"{value:.1f}".removesuffix(".0")
 
 
 def _text(x: float, y: float, text: str, size: float, color: str, bold: bool = False) -> str:
     weight = ' font-weight="bold"' if bold else ""
-    other = "" if size == SMALL else f' font-size="{size:g}"'
+    other = "" if size == TEXT_SIZE else f' font-size="{size:g}"'
     return f'<text x="{_coordinate(x)}" y="{_coordinate(y)}"{other} fill="{color}"{weight}>{escape(text)}</text>'
 
 
@@ -359,20 +356,22 @@ def _rect(box: Rectangle, fill: str, stroke: str, radius: float) -> str:
 
 
 def _line(x0: float, y0: float, x1: float, y1: float, color: str, dashed: bool = False) -> str:
-    ends = " ".join(f'{name}="{_coordinate(at)}"' for name, at in (("x1", x0), ("y1", y0), ("x2", x1), ("y2", y1)))
+    ends = " ".join(
+        f'{name}="{_coordinate(value)}"' for name, value in (("x1", x0), ("y1", y0), ("x2", x1), ("y2", y1))
+    )
     dash = ' stroke-dasharray="4 3"' if dashed else ""
     return f'<line {ends} stroke="{color}" stroke-width="1.3"{dash}/>'
 
 
 def _arrow(x0: float, y0: float, x1: float, y1: float, color: str, dashed: bool = False) -> Iterator[str]:
-    """Along an axis, with its head at the second point."""
+    """A line parallel to an axis, with its head at the second point."""
     length = max(abs(x1 - x0), abs(y1 - y0), 1e-9)
     dx, dy = (x1 - x0) / length, (y1 - y0) / length
     yield _line(x0, y0, x1 - 5 * dx, y1 - 5 * dy, color, dashed)
-    yield _head(x1, y1, dx, dy, color)
+    yield _arrow_head(x1, y1, dx, dy, color)
 
 
-def _head(x: float, y: float, dx: float, dy: float, color: str) -> str:
+def _arrow_head(x: float, y: float, dx: float, dy: float, color: str) -> str:
     back = x - 7 * dx, y - 7 * dy
     points = [(x, y), (back[0] - 3.5 * dy, back[1] + 3.5 * dx), (back[0] + 3.5 * dy, back[1] - 3.5 * dx)]
     return f'<polygon points="{" ".join(f"{_coordinate(a)},{_coordinate(b)}" for a, b in points)}" fill="{color}"/>'

@@ -21,14 +21,14 @@ from raystream.stream.declare.program import DONE, Call, Groups, Program, State,
 from raystream.stream.declare.record import Record
 
 FIRST_HITS = ("rays", "raster", "shared")
-GIVEN = frozenset({"raster", "shared"})  # they come in a stream
+PRECOMPUTED = frozenset({"raster", "shared"})  # these are read from a stream
 
 
 def first_hit_streams(first_hits: str) -> Mapping[str, Record]:
-    """The input streams that camera rays need beside those of the program. Raises WiringError for an unknown way."""
+    """The input streams of precomputed first hits. Raises WiringError unless ``first_hits`` is one of `FIRST_HITS`."""
     if first_hits not in FIRST_HITS:
         raise WiringError("first_hits", f"no way '{first_hits}' to find first hits", f"one of {', '.join(FIRST_HITS)}")
-    return {"first_hit": HIT} if first_hits in GIVEN else {}
+    return {"first_hit": HIT} if first_hits in PRECOMPUTED else {}
 
 
 def sample_streams(first_hits: str, traversal: TraversalStates) -> dict[str, Record | ModuleState]:
@@ -47,13 +47,13 @@ def sample_streams(first_hits: str, traversal: TraversalStates) -> dict[str, Rec
 
 
 def extra_states(first_hits: str) -> tuple[str, ...]:
-    """The names of the states that `first_hit_states` adds."""
-    return ("take",) if first_hits in GIVEN else ()
+    """The names of the states that `first_hit_states` adds to a program."""
+    return ("take",) if first_hits in PRECOMPUTED else ()
 
 
 def first_hit_states(first_hits: str, ready: State) -> tuple[State, ...]:
-    """The state that starts camera rays by its exit ``ray``, wired to a call of the traversal; and the states between
-    it and the hit where first hits are given."""
+    """The states from the start of a camera ray to its hit. ready : the state that starts rays by its exit ``ray``, a
+    call of the traversal; where first hits are precomputed, that exit leads to a state that reads them."""
     call = ready.exits["ray"]
     if first_hits == "rays" or not isinstance(call, Call):
         return (ready,)
@@ -65,7 +65,7 @@ def first_hit_states(first_hits: str, ready: State) -> tuple[State, ...]:
 
 
 def eye_hits(traversal: TraversalStates = FLAT) -> Program:
-    """Pixels to the hits of the rays through their centres, which all samples share."""
+    """The program from pixels to the hits of the rays through their centres, which all samples share."""
     traversal = traversal.of_eye_rays
     return Program(
         "first hits",
@@ -79,15 +79,15 @@ def eye_hits(traversal: TraversalStates = FLAT) -> Program:
 
 
 # -- camera rays that leave the scene ----------------------------------------------------------------------------------
-# Before a backdrop, which lights nothing, or on a floor before it: states between a camera ray's traversal and its
-# arrival; a program without them is unchanged.
+# A backdrop is seen by camera rays, and lights nothing; there may be a floor before it. Their states are between a
+# camera ray's traversal and its arrival.
 
-BACKDROPS = ("", "plain", "floor")  # none: the environment is seen; a backdrop; a floor before one
+BACKDROPS = ("", "plain", "floor")  # none, so that the environment is seen; a backdrop; a floor before a backdrop
 
 
 @dataclass(frozen=True)
 class BackdropStates:
-    """first : where camera rays arrive. groups : of states that become one pass, for a GPU those of `gpu_groups`."""
+    """The states of a backdrop. first : the one that camera rays come to. groups, gpu_groups : states of each pass."""
 
     states: tuple[State, ...]
     first: str
@@ -96,33 +96,35 @@ class BackdropStates:
 
     @property
     def order(self) -> tuple[str, ...]:
-        """All states in their turn."""
+        """The names of all states in the order of the groups."""
         return tuple(name for group in self.groups for name in group)
 
 
 def backdrop_states(
     kind: str, surface: str, end: str, mirrored: str = "", radiance: str = "radiance"
 ) -> BackdropStates:
-    """The states of a kind of `BACKDROPS`. surface : where camera rays that have met one go on, mirrored : after the
-    floor, if not there; end : where those do that have not. radiance : the stream of their light. Raises WiringError
-    for an unknown kind."""
+    """The states of a kind of `BACKDROPS`, and the states that follow them.
+
+    surface : after a hit. end : after a miss. mirrored : after a hit by way of the floor's mirror; by default
+    ``surface``. radiance : the stream of the rays' light. Raises WiringError for an unknown kind.
+    """
     if kind not in BACKDROPS:
         raise WiringError("backdrop", f"no kind '{kind}'", f"one of {', '.join(BACKDROPS[1:])}")
     if not kind:
         return BackdropStates((), surface)
-    to = {"radiance": radiance}
+    streams = {"radiance": radiance}
     if kind == "plain":
-        state = State("backdrop", paths.SEE_BACKDROP, {"surface": surface, "end": end}, to)
+        state = State("backdrop", paths.SEE_BACKDROP, {"surface": surface, "end": end}, streams)
         return BackdropStates((state,), "backdrop", (("->backdrop", "backdrop"),), (("->backdrop",), ("backdrop",)))
-    light, image = Call("setup", then="floor_light"), Call("setup", then="mirrored")
-    exits: dict[str, Target] = {"surface": surface, "shadow": light, "mirror": "mirror", "end": end}
+    shadow_ray, mirrored_ray = Call("setup", then="floor_light"), Call("setup", then="mirrored")
+    exits: dict[str, Target] = {"surface": surface, "shadow": shadow_ray, "mirror": "mirror", "end": end}
     lit_states, mirrored_states = ("->floor_light", "floor_light", "mirror"), ("->mirrored", "mirrored")
     return BackdropStates(
         (
-            State("backdrop", paths.SEE_FLOOR, exits, to),
-            State("floor_light", paths.RESOLVE_SHADOW, {"done": "mirror"}, to),
-            State("mirror", paths.MIRROR_FLOOR, {"ray": image}),
-            State("mirrored", paths.MEET_MIRRORED, {"surface": mirrored or surface, "end": end}, to),
+            State("backdrop", paths.SEE_FLOOR, exits, streams),
+            State("floor_light", paths.RESOLVE_SHADOW, {"done": "mirror"}, streams),
+            State("mirror", paths.MIRROR_FLOOR, {"ray": mirrored_ray}),
+            State("mirrored", paths.MEET_MIRRORED, {"surface": mirrored or surface, "end": end}, streams),
         ),
         "backdrop",
         (("->backdrop", "backdrop"), lit_states, mirrored_states),
@@ -131,8 +133,8 @@ def backdrop_states(
 
 
 def backdrop_weight(traversal: TraversalStates = FLAT, kind: str = "plain") -> Program:
-    """Pixels and a film of the backdrop's remaining weight in samples of a picture: over a white background their mean
-    is 1 - alpha."""
+    """The program that adds to a film, for samples of a picture, the weight of the backdrop in each: its mean is
+    1 - alpha."""
     states = backdrop_states(kind, surface="finish", end="finish")
     finish = ("finish", "begin")
     return Program(

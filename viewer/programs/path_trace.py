@@ -32,17 +32,18 @@ def path_trace(
     layered: bool = False,
     backdrop: str = "",
 ) -> Program:
-    """Pixels and their film, to which samples are added. first_hits: see `raystream.programs.first_hits`.
+    """The program that adds samples of paths to a film.
 
-    dispersion : there are surfaces at which channels part, and a path goes on in one. volumes : some absorb light.
-    nested : of these some overlap, or hold something. resampled : direct light is resampled from several points of
-    lights. layered : there are materials of layers, with which a GPU's pass from surface to surface would be too large.
-    backdrop : a kind of `raystream.programs.first_hits.BACKDROPS`.
+    first_hits : one of `raystream.programs.first_hits.FIRST_HITS`. dispersion : some surfaces refract the channels of
+    light differently, and a path goes on with one channel. volumes : some absorb light. nested : volumes overlap, or
+    have objects in them. resampled : direct light by RIS of several light samples. layered : some materials have
+    layers, whose pass from surface to surface is too large for GPUs. backdrop : one of
+    `raystream.programs.first_hits.BACKDROPS`.
     """
     channel, light = channel_states(dispersion, "light")
     absorb, arrive, arriving = arrival(volumes, nested=nested)
-    follow, background = Call("setup", then=arrive), backdrop_states(backdrop, surface=arrive, end="finish")
-    eye = Call("setup", then=background.first)
+    traverse, background = Call("setup", then=arrive), backdrop_states(backdrop, surface=arrive, end="finish")
+    camera_ray = Call("setup", then=background.first)
     sample = paths.RESAMPLE_LIGHT if resampled else paths.SAMPLE_LIGHT
     # A bounce takes a path from one surface to the next, and a finished one to its successor.
     bounce = (*arriving, *channel, "light", "->resolve", "resolve", "scatter", "finish", "begin")
@@ -56,7 +57,7 @@ def path_trace(
         inputs=("pixel", "film", *first_hit_streams(first_hits)),
         results=("film",),
         states=(
-            *first_hit_states(first_hits, State("begin", paths.BEGIN, {"ray": eye, "done": DONE})),
+            *first_hit_states(first_hits, State("begin", paths.BEGIN, {"ray": camera_ray, "done": DONE})),
             *traversal.states,
             *background.states,
             *absorb,
@@ -64,14 +65,14 @@ def path_trace(
             *channel.values(),
             State("light", sample, {"shadow": Call("setup", then="resolve"), "none": "scatter"}),
             State("resolve", paths.RESOLVE_SHADOW, {"done": "scatter"}),
-            State("scatter", paths.SCATTER, {"ray": follow, "end": "finish"}),
+            State("scatter", paths.SCATTER, {"ray": traverse, "end": "finish"}),
             State("finish", paths.FINISH, {"again": "begin", "done": DONE}),
         ),
         start="begin",
         order=order,
         groups={
             "ray": (*background.groups, *arrivals(arriving, nested), surface),
-            # All of it would write too much where volumes are nested.
+            # With nested volumes a single pass would write to too many textures.
             "surface": (*background.groups, *((single_pass[:-1], single_pass[-1:]) if nested else (single_pass,))),
         },
         gpu_groups={
@@ -86,7 +87,7 @@ def path_trace(
         },
         resumes=True,
         limit="path_samples",
-        stacked=("context",),  # of the surface before, which the first one has not
+        stacked=("context",),  # of the surface before, which the first one lacks
     )
 
 

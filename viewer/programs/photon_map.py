@@ -1,6 +1,6 @@
 """Photons traced into a map, and rendering with it.
 
-Photons go breadth first: a frame of photons for each bounce, each made from the one before (Purcell et al. 2003,
+Photons are traced breadth first: a frame of photons for each bounce, each from the one before (Purcell et al. 2003,
 section 2.1). The picture has direct light by a shadow ray, reflection and refraction as Whitted's, and at every surface
 that is not a mirror or glass alone the radiance estimate of the photons about it (section 2.4).
 
@@ -20,17 +20,17 @@ from raystream.stream.declare.kernel import ModuleState
 from raystream.stream.declare.program import DONE, Call, Program, State, Target
 from raystream.stream.declare.record import Record
 
-_SPOT = {"interaction": "spot"}
+_SPOT_STREAMS = {"interaction": "spot"}
 
 
 def radiance_estimate(kind: str, search: str, apart: bool = False) -> IndirectLight:
-    """The states of the estimate over a map of a kind of `raystream.kernels.photons.MAPS`, by one of `SEARCHES` there.
-    apart : see `photon_map`."""
+    """The states of the radiance estimate. kind : of the map, a key of `raystream.kernels.photons.MAPS`. search : one
+    of `SEARCHES` there. apart : see `photon_map`."""
     kernels = photons.EstimateKernels(photons.MAPS[kind], search, apart)
     return IndirectLight(
         states=(
             State("estimate", kernels.begin, {"cell": "cell", "none": "refract"}),
-            *_search(kernels, {}),
+            *_search_states(kernels, {}),
             State("total", kernels.finish, {"caustic": "cell", "done": "refract"}),
         ),
         streams=kernels.streams,
@@ -38,8 +38,9 @@ def radiance_estimate(kind: str, search: str, apart: bool = False) -> IndirectLi
     )
 
 
-def _search(kernels: photons.EstimateKernels, streams: dict[str, str]) -> tuple[State, ...]:
-    """The states that look for photons, before "total"; shells of cells are in a search for the nearest alone."""
+def _search_states(kernels: photons.EstimateKernels, streams: dict[str, str]) -> tuple[State, ...]:
+    """The states that search a map cell by cell and photon by photon, and end at "total"; a search for the nearest goes
+    through shells of cells."""
     after = {"again": "photon", "cell": "cell"}
     photon: tuple[State, ...] = (State("photon", kernels.photon, after, streams),)
     if kernels.apart:
@@ -59,26 +60,24 @@ def _search(kernels: photons.EstimateKernels, streams: dict[str, str]) -> tuple[
 def final_gather(
     kind: str, search: str, dispersion: bool = False, volumes: bool = False, nested: bool = False, apart: bool = False
 ) -> IndirectLight:
-    """The states of a final gather over a map of a kind, by a way of searching: the caustic photons at the surface
-    itself, and the radiance, by all photons, of the surfaces that rays from there come to. The estimate's states serve
-    both. dispersion : a ray goes on in one channel where these part. nested : volumes overlap, or hold something.
-    apart : see `photon_map`."""
+    """The states of a final gather: caustic photons at the surface itself, and at the hits of rays from there the
+    radiance by all photons, both by the same states of the estimate. Arguments are those of `photon_map`."""
     kernels = photons.EstimateKernels(photons.MAPS[kind], search, apart)
-    gathering = {**_SPOT, "path": "gathering"}
+    gathering = {**_SPOT_STREAMS, "path": "gathering"}
     within = {"path": "gathering", "media": "around"}
     absorb, arrive, arriving = arrival(volumes, "arrive_gathering", within, nested)
     traverse = Call("setup", then=arrive)
-    on = ("gathering_channel", "continue_gathering") if dispersion else ("continue_gathering",)
+    go_on = ("gathering_channel", "continue_gathering") if dispersion else ("continue_gathering",)
     channel = State("gathering_channel", photons.CHOOSE_GATHERING_CHANNEL, {"done": "continue_gathering"})
     copied = {"source": "interaction", "source_media": "media", "copy": "spot", "copy_media": "around"}
-    begun = (("begin_gather",), ("place_spot",)) if apart or nested else (("begin_gather", "place_spot"),)
+    begin_groups = (("begin_gather",), ("place_spot",)) if apart or nested else (("begin_gather", "place_spot"),)
     arrival_exits: dict[str, Target] = {"surface": "estimate", "miss": "gather_ray"}
     return IndirectLight(
         states=(
             State("begin_gather", photons.BEGIN_GATHER, {"surface": "place_spot", "none": "refract"}),
             State("place_spot", photons.COPY_SURFACE, {"done": "estimate"}, copied),
-            State("estimate", kernels.begin, {"cell": "cell", "none": on[0]}, gathering),
-            *_search(kernels, _SPOT),
+            State("estimate", kernels.begin, {"cell": "cell", "none": go_on[0]}, gathering),
+            *_search_states(kernels, _SPOT_STREAMS),
             State("total", kernels.finish, {"caustic": "cell", "done": "continue_gathering"}, gathering),
             *((channel,) if dispersion else ()),
             State("continue_gathering", photons.CONTINUE_GATHERING, {"ray": traverse, "end": "gather_ray"}),
@@ -89,31 +88,36 @@ def final_gather(
         streams={**kernels.streams, "spot": SCENE_INTERACTION, "gathering": PATH, "around": MEDIA},
         inputs=tuple(kernels.form.streams),
         groups=(
-            *begun,
+            *begin_groups,
             *arrivals(arriving, nested),
-            ("estimate", *(state.name for state in _search(kernels, _SPOT)), "total"),
-            on,
+            ("estimate", *(state.name for state in _search_states(kernels, _SPOT_STREAMS)), "total"),
+            go_on,
             ("gather_ray",),
         ),
-        rays=(*begun, *arrivals(arriving, nested)),
+        rays=(*begin_groups, *arrivals(arriving, nested)),
     )
 
 
 def _gather_as_call(kind: str, search: str, dispersion: bool, volumes: bool, apart: bool) -> IndirectLight:
-    """As `final_gather`, but gathering rays share the traversal and arrival of all others, which so are there once: the
-    surface that gathers and its path wait in streams of their own."""
+    """As `final_gather`, but gathering rays share the states of traversal and arrival with all others: meanwhile the
+    gathering surface and its path are saved in further streams."""
     kernels = photons.EstimateKernels(photons.MAPS[kind], search, apart)
     traverse = Call("setup", then="absorb" if volumes else "arrive")
-    on = "gathering_channel" if dispersion else "gather_on"
+    go_on = "gathering_channel" if dispersion else "gather_on"
     spot = {"spot": "interaction", "path": "waiting_path", "gathering": "path"}
     within = {**spot, "media": "waiting_media", "around": "media"}
     save = {"source": "interaction", "source_media": "media", "copy": "waiting_surface", "copy_media": "waiting_media"}
-    back = {"source": "waiting_surface", "source_media": "waiting_media", "copy": "interaction", "copy_media": "media"}
+    restore = {
+        "source": "waiting_surface",
+        "source_media": "waiting_media",
+        "copy": "interaction",
+        "copy_media": "media",
+    }
     paths = {"waiting": "waiting_path"}
     channel = State("gathering_channel", photons.CHOOSE_GATHERING_CHANNEL, {"done": "gather_on"}, spot)
-    after: dict[str, Target] = {"ray": traverse, "again": "gather_on"}
-    after |= {"place": "place_surface", "end": "restore_surface"}
-    begun = {"gathering": "waiting_path"}
+    exits: dict[str, Target] = {"ray": traverse, "again": "gather_on"}
+    exits |= {"place": "place_surface", "end": "restore_surface"}
+    begin_groups = {"gathering": "waiting_path"}
     waiting: dict[str, Record | ModuleState] = {
         "waiting_path": PATH,
         "waiting_surface": SCENE_INTERACTION,
@@ -121,16 +125,16 @@ def _gather_as_call(kind: str, search: str, dispersion: bool, volumes: bool, apa
     }
     return IndirectLight(
         states=(
-            State("begin_gather", photons.BEGIN_GATHER, {"surface": "save_path", "none": "refract"}, begun),
+            State("begin_gather", photons.BEGIN_GATHER, {"surface": "save_path", "none": "refract"}, begin_groups),
             State("save_path", photons.EXCHANGE_PATHS, {"done": "save_surface"}, paths),
             State("save_surface", photons.COPY_SURFACE, {"done": "estimate"}, save),
-            State("estimate", kernels.begin, {"cell": "cell", "none": on}),
-            *_search(kernels, {}),
+            State("estimate", kernels.begin, {"cell": "cell", "none": go_on}),
+            *_search_states(kernels, {}),
             State("total", kernels.finish, {"caustic": "cell", "done": "gather_on"}),
             *((channel,) if dispersion else ()),
-            State("place_surface", photons.COPY_SURFACE, {"done": "gather_on"}, back),
-            State("gather_on", photons.GATHER_ON, after, within),
-            State("restore_surface", photons.COPY_SURFACE, {"done": "restore_path"}, back),
+            State("place_surface", photons.COPY_SURFACE, {"done": "gather_on"}, restore),
+            State("gather_on", photons.GATHER_ON, exits, within),
+            State("restore_surface", photons.COPY_SURFACE, {"done": "restore_path"}, restore),
             State("restore_path", photons.EXCHANGE_PATHS, {"done": "refract"}, paths),
         ),
         streams={**kernels.streams, **waiting},
@@ -159,14 +163,14 @@ def photon_map(
     moving: bool = False,
     backdrop: str = "",
 ) -> Program:
-    """Pixels and their film, to which samples are added; photons and their map are other streams, of any size.
+    """The program that adds samples of Whitted's trees, with radiance estimates, to a film.
 
     kind : of the map, a key of `raystream.kernels.photons.MAPS`. search : for its photons, one of `SEARCHES` there.
-    gather : a final gather is between the surface and the photons' estimate (Purcell 2004, section 6.4.5).
-    apart : photons are found and weighed in states of their own, as where interactions take six texels: with five, one
-    state's are the 16 textures that every OpenGL 3.3 grants. together : gathering rays go the way of all others, as in
-    the single pass of surfaces of many layers, where code that is there twice takes seconds to compile; of simple
-    surfaces a picture takes 3 % longer so. The results are the same.
+    gather : estimates are made at the hits of a final gather (Purcell 2004, section 6.4.5). apart : photons are found
+    in one state and weighed in another: with interactions of six texels one state would read more than the 16 textures
+    that every OpenGL 3.3 grants. together : gathering rays share the traversal of all others, which saves seconds of
+    compiling surfaces of many layers, and costs 3 % of rendering simple ones; the results are the same.
+    Other arguments are those of `raystream.programs.whitted.whitted_trace`.
     """
     indirect = radiance_estimate(kind, search, apart)
     if gather and together:
@@ -195,8 +199,8 @@ register(
 
 
 def photon_emission() -> Program:
-    """Photons leave the lights: the rays and paths of the first frame. A program of its own, so that one more serves
-    the frames of all bounces. ``pixel`` is a photon's place in its stream, from which its random numbers follow."""
+    """The program that emits photons from the lights: rays and paths for the first `photon_frame`. ``pixel`` is a
+    photon's address in its stream, which seeds its random numbers."""
     return Program(
         "emission",
         streams={"pixel": PIXEL, "ray": RAY, "path": PATH},
@@ -210,11 +214,11 @@ def photon_emission() -> Program:
 def photon_frame(
     traversal: TraversalStates = FLAT, dispersion: bool = False, volumes: bool = False, nested: bool = False
 ) -> Program:
-    """The photons of one bounce, and the rays on which the next frame's go on; rays and paths are those of the frame
-    before, or of `photon_emission`.
+    """The program of one bounce: rays and paths of the frame before, or of `photon_emission`, to stored photons and the
+    rays of the next frame.
 
-    dispersion : there are surfaces at which channels part. volumes : some absorb light. nested : of these some overlap,
-    or hold something; ``media`` are those around photons, at first none (zeros).
+    dispersion, volumes, nested : as of `raystream.programs.path_trace.path_trace`. ``media`` are the volumes that each
+    photon is in, at first none (zeros).
     """
     channel, scatter = channel_states(dispersion)
     absorb, arrive, arriving = arrival(volumes, nested=nested)

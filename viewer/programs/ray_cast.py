@@ -16,12 +16,14 @@ from raystream.stream.declare.program import DONE, Call, Program, State
 def ray_cast(
     traversal: TraversalStates = FLAT, layers: bool = False, shade: Kernel = kernels.SHADE, first_hits: str = "rays"
 ) -> Program:
-    """Pixels to radiance and hits; with ``layers`` the first hits too. first_hits : see
-    `raystream.programs.first_hits`; traversal states are left out where hits are given."""
-    traversals = first_hits == "rays"
-    traversal = traversal.of_eye_rays if traversals else traversal
+    """The program from pixels to radiance and hits, and with ``layers`` to the surfaces' attributes.
+
+    first_hits : one of `raystream.programs.first_hits.FIRST_HITS`; the program traverses only where it is ``rays``.
+    """
+    traverses = first_hits == "rays"
+    traversal = traversal.of_eye_rays if traverses else traversal
     eye = traversal.eye(Call("setup", then="shade"))
-    states = [*first_hit_states(first_hits, eye), *(traversal.states if traversals else ())]
+    states = [*first_hit_states(first_hits, eye), *(traversal.states if traverses else ())]
     states.append(State("shade", shade, {"done": "describe" if layers else DONE}))
     if layers:
         states.append(State("describe", kernels.DESCRIBE, {"done": DONE}))
@@ -30,7 +32,7 @@ def ray_cast(
         streams={
             "pixel": PIXEL,
             **first_hit_streams(first_hits),
-            **(traversal.streams if traversals else {"ray": RAY, "hit": HIT}),
+            **(traversal.streams if traverses else {"ray": RAY, "hit": HIT}),
             "radiance": RADIANCE,
             **({"surface": SURFACE} if layers else {}),
         },
@@ -38,12 +40,12 @@ def ray_cast(
         results=("radiance", "hit", *(("surface",) if layers else ())),
         states=tuple(states),
         start="eye",
-        groups=dict.fromkeys(("ray", "surface"), (("->shade", "shade"),)) if traversals else {},
+        groups=dict.fromkeys(("ray", "surface"), (("->shade", "shade"),)) if traverses else {},
     )
 
 
 def trace(traversal: TraversalStates = FLAT) -> Program:
-    """Given rays to their hits."""
+    """The program from rays to their hits."""
     return Program(
         "trace",
         streams=traversal.streams,
@@ -67,9 +69,11 @@ register(
 
 
 def feature_buffers(traversal: TraversalStates = FLAT, backdrop: str = "", blended: bool = False) -> Program:
-    """Pixels and their features, to which the camera rays of more samples are added. backdrop : a kind of `BACKDROPS`.
-    ``blended``: surfaces are, and under the uniform ``opacity_layered`` a ray takes all of them, each by its
-    coverage."""
+    """The program that adds the camera rays of samples to the pixels' features.
+
+    backdrop : one of `raystream.programs.first_hits.BACKDROPS`. blended : some surfaces are; with the uniform
+    ``opacity_layered`` a ray sees all of them, each by its coverage.
+    """
     behind = {"behind": Call("setup", then="add")} if blended else {}
     order = ("->add", "add", "begin")
     return Program(

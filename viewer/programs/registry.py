@@ -1,8 +1,7 @@
-"""Picture programs by name: each registers itself here, once, with all that the rest of the house asks about it.
+"""Picture programs by name: each registers itself here, once, with all facts on it that other packages use.
 
 Command line, keys, panels, remote page, diagrams, metadata and shader check are made from these records; none of them
-names a program. Facts of a program's wiring (the keywords of its maker, the streams it starts from) are read there
-and not declared again.
+names a program. Facts that follow from a program's wiring (keywords of its maker, input streams) are not declared.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from raystream.stream.declare.program import Program
 
 @dataclass(frozen=True)
 class PictureProgram:
-    """A program whose result is a picture; called as its maker is.
+    """A program whose result is a picture. A call makes it, as ``make`` does.
 
     name     : as in ``--program``. make : wires it for a traversal, by how first hits are found (``first_hits``) and
                whichever it has of the keywords that `arguments` lists.
@@ -33,7 +32,7 @@ class PictureProgram:
                counts as a mirror.
     rasterises : first hits are rasterised unless ``--first-hits`` says otherwise.
     noisy    : its first samples cannot be read, so that a window denoises them.
-    sorts_light : its light can be had in layers (`raystream.programs.light_layers`).
+    sorts_light : its light can be sorted into layers (`raystream.programs.light_layers`).
     demodulates : its film is albedo times light plus emission, of the surfaces that the camera sees or that they
                mirror: denoisers may divide by the albedo. Nothing is assumed unless a program says so.
     """
@@ -75,22 +74,23 @@ class PictureProgram:
         return "photons" in self._inputs
 
     def arguments(self, **keywords: Any) -> dict[str, Any]:
-        """Those of these keywords that its maker has, where they are not its defaults."""
+        """The ``keywords`` that its maker has, without those that equal the defaults."""
         parameters = self.parameters
         return {name: value for name, value in keywords.items() if name in parameters and value != parameters[name]}
 
     def uses(self, option: str) -> bool:
-        """Whether an option, by its name, serves it."""
+        """Whether the option of that name has an effect on it."""
         scope = OPTIONS[option].scope
-        named = option in self.options or self.name in (scope.programs or (self.name,))
-        return named and (self.progressive or not scope.sampled)
+        declared = option in self.options or not scope.programs or self.name in scope.programs
+        return declared and (self.progressive or not scope.sampled)
 
 
 PICTURES: dict[str, PictureProgram] = {}  # in the order of their keys, those without one at the end
 
 
 def register(program: PictureProgram) -> None:
-    """Make a program known. Raises ValueError for a name or key that another one has, and for an unknown option."""
+    """Add a program to `PICTURES`. Raises ValueError for a name or key that another one has, and for unknown
+    options."""
     for other in PICTURES.values():
         if program.name == other.name or (program.key and program.key == other.key):
             raise ValueError(f"programs {other.name} and {program.name}: one name, or one key {program.key}")
@@ -101,6 +101,6 @@ def register(program: PictureProgram) -> None:
     PICTURES.update({entry.name: entry for entry in ordered})
 
 
-def programs_with(fact: Callable[[PictureProgram], bool]) -> list[str]:
-    """The names of the programs of which something is so."""
-    return [name for name, program in PICTURES.items() if fact(program)]
+def programs_with(condition: Callable[[PictureProgram], bool]) -> list[str]:
+    """The names of the programs that meet a condition."""
+    return [name for name, program in PICTURES.items() if condition(program)]

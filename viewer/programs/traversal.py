@@ -1,5 +1,5 @@
-"""How rays find their hits: the states that every program calls, and returns from; and those behind them that only
-some scenes need.
+"""The states of traversal, which every program calls, and states between a hit and its shading that only some scenes
+need.
 
 Traversal exists once, for camera, shadow and bounce rays alike; a program `Call`s the state "setup" with the stream
 ``ray``, and finds the stream ``hit`` where the call returns. Machines that take a ray to its hit in one pass give each
@@ -22,7 +22,8 @@ from raystream.stream.declare.record import Record
 class TraversalStates:
     """States to be called at "setup", and the streams that they work on.
 
-    eye_ray : the kernel of the rays of pixels before them. in_box : others, where that kernel tests the scene's box.
+    eye_ray : the kernel that makes pixels' camera rays. in_box : the states to use after an ``eye_ray`` kernel that
+    tests the scene's box, in programs without other rays.
     """
 
     states: tuple[State, ...]
@@ -32,17 +33,17 @@ class TraversalStates:
 
     @property
     def of_eye_rays(self) -> TraversalStates:
-        """The states of programs that have no other rays."""
+        """The states for programs whose only rays are camera rays."""
         return self.in_box or self
 
     def eye(self, call: Call) -> State:
-        """The state "eye", whose rays make that call."""
-        missed = {"miss": call.then} if "miss" in self.eye_ray.exits else {}
-        return State("eye", self.eye_ray, {"ray": call, **missed})
+        """The state "eye", which makes camera rays and traverses them by ``call``."""
+        miss_exit = {"miss": call.then} if "miss" in self.eye_ray.exits else {}
+        return State("eye", self.eye_ray, {"ray": call, **miss_exit})
 
     @property
     def group(self) -> tuple[str, ...]:
-        """The states that make one pass of a ray's whole way to its hit."""
+        """The names of the states, which form one pass from a ray to its hit."""
         return tuple(state.name for state in self.states)
 
 
@@ -98,12 +99,14 @@ IN_BOX = replace(
 
 
 def traversal_states(levels: int, tests_box: bool) -> TraversalStates:
-    """The states over a structure of 1 or 2 levels; ``tests_box``: the kernel of eye rays tests its box."""
+    """The states over a structure of 1 or 2 ``levels``. tests_box : the kernel of camera rays tests the structure's
+    box."""
     return IN_BOX if tests_box else LEVELS[levels]
 
 
 def channel_states(dispersion: bool, then: str = "scatter") -> tuple[dict[str, State], str]:
-    """The states between a surface and the one ``then`` that scatters, by name, and the first of all these."""
+    """The states, by name, that choose a channel at dispersive surfaces before the state ``then``, and the name of the
+    first state; without dispersion none, and ``then``."""
     if not dispersion:
         return {}, then
     return {"channel": State("channel", paths.CHOOSE_CHANNEL, {"done": then})}, "channel"
@@ -112,9 +115,10 @@ def channel_states(dispersion: bool, then: str = "scatter") -> tuple[dict[str, S
 def arrival(
     volumes: bool, arrive: str = "arrive", streams: Mapping[str, str] | None = None, nested: bool = False
 ) -> tuple[tuple[State, ...], str, tuple[str, ...]]:
-    """The states between traversal and arrival, the first of all these, and their order.
+    """The states between traversal and the state ``arrive``, which attenuate light in volumes; the name of the first
+    one, ``arrive`` where there are none; and the names of all in order, from the traversal on.
 
-    streams : of the state, by the kernel's names of them. nested : volumes overlap, or hold something.
+    streams : stream by the name of the kernel's argument. nested : volumes overlap, or have objects in them.
     """
     if not volumes:
         return (), arrive, (f"->{arrive}", arrive)
@@ -128,11 +132,11 @@ def arrival(
 
 
 def arrivals(arriving: tuple[str, ...], nested: bool) -> Groups:
-    """The traversal and the states behind it as one pass; as two where volumes are nested, since one would write too
-    much."""
+    """The states of `arrival`'s order as one pass; as two with nested volumes, where one would write too many
+    textures."""
     return (arriving[:-1], arriving[-1:]) if nested else (arriving,)
 
 
 def gpu_arrivals(arriving: tuple[str, ...], nested: bool) -> Groups:
-    """The same for GPUs: the traversal by itself, which then needs few registers."""
+    """The passes of `arrivals` for GPUs: the traversal is a pass by itself, so that it needs few registers."""
     return (arriving[:1], *arrivals(arriving[1:], nested))

@@ -3,9 +3,9 @@ the shadow caster, its first level.
 
 At each hit a shadow ray goes to every light, and a reflected and a refracted ray go on. Every ray carries the weight
 with which it adds to the pixel, so that nothing returns to its parent: the shade tree is traversed depth first,
-the reflected child at once, while the refracted one waits on a stack. The stack has a level for each surface that a
-path may come over, times one child less than a surface has, and each level is a stream. Where channels part a
-surface has a refracted child for each, which carries that channel alone, and stays one from there on.
+the reflected child at once, while the refracted one waits on a stack. Each level of the stack is a stream; there are as
+many as surface interactions on a path, times the children of a surface but one. A dispersive surface has a refracted
+child for each channel of light, which then has no other.
 
 An environment is a few suns, which cast shadows, and ambient light, which nothing hides (`raystream.lighting.ambient`).
 """
@@ -30,23 +30,22 @@ from raystream.stream.declare.kernel import Kernel, ModuleState
 from raystream.stream.declare.program import DONE, Call, Program, State, Target
 from raystream.stream.declare.record import Record
 
-DEPTH = 4  # surfaces that light comes over
-CHILDREN, DISPERSED = 2, 4  # of a surface; with one refracted ray for each channel
-MOST_DEPTH = 32
+DEPTH = 4  # default maximum path length, in surface interactions
+CHILDREN, DISPERSED_CHILDREN = 2, 4  # rays from a surface; with one refracted ray for each channel
+MAX_DEPTH = 32
 
 
 @dataclass(frozen=True)
 class IndirectLight:
-    """States that add the light which shadow rays do not bring, between a surface's lights and its reflections.
+    """States that add indirect light, between a surface's shadow rays and its reflection.
 
-    They are entered at the first; exits to "refract" lead back. streams : that they work on; ``inputs`` of them the
-    host fills. groups : of those states that become one pass where rays and surfaces do; all of them where empty.
-    rays : those of the arrival of each ray that they send.
-    instead, added_states : states in place of some of the tracer's, and more, by which all is one pass. written :
-    streams that these read only where they are written, though the wires alone cannot tell.
+    They are entered at the first, and lead back by exits to "refract". streams : of the states; the host fills those
+    named in ``inputs``. groups : states of each pass; one of all where empty. rays : passes of the arrival of their
+    rays. instead, added_states : states that replace some of the tracer's, by name, and further ones. written :
+    streams that are always written before they are read, which the wiring cannot show.
 
-    With them direct light is that of lights chosen by power, instead of each in turn: infinitely distant ones are then
-    sampled like the others, and not taken as ambient light.
+    With such states direct light is from lights sampled by power, instead of each in turn; infinitely distant ones are
+    then sampled, too, and not taken as ambient light.
     """
 
     states: tuple[State, ...] = ()
@@ -60,7 +59,7 @@ class IndirectLight:
 
     @property
     def passes(self) -> tuple[tuple[str, ...], ...]:
-        """The states of each pass: with all of them a step would read from more than 16 samplers."""
+        """The states of each pass, in groups since a pass of all would read from more than 16 textures."""
         return self.groups or (self.names,)
 
     @property
@@ -69,8 +68,9 @@ class IndirectLight:
         return tuple(state.name for state in self.states)
 
 
-def _behind_light(push: list[str], pop: list[str]) -> Iterator[tuple[str, ...]]:
-    """The states behind a surface's light in groups, each within the streams that a pass may have."""
+def _branch_groups(push: list[str], pop: list[str]) -> Iterator[tuple[str, ...]]:
+    """The passes of the states after a surface's direct light, each with few enough streams. push, pop : states of the
+    stack's levels."""
     yield "refract", *push[:1]
     yield from (tuple(push[k : k + 2]) for k in range(1, len(push), 2))
     yield "reflect", "next"
@@ -78,7 +78,8 @@ def _behind_light(push: list[str], pop: list[str]) -> Iterator[tuple[str, ...]]:
 
 
 def direct_light(kernel: Kernel, then: str) -> tuple[State, ...]:
-    """The states that send shadow rays to one light after the other; kernel : prepares the next ray, or ends."""
+    """The states that trace shadow rays to one light after the other. kernel : makes the next ray, or ends. then : the
+    state that follows."""
     exits: dict[str, Target] = {"again": "light", "shadow": Call("setup", then="resolve"), "end": then}
     return State("light", kernel, exits), State("resolve", paths.RESOLVE_SHADOW, {"done": "light"})
 
@@ -95,40 +96,38 @@ def whitted_trace(
     moving: bool = False,
     backdrop: str = "",
 ) -> Program:
-    """Pixels and their film, to which samples are added.
+    """The program that adds samples of Whitted's trees to a film.
 
-    depth : maximum path length in surface interactions, the bound of ``path_depth``; 0 is light seen alone.
-    first_hits : how they are found, see `raystream.programs.first_hits`. indirect : light beside that of shadow rays.
-    dispersion : there are surfaces at which channels part, and of which each channel has a refracted ray. volumes :
-    some absorb light. nested : of these some overlap, or hold something. moving : rays have the times of their paths,
-    see `raystream.kernels.whitted.of_moment`. backdrop : a kind of `raystream.programs.first_hits.BACKDROPS`.
-    Raises ViewerError for a depth that needs more streams than is sensible.
+    depth : maximum path length in surface interactions, the bound of ``path_depth``; 0: visible emitters alone.
+    indirect : states of other light than by shadow rays. dispersion : some surfaces have a refracted ray for each
+    channel. moving : rays have the times of their paths, see `raystream.kernels.whitted.of_moment`. Other arguments
+    are those of `raystream.programs.path_trace.path_trace`. Raises ViewerError for a depth beyond `MAX_DEPTH`.
     """
-    if not 0 <= depth <= MOST_DEPTH:
+    if not 0 <= depth <= MAX_DEPTH:
         hint = "the shade tree grows with two to that power"
-        raise ViewerError("--depth", f"{depth} surfaces; Whitted's tracer goes to {MOST_DEPTH}", hint)
-    levels = max(1, depth * ((DISPERSED if dispersion else CHILDREN) - 1))
+        raise ViewerError("--depth", f"{depth} surfaces; Whitted's tracer goes to {MAX_DEPTH}", hint)
+    levels = max(1, depth * ((DISPERSED_CHILDREN if dispersion else CHILDREN) - 1))
     refract = whitted.branch_channels(levels) if dispersion else whitted.branch_refraction(levels)
     rays = {"again": "refract", "none": "reflect"} if dispersion else {"none": "reflect"}
-    stack = [f"pending_{level}" for level in range(levels)]
+    stack_streams = [f"pending_{level}" for level in range(levels)]
     exits = whitted.level_exits(levels)
     push = {exit_: f"push_{level}" for level, exit_ in enumerate(exits)}
     pop = {exit_: f"pop_{level}" for level, exit_ in enumerate(exits)}
     absorb, arrive, arriving = arrival(volumes, nested=nested)
-    follow, background = Call("setup", then=arrive), backdrop_states(backdrop, surface=arrive, end="next")
-    eye = Call("setup", then=background.first)
+    traverse, background = Call("setup", then=arrive), backdrop_states(backdrop, surface=arrive, end="next")
+    camera_ray = Call("setup", then=background.first)
     light = photons.NEXT_SHADOW_RAY if indirect.states else whitted.NEXT_LIGHT
-    to = ("root", *extra_states(first_hits), *arriving, "light", "->resolve", "resolve")
-    surface_passes: tuple[tuple[str, ...], ...] = (to,)
+    to_surface = ("root", *extra_states(first_hits), *arriving, "light", "->resolve", "resolve")
+    surface_passes: tuple[tuple[str, ...], ...] = (to_surface,)
     if nested:
         first, *later = arrivals(arriving, nested)
         surface_passes = ("root", *extra_states(first_hits)), first, *later, ("light", "->resolve", "resolve")
     gather_states = tuple(name for group in indirect.passes for name in group)
-    behind = tuple(_behind_light(list(push.values()), list(pop.values())))
-    on = ("refract", *push.values(), "reflect", "next", *pop.values())
+    branch_groups = tuple(_branch_groups(list(push.values()), list(pop.values())))
+    from_surface = ("refract", *push.values(), "reflect", "next", *pop.values())
     states = (
         State("begin", paths.BEGIN, {"ray": "root", "done": DONE}),
-        *first_hit_states(first_hits, State("root", whitted.BEGIN_TREE, {"ray": eye})),
+        *first_hit_states(first_hits, State("root", whitted.BEGIN_TREE, {"ray": camera_ray})),
         *traversal.states,
         *background.states,
         *absorb,
@@ -138,13 +137,13 @@ def whitted_trace(
         State("refract", refract, {**push, **rays}),
         *(
             State(name, whitted.PUSH_BRANCH, {"done": rays.get("again", "reflect")}, {"level": stream})
-            for name, stream in zip(push.values(), stack, strict=True)
+            for name, stream in zip(push.values(), stack_streams, strict=True)
         ),
-        State("reflect", whitted.of_moment(whitted.BRANCH_REFLECTION, moving), {"ray": follow, "end": "next"}),
+        State("reflect", whitted.of_moment(whitted.BRANCH_REFLECTION, moving), {"ray": traverse, "end": "next"}),
         State("next", whitted.next_branch(levels), {**pop, "end": "finish"}),
         *(
-            State(name, whitted.of_moment(whitted.POP_BRANCH, moving), {"ray": follow}, {"level": stream})
-            for name, stream in zip(pop.values(), stack, strict=True)
+            State(name, whitted.of_moment(whitted.POP_BRANCH, moving), {"ray": traverse}, {"level": stream})
+            for name, stream in zip(pop.values(), stack_streams, strict=True)
         ),
         State("finish", paths.FINISH, {"again": "begin", "done": DONE}),
     )
@@ -153,7 +152,7 @@ def whitted_trace(
         streams={
             **sample_streams(first_hits, traversal),
             "tree": whitted.TREE,
-            **dict.fromkeys(("waiting", *stack), whitted.BRANCH),
+            **dict.fromkeys(("waiting", *stack_streams), whitted.BRANCH),
             **indirect.streams,
         },
         inputs=("pixel", "film", *first_hit_streams(first_hits), *indirect.inputs),
@@ -175,8 +174,12 @@ def whitted_trace(
             ),
             "surface": (
                 *background.groups,
-                # Rays of the tree then wait from pass to pass: with all their streams a step would write too much.
-                *((*surface_passes, *indirect.passes, *behind) if indirect.states else ((*to, *on),)),
+                # With indirect light one pass of a whole bounce would write too many streams.
+                *(
+                    (*surface_passes, *indirect.passes, *branch_groups)
+                    if indirect.states
+                    else ((*to_surface, *from_surface),)
+                ),
                 *((("finish",), ("begin",)) if nested else (("finish", "begin"),)),
             ),
         },
@@ -187,12 +190,12 @@ def whitted_trace(
                 *gpu_arrivals(arriving, nested),
                 ("->resolve", "resolve"),
                 *indirect.passes,
-                *behind,
+                *branch_groups,
             )
         },
         resumes=True,
         limit="path_samples",
-        stacked=(*stack, *indirect.written),
+        stacked=(*stack_streams, *indirect.written),
     )
 
 
@@ -210,15 +213,15 @@ register(
 
 
 # -- the shadow caster -------------------------------------------------------------------------------------------------
-# First hits, lit by every light that no triangle hides (Purcell 2004, chapter 3). With ``first_hits`` "raster" it is a
-# hybrid: triangles drawn with a depth buffer find the first hits, the machine casts shadow rays.
+# First hits with a shadow ray to every light (Purcell 2004, chapter 3). With ``first_hits`` "raster" it is a hybrid of
+# rasterised first hits and traced shadow rays.
 
 
 def shadow_cast(traversal: TraversalStates = FLAT, first_hits: str = "rays", backdrop: str = "") -> Program:
-    """Pixels and their film, to which samples are added. first_hits : see `raystream.programs.first_hits`. backdrop : a
-    kind of `raystream.programs.first_hits.BACKDROPS`."""
+    """The program that adds samples of first hits with shadow rays to a film; arguments are those of
+    `raystream.programs.path_trace.path_trace`."""
     background = backdrop_states(backdrop, surface="arrive", end="finish")
-    eye = Call("setup", then=background.first)
+    camera_ray = Call("setup", then=background.first)
     return Program(
         "shadow",
         streams={**sample_streams(first_hits, traversal), "tree": whitted.TREE},
@@ -226,7 +229,7 @@ def shadow_cast(traversal: TraversalStates = FLAT, first_hits: str = "rays", bac
         results=("film",),
         states=(
             State("begin", paths.BEGIN, {"ray": "root", "done": DONE}),
-            *first_hit_states(first_hits, State("root", whitted.BEGIN_TREE, {"ray": eye})),
+            *first_hit_states(first_hits, State("root", whitted.BEGIN_TREE, {"ray": camera_ray})),
             *traversal.states,
             *background.states,
             State("arrive", whitted.ARRIVE_BRANCH, {"surface": "light", "end": "finish"}),

@@ -1,5 +1,4 @@
-"""Pictures in one line, of whatever is at hand: one, or frames of a scene in motion, whose animation plays or whose
-camera goes around it."""
+"""`raystream.render`, and sequences of frames of an animation or a turntable."""
 
 from __future__ import annotations
 
@@ -23,8 +22,8 @@ from raystream.renderer.render import RENDER_KEYWORDS
 from raystream.renderer.renderer import Renderer
 from raystream.renderer.sampling.picture import EXPOSURE, TONEMAP, Picture
 from raystream.renderer.scene_update import SCENE_KEYWORDS, load_scene
-from raystream.scene.animation import around
-from raystream.scene.animation import turntable as turned
+from raystream.scene.animation import around as rotated_about
+from raystream.scene.animation import turntable as turntable_camera
 from raystream.scene.camera import Camera
 from raystream.scene.edits.animated import playing
 from raystream.scene.edits.classic_plane import on_plane
@@ -37,8 +36,7 @@ if TYPE_CHECKING:
 
     from raystream.options.typed import RendererKeywords, RenderKeywords
 
-# Times at which a scene that moves is looked at for the bounds of all of its motion.
-_GLANCES = 16
+_BOUNDS_SAMPLES = 16  # times at which the bounds of a moving scene are sampled
 
 Report = Callable[[float, str], None]
 
@@ -68,20 +66,20 @@ def render(
 
     Raises ViewerError for a bad scene, and for an unknown option or a wrong value; DeviceError without OpenGL 3.3.
     """
-    chosen: dict[str, Any] = {**options}
-    for name in chosen.keys() - {*NAMES, *RENDER_KEYWORDS, *SCENE_KEYWORDS, "settings", "device", "progress"}:
+    keywords: dict[str, Any] = {**options}
+    for name in keywords.keys() - {*NAMES, *RENDER_KEYWORDS, *SCENE_KEYWORDS, "settings", "device", "progress"}:
         raise unknown_keyword(name, "render", (*NAMES, *RENDER_KEYWORDS, *SCENE_KEYWORDS))
     if moment is not None or animation is not None or shutter is not None:
-        source = load_scene(scene, chosen)
+        source = load_scene(scene, keywords)
         animated = playing(source.given if isinstance(source, PreparedScene) else source, animation)
         warn(moment_remarks(animated, check("moment", moment)))
         times = check("moment", moment) or 0.0, check("fps", fps)
-        scene = shown_at(animated, *times, check("shutter", shutter), check("motion_keys", motion_keys))
-    drawn = {name: chosen.pop(name) for name in RENDER_KEYWORDS if name in chosen}
-    renderer = Renderer(scene, **chosen)
+        scene = scene_at(animated, *times, check("shutter", shutter), check("motion_keys", motion_keys))
+    render_options = {name: keywords.pop(name) for name in RENDER_KEYWORDS if name in keywords}
+    renderer = Renderer(scene, **keywords)
     with renderer.device.held():
         try:
-            return renderer.render(**drawn)
+            return renderer.render(**render_options)
         finally:
             renderer.release()
 
@@ -97,7 +95,7 @@ class Frame(NamedTuple):
 class FrameSequence:
     """Frames of a scene: frame n shows it at n / fps seconds of its chosen animation.
 
-    It can be sent to another process, where `show` is given the scene.
+    It can be pickled for another process, where `show` has the scene as an argument.
     """
 
     def __init__(
@@ -112,8 +110,8 @@ class FrameSequence:
         shutter: tuple[float, float] | str | None = None,
         motion_keys: int | str = "auto",
     ) -> None:
-        """options : of the renderer, of which those of the scene shape it, see `staged`. size : of the frames.
-        shutter, motion_keys : of each frame, as options.
+        """options : of the renderer; `staged` applies those of the scene. size : of the frames. shutter, motion_keys
+        : of each frame, as the options of these names.
 
         Raises ViewerError where nothing would move.
         """
@@ -122,75 +120,76 @@ class FrameSequence:
         self.frames, self.fps, self.camera = frames, fps, camera
         self.shutter, self.motion_keys = check("shutter", shutter), check("motion_keys", motion_keys)
         self.staging = {name: options[name] for name in part("scene") if name in options}
-        self.turned: NDArray[np.float64] | None = None  # the box that the camera goes around
+        self.turntable_box: NDArray[np.float64] | None = None  # bounds (2, 3) that the camera orbits
         if turntable:
-            self.turned = _bounds(self.staged(scene), frames, fps)
+            self.turntable_box = _bounds(self.staged(scene), frames, fps)
         if camera is None and scene.own_camera is None:
             width, height = check("size", size)
             self.camera = self._overview(self.staged(scene), width / height)
 
     def staged(self, scene: Scene) -> Scene:
-        """The scene on its ground: once, not in every frame."""
+        """The scene with its ground, to be passed to `show`: made once for all frames."""
         ground = check("ground", self.staging.get("ground"))
         if check("classic", self.staging.get("classic", False)):
             return on_plane(scene, ground)
         return scene if ground is None else scene.on_ground(ground)
 
     def _overview(self, scene: Scene, aspect: float) -> Camera:
-        """The default view of all the motion, in which the camera stands still or goes around the scene."""
-        times = [self.frames[k] / self.fps for k in _glances(scene, self.frames)]
+        """The default view, in which the scene is framed at all times of its motion, or all around on a turntable."""
+        times = [self.frames[k] / self.fps for k in _sampled_frames(scene, self.frames)]
         points = np.concatenate([scene.posed(seconds).silhouette() for seconds in times] or [scene.silhouette()])
         direction = view_direction(points)
-        if self.turned is not None:
-            middle, shares = self.turned.mean(axis=0), np.arange(_GLANCES) / _GLANCES
-            points = np.concatenate([around(points, middle, fraction) for fraction in shares.tolist()])
+        if self.turntable_box is not None:
+            center, fractions = self.turntable_box.mean(axis=0), np.arange(_BOUNDS_SAMPLES) / _BOUNDS_SAMPLES
+            points = np.concatenate([rotated_about(points, center, fraction) for fraction in fractions.tolist()])
         return filling(points, LENS, direction, aspect)
 
     def show(
         self, scene: Scene, k: int, renderer: Renderer | None, settings: Settings | None = None, **options: Any
     ) -> Renderer:
-        """Show the k-th frame of a scene that is `staged`, by a renderer, or by a new one of these options."""
-        posed = shown_at(scene, self.frames[k] / self.fps, self.fps, self.shutter, self.motion_keys)
+        """Show the k-th frame of a `staged` scene; returns the renderer, a new one with these options where it is
+        None."""
+        posed = scene_at(scene, self.frames[k] / self.fps, self.fps, self.shutter, self.motion_keys)
         if renderer is None:
             renderer = Renderer(posed, settings, camera=self.camera, **options)
         else:
             renderer.update(posed, camera=self.camera)
-        renderer.last_frame = partial(self._moment_before, renderer.prepared.scene, k, renderer.settings)
-        if self.turned is not None:
-            renderer.update(camera=self._turned(renderer.camera, k))
+        renderer.last_frame = partial(self._frame_before, renderer.prepared.scene, k, renderer.settings)
+        if self.turntable_box is not None:
+            renderer.update(camera=self._turntable_camera(renderer.camera, k))
         return renderer
 
-    def _moment_before(self, scene: Scene, k: int, settings: Settings) -> PosedFrame:
-        """The frame before the k-th, where it is not one of these, too, by the settings without a turn."""
+    def _frame_before(self, scene: Scene, k: int, settings: Settings) -> PosedFrame:
+        """The scene and the camera one frame before the k-th, which need not be among these frames."""
         opens = 0.0 if self.shutter is None else self.shutter[0]
         posed = scene.posed((self.frames[k] - 1 + opens) / self.fps)
         camera = view(settings, posed)
-        return PosedFrame(posed, camera if self.turned is None else self._turned(camera, k - 1))
+        return PosedFrame(posed, camera if self.turntable_box is None else self._turntable_camera(camera, k - 1))
 
-    def _turned(self, camera: Camera, k: int) -> Camera:
-        """The camera on its way around the scene, in the k-th frame."""
-        assert self.turned is not None
-        bounds, count = self.turned, len(self.frames)
+    def _turntable_camera(self, camera: Camera, k: int) -> Camera:
+        """The camera rotated about the scene for the k-th frame, moving while the shutter is open."""
+        assert self.turntable_box is not None
+        bounds, count = self.turntable_box, len(self.frames)
         if self.shutter is None or self.shutter[0] == self.shutter[1]:
-            return turned(camera, bounds, (k + (self.shutter or (0.0,))[0]) / count)
+            return turntable_camera(camera, bounds, (k + (self.shutter or (0.0,))[0]) / count)
         opens, closes = self.shutter
 
         def cameras(keys: int) -> list[Camera]:
             shares = np.linspace(opens, closes, keys).tolist()
-            at = zip(camera.at(keys), shares, strict=True)
-            return [turned(keyed, bounds, (k + time) / count) for keyed, time in at]
+            keyed = zip(camera.at(keys), shares, strict=True)
+            return [turntable_camera(key_camera, bounds, (k + share) / count) for key_camera, share in keyed]
 
         keys = self.motion_keys
         return moving_camera(enough_cameras(cameras) if keys == "auto" else cameras(int(keys)))
 
     def frame(self, k: int, picture: Picture) -> Frame:
-        """The k-th frame, with its picture."""
+        """The k-th frame, with number and time added to its picture's metadata."""
         number, seconds = self.frames[k], self.frames[k] / self.fps
         picture.metadata |= {"frame": str(number), "time": f"{seconds:.9g}"}
         return Frame(number, seconds, picture)
 
     def text(self, k: int) -> str:
-        """Which frame the k-th is."""
+        """A text for progress on the k-th frame."""
         return f"frame {self.frames[k]}, {k + 1:,} of {len(self.frames):,}"
 
 
@@ -218,13 +217,13 @@ def render_frames(
 
     Raises ViewerError where nothing would move, and the errors of `Renderer`.
     """
-    taking: dict[str, Any] = {**options}
-    shown = load_scene(scene, taking)
-    camera = taking.pop("camera", None)
-    scene = playing(shown.given if isinstance(shown, PreparedScene) else shown, animation)
+    renderer_options: dict[str, Any] = {**options}
+    source = load_scene(scene, renderer_options)
+    camera = renderer_options.pop("camera", None)
+    scene = playing(source.given if isinstance(source, PreparedScene) else source, animation)
     size = {name: value for name, value in (render or {}).items() if name == "size"}
     exposure: dict[str, Any] = {"shutter": shutter, "motion_keys": motion_keys}
-    motion = FrameSequence(scene, frames, fps, turntable, camera, taking, **size, **exposure)
+    motion = FrameSequence(scene, frames, fps, turntable, camera, renderer_options, **size, **exposure)
     scene = motion.staged(scene)
     renderer: Renderer | None = None
     try:
@@ -235,9 +234,9 @@ def render_frames(
                     progress((k + fraction) / len(frames), motion.text(k))
 
             report(0.0, "")
-            renderer = motion.show(scene, k, renderer, **taking)
+            renderer = motion.show(scene, k, renderer, **renderer_options)
             with warnings.catch_warnings():
-                if k:  # the first frame has told
+                if k:  # the first frame has warned
                     warnings.simplefilter("ignore", ViewerWarning)
                 picture = renderer.render(**(render or {}), progress=report)
             yield motion.frame(k, picture)
@@ -256,34 +255,36 @@ def save_frames(
 ) -> None:
     """Write the frames as they come: a file each where ``output`` is a pattern with %d, or one movie.
 
-    seen : is shown every frame. exposure (stops), tonemap : for PNG, JPEG and movies, as in `srgb8`; auto is the
+    seen : called with every frame. exposure (stops), tonemap : for PNG, JPEG and movies, as in `srgb8`; auto is the
     exposure of the first frame, so that nothing flickers.
     Interrupted, it leaves whole files: the pictures that are done, and of a movie none.
     """
 
-    at: float | str = exposure
+    stops: float | str = exposure
 
-    def watched() -> Iterator[Frame]:
-        nonlocal at
+    def exposed_frames() -> Iterator[Frame]:
+        nonlocal stops
         for frame in frames:
-            at = frame.picture.stops(at)
+            stops = frame.picture.stops(stops)  # of the first frame, from then on a number
             if seen is not None:
                 seen(frame)
             yield frame
 
-    with closing(frames):  # what is broken off frees its renderer now, while OpenGL is there
+    with closing(frames):  # after an error the renderer is released now, while OpenGL still exists
         if is_movie(output):
-            write_movie(output, (frame.picture.srgb8(at, tonemap) for frame in watched()), fps)
+            write_movie(output, (frame.picture.srgb8(stops, tonemap) for frame in exposed_frames()), fps)
             return
-        for frame in watched():
-            frame.picture.save(frame_path(output, frame.number), at, tonemap)
+        for frame in exposed_frames():
+            frame.picture.save(frame_path(output, frame.number), stops, tonemap)
 
 
-def shown_at(
+def scene_at(
     scene: Scene, seconds: float, fps: float, shutter: tuple[float, float] | None, keys: int | str = "auto"
 ) -> Scene:
-    """A scene at a time of its animation, or while the shutter of the frame that begins there is open. shutter :
-    shares of a frame; None: it is open for no time. keys : see `exposed`."""
+    """The scene at ``seconds`` of its animation, or its motion while the shutter of the frame that begins then is open.
+
+    shutter : when it opens and closes, shares of a frame; None: no motion. keys : see `exposed`.
+    """
     if shutter is None:
         return scene.posed(seconds)
     return exposed(scene, seconds + shutter[0] / fps, seconds + shutter[1] / fps, keys)
@@ -295,22 +296,24 @@ def moment_remarks(scene: Scene, moment: float | None) -> list[str]:
         return []
     if not scene.animations:
         raise ViewerError(scene.name, "nothing moves in it", "render it without a moment")
-    ends = f"the animation ends at {scene.duration:g} s, and is shown in its last pose"
-    return [ends] if moment > scene.duration else []
+    remark = f"the animation ends at {scene.duration:g} s, and is shown in its last pose"
+    return [remark] if moment > scene.duration else []
 
 
 def _bounds(scene: Scene, frames: Sequence[int], fps: float) -> NDArray[np.float64]:
-    """(2, 3): the box around the scene in (some of) the frames."""
-    picked = _glances(scene, frames)
-    if not picked:
+    """(2, 3): the bounds of the scene over up to `_BOUNDS_SAMPLES` of the frames."""
+    indices = _sampled_frames(scene, frames)
+    if not indices:
         return scene.bounds(ground=False)
-    boxes = np.array([scene.posed(frames[k] / fps).bounds(ground=False) for k in picked])
+    boxes = np.array([scene.posed(frames[k] / fps).bounds(ground=False) for k in indices])
     return np.stack([boxes[:, 0].min(axis=0), boxes[:, 1].max(axis=0)])
 
 
-def _glances(scene: Scene, frames: Sequence[int]) -> list[int]:
-    """The places of some of the frames; none where nothing moves."""
+def _sampled_frames(scene: Scene, frames: Sequence[int]) -> list[int]:
+    """Indices of up to `_BOUNDS_SAMPLES` of the frames, evenly spaced; empty where nothing moves."""
     if scene.duration == 0:
         return []
-    picked: list[int] = np.unique(np.linspace(0, len(frames) - 1, min(len(frames), _GLANCES)).astype(int)).tolist()
-    return picked
+    indices: list[int] = np.unique(
+        np.linspace(0, len(frames) - 1, min(len(frames), _BOUNDS_SAMPLES)).astype(int)
+    ).tolist()
+    return indices
