@@ -260,10 +260,10 @@ def test_stop_rules():
     error = film.error()
     for bound, reason in ((error * 1.01, "error"), (error * 0.99, "")):
         rule = Stop(65536, error=bound)
-        assert not rule.looks(15) and rule.looks(32)
+        assert not rule.needs_error(15) and rule.needs_error(32)
         assert rule.reason(32, 0.0, error) == reason
-        assert not rule.looks(35) and rule.looks(36)  # an eighth more
-    assert not Stop(9).looks(1000)
+        assert not rule.needs_error(35) and rule.needs_error(36)  # an eighth more
+    assert not Stop(9).needs_error(1000)
 
 
 def test_the_share_that_is_done_follows_the_rule_that_is_nearest_its_end():

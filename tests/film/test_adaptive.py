@@ -5,7 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from raystream.film.adaptive import EDGE, LEAST, first_decision, grant_samples, keep_halves, next_run, variances
+from raystream.film.adaptive import (
+    EDGE,
+    MIN_SAMPLES,
+    first_decision,
+    grant_samples,
+    next_round,
+    store_halves,
+    variances,
+)
 from raystream.film.device_film import FilmBuffer
 from raystream.film.error import Halves, SampleBudget, bound
 from raystream.film.files.checkpoint import resume, save
@@ -38,44 +46,44 @@ def granted(film: Film) -> np.ndarray:
 def test_the_numbers_go_with_the_standard_deviation() -> None:
     """Neyman's allocation: of 0.05 and 0.5 a tenth, where neither is at a bound; the sum of variances is the goal's."""
     deviation = noisy((80, 64))
-    film = filled(LEAST, deviation)
+    film = filled(MIN_SAMPLES, deviation)
     grant_samples(film, 0.03)
     left, right = granted(film)[:, :32], granted(film)[:, 48:]
-    assert (left == LEAST).all()
+    assert (left == MIN_SAMPLES).all()
     # s mean(s) / E^2 = 0.5 * 0.275 / 0.0009 = 153: beyond twice what there is, to which every pixel goes at most.
-    assert np.median(right) == 2 * LEAST
-    film = filled(LEAST, deviation)
+    assert np.median(right) == 2 * MIN_SAMPLES
+    film = filled(MIN_SAMPLES, deviation)
     grant_samples(film, 0.054)
     needed = 0.5 * 0.275 / 0.054**2  # 47
     # 192 differences of halves tell s to 5 %, of independent samples 6 % too little (`test_beside`), and the numbers
     # are rounded up to quarters of 32.
     assert 0.88 * needed < np.mean(granted(film)[:, 48:]) < 1.3 * needed
-    assert film.error() == pytest.approx(np.sqrt((0.05**2 + 0.5**2) / 2 / LEAST), rel=0.1)  # 5,120 pixels
+    assert film.error() == pytest.approx(np.sqrt((0.05**2 + 0.5**2) / 2 / MIN_SAMPLES), rel=0.1)  # 5,120 pixels
 
 
 def test_a_picture_that_is_good_enough_gets_no_more() -> None:
-    film = filled(LEAST, noisy())
+    film = filled(MIN_SAMPLES, noisy())
     grant_samples(film, 0.5)
-    assert (granted(film) == LEAST).all() and film.error() < 0.5
-    chosen, end = next_run(film.count, granted(film), 1000)
+    assert (granted(film) == MIN_SAMPLES).all() and film.error() < 0.5
+    chosen, end = next_round(film.count, granted(film), 1000)
     assert not chosen.any() and end == 0
 
 
 def test_an_estimate_that_is_known_badly_has_to_be_lower() -> None:
     """Of six blocks, whose error is known to a third: what is just above the estimate is not believed to be reached."""
-    film = filled(LEAST, noisy())
+    film = filled(MIN_SAMPLES, noisy())
     grant_samples(film, 1.0)
     error, relative_std_error = film.error(), film.relative_std_error()
     assert relative_std_error > 0.2
     grant_samples(film, 1.05 * error)
-    assert (granted(film) > LEAST).any() and film.error() == error  # the figure that is shown is the mean
+    assert (granted(film) > MIN_SAMPLES).any() and film.error() == error  # the figure that is shown is the mean
     grant_samples(film, 1.01 * bound(error, relative_std_error))
-    assert (granted(film) == LEAST).all()
+    assert (granted(film) == MIN_SAMPLES).all()
 
 
 def test_no_pixel_s_own_samples_decide_on_its_number() -> None:
     """Where the halves of one pixel's samples are far apart its neighbours in other blocks go on, its own does not."""
-    film = filled(LEAST, np.full((32, 32), 0.2))
+    film = filled(MIN_SAMPLES, np.full((32, 32), 0.2))
     assert film.halves is not None
     film.halves.sum[...] = luminance(film.sum) / 2  # no noise is seen,
     # but here, by a bright sample of the first half, in the block from (16, 16) to (23, 23), four pixels within it
@@ -91,10 +99,10 @@ def test_where_too_few_would_go_on_more_do() -> None:
     """Of an error that the neighbours do not tell of: a single noisy pixel of a quiet picture."""
     deviation = np.full((3 * EDGE, 3 * EDGE), 0.0)
     deviation[EDGE + EDGE // 2, EDGE + EDGE // 2] = 5.0  # in the middle of a block: no other one looks there
-    film = filled(LEAST, deviation)
+    film = filled(MIN_SAMPLES, deviation)
     grant_samples(film, 1e-3)
     # All of them, as no neighbours tell of it: a quarter of the variance is to go, by a third more samples or more.
-    assert film.error() > 1e-3 and (granted(film) >= LEAST * 4 / 3).all()
+    assert film.error() > 1e-3 and (granted(film) >= MIN_SAMPLES * 4 / 3).all()
 
 
 def test_numbers_in_between_go_by_the_spread_of_the_first_half() -> None:
@@ -114,7 +122,7 @@ def test_numbers_in_between_go_by_the_spread_of_the_first_half() -> None:
 
 
 def test_a_decision_is_the_same_when_it_is_made_again() -> None:
-    film = filled(LEAST, noisy())
+    film = filled(MIN_SAMPLES, noisy())
     grant_samples(film, 0.03)
     first = granted(film).copy()
     grant_samples(film, 0.03)
@@ -123,14 +131,14 @@ def test_a_decision_is_the_same_when_it_is_made_again() -> None:
 
 @pytest.mark.parametrize("size", [(1, 1), (3, 1), (2, 2)])
 def test_small_and_black_pictures(size: tuple[int, int]) -> None:
-    film = filled(LEAST, np.full(size[::-1], 0.3))
+    film = filled(MIN_SAMPLES, np.full(size[::-1], 0.3))
     grant_samples(film, 0.01)
-    assert (granted(film) >= LEAST).all() and (granted(film) > LEAST).any()
+    assert (granted(film) >= MIN_SAMPLES).all() and (granted(film) > MIN_SAMPLES).any()
     black = Film(*size)
-    for _ in range(LEAST):
+    for _ in range(MIN_SAMPLES):
         black.add(np.zeros((*size[::-1], 3)))
     grant_samples(black, 0.01)
-    assert black.error() == 0.0 and (granted(black) == LEAST).all()
+    assert black.error() == 0.0 and (granted(black) == MIN_SAMPLES).all()
 
 
 def test_runs_bring_the_fewest_first_and_end_at_powers_of_two() -> None:
@@ -138,7 +146,7 @@ def test_runs_bring_the_fewest_first_and_end_at_powers_of_two() -> None:
     goal = np.array([[128, 80, 40, 64]], np.float32)
     seen = []
     while True:
-        chosen, end = next_run(count, goal, 100)
+        chosen, end = next_round(count, goal, 100)
         if not end:
             break
         seen.append((chosen[0].tolist(), end))
@@ -159,7 +167,7 @@ def test_halves_are_kept_of_those_that_go_on() -> None:
     going = np.zeros(film.count.shape, bool)
     going[:, EDGE:] = True  # whole blocks, as all decisions are
     told = variances(film)
-    keep_halves(film, going)
+    store_halves(film, going)
     assert (film.halves.count[:, EDGE:] == 64).all() and (film.halves.count[:, :EDGE] == 32).all()
     # What is known of a pixel before its next samples is what its halves have told.
     np.testing.assert_allclose(variances(film)[:, EDGE:], told[:, EDGE:], rtol=1e-5)  # kept in float32
@@ -167,16 +175,16 @@ def test_halves_are_kept_of_those_that_go_on() -> None:
 
 
 def test_without_halves_samples_are_taken_for_independent() -> None:
-    film = filled(LEAST, noisy())
+    film = filled(MIN_SAMPLES, noisy())
     film.halves = None
     np.testing.assert_array_equal(variances(film), film.variance())
     grant_samples(film, 0.03)
-    keep_halves(film, granted(film) > film.count)
+    store_halves(film, granted(film) > film.count)
     assert film.halves is not None
 
 
 def test_a_state_holds_the_account(tmp_path) -> None:
-    film = filled(LEAST, noisy())
+    film = filled(MIN_SAMPLES, noisy())
     grant_samples(film, 0.03)
     save(tmp_path / "a.exr", film, {"seed": 1})
     back = resume(tmp_path / "a.exr", SIZE, {"seed": 1})
@@ -187,12 +195,12 @@ def test_a_state_holds_the_account(tmp_path) -> None:
 
 
 def test_an_even_film_forgets_its_account(device) -> None:
-    film = filled(LEAST, noisy())
+    film = filled(MIN_SAMPLES, noisy())
     grant_samples(film, 0.03)
     buffer = FilmBuffer(device, SIZE, film)
     assert buffer.error() == film.error() and buffer.film().sample_budget is film.sample_budget
     buffer.even()
-    assert buffer.sample_budget is None and buffer.samples == LEAST and buffer.film().halves is None
+    assert buffer.sample_budget is None and buffer.samples == MIN_SAMPLES and buffer.film().halves is None
     buffer.release()
 
 
@@ -211,15 +219,15 @@ def test_the_mean_stays_where_it_is() -> None:
                 array[~chosen] = before[name][~chosen]
 
     everywhere = np.ones((side, side), bool)
-    add(everywhere, LEAST // 2)
+    add(everywhere, MIN_SAMPLES // 2)
     film.keep()
-    add(everywhere, LEAST // 2)
+    add(everywhere, MIN_SAMPLES // 2)
     grant_samples(film, goal)
     while True:
-        chosen, end = next_run(film.count, granted(film), 2 * LEAST)
+        chosen, end = next_round(film.count, granted(film), 2 * MIN_SAMPLES)
         if not end:
             break
-        keep_halves(film, chosen)
+        store_halves(film, chosen)
         add(chosen, end - int(film.count[chosen].max()))
     assert len(np.unique(film.count)) > 3  # there was something to decide
     # Three times the spread over seeds, 1.5 % of some 1,600 bright samples.

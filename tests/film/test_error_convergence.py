@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from raystream.film.device_film import FilmBuffer
-from raystream.film.error import EARLIER, EDGE, FIRST, Halves, ends, variance_of_mean
+from raystream.film.error import EARLIER_SHARE, EDGE, FIRST_HALF, Halves, round_ends, variance_of_mean
 from raystream.film.files.checkpoint import film_metadata, resume, save
 from raystream.film.film import Film
 
@@ -34,7 +34,7 @@ def stratified(samples: int, share: float, seed: int = 0, size: tuple[int, int] 
 def filled(values: np.ndarray) -> Film:
     """Of grey samples (n, H, W), with the halves that a render keeps."""
     film, done = Film(*values.shape[:0:-1]), 0
-    for end in ends(0, len(values)):
+    for end in round_ends(0, len(values)):
         film.keep()
         for sample in values[done:end]:
             film.add(np.repeat(sample[..., None], 3, axis=-1))
@@ -83,13 +83,13 @@ def test_what_the_fit_is_given_it_gives_back(samples: int) -> None:
 
 
 def test_measured_variances_of_fewer_samples_have_a_say() -> None:
-    """V(n) = 1 / n by the differences; what is measured goes before, by `EARLIER` what was measured earlier."""
+    """V(n) = 1 / n by the differences; what is measured goes before, by `EARLIER_SHARE` what was measured earlier."""
     differences = {k: 4 * 2.0**-k for k in (3, 4, 5)}
     assert variance_of_mean(1 / 16, 16, differences, {4: 0.05}) == pytest.approx(0.05)
     assert variance_of_mean(1.0, 16, differences, {4: 0.05, 5: 9.0}) == pytest.approx(0.05)  # of more samples
     assert variance_of_mean(1 / 16, 16, differences, {3: 0.1, 4: 0.05}) == pytest.approx(0.05)  # both 0.8 / n
     off = {3: 0.1 * 2.0**-4, 4: 0.05 * 2.0**-2, 5: 0.025}
-    expected = 0.025 * 2.0 ** (EARLIER * (1 - EARLIER) * -2 + EARLIER**2 * -4)
+    expected = 0.025 * 2.0 ** (EARLIER_SHARE * (1 - EARLIER_SHARE) * -2 + EARLIER_SHARE**2 * -4)
     assert variance_of_mean(1 / 32, 32, differences, off) == pytest.approx(expected)
 
 
@@ -99,8 +99,13 @@ def test_differences_of_any_size_give_a_variance(told: dict[int, float]) -> None
 
 
 def test_runs_end_where_halves_do() -> None:
-    assert ends(0, 3) == [3] and ends(0, 20) == [4, 8, 16, 20] and ends(5, 8) == [8] and ends(16, 17) == [17]
-    assert ends(100, 300) == [128, 256, 300] and FIRST == 4
+    assert (
+        round_ends(0, 3) == [3]
+        and round_ends(0, 20) == [4, 8, 16, 20]
+        and round_ends(5, 8) == [8]
+        and round_ends(16, 17) == [17]
+    )
+    assert round_ends(100, 300) == [128, 256, 300] and FIRST_HALF == 4
 
 
 @pytest.mark.parametrize("samples", [5, 8, 13, 16])
@@ -108,7 +113,7 @@ def test_the_device_keeps_the_same_halves(device, samples: int) -> None:
     values = stratified(samples, 0.8, size=(53, 37))
     film, buffer = Film(53, 37), FilmBuffer(device, (53, 37))
     done = 0
-    for end in ends(0, samples):
+    for end in round_ends(0, samples):
         film.keep()
         buffer.keep()
         for sample in values[done:end]:

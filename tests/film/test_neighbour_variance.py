@@ -10,7 +10,7 @@ from raystream.film.device_film import FilmBuffer
 from raystream.film.error import (
     EDGE,
     INDEPENDENT,
-    SMOOTH,
+    MAX_SMOOTH_RATIO,
     block_sums,
     blocks,
     neighbour_variances,
@@ -141,7 +141,7 @@ def test_blocks_count_their_own_pixels_alone() -> None:
 def test_small_pictures_have_a_variance(shape: tuple[int, int]) -> None:
     first, second = np.random.default_rng(0).random((2, *shape))
     square = float(np.mean((first - second) ** 2))
-    assert 0 <= told(first, second) <= SMOOTH * square + 1e-12
+    assert 0 <= told(first, second) <= MAX_SMOOTH_RATIO * square + 1e-12
     assert told(first, first) == 0.0
 
 

@@ -66,7 +66,7 @@ def test_convergence_and_budget_are_kept(tmp_path: Path) -> None:
         np.testing.assert_array_equal(getattr(found.halves, name), getattr(film.halves, name))
     for name in ("differences", "variances", "relative_std_errors"):
         assert getattr(found.halves, name) == getattr(film.halves, name)
-    for name in ("granted", "apart"):
+    for name in ("granted", "half_difference"):
         np.testing.assert_array_equal(getattr(found.sample_budget, name), getattr(film.sample_budget, name))
     for name in ("error", "efficiency", "relative_std_error"):
         assert getattr(found.sample_budget, name) == getattr(film.sample_budget, name)
@@ -96,7 +96,7 @@ def test_convergence_and_budget_are_kept(tmp_path: Path) -> None:
         lambda film: film.halves.variances.__setitem__(2, 9.0),
         lambda film: film.halves.relative_std_errors.__setitem__(4, 9.0),
         lambda film: film.sample_budget.granted.__setitem__((0, 0), 9),
-        lambda film: film.sample_budget.apart.__setitem__((0, 0), 9),
+        lambda film: film.sample_budget.half_difference.__setitem__((0, 0), 9),
         lambda film: setattr(film, "sample_budget", replace(film.sample_budget, error=9.0)),
         lambda film: setattr(film, "sample_budget", replace(film.sample_budget, efficiency=9.0)),
         lambda film: setattr(film, "sample_budget", replace(film.sample_budget, relative_std_error=9.0)),

@@ -11,7 +11,7 @@ import pytest
 from pictures import film_of
 
 from raystream import Camera, Picture, Renderer, Scene
-from raystream.film.adaptive import LEAST
+from raystream.film.adaptive import MIN_SAMPLES
 from raystream.film.device_film import FilmBuffer
 from raystream.film.files.checkpoint import resume, save
 from raystream.renderer.sampling.sampler import FramePlan, TileDone, Tiling
@@ -51,7 +51,7 @@ def assert_same(one: Picture, other: Picture) -> None:
 
 def test_pixels_end_where_there_is_no_noise(renderer: Renderer, whole: Picture) -> None:
     film = film_of(whole)
-    assert film.count.min() == LEAST and film.count.max() > 2 * LEAST
+    assert film.count.min() == MIN_SAMPLES and film.count.max() > 2 * MIN_SAMPLES
     assert 0 < film.error() <= ERROR and whole.metadata["stopped by"] == "error"
     assert (
         film.count[film.square > 0].mean() > 1.5 * film.count[film.square == 0].mean()
@@ -130,11 +130,13 @@ def test_broken_off_within_a_run_it_goes_on_with_the_same_bits(
     with renderer.device.current():
         film = FilmBuffer(renderer.device, SIZE)
     for _ in renderer.sampler.render_tiles(
-        FramePlan(renderer.settings, renderer.camera, SIZE, samples=LEAST, error_goal=ERROR), film
+        FramePlan(renderer.settings, renderer.camera, SIZE, samples=MIN_SAMPLES, error_goal=ERROR), film
     ):
         pass
     events = renderer.sampler.render_tiles(
-        FramePlan(renderer.settings, renderer.camera, SIZE, samples=2 * LEAST, error_goal=ERROR, tiling=Tiling((8, 8))),
+        FramePlan(
+            renderer.settings, renderer.camera, SIZE, samples=2 * MIN_SAMPLES, error_goal=ERROR, tiling=Tiling((8, 8))
+        ),
         film,
     )
     done = (event for event in events if isinstance(event, TileDone))
@@ -163,9 +165,9 @@ def test_ended_pixels_cost_nothing(renderer: Renderer) -> None:
     """Kernels are called for the chosen pixels alone."""
     counted = renderer.render(SIZE, error=ERROR, stats=True)
     count = film_of(counted).count
-    paths = count.sum() - SIZE[0] * SIZE[1] * LEAST
+    paths = count.sum() - SIZE[0] * SIZE[1] * MIN_SAMPLES
     assert count.min() < count.max()  # some have ended before others
-    every = renderer.render(SIZE, spp=LEAST, stats=True)
+    every = renderer.render(SIZE, spp=MIN_SAMPLES, stats=True)
     begun = counted.stats.kernels["begin"].calls - every.stats.kernels["begin"].calls
     assert begun == pytest.approx(paths, rel=0.02)  # a run that begins with no sample left for a pixel calls it, too
 
@@ -186,5 +188,5 @@ def test_where_nothing_is_lit_or_all_is_light_there_is_no_noise(device) -> None:
         one.update(camera=Camera((x, 0, 3), (x, 0, z)))
         picture = one.render((12, 9), error=0.01)
         assert (picture.linear == light).all()
-        assert film_of(picture).error() == 0.0 and film_of(picture).count.max() <= LEAST
+        assert film_of(picture).error() == 0.0 and film_of(picture).count.max() <= MIN_SAMPLES
     one.release()

@@ -13,7 +13,7 @@ import pytest
 from pictures import film_of
 
 from raystream import Camera, Picture, Renderer, Scene, ViewerError
-from raystream.film.error import FIRST_LOOK, bound
+from raystream.film.error import MIN_ERROR_SAMPLES, bound
 from raystream.film.files import image
 from raystream.film.files.checkpoint import save
 from raystream.film.film import Film
@@ -151,7 +151,7 @@ def test_error_stops_when_it_is_met(renderer: Renderer) -> None:
     film = film_of(picture)
     assert picture.stats.facts["stopped by"] == "error" and bound(film.error(), film.relative_std_error()) <= goal
     samples = int(film.count.min())
-    assert samples >= FIRST_LOOK
+    assert samples >= MIN_ERROR_SAMPLES
     # By the law of large numbers; looked at after every run of up to 16 samples.
     needed = samples * (bound(film.error(), film.relative_std_error()) / goal) ** 2
     assert needed > samples / 1.125 - 16 - 0.1 * samples
@@ -252,7 +252,7 @@ def test_states_are_saved_as_it_goes(
     renderer: Renderer, whole: Picture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "raystream.film.files.checkpoint.PAUSE", 0.0
+        "raystream.film.files.checkpoint.MIN_INTERVAL_RATIO", 0.0
     )  # between states, as a multiple of what saving one takes
     state = renderer.checkpoint(tmp_path / "a.png")
     assert state is not None

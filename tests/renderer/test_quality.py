@@ -118,7 +118,7 @@ def test_pace_changes_nothing(cornell: Renderer, monkeypatch: pytest.MonkeyPatch
 def test_looks() -> None:
     rule = Stop(100, error=0.1, step=16)
     assert [rule.most(samples) for samples in (0, 15, 16, 95, 96, 100)] == [16, 16, 32, 96, 100, 100]
-    assert [samples for samples in range(70) if rule.looks(samples)] == [16, 32, 48, 64]
+    assert [samples for samples in range(70) if rule.needs_error(samples)] == [16, 32, 48, 64]
     assert Stop(100, error=0.1).most(3) == 100
 
 

@@ -114,7 +114,7 @@ def test_the_film_alone(renderer: Renderer) -> None:
 def test_who_waits_is_told_the_noise(renderer: Renderer, monkeypatch, rule) -> None:
     """After a while, or where a rule asks for it; the picture is the same."""
     monkeypatch.setattr(outlook, "NOISE_AFTER", 0.0)
-    monkeypatch.setattr(outlook, "NEXT_LOOK", 0.0)  # after every round, however many samples it had time for
+    monkeypatch.setattr(outlook, "ERROR_CHECK_GROWTH", 0.0)  # after every round, however many samples it had time for
     told: list[str] = []
     session = Session(renderer, SIZE, Stop(20, **rule))
     session.finish(progress=lambda _, text: told.append(text))

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from raystream.film.adaptive import LEAST, grant_samples, keep_halves, next_run
+from raystream.film.adaptive import MIN_SAMPLES, grant_samples, next_round, store_halves
 from raystream.film.film import Film
 
 GOAL = 0.02
@@ -26,16 +26,16 @@ def test_noise_that_no_neighbours_tell_of_comes_to_an_end() -> None:
             array[~chosen] = before[name][~chosen]
 
     everywhere = np.ones(deviation.shape, bool)
-    add(everywhere, LEAST // 2)
+    add(everywhere, MIN_SAMPLES // 2)
     film.keep()
-    add(everywhere, LEAST // 2)
+    add(everywhere, MIN_SAMPLES // 2)
     grant_samples(film, GOAL)
     assert film.sample_budget is not None and film.error() > GOAL
     # 36 pixels of 1,600 leave 0.04 after 32 samples; all of the picture with 128 would leave 0.02.
     for _ in range(40):
-        chosen, end = next_run(film.count, film.sample_budget.granted, 4096)
+        chosen, end = next_round(film.count, film.sample_budget.granted, 4096)
         if end:
-            keep_halves(film, chosen)
+            store_halves(film, chosen)
             add(chosen, end - int(film.count[chosen].max()))
             continue
         grant_samples(film, GOAL)

@@ -221,7 +221,7 @@ def _summary(arguments: Namespace, picture: Picture, triangles: int, seconds: di
 def _noise_remark(arguments: Namespace, facts: dict[str, Any]) -> str:
     """A remark on a render that has ended above its limit of noise, with the option by which another one would reach
     it; empty where it has none, or has ended below."""
-    from raystream.film.error import FIRST_LOOK
+    from raystream.film.error import MIN_ERROR_SAMPLES
     from raystream.renderer.sampling.denoising import noise_limit
     from raystream.renderer.session.session import percent
 
@@ -233,7 +233,7 @@ def _noise_remark(arguments: Namespace, facts: dict[str, Any]) -> str:
         rule = quality_flag = f"--quality {arguments.quality}"
     else:
         return ""
-    if error <= limit or (isinstance(samples, int) and samples < FIRST_LOOK):
+    if error <= limit or (isinstance(samples, int) and samples < MIN_ERROR_SAMPLES):
         return ""
     if facts.get("stopped by") == "time":
         remedy = "a longer --time"

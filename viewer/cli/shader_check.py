@@ -26,7 +26,7 @@ from raystream.denoise.upsampling import upsampling_sources
 from raystream.film.device_film import error_source, half_source, pixels_source
 from raystream.kernels.photons import MAPS, SEARCHES
 from raystream.options.table import OPTIONS
-from raystream.photons.grid import OUTPUTS, compaction_sources, routed_sources, routing_sources, sort_sources
+from raystream.photons.grid import FEEDBACK_OUTPUTS, compaction_sources, routed_sources, routing_sources, sort_sources
 from raystream.programs import (
     IN_BOX,
     LEVELS,
@@ -163,7 +163,7 @@ def _missing_extension(device: Device, stages: Stages) -> str:
 def _compile(device: Device, stages: Stages) -> None:
     """Raises ShaderError with the driver's log."""
     if "geom" in stages:
-        device.feedback_program(stages["vert"], stages["geom"], OUTPUTS).release()
+        device.feedback_program(stages["vert"], stages["geom"], FEEDBACK_OUTPUTS).release()
     else:
         device.program(stages["vert"], stages["frag"]).release()
 

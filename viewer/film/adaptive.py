@@ -35,17 +35,17 @@ from raystream.film.error import (
 )
 from raystream.film.film import Film, luminance
 
-LEAST = 32  # samples of every pixel
-STEPS = 4  # from a power of two of samples to the next: sample counts at which pixels may end
-SLOWEST, FASTEST = 0.5, 0.125  # ratio V(n) / V(n / 2): independent samples; Owen's rate for smooth integrands
-GAIN = 0.25  # share of the sum of variances, or of half its excess over the goal, that the next samples must remove
-HARDER = 1.25  # factor for the pixels with the fewest samples, where the next samples would gain less
-TRIES = 64  # repetitions of that, before the largest number of samples is requested
+MIN_SAMPLES = 32  # of every pixel before the first decision
+STEPS_PER_OCTAVE = 4  # sample counts at which pixels may end, from a power of two to the next
+MAX_RATE, MIN_RATE = 0.5, 0.125  # ratio V(n) / V(n / 2): independent samples; Owen's rate for smooth integrands
+MIN_GAIN = 0.25  # share of the sum of variances, or of half its excess over the goal, that the next samples must remove
+FLOOR_GROWTH = 1.25  # factor on the lowest sample count, where the next samples would gain less
+MAX_ATTEMPTS = 64  # at such factors, before all pixels get the largest number of samples
 
 
 def first_decision(samples: int) -> int:
-    """Samples at the next decision on a film of ``samples`` in every pixel."""
-    return max(LEAST, 1 << max(0, samples - 1).bit_length())
+    """The sample count at which a film with ``samples`` in every pixel is decided on."""
+    return max(MIN_SAMPLES, 1 << max(0, samples - 1).bit_length())
 
 
 def grant_samples(film: Film, goal: float) -> None:
@@ -69,16 +69,16 @@ def grant_samples(film: Film, goal: float) -> None:
             requested = deviation * (float(np.mean(deviation)) / (goal * mean) ** 2)
         else:
             requested = np.zeros_like(variance)
-        enough, floor = min(total * GAIN, (total - (goal * mean) ** 2) / 2), float(film.count.min())
-        for _ in range(TRIES):
-            granted = _granted(film.count, np.maximum(requested, floor), 2 * front)
+        enough, floor = min(total * MIN_GAIN, (total - (goal * mean) ** 2) / 2), float(film.count.min())
+        for _ in range(MAX_ATTEMPTS):
+            granted = _rounded_samples(film.count, np.maximum(requested, floor), 2 * front)
             if total - float(np.mean(variance * film.count / granted)) >= enough:
                 break
-            floor *= HARDER
+            floor *= FLOOR_GROWTH
         else:
             granted = np.full_like(film.count, 2 * front)
-    apart = np.zeros_like(film.count) if film.sample_budget is None else film.sample_budget.apart
-    film.sample_budget = SampleBudget(granted, apart, error, total / spread if spread > 0 else 1.0, uncertain)
+    half_difference = np.zeros_like(film.count) if film.sample_budget is None else film.sample_budget.half_difference
+    film.sample_budget = SampleBudget(granted, half_difference, error, total / spread if spread > 0 else 1.0, uncertain)
 
 
 def variances(film: Film) -> NDArray[np.float64]:
@@ -94,26 +94,29 @@ def variances(film: Film) -> NDArray[np.float64]:
     if halves is None:
         return spread
     out = spread.copy()
-    apart, complete = _half_difference(film, halves), (halves.count > 0) & (film.count == 2 * halves.count)
+    half_difference, complete = (
+        _difference_of_halves(film, halves),
+        (halves.count > 0) & (film.count == 2 * halves.count),
+    )
     mean = luminance(film.sum) / np.maximum(film.count, 1)
-    previous = None if film.sample_budget is None else film.sample_budget.apart.astype(np.float64)
+    previous = None if film.sample_budget is None else film.sample_budget.half_difference.astype(np.float64)
     for samples in np.unique(film.count[complete]).tolist():
-        pixels, rate = complete & (film.count == samples), SLOWEST
-        square = float(np.mean(apart[pixels] ** 2))
+        pixels, rate = complete & (film.count == samples), MAX_RATE
+        square = float(np.mean(half_difference[pixels] ** 2))
         if previous is not None:
-            before = float(np.mean(previous[pixels] ** 2))
+            earlier_square = float(np.mean(previous[pixels] ** 2))
         else:
-            before = halves.differences.get(int(samples).bit_length() - 2, 0.0)
-        if before > 0:
-            rate = min(max(square / before, FASTEST), SLOWEST)
-        ratio = _ratios(mean, apart, pixels, spread, samples, rate / (1 - rate) * INDEPENDENT)
-        out[pixels] = (ratio * apart**2)[pixels]
-    if previous is not None:  # in between: that of the last power of two, then independent samples
-        part = ~complete & (previous != 0)
+            earlier_square = halves.differences.get(int(samples).bit_length() - 2, 0.0)
+        if earlier_square > 0:
+            rate = min(max(square / earlier_square, MIN_RATE), MAX_RATE)
+        ratio = _ratios(mean, half_difference, pixels, spread, samples, rate / (1 - rate) * INDEPENDENT)
+        out[pixels] = (ratio * half_difference**2)[pixels]
+    if previous is not None:  # between powers of two: by the last one, and independent samples since
+        remaining = ~complete & (previous != 0)
         mean = halves.sum / np.maximum(halves.count, 1)
         spread = spread * film.count / np.maximum(halves.count, 1)  # of the first half's mean
-        for samples in np.unique(halves.count[part]).tolist():
-            pixels = part & (halves.count == samples)
+        for samples in np.unique(halves.count[remaining]).tolist():
+            pixels = remaining & (halves.count == samples)
             ratio = _ratios(mean, previous, pixels, spread, samples, INDEPENDENT) * previous**2
             out[pixels] = (ratio * halves.count / np.maximum(film.count, 1))[pixels]
     return out
@@ -121,54 +124,60 @@ def variances(film: Film) -> NDArray[np.float64]:
 
 def _ratios(
     mean: NDArray[np.floating],
-    apart: NDArray[np.floating],
+    half_difference: NDArray[np.floating],
     pixels: NDArray[np.bool_],
     spread: NDArray[np.float64],
     samples: float,
-    far: float,
+    rate_ratio: float,
 ) -> NDArray[np.float64]:
     """(H, W) variance of the mean by the squared difference of the halves, for ``pixels`` of ``samples`` each.
 
     spread : (H, W) variance of the mean of as many independent samples. far : the same ratio by the convergence rate.
     """
-    sums, spreads = block_sums(mean, apart, pixels), blocks(np.where(pixels, spread, 0.0))
+    sums, spreads = block_sums(mean, half_difference, pixels), blocks(np.where(pixels, spread, 0.0))
     ratio = ratios(sums)
-    rough = np.sqrt(far * ratios_by_spread(sums[..., 0], spreads, int(samples)))
+    rough = np.sqrt(rate_ratio * ratios_by_spread(sums[..., 0], spreads, int(samples)))
     ratio = np.where(np.isnan(ratio), rough, ratio)
     return np.repeat(np.repeat(ratio, EDGE, axis=0), EDGE, axis=1)[: mean.shape[0], : mean.shape[1]]
 
 
-def next_run(count: NDArray[np.float32], granted: NDArray[np.float32], most: int) -> tuple[NDArray[np.bool_], int]:
-    """The pixels (H, W) with the fewest of their granted samples, and the next sample count for them: at most ``most``
-    and the next power of two. No pixels where all have theirs.
+def next_round(
+    count: NDArray[np.float32], granted: NDArray[np.float32], max_samples: int
+) -> tuple[NDArray[np.bool_], int]:
+    """The pixels (H, W) of the next round, those with the fewest samples that are to get more, and the sample count
+    that it brings them to: at most ``max_samples`` and the next power of two. No pixels, and 0, where none is to get
+    more.
 
     count, granted : (H, W) float32.
     """
-    waiting = count < np.minimum(granted, most)
+    waiting = count < np.minimum(granted, max_samples)
     if not waiting.any():
         return waiting, 0
     level = 1 << int(count[waiting].min()).bit_length()
     waiting &= count < level
-    end = int(min(level, most, granted[waiting].min()))
+    end = int(min(level, max_samples, granted[waiting].min()))
     return waiting & (count < end), end
 
 
-def keep_halves(film: Film, going: NDArray[np.bool_]) -> None:
-    """Store the sums of the pixels (H, W) about to get more samples, at powers of two, as first halves."""
+def store_halves(film: Film, chosen: NDArray[np.bool_]) -> None:
+    """Store the sums of the ``chosen`` pixels (H, W), which are about to get more samples, as first halves where they
+    have a power of two of samples."""
     budget = film.sample_budget
     assert budget is not None
     if film.halves is None:
         film.halves = Halves(np.zeros_like(film.count), np.zeros_like(film.count))
     halves = film.halves
-    going = going & (np.exp2(np.round(np.log2(np.maximum(film.count, 1)))) == film.count) & (halves.count < film.count)
-    whole = going & (halves.count * 2 == film.count)
-    apart = np.where(whole, _half_difference(film, halves), 0).astype(np.float32)
-    film.sample_budget = replace(budget, apart=np.where(going, apart, budget.apart))
-    total, count = np.where(going, luminance(film.sum), halves.sum), np.where(going, film.count, halves.count)
+    chosen = (
+        chosen & (np.exp2(np.round(np.log2(np.maximum(film.count, 1)))) == film.count) & (halves.count < film.count)
+    )
+    complete = chosen & (halves.count * 2 == film.count)
+    half_difference = np.where(complete, _difference_of_halves(film, halves), 0).astype(np.float32)
+    film.sample_budget = replace(budget, half_difference=np.where(chosen, half_difference, budget.half_difference))
+    total, count = np.where(chosen, luminance(film.sum), halves.sum), np.where(chosen, film.count, halves.count)
     film.halves = Halves(total, count, halves.differences)
 
 
-def _half_difference(film: Film, halves: Halves) -> NDArray[np.float64]:
+def _difference_of_halves(film: Film, halves: Halves) -> NDArray[np.float64]:
     """(H, W) luminance difference of the means of the first and the second half of the samples."""
     first = np.maximum(halves.count, 1).astype(np.float64)
     second = np.maximum(film.count - halves.count, 1)
@@ -177,26 +186,29 @@ def _half_difference(film: Film, halves: Halves) -> NDArray[np.float64]:
     return difference
 
 
-def _granted(count: NDArray[np.float32], requested: NDArray[np.float64], most: int) -> NDArray[np.float32]:
-    """(H, W) ``requested``, rounded up to a step of `STEPS`; at most ``most``, at least the present count."""
-    clipped = np.clip(requested, 1.0, most)
-    step = np.exp2(np.floor(np.log2(clipped))) / STEPS
+def _rounded_samples(
+    count: NDArray[np.float32], requested: NDArray[np.float64], max_samples: int
+) -> NDArray[np.float32]:
+    """(H, W) ``requested``, rounded up to a step of `STEPS_PER_OCTAVE`; at most ``max_samples``, at least the present
+    count."""
+    clipped = np.clip(requested, 1.0, max_samples)
+    step = np.exp2(np.floor(np.log2(clipped))) / STEPS_PER_OCTAVE
     return np.maximum(count, np.ceil(clipped / step) * step).astype(np.float32)
 
 
 def _surrounding_mean(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(H, W) for the pixels of each block the mean over the pixels around it, `EDGE` / 2 far, without its own; in a
-    picture of one block the block's own mean."""
+    """(H, W): the mean over the frame of `EDGE` / 2 pixels around each pixel's block, without the block; in a picture
+    of one block the block's mean."""
     half, (height, width) = EDGE // 2, values.shape
     if height <= EDGE and width <= EDGE:
         return np.full_like(values, np.mean(values))
-    sums, ones = _cells(values, half), _cells(np.ones_like(values), half)
-    rings = [_windows(cells, 4) - _windows(cells[1:-1, 1:-1], 2) for cells in (sums, ones)]
+    sums, ones = _cell_sums(values, half), _cell_sums(np.ones_like(values), half)
+    rings = [_window_sums(cells, 4) - _window_sums(cells[1:-1, 1:-1], 2) for cells in (sums, ones)]
     means = np.maximum(rings[0], 0.0) / np.maximum(rings[1], 1.0)
     return np.repeat(np.repeat(means, EDGE, axis=0), EDGE, axis=1)[:height, :width]
 
 
-def _cells(values: NDArray[np.float64], edge: int) -> NDArray[np.float64]:
+def _cell_sums(values: NDArray[np.float64], edge: int) -> NDArray[np.float64]:
     """Sums over cells of ``edge`` x ``edge`` pixels, two per block across and down, with a border of empty cells."""
     height, width = values.shape
     padded = np.pad(values, ((0, -height % (2 * edge)), (0, -width % (2 * edge))))
@@ -204,8 +216,8 @@ def _cells(values: NDArray[np.float64], edge: int) -> NDArray[np.float64]:
     return np.pad(padded.reshape(rows, edge, columns, edge).sum(axis=(1, 3)), 1)
 
 
-def _windows(cells: NDArray[np.float64], wide: int) -> NDArray[np.float64]:
-    """Sums over squares of ``wide`` x ``wide`` cells, at a stride of two."""
-    windows = np.lib.stride_tricks.sliding_window_view(cells, (wide, wide))[::2, ::2]
+def _window_sums(cells: NDArray[np.float64], width_in_cells: int) -> NDArray[np.float64]:
+    """Sums over squares of ``width_in_cells`` x ``width_in_cells`` cells, at a stride of two."""
+    windows = np.lib.stride_tricks.sliding_window_view(cells, (width_in_cells, width_in_cells))[::2, ::2]
     sums: NDArray[np.float64] = windows.sum(axis=(2, 3))
     return sums

@@ -13,14 +13,14 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from raystream.film.adaptive import grant_samples, keep_halves, next_run
+from raystream.film.adaptive import grant_samples, next_round, store_halves
 from raystream.film.error import (
     EDGE,
     ConvergenceHistory,
     Halves,
     SampleBudget,
     is_half,
-    last_of,
+    latest,
     neighbour_variances,
     relative_std_error,
     variance_of_mean,
@@ -346,7 +346,7 @@ class FilmBuffer(Buffer):
         if thin:
             return float("inf")
         *history, relative_std_errors = self._history(sums, moment)
-        self.relative_std_error = last_of(relative_std_errors)
+        self.relative_std_error = latest(relative_std_errors)
         real = variance_of_mean(variance / pixels, moment.samples, *history)
         mean = abs(luminance / pixels)
         self.efficiency = real / (variance / pixels) if variance > 0 else 1.0
@@ -359,8 +359,8 @@ class FilmBuffer(Buffer):
         """Choose the pixels of the next samples and return the sample count for them, ``samples`` at most; 0 where none
         needs more for now. Earlier runs must be complete, or the film new.
 
-        goal : relative error, see `raystream.film.adaptive`; every pixel must have `raystream.film.adaptive.LEAST`
-        samples.
+        goal : relative error, see `raystream.film.adaptive`; every pixel must have
+        `raystream.film.adaptive.MIN_SAMPLES` samples.
         """
         if self._waiting is not None:
             chosen, end = self._waiting
@@ -374,11 +374,11 @@ class FilmBuffer(Buffer):
             assert budget is not None
             self._held, self._count, self.efficiency = film.halves, film.count, budget.efficiency
             self.relative_std_error = budget.relative_std_error
-        chosen, end = next_run(self._count, budget.granted, samples)
+        chosen, end = next_round(self._count, budget.granted, samples)
         if not end:
             return 0
         film = film or self.film()
-        keep_halves(film, chosen)
+        store_halves(film, chosen)
         self.sample_budget, self._held = film.sample_budget, film.halves
         self.chosen = self.chosen or Buffer(self.device, CHOICE, self.size)
         records = np.zeros(self.size[::-1], CHOICE.dtype)

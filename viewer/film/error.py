@@ -28,9 +28,9 @@ from raystream.options.table import check, most_samples
 
 # -- when a render is done: a number of samples, a time, or an error ---------------------------------------------------
 
-FIRST_LOOK = 16  # samples before an estimated error is believed
-NEXT_LOOK = 1.125  # times the samples of the last look: a look takes a pass over the film
-CAUTION = 1.0  # standard errors added to an estimated error before it ends a render
+MIN_ERROR_SAMPLES = 16  # before an estimated error can end a render
+ERROR_CHECK_GROWTH = 1.125  # of samples between two estimates, each of which takes a pass over the film
+CAUTION = 1.0  # standard errors that are added to an estimated error
 
 
 def bound(error: float, relative_std_error: float) -> float:
@@ -49,71 +49,74 @@ class Stop:
     spp     : samples per pixel, at most.
     seconds : of rendering, or None.
     error   : estimated relative error as in `Film.error`, with some of its standard error (`bound`), or None.
-    step    : samples between looks at the error, so that the picture does not depend on the machine's pace; 0: any.
+    step    : samples between estimates of the error, so that the picture does not depend on the machine's speed; 0:
+    any.
     """
 
     spp: int
     seconds: float | None = None
     error: float | None = None
     step: int = 0
-    _looked: int = 0  # samples at the last look
+    _last_check: int = 0  # samples at the last estimate of the error
 
-    def looks(self, samples: int) -> bool:
+    def needs_error(self, samples: int) -> bool:
         """Whether `reason` needs the error at that many samples."""
-        between = self.step > 0 and samples % self.step > 0
-        return self.error is not None and not between and samples >= max(FIRST_LOOK, self._looked * NEXT_LOOK)
+        between_steps = self.step > 0 and samples % self.step > 0
+        return (
+            self.error is not None
+            and not between_steps
+            and samples >= max(MIN_ERROR_SAMPLES, self._last_check * ERROR_CHECK_GROWTH)
+        )
 
     def most(self, samples: int) -> int:
-        """Samples that may follow those at one go: at most up to the next look."""
+        """The number of samples to render up to before the next estimate of the error, after ``samples``."""
         return self.spp if not self.step else min(self.spp, (samples // self.step + 1) * self.step)
 
     def share(self, samples: float, seconds: float, error: float = math.inf) -> float:
         """Progress, 0 to 1, by samples, time or error, whichever is nearest its end; the samples for an error grow with
         its inverse square. error : as of `reason`."""
-        timed = seconds / self.seconds if self.seconds else 0.0
-        settled = (self.error / error) ** 2 if self.error is not None and error > 0 else 0.0
-        return min(1.0, max(samples / self.spp, timed, settled))
+        by_time = seconds / self.seconds if self.seconds else 0.0
+        by_error = (self.error / error) ** 2 if self.error is not None and error > 0 else 0.0
+        return min(1.0, max(samples / self.spp, by_time, by_error))
 
     def reason(self, samples: int, seconds: float, error: float | None = None) -> str:
         """Why to stop after ``samples`` per pixel and ``seconds``: ``spp``, ``time`` or ``error``; empty: go on.
 
-        error : the `bound` of the relative error with these samples; None where `looks` does not ask for it.
+        error : the `bound` of the relative error with these samples; None where `needs_error` is false.
         """
         if samples >= self.spp:
             return "spp"
         if self.seconds is not None and seconds >= self.seconds:
             return "time"
-        if self.error is not None and error is not None and samples >= FIRST_LOOK:
-            self._looked = samples
+        if self.error is not None and error is not None and samples >= MIN_ERROR_SAMPLES:
+            self._last_check = samples
             if error <= self.error:
                 return "error"
         return ""
 
 
 def stop_of(spp: Any, time: Any, error: Any, quality: Any = None, tolerance: float = 1.0) -> Stop:
-    """The rules that values of these options mean; a ``quality`` decides what the others leave open. tolerance : factor
-    on its limit of noise.
+    """The rules by the values of these options; without an ``error``, that of a ``quality`` times ``tolerance``.
 
     Raises ViewerError for a value out of range.
     """
     spp, time, error, quality = check("spp", spp), check("time", time), check("error", error), check("quality", quality)
     step = 0
     if quality is not None and error is None:
-        error, step = QUALITIES[quality][0] * tolerance, FIRST_LOOK
+        error, step = QUALITIES[quality][0] * tolerance, MIN_ERROR_SAMPLES
     return Stop(most_samples(spp, time, error, quality), time, error, step)
 
 
 # -- the convergence of a film's mean, measured ------------------------------------------------------------------------
 
-FIRST = 4  # samples of the first stored half: earlier ones add little
-RECENT = 0.6  # weight of a difference relative to the next: later ones predict better
-EARLIER = 0.35  # share of the earlier measurements in a measured variance
+FIRST_HALF = 4  # samples of the first stored half: earlier ones say little
+RECENT_WEIGHT = 0.6  # weight of a difference relative to the next: later ones predict better
+EARLIER_SHARE = 0.35  # share of the earlier measurements in a measured variance
 RATES = (0.5, 0.25)  # ratio V(n) / V(n / 2): independent samples, stratified ones
-FASTEST = 0.125  # the same by Owen, for smooth integrands
-ConvergenceHistory = tuple[
-    dict[int, float], dict[int, float], dict[int, float]
-]  # three fields of `Halves`: differences, variances, relative_std_errors
-STEPS = 2  # levels between the two differences of a rate: a single ratio is noisy
+MIN_RATE = 0.125  # the same by Owen, for smooth integrands
+# The fields differences, variances and relative_std_errors of `Halves`.
+ConvergenceHistory = tuple[dict[int, float], dict[int, float], dict[int, float]]
+RATE_LEVELS = 2  # between the two differences that a rate is estimated from: that of neighbours is noisy
 
 
 @dataclass
@@ -138,19 +141,20 @@ class Halves:
         return dict(self.differences), dict(self.variances), dict(self.relative_std_errors)
 
 
-def last_of(relative_std_errors: Mapping[int, float]) -> float:
-    """The value at the most samples; 0 for none."""
+def latest(relative_std_errors: Mapping[int, float]) -> float:
+    """The value of the highest level; 0 for none."""
     return relative_std_errors[max(relative_std_errors)] if relative_std_errors else 0.0
 
 
 def is_half(samples: int) -> bool:
     """Whether the sums at ``samples`` are stored, as the first half of twice as many."""
-    return samples >= FIRST and samples & (samples - 1) == 0
+    return samples >= FIRST_HALF and samples & (samples - 1) == 0
 
 
-def ends(before: int, samples: int) -> list[int]:
-    """Sample counts at which to stop between ``before`` and ``samples``, the last of them."""
-    powers = [1 << k for k in range(FIRST.bit_length() - 1, samples.bit_length())]
+def round_ends(before: int, samples: int) -> list[int]:
+    """The sample counts at which rounds from ``before`` to ``samples`` end: powers of two, whose sums are stored, and
+    ``samples``."""
+    powers = [1 << k for k in range(FIRST_HALF.bit_length() - 1, samples.bit_length())]
     return [*(power for power in powers if before < power < samples), samples]
 
 
@@ -169,11 +173,13 @@ def variance_of_mean(
     rates = np.array(RATES)
     decreases = rates ** (levels[:, None] - 1) * (1.0 - rates)  # fractions of V(1): its decrease down to this level
     sigma = spread * samples
-    inside = (1.0 - rates ** math.log2(samples)) * samples / (samples - 1)  # share in the variance within the samples
-    weights = RECENT ** (levels[-1] - levels) / np.maximum(measured, 1e-6 * sigma * 0.25**levels)
-    matrix = np.vstack([decreases * weights[:, None], inside / sigma])
+    sample_share = (
+        (1.0 - rates ** math.log2(samples)) * samples / (samples - 1)
+    )  # of each part of V(1) in the spread of the samples
+    weights = RECENT_WEIGHT ** (levels[-1] - levels) / np.maximum(measured, 1e-6 * sigma * 0.25**levels)
+    matrix = np.vstack([decreases * weights[:, None], sample_share / sigma])
     target = np.append(measured * weights, 1.0)
-    a, b = _not_negative(matrix, target)
+    a, b = _non_negative_least_squares(matrix, target)
 
     def fitted(k: float) -> float:
         return float(a * rates[0] ** k + b * rates[1] ** k)
@@ -181,8 +187,8 @@ def variance_of_mean(
     last, correction = int(levels[-1]), 1.0
     if fitted(last) > 0 and (variances or {}).get(last, 0.0) > 0:
         correction = _measured_ratio(variances or {}, fitted, last)
-    elif fitted(last) > 0 and last - STEPS in levels:
-        correction = math.sqrt(_by_last(differences, last) / fitted(last))
+    elif fitted(last) > 0 and last - RATE_LEVELS in levels:
+        correction = math.sqrt(_variance_by_rate(differences, last) / fitted(last))
 
     def variance_of_power(k: float) -> float:
         return correction * fitted(k)
@@ -192,42 +198,44 @@ def variance_of_mean(
 
 def _measured_ratio(variances: Mapping[int, float], fitted: Callable[[float], float], last: int) -> float:
     """Ratio of the measured to the fitted variances up to 2^last samples: a geometric mean in which each measurement
-    leaves the earlier ones the share `EARLIER`."""
+    leaves the earlier ones the share `EARLIER_SHARE`."""
     mean_log = 0.0
     for index, level in enumerate(sorted(level for level in variances if level <= last and variances[level] > 0)):
         log_ratio = math.log(variances[level] / fitted(level))
-        mean_log = log_ratio if index == 0 else (1 - EARLIER) * log_ratio + EARLIER * mean_log
+        mean_log = log_ratio if index == 0 else (1 - EARLIER_SHARE) * log_ratio + EARLIER_SHARE * mean_log
     return math.exp(mean_log)
 
 
-def _by_last(differences: Mapping[int, float], level: int) -> float:
-    """V at 2^level samples from the last difference and the rate of decrease of the last ones."""
-    before = differences[level - STEPS]
-    rate = (differences[level] / before) ** (1 / STEPS) if before > 0 else RATES[0]
-    rate = min(max(rate, FASTEST), RATES[0])
+def _variance_by_rate(differences: Mapping[int, float], level: int) -> float:
+    """V at 2^level samples, from the last difference and the rate at which the last ones have decreased."""
+    earlier = differences[level - RATE_LEVELS]
+    rate = (differences[level] / earlier) ** (1 / RATE_LEVELS) if earlier > 0 else RATES[0]
+    rate = min(max(rate, MIN_RATE), RATES[0])
     return differences[level] / 4 * rate / (1 - rate)
 
 
 def _variance_at(variance_of_power: Callable[[float], float], samples: int) -> float:
-    """The variance V at any sample count: a net of the largest power of two p, and m more. All parts of the next p
-    points are alike, so the covariance of the two means is that of the halves of 2 p, 2 V(2 p) - V(p)."""
+    """V at any sample count, of a net of the largest power of two p and m more points. variance_of_power : V at 2^k.
+
+    All parts of the next p points are alike, so the covariance of both means is that of the halves of 2 p points,
+    2 V(2 p) - V(p).
+    """
     k = samples.bit_length() - 1
     p, m = 1 << k, samples - (1 << k)
     if m == 0:
         return variance_of_power(k)
-    first, of_double = variance_of_power(k), variance_of_power(k + 1)
-    of_remainder = _variance_at(variance_of_power, m)
-    return max((p * p * first + m * m * of_remainder + 2 * p * m * (2.0 * of_double - first)) / samples**2, of_double)
+    v_p, v_2p, v_m = variance_of_power(k), variance_of_power(k + 1), _variance_at(variance_of_power, m)
+    return max((p * p * v_p + m * m * v_m + 2 * p * m * (2.0 * v_2p - v_p)) / samples**2, v_2p)
 
 
-def _not_negative(matrix: NDArray[np.float64], target: NDArray[np.float64]) -> tuple[float, float]:
-    """Non-negative least squares in two unknowns."""
-    both = np.linalg.lstsq(matrix, target, rcond=None)[0]
-    if (both >= 0).all():
-        return float(both[0]), float(both[1])
+def _non_negative_least_squares(matrix: NDArray[np.float64], target: NDArray[np.float64]) -> tuple[float, float]:
+    """The non-negative least squares solution of two unknowns."""
+    solution = np.linalg.lstsq(matrix, target, rcond=None)[0]
+    if (solution >= 0).all():
+        return float(solution[0]), float(solution[1])
     single = np.maximum(matrix.T @ target, 0.0) / np.einsum("ij,ij->j", matrix, matrix)
-    first, second = (float(np.sum((matrix[:, k] * single[k] - target) ** 2)) for k in (0, 1))
-    return (float(single[0]), 0.0) if first <= second else (0.0, float(single[1]))
+    residuals = [float(np.sum((matrix[:, k] * single[k] - target) ** 2)) for k in (0, 1)]
+    return (float(single[0]), 0.0) if residuals[0] <= residuals[1] else (0.0, float(single[1]))
 
 
 @dataclass(frozen=True)
@@ -235,13 +243,13 @@ class SampleBudget:
     """The sample counts granted to pixels; see `raystream.film.adaptive`.
 
     granted : (H, W) float32, samples per pixel in the end.
-    apart   : (H, W) float32, luminance difference of the means of the halves of the first half.
+    half_difference : (H, W) float32, luminance difference of the means of the two halves of the first half.
     error   : the estimated relative error at the last decision.
     efficiency, relative_std_error : as of `raystream.film.film.Film`, at the last decision.
     """
 
     granted: NDArray[np.float32]
-    apart: NDArray[np.float32]
+    half_difference: NDArray[np.float32]
     error: float = math.inf
     efficiency: float = 1.0
     relative_std_error: float = 0.0
@@ -262,8 +270,8 @@ class SampleBudget:
 
 EDGE = 8  # pixels along a block's edge: larger blocks are less often smooth, smaller minima are biased low by noise
 INDEPENDENT = 0.25  # V by the squared difference of the halves for independent samples: the upper limit of all nets
-SMOOTH = 0.35  # the largest ratio that counts as smooth
-POWERS = np.linspace(1.0, 3.0, 65)  # exponents a, from independent samples to Owen's rate of smooth integrands
+MAX_SMOOTH_RATIO = 0.35  # the largest ratio that counts as smooth
+EXPONENTS = np.linspace(1.0, 3.0, 65)  # exponents a, from independent samples to Owen's rate of smooth integrands
 
 
 def blocks(values: NDArray[np.floating]) -> NDArray[np.float64]:
@@ -275,17 +283,19 @@ def blocks(values: NDArray[np.floating]) -> NDArray[np.float64]:
 
 
 def block_sums(
-    mean: NDArray[np.floating], apart: NDArray[np.floating], of: NDArray[np.bool_] | None = None
+    mean: NDArray[np.floating], half_difference: NDArray[np.floating], mask: NDArray[np.bool_] | None = None
 ) -> NDArray[np.float64]:
-    """(rows, columns, 5) sums over blocks of `EDGE` x `EDGE` pixels: apart^2; squared differences of ``mean`` and of
-    ``apart`` between horizontal neighbours; the same between vertical neighbours. Pairs lie within a block.
+    """(rows, columns, 5) sums over blocks of `EDGE` x `EDGE` pixels: half_difference^2; squared differences of
+    ``mean`` and of ``half_difference`` between horizontal neighbours; the same between vertical neighbours. Pairs lie
+    within a block.
 
-    mean, apart : (H, W), X and d. of : (H, W) mask of pixels, by default all. The twin of ``shaders/film/error.glsl``.
+    mean, half_difference : (H, W), X and d. mask : (H, W) of pixels, by default all. The twin of
+    ``shaders/film/error.glsl``.
     """
     height, width = mean.shape
-    room = (0, -height % EDGE), (0, -width % EDGE)
-    x, d = (np.pad(values.astype(np.float64), room) for values in (mean, apart))
-    mask = np.pad(np.ones(mean.shape, bool) if of is None else of, room)
+    padding = (0, -height % EDGE), (0, -width % EDGE)
+    x, d = (np.pad(values.astype(np.float64), padding) for values in (mean, half_difference))
+    mask = np.pad(np.ones(mean.shape, bool) if mask is None else mask, padding)
     shape = x.shape[0] // EDGE, EDGE, x.shape[1] // EDGE, EDGE
     x, d, mask = (values.reshape(shape) for values in (x, d, mask))
     sums = [np.where(mask, d * d, 0.0).sum(axis=(1, 3))]
@@ -303,8 +313,8 @@ def ratios(sums: NDArray[np.float64]) -> NDArray[np.float64]:
         np.divide(sums[..., k], sums[..., k + 1], out=np.full(sums.shape[:-1], np.inf), where=sums[..., k + 1] > 0)
         for k in (1, 3)
     )
-    least = np.minimum(horizontal, vertical)
-    return np.where(least <= SMOOTH, least, np.nan)
+    ratio = np.minimum(horizontal, vertical)
+    return np.where(ratio <= MAX_SMOOTH_RATIO, ratio, np.nan)
 
 
 def ratios_by_spread(squares: NDArray[np.float64], spreads: NDArray[np.float64], samples: int) -> NDArray[np.float64]:
@@ -312,12 +322,13 @@ def ratios_by_spread(squares: NDArray[np.float64], spreads: NDArray[np.float64],
 
     squares : (...) sums of the squared differences. spreads : (...) of s^2 / n, the same pixels'. samples : n, above 4.
     """
-    fallen = 2.0**POWERS - 1.0
-    logs = np.log(fallen) - (POWERS - 1.0) * math.log(samples)  # of E[d^2] / (4 s^2 / n), which falls with a
+    logs = np.log(2.0**EXPONENTS - 1.0) - (EXPONENTS - 1.0) * math.log(
+        samples
+    )  # of E[d^2] / (4 s^2 / n), which falls with a
     valid = (squares > 0) & (spreads > 0)
     log_ratios = np.log(np.where(valid, squares, 1.0)) - np.log(np.where(valid, 4.0 * spreads, 1.0))
-    powers = np.interp(-log_ratios, -logs, POWERS)
-    factors: NDArray[np.float64] = np.where(valid, INDEPENDENT / (2.0**powers - 1.0), INDEPENDENT)
+    exponents = np.interp(-log_ratios, -logs, EXPONENTS)
+    factors: NDArray[np.float64] = np.where(valid, INDEPENDENT / (2.0**exponents - 1.0), INDEPENDENT)
     return factors
 
 
@@ -332,9 +343,9 @@ def neighbour_variances(
     total = differences[level]
     if total <= 0:
         return np.zeros(sums.shape[:-1])
-    far = min(variance_of_mean(float(np.sum(spreads)) / pixels, 1 << level, differences) / total, INDEPENDENT)
+    rate_ratio = min(variance_of_mean(float(np.sum(spreads)) / pixels, 1 << level, differences) / total, INDEPENDENT)
     measured = ratios(sums)
-    rough = np.sqrt(far * ratios_by_spread(sums[..., 0], spreads, 1 << level))
+    rough = np.sqrt(rate_ratio * ratios_by_spread(sums[..., 0], spreads, 1 << level))
     variances: NDArray[np.float64] = np.where(np.isnan(measured), rough, measured) * sums[..., 0]
     return variances
 

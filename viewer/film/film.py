@@ -14,7 +14,7 @@ from raystream.film.error import (
     block_sums,
     blocks,
     is_half,
-    last_of,
+    latest,
     neighbour_variances,
     relative_std_error,
     variance_of_mean,
@@ -223,7 +223,7 @@ class Film:
         return (
             self.sample_budget.relative_std_error
             if self.sample_budget is not None
-            else last_of(self.convergence_history()[2])
+            else latest(self.convergence_history()[2])
         )
 
     def _window(self, shape: tuple[int, ...], x: int, y: int, trailing: tuple[int, ...] = ()) -> tuple[slice, slice]:

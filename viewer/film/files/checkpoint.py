@@ -40,41 +40,38 @@ from raystream.film.film import Film
 from raystream.options.table import OPTIONS
 from raystream.programs import PICTURES
 
-EVERY = 60.0  # seconds between states of a long render
-PAUSE = 10.0  # times the duration of saving, at least, until the next state
-SOON = 2.0  # seconds that a state may take where the system asks the process to end
+STATE_INTERVAL = 60.0  # seconds between states of a long render
+MIN_INTERVAL_RATIO = 10.0  # of that interval to the seconds that saving takes
+MAX_TERMINATION_SECONDS = 2.0  # that saving may take after SIGTERM
 PIXELS_PER_SECOND = 2e6  # approximate speed of saving, with a slow disk
-MOST_SAMPLES = 65536
+MAX_SAMPLES = 65536
 SETTING, CHECK, ADAPTIVE = "film.setting.", "film.check", "film.adaptive"
-HISTORY = {
-    "differences": "differences",
-    "variances": "variances",
-    "doubts": "relative_std_errors",
-}  # attribute: of halves
+# Attribute of the file -> field of `Halves`.
+HISTORY = {"differences": "differences", "variances": "variances", "doubts": "relative_std_errors"}
 HALF = ("sum", "count")  # arrays of the film's halves
-BUDGET = ("granted", "apart")  # arrays of the sample budget; its numbers are the attribute film.adaptive
+BUDGET = {"granted": "granted", "apart": "half_difference"}  # layer -> array of the sample budget
 DRIVER = "driver"  # attribute: OpenGL renderer and version of the samples, or several of them
 CONTENT = "content"  # setting: a fingerprint of the scene
 _PLAIN = frozenset({bool, int, float, type(None)})
 _VALUES = "value %s;"
-_LARGE = 1 << 16  # bytes of an array from which on it is not copied
-_MANY = 1 << 12  # records that are fed by columns
+_MIN_UNCOPIED_BYTES = 1 << 16  # of an array that is hashed without a copy
+_MIN_COLUMN_ROWS = 1 << 12  # records from which on they are hashed by columns
 SHAPES = {"sum": 3, "compensation": 3, "square": 1, "count": 1}  # components of the film's arrays
 
 
 def film_layers(film: Film, prefix: str = "film") -> dict[str, NDArray[np.float32]]:
-    """The film's arrays as layers of an EXR or NPZ, under ``prefix``; several films have several
-    (``film.bounce.0``)."""
+    """The film's arrays as layers of an EXR or NPZ, named ``prefix`` and a field; each of several films in a file has
+    its own prefix, as ``film.bounce.0``."""
     layers = {f"{prefix}.{name}": array for name, array in film.arrays.items()}
     if film.halves is not None:
         layers |= {f"{prefix}.half.{name}": getattr(film.halves, name) for name in HALF}
     if film.sample_budget is not None:
-        layers |= {f"{prefix}.{name}": getattr(film.sample_budget, name) for name in BUDGET}
+        layers |= {f"{prefix}.{name}": getattr(film.sample_budget, field) for name, field in BUDGET.items()}
     return layers
 
 
 def film_metadata(film: Film, settings: Mapping[str, Any], prefix: str = "film") -> dict[str, str]:
-    """Attributes for `resume`: the settings of the samples, and the digest of the film."""
+    """Attributes of a file for `resume`: the settings of the samples, the convergence history and the film's digest."""
     attributes = {f"{SETTING}{key}": str(value) for key, value in settings.items()}
     if film.halves is not None:
         for name, field in HISTORY.items():
@@ -106,7 +103,7 @@ def resume(
         raise ViewerError(where, f"is {width} x {height} pixels, not {size[0]} x {size[1]}", f"--size {width}x{height}")
     before = {key.removeprefix(SETTING): value for key, value in header.items() if key.startswith(SETTING)}
     for key in dict.fromkeys([*settings, *before]):
-        if key not in settings and not _serves(key, str(settings.get("program", ""))):
+        if key not in settings and not _matters_to(key, str(settings.get("program", ""))):
             continue
         old, new = before.get(key, "none"), str(settings.get(key, "none"))
         if old != new and key == CONTENT:
@@ -115,11 +112,11 @@ def resume(
             )
         if old != new:
             option = OPTIONS.get(key)
-            back = (
+            remedy = (
                 f"give {option.flag} {old}" if option is not None and old not in ("None", "none") else "change it back"
             )
             fault = f"was rendered with {key.replace('_', ' ')} {_short(old)}, not {_short(new)}"
-            raise ViewerError(where, fault, f"start a new render, or {back}")
+            raise ViewerError(where, fault, f"start a new render, or {remedy}")
     halves = [f"{prefix}.half.{name}" for name in HALF]
     halves = halves if head.channels.keys() >= set(halves) else []
     budget = [f"{prefix}.{name}" for name in BUDGET]
@@ -129,20 +126,21 @@ def resume(
     film = Film(width, height)
     film.drivers = header.get(DRIVER, "")
     for name, components in SHAPES.items():
-        parts = [channels[f"{prefix}.{name}{suffix}"] for suffix in _suffixes(components)]
-        film.arrays[name][...] = np.stack(parts, axis=-1) if components > 1 else parts[0]
+        planes = [channels[f"{prefix}.{name}{suffix}"] for suffix in _suffixes(components)]
+        film.arrays[name][...] = np.stack(planes, axis=-1) if components > 1 else planes[0]
     if halves:
         history = (_levels(header.get(f"{prefix}.{name}", "")) for name in HISTORY)
         film.halves = Halves(channels[halves[0]], channels[halves[1]], *history)
     if budget:
         film.sample_budget = SampleBudget(channels[budget[0]], channels[budget[1]], *numbers)
-    if header.get(CHECK.replace("film", prefix, 1)) != _digest(film) or not _sound(film):
+    if header.get(CHECK.replace("film", prefix, 1)) != _digest(film) or not _is_valid(film):
         raise ViewerError(where, "is damaged: the film does not match its digest", "start a new render")
     return film
 
 
-def _serves(key: str, program: str) -> bool:
-    """Whether a setting that a file tells of serves that program: files have told of others, too."""
+def _matters_to(key: str, program: str) -> bool:
+    """Whether a setting in a file can affect the program's samples: older files have settings of other programs,
+    too."""
     return key not in OPTIONS or program not in PICTURES or PICTURES[program].uses(key)
 
 
@@ -153,14 +151,14 @@ def fingerprint(*parts: Any) -> str:
     count. Raises TypeError for anything else.
     """
     digest = hashlib.blake2b(digest_size=8)
-    _feed(digest.update, parts)
+    _update_digest(digest.update, parts)
     return digest.hexdigest()
 
 
 class Checkpoint:
-    """Saves the state of a long render every minute beside its picture, whole or not at all.
+    """Saves the state of a long render every minute to a file beside its picture, completely or not at all.
 
-    A state is ``<name>.state.exr``, numbered where another render has left one. It is deleted once the picture is
+    The file is ``<name>.state.exr``, numbered where another render has left one. It is deleted once the picture is
     complete, as is the state that the render was resumed from.
     """
 
@@ -169,18 +167,18 @@ class Checkpoint:
         path: str | os.PathLike[str],
         settings: Mapping[str, Any],
         metadata: Mapping[str, str] | None = None,
-        every: float = EVERY,
+        every: float = STATE_INTERVAL,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """every: seconds between two states. clock: seconds since any moment."""
+        """every : seconds between two states. clock : seconds from any origin."""
         self.target = Path(path)
         self.settings, self.metadata = dict(settings), dict(metadata or {})
         self.every, self.clock = every, clock
-        self.saved = 0  # states written
+        self.saved = 0  # number of states written
         self.samples = 0  # of every pixel in the last state; on average where some have none
         self.used = False  # the render was resumed from a state of its own picture
         self._path: Path | None = None
-        self._last, self._took = clock(), 0.0
+        self._last_save, self._save_seconds = clock(), 0.0
 
     @property
     def path(self) -> Path:
@@ -188,21 +186,21 @@ class Checkpoint:
         return self._path or free_state(self.target)
 
     def find(self, size: tuple[int, int], pictures: bool = True) -> tuple[Path | None, int, list[str]]:
-        """The state of a render of ``size`` (width, height) with the most samples, or None; its samples; and the
-        reasons against others.
+        """The path of the state with the most samples of a render of ``size`` (width, height), or None; its samples;
+        and the reasons why other states do not fit.
 
-        pictures : accept the picture itself, too, as an EXR with a film.
+        pictures : the picture itself counts, too, where it is an EXR with a film.
         """
         candidates: list[tuple[int, Path]] = []
-        wrong: list[str] = []
+        reasons: list[str] = []
         picture_exists = self.target.suffix.lower() == ".exr" and self.target.is_file()
         for path in [*existing_states(self.target), *([self.target] if pictures and picture_exists else [])]:
             try:
                 candidates.append((int(resume(path, size, self.settings).count.mean()), path))
             except ViewerError as error:
-                wrong.append(str(error))
+                reasons.append(str(error))
         samples, best = max(candidates, key=lambda candidate: candidate[0], default=(0, None))
-        return best, samples, wrong
+        return best, samples, reasons
 
     def use(self, path: str | os.PathLike[str]) -> None:
         """Resume the render from that file. A state of the same picture is overwritten from now on, and deleted with
@@ -213,21 +211,21 @@ class Checkpoint:
                 self._path, self.used = state, True
 
     def due(self) -> bool:
-        """Whether it is time to save; else the film is not worth a read-back."""
-        return self.clock() - self._last >= max(self.every, PAUSE * self._took)
+        """Whether it is time to save a state."""
+        return self.clock() - self._last_save >= max(self.every, MIN_INTERVAL_RATIO * self._save_seconds)
 
     def worth(self, size: tuple[int, int], stop: BaseException | None = None) -> bool:
-        """Whether saving a film of ``size`` (width, height) takes less time than was spent since the last state, so
-        that an interruption ends soon. stop : the interruption; after SIGTERM, unlike Ctrl-C, a process is killed that
-        does not end within `SOON`."""
-        seconds = max(self._took, size[0] * size[1] / PIXELS_PER_SECOND)
-        if isinstance(stop, Terminated) and seconds > SOON:
+        """Whether an interrupted render of ``size`` (width, height) should save: where that takes less time than
+        rendering has taken since the last state. stop : the interruption; after SIGTERM, unlike Ctrl-C, the process
+        has to end within `MAX_TERMINATION_SECONDS`."""
+        seconds = max(self._save_seconds, size[0] * size[1] / PIXELS_PER_SECOND)
+        if isinstance(stop, Terminated) and seconds > MAX_TERMINATION_SECONDS:
             return False
-        return self.clock() - self._last >= seconds
+        return self.clock() - self._last_save >= seconds
 
     def save(self, film: Film, layers: Mapping[str, NDArray] | None = None) -> None:
-        """Save now. Raises ViewerError where the file cannot be written; the old state then stays."""
-        samples, began = int(film.count.min()), self.clock()
+        """Save a state now. Raises ViewerError where the file cannot be written; the old state then stays."""
+        samples, start = int(film.count.min()), self.clock()
         if self._path is None:
             self._path = free_state(self.target)
         save(
@@ -237,8 +235,8 @@ class Checkpoint:
             layers,
             {**self.metadata, "samples": str(samples), "stopped by": "nothing yet"},
         )
-        self._last, self.saved, self.samples = self.clock(), self.saved + 1, samples or int(film.count.mean())
-        self._took = self._last - began
+        self._last_save, self.saved, self.samples = self.clock(), self.saved + 1, samples or int(film.count.mean())
+        self._save_seconds = self._last_save - start
 
     def finish(self) -> None:
         """Delete the states of this render, whose picture is now saved. Unused ones stay."""
@@ -253,8 +251,8 @@ def save(
     layers: Mapping[str, NDArray] | None = None,
     metadata: Mapping[str, str] | None = None,
 ) -> None:
-    """Write a picture with its film for `resume`, in haste: noise packs badly. Raises ViewerError as `image.save`
-    does."""
+    """Write a picture with its film for `resume`, uncompressed: noise compresses badly. Raises ViewerError as
+    `image.save` does."""
     all_layers = {**(layers or {}), **film_layers(film)}
     image.save_unpacked(path, film.mean(), all_layers, {**(metadata or {}), **film_metadata(film, settings)})
 
@@ -264,10 +262,10 @@ def _suffixes(components: int) -> Sequence[str]:
 
 
 def _levels(text: str) -> dict[int, float]:
-    """Inverse of `film_metadata`; empty for a damaged text, which fails the digest."""
+    """The values by level of an attribute of `film_metadata`; empty for a damaged text, which fails the digest."""
     values = {}
-    for part in text.split():
-        level, _, value = part.partition(":")
+    for entry in text.split():
+        level, _, value = entry.partition(":")
         try:
             values[int(level)] = float(value)
         except ValueError:
@@ -278,37 +276,38 @@ def _levels(text: str) -> dict[int, float]:
 def _numbers(text: str) -> list[float]:
     """The numbers of a sample budget; empty for a damaged text, which fails the digest."""
     try:
-        numbers = [float(part) for part in text.split()]
+        numbers = [float(number) for number in text.split()]
     except ValueError:
         return []
     return numbers if len(numbers) in (2, 3) else []  # older files have no standard error
 
 
 def _digest(film: Film) -> str:
+    """The `fingerprint` of all that a file keeps of a film."""
     arrays: list[Any] = [film.arrays[name] for name in SHAPES]
     halves = film.halves
     if halves is not None:  # older files have none
         arrays += [halves.sum, halves.count, sorted(halves.differences.items())]
         arrays += [sorted(levels.items()) for levels in (halves.variances, halves.relative_std_errors) if levels]
     if (budget := film.sample_budget) is not None:
-        arrays += [budget.granted, budget.apart, budget.error, budget.efficiency]
+        arrays += [budget.granted, budget.half_difference, budget.error, budget.efficiency]
         arrays += [budget.relative_std_error] if budget.relative_std_error else []
     return fingerprint(arrays)
 
 
-def _sound(film: Film) -> bool:
+def _is_valid(film: Film) -> bool:
+    """Whether all values are finite, and the counts of samples whole numbers in range."""
     count = film.count
-    whole = all(np.isfinite(array).all() for array in film_layers(film).values())
-    return whole and bool((count >= 0).all() and (count <= MOST_SAMPLES).all() and (count == np.floor(count)).all())
+    finite = all(np.isfinite(array).all() for array in film_layers(film).values())
+    return finite and bool((count >= 0).all() and (count <= MAX_SAMPLES).all() and (count == np.floor(count)).all())
 
 
 def _short(text: str) -> str:
     return f"'{text}'" if len(text) <= 40 else f"'{text[:36]} ...'"
 
 
-def _feed(update: Callable[[Any], None], part: Any) -> None:
-    """Feed the content of a part to a digest, with its kind and length, so that different parts give different
-    bytes."""
+def _update_digest(update: Callable[[Any], None], part: Any) -> None:
+    """Pass the content of a value to a digest, with type and length, so that different values give different bytes."""
     kind = type(part)
     if kind in _PLAIN:
         update(f"value {part!s};".encode())
@@ -316,11 +315,11 @@ def _feed(update: Callable[[Any], None], part: Any) -> None:
         update(_heading(part.dtype, part.shape) + part.tobytes())
     elif (record := _record(part.__class__)) is not None:
         name, labels = record
-        pieces = [name]  # fed at once: a scene may have a million instances
+        pieces = [name]  # passed to the digest at once: a scene may have a million instances
         for label, field, added in labels:
             value = getattr(part, field)
             if added and (value is None or (type(value) is tuple and not value)):
-                continue  # as before there was such a field
+                continue  # so that the digest is that from before the field was added
             kind = type(value)
             if kind in _PLAIN:
                 pieces.append(b"%bvalue %b;" % (label, str(value).encode()))
@@ -332,7 +331,7 @@ def _feed(update: Callable[[Any], None], part: Any) -> None:
                 pieces.append((_VALUES * len(value) % value).encode())
             elif kind is np.ndarray:
                 pieces.append(label + _heading(value.dtype, value.shape))
-                if value.nbytes > _LARGE:  # no copy of it
+                if value.nbytes > _MIN_UNCOPIED_BYTES:  # no copy of it
                     update(b"".join(pieces))
                     pieces.clear()
                     update(np.ascontiguousarray(value).data)
@@ -340,7 +339,7 @@ def _feed(update: Callable[[Any], None], part: Any) -> None:
                     pieces.append(value.tobytes())
             else:
                 pieces.append(label)
-                _feed(pieces.append, value)
+                _update_digest(pieces.append, value)
         update(b"".join(pieces))
     elif isinstance(part, (str, bytes)):
         data = part.encode() if isinstance(part, str) else part
@@ -348,15 +347,19 @@ def _feed(update: Callable[[Any], None], part: Any) -> None:
     elif isinstance(part, Mapping):
         update(f"mapping {len(part)};".encode())
         for key, value in part.items():
-            _feed(update, key)
-            _feed(update, value)
+            _update_digest(update, key)
+            _update_digest(update, value)
     elif isinstance(part, (list, tuple)):
         update(f"sequence {len(part)};".encode())
-        if len(part) >= _MANY and len(kinds := set(map(type, part))) == 1 and _record(kind := kinds.pop()) is not None:
-            _feed_columns(update, kind, part)
+        if (
+            len(part) >= _MIN_COLUMN_ROWS
+            and len(kinds := set(map(type, part))) == 1
+            and _record(kind := kinds.pop()) is not None
+        ):
+            _update_digest_by_columns(update, kind, part)
             return
         for value in part:
-            _feed(update, value)
+            _update_digest(update, value)
     elif isinstance(part, Enum):
         update(f"choice {part.name};".encode())
     elif isinstance(part, (bool, int, float, np.generic)):
@@ -365,8 +368,8 @@ def _feed(update: Callable[[Any], None], part: Any) -> None:
         raise TypeError(f"no fingerprint of a {type(part).__name__}")
 
 
-def _feed_columns(update: Callable[[Any], None], kind: type, rows: Sequence[Any]) -> None:
-    """Feed dataclasses of one kind field by field, numbers as an array: to write a hundred thousand lights as text
+def _update_digest_by_columns(update: Callable[[Any], None], kind: type, rows: Sequence[Any]) -> None:
+    """Pass dataclasses of one type to a digest field by field, numbers as arrays: a hundred thousand lights as text
     would take longer than their picture."""
     update(b"columns of %b" % (_record(kind) or (b"",))[0])
     for field in dataclasses.fields(kind):
@@ -374,7 +377,7 @@ def _feed_columns(update: Callable[[Any], None], kind: type, rows: Sequence[Any]
         kinds = set(map(type, column))
         update(field.name.encode())
         if kinds == {float}:
-            _feed(update, np.array(column, np.float64))
+            _update_digest(update, np.array(column, np.float64))
             continue
         if kinds == {str}:
             update(b"sequence %d;" % len(column))
@@ -383,18 +386,18 @@ def _feed_columns(update: Callable[[Any], None], kind: type, rows: Sequence[Any]
         if kinds == {tuple} and len(lengths := set(map(len, column))) == 1:
             parts, (length,) = list(chain.from_iterable(column)), lengths
             if set(map(type, parts)) == {float}:
-                _feed(update, np.array(parts, np.float64).reshape(-1, length))
+                _update_digest(update, np.array(parts, np.float64).reshape(-1, length))
                 continue
             if not length:
                 update(b"sequence %d;" % len(column) + b"sequence 0;" * len(column))
                 continue
-        _feed(update, column)
+        _update_digest(update, column)
 
 
 @cache
 def _record(kind: type) -> tuple[bytes, list[tuple[bytes, str, bool]]] | None:
-    """The name of a dataclass, and of its fields, as they are fed, with whether they were ``added`` to it; None for
-    other types."""
+    """The hashed name of a dataclass, and for each field its hashed name, its name, and whether it was ``added`` later;
+    None for other types."""
     if not dataclasses.is_dataclass(kind):
         return None
     fields = [(f"{field.name};".encode(), field.name, "added" in field.metadata) for field in dataclasses.fields(kind)]

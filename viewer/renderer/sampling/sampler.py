@@ -9,9 +9,9 @@ from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 from raystream.cameras.lens import lens_uniforms
-from raystream.film.adaptive import LEAST, first_decision
+from raystream.film.adaptive import MIN_SAMPLES, first_decision
 from raystream.film.device_film import Buffer, FilmBuffer, FilmError
-from raystream.film.error import ends, is_half
+from raystream.film.error import is_half, round_ends
 from raystream.kernels.records import FILM, PIXEL
 from raystream.lighting.backdrop import WHITE, Tone, tones_uniforms
 from raystream.programs import LEVELS, backdrop_weight, eye_hits, feature_buffers, visibility
@@ -234,7 +234,7 @@ class Sampler:
         before = min(film.samples, samples - 1)
         if film.sample_budget is None:
             last = samples if goal is None else min(samples, first_decision(film.samples))
-            rounds: Iterable[int] = ends(before, last) if before < last else ()
+            rounds: Iterable[int] = round_ends(before, last) if before < last else ()
             if photons and settings.estimate == "progressive":
                 rounds = range(before + 1, samples + 1)
             for end in rounds:
@@ -242,7 +242,7 @@ class Sampler:
                     with self.scene.device.current():
                         film.keep(self._film_error)
                 yield end
-        if goal is None or film.samples < LEAST:
+        if goal is None or film.samples < MIN_SAMPLES:
             return
         while True:
             with self.scene.device.current():

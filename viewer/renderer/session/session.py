@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from raystream.base.interrupts import raise_dropped
 from raystream.film.device_film import Buffer, FilmBuffer, FilmError, PendingError
-from raystream.film.error import NEXT_LOOK, Stop, bound
+from raystream.film.error import ERROR_CHECK_GROWTH, Stop, bound
 from raystream.film.files.checkpoint import Checkpoint
 from raystream.film.film import Film
 from raystream.film.layers import NOISY
@@ -138,7 +138,9 @@ class ProgressEstimate:
 
     def due(self, samples: int, seconds: float, estimated: bool = False) -> bool:
         """Whether it is time to estimate the noise, which costs nothing where it is ``estimated`` already."""
-        return estimated or (seconds >= NOISE_AFTER and samples >= max(2.0, self._estimated_samples * NEXT_LOOK))
+        return estimated or (
+            seconds >= NOISE_AFTER and samples >= max(2.0, self._estimated_samples * ERROR_CHECK_GROWTH)
+        )
 
     def note(self, samples: int, noise: float, relative_std_error: float = 0.0) -> None:
         """The estimated relative error with ``samples``, and its own, relative to it."""
@@ -197,7 +199,7 @@ class Convergence:
         """Whether the picture needs no more samples."""
         if self.film.buffer is None:  # one run is all
             return self.samples >= 1
-        estimated = self.watched or self.stop.looks(self.samples)
+        estimated = self.watched or self.stop.needs_error(self.samples)
         error = bound(self.error, self.film.relative_std_error) if estimated else None
         self.reason = self.stop.reason(self.samples, self.elapsed, error)
         return bool(self.reason)
@@ -247,7 +249,7 @@ class Convergence:
                 with renderer.device.current():
                     buffer.even()
             self.samples = buffer.samples
-            if self.stop.looks(self.samples):
+            if self.stop.needs_error(self.samples):
                 self.error = self.film.error()
         self.converged = self._reached()
 
@@ -271,7 +273,7 @@ class Convergence:
         if not self.complete:
             self.film.release()  # a preview's
         self.samples = frame.samples
-        watched = self.watched or self.stop.looks(self.samples)
+        watched = self.watched or self.stop.needs_error(self.samples)
         self.error = self._film_error() if watched else math.inf
         if estimate is not None and estimate.due(self.samples, self.elapsed, watched):
             estimate.note(self.samples, self.error if watched else self.film.error(), self.film.relative_std_error)
