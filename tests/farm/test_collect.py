@@ -21,7 +21,7 @@ def samples() -> np.ndarray:
 def filled(samples: np.ndarray) -> Film:
     film = Film(samples.shape[2], samples.shape[1])
     for sample in samples:
-        film.keep()
+        film.store_half()
         film.add(sample)
     return film
 

@@ -32,7 +32,7 @@ def filled(samples: int, deviation: np.ndarray, seed: int = 0) -> Film:
     rng, film = np.random.default_rng(seed), Film(*deviation.shape[::-1])
     for number in range(samples):
         if number == samples // 2:
-            film.keep()
+            film.store_half()
         values = 1 + deviation * rng.standard_normal(deviation.shape)
         film.add(np.repeat(values[..., None], 3, axis=-1))
     return film
@@ -199,7 +199,7 @@ def test_an_even_film_forgets_its_account(device) -> None:
     grant_samples(film, 0.03)
     buffer = FilmBuffer(device, SIZE, film)
     assert buffer.error() == film.error() and buffer.film().sample_budget is film.sample_budget
-    buffer.even()
+    buffer.reset_adaptive()
     assert buffer.sample_budget is None and buffer.samples == MIN_SAMPLES and buffer.film().halves is None
     buffer.release()
 
@@ -220,7 +220,7 @@ def test_the_mean_stays_where_it_is() -> None:
 
     everywhere = np.ones((side, side), bool)
     add(everywhere, MIN_SAMPLES // 2)
-    film.keep()
+    film.store_half()
     add(everywhere, MIN_SAMPLES // 2)
     grant_samples(film, goal)
     while True:

@@ -38,11 +38,11 @@ class Narrow(Device):
 def blocks(request, device, monkeypatch) -> Device:
     """A device on which a picture lies in blocks of several shapes."""
     if request.param == "rows":
-        monkeypatch.setattr(buffers, "LARGEST_BLOCK", 10 * SIZE[0] + 3)
+        monkeypatch.setattr(buffers, "MAX_BLOCK_PIXELS", 10 * SIZE[0] + 3)
     elif request.param == "columns":
         return Narrow(device.context)
     elif request.param == "pixels":
-        monkeypatch.setattr(buffers, "LARGEST_BLOCK", 60)
+        monkeypatch.setattr(buffers, "MAX_BLOCK_PIXELS", 60)
         return Narrow(device.context)
     return device
 
@@ -72,7 +72,7 @@ def test_blocks_cover_every_pixel_once(blocks):
     for block in buffer.blocks:
         wide, tall = block.stream.size
         assert wide <= blocks.max_texture and tall <= blocks.max_texture
-        assert wide * tall <= buffers.LARGEST_BLOCK
+        assert wide * tall <= buffers.MAX_BLOCK_PIXELS
         hit[block.y : block.y + tall, block.x : block.x + wide] += 1
     assert (hit == 1).all()
     assert buffer.bytes == 16 * SIZE[0] * SIZE[1]
@@ -82,9 +82,9 @@ def test_blocks_cover_every_pixel_once(blocks):
 def test_the_kinds_of_blocks_are_tested(device, monkeypatch):
     assert len(Buffer(device, PIXEL, SIZE).blocks) == 1
     assert len(Buffer(Narrow(device.context), PIXEL, SIZE).blocks) == 3 * 2
-    monkeypatch.setattr(buffers, "LARGEST_BLOCK", 10 * SIZE[0] + 3)
+    monkeypatch.setattr(buffers, "MAX_BLOCK_PIXELS", 10 * SIZE[0] + 3)
     assert [block.stream.size for block in Buffer(device, PIXEL, SIZE).blocks] == [(53, 10)] * 3 + [(53, 7)]
-    monkeypatch.setattr(buffers, "LARGEST_BLOCK", 7)  # less than a row
+    monkeypatch.setattr(buffers, "MAX_BLOCK_PIXELS", 7)  # less than a row
     assert {block.stream.size[1] for block in Buffer(Narrow(device.context), PIXEL, SIZE).blocks} == {1}
 
 
@@ -214,7 +214,7 @@ def test_a_picture_in_blocks_has_the_bits_of_one_without(device, monkeypatch, ma
     size = (24, 18)
     found = []
     for largest, tile in ((1 << 24, None), (5 * 24, None), (5 * 24, (7, 8)), (1 << 24, (7, 8))):
-        monkeypatch.setattr(buffers, "LARGEST_BLOCK", largest)
+        monkeypatch.setattr(buffers, "MAX_BLOCK_PIXELS", largest)
         film = FilmBuffer(device, size)
         assert len(film.blocks) == (1 if largest > 1000 else 4)
         for samples in (2, 3):

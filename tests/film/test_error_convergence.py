@@ -35,7 +35,7 @@ def filled(values: np.ndarray) -> Film:
     """Of grey samples (n, H, W), with the halves that a render keeps."""
     film, done = Film(*values.shape[:0:-1]), 0
     for end in round_ends(0, len(values)):
-        film.keep()
+        film.store_half()
         for sample in values[done:end]:
             film.add(np.repeat(sample[..., None], 3, axis=-1))
         done = end
@@ -114,8 +114,8 @@ def test_the_device_keeps_the_same_halves(device, samples: int) -> None:
     film, buffer = Film(53, 37), FilmBuffer(device, (53, 37))
     done = 0
     for end in round_ends(0, samples):
-        film.keep()
-        buffer.keep()
+        film.store_half()
+        buffer.store_half()
         for sample in values[done:end]:
             film.add(np.repeat(sample[..., None], 3, axis=-1))
         buffer.write(film.records())

@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from raystream.base.errors import ViewerError
-from raystream.film.tonemap import MIDDLE, block_means, srgb8, stops
+from raystream.film.tonemap import MIDDLE_GREY, block_means, srgb8, stops
 from raystream.renderer.preview.scheduler import METERED
 from raystream.renderer.sampling.picture import Picture
 from raystream.renderer.sequence import Frame, save_frames
@@ -18,7 +18,7 @@ from raystream.stream.machines.counters import Stats
 from raystream.viewport.picture_texture import ADAPTING, AutoExposure
 
 RNG = np.random.default_rng(13)
-PICTURE = (MIDDLE * np.exp(RNG.normal(0, 1, (60, 90, 1))) * [1.2, 1.0, 0.8]).astype(np.float32)
+PICTURE = (MIDDLE_GREY * np.exp(RNG.normal(0, 1, (60, 90, 1))) * [1.2, 1.0, 0.8]).astype(np.float32)
 
 
 def auto(picture) -> float:

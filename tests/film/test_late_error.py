@@ -19,7 +19,7 @@ def test_the_error_of_then(device: Device, samples: int) -> None:
         coming = buffer.begin_error()
         device.context.finish()
         waits = device.waits
-        buffer.brought_to(2 * samples)
+        buffer.set_samples(2 * samples)
         assert coming is not None and coming.ready
         assert buffer.resolve_error(coming) == wanted > 0
         assert buffer.relative_std_error == spread

@@ -59,7 +59,7 @@ def test_metadata_as_specified() -> None:
 @pytest.mark.parametrize("most", [3, 1 << 22])
 def test_coverage_counts_every_sample(monkeypatch, most) -> None:
     """Against counters of each pixel, with pairs merged early and late."""
-    monkeypatch.setattr(mattes, "MOST_PAIRS", most)
+    monkeypatch.setattr(mattes, "MAX_UNMERGED_PAIRS", most)
     random = np.random.default_rng(4)
     pixels, numbers, samples = 40, 9, 30
     seen = random.integers(-1, numbers, (samples, pixels))
@@ -74,7 +74,7 @@ def test_coverage_counts_every_sample(monkeypatch, most) -> None:
         found[pixel][number] = count
     for pixel in range(pixels):
         assert found[pixel] == Counter(seen[:, pixel][seen[:, pixel] >= 0].tolist())
-    ids, counts = mattes.ranked(where, which, times, pixels, 4)
+    ids, counts = mattes.rank_by_count(where, which, times, pixels, 4)
     for pixel in range(pixels):
         order = sorted(found[pixel].items(), key=lambda item: (-item[1], item[0]))[:4]
         assert list(zip(ids[pixel].tolist(), counts[pixel].tolist(), strict=True))[: len(order)] == order
@@ -86,11 +86,11 @@ def test_a_hundred_thousand_ids_stay_apart() -> None:
     bits = np.array([mattes.name_bits(f"object {number}") for number in range(count)], np.uint32)
     counted = mattes.Coverage(count, count)
     counted.add(np.arange(count)[::-1])
-    layer = mattes.layer_of(counted.pairs(), bits, np.ones((200, 500), np.int32))
+    layer = mattes.cryptomatte_layer(counted.pairs(), bits, np.ones((200, 500), np.int32))
     assert layer.shape == (200, 500, 2 * mattes.RANKS)
     assert (layer[..., 0].reshape(-1).view(np.uint32) == bits[::-1]).all() and (layer[..., 1] == 1).all()
     assert not layer[..., 2:].any()
-    assert mattes.clashes(["a", "b", "c"], [1, 2, 1]) == 1
+    assert mattes.clashing_count(["a", "b", "c"], [1, 2, 1]) == 1
     assert np.arange(count).astype(np.float32).astype(np.int64).tolist() == list(range(count))
 
 
@@ -141,7 +141,7 @@ def test_parts_assets_and_classes() -> None:
 def test_long_and_odd_names() -> None:
     one, other = "n" * 10_000, "n" * 9_999 + "m"
     assert mattes.shortened(one) != mattes.shortened(other)
-    assert all(len(mattes.shortened(name).encode()) <= mattes.MOST_BYTES for name in (one, other, "ä" * 5000))
+    assert all(len(mattes.shortened(name).encode()) <= mattes.MAX_NAME_BYTES for name in (one, other, "ä" * 5000))
     assert mattes.shortened(one) == mattes.shortened(one) and mattes.shortened("short") == "short"
     assert mattes.shortened("\ud800x") == "?x"
     assert mattes.unique(["a", "a", "a 2", "a", one, one]) == (
@@ -171,7 +171,7 @@ def test_pixels_of_one_number_and_of_many_are_ranked_alike() -> None:
     for each in seen:
         counted.add(each)
     bits = np.array([mattes.name_bits(f"thing {k}") for k in range(9)], np.uint32)
-    layer = mattes.layer_of(counted.pairs(), bits, np.full((1, width), samples))[0]
+    layer = mattes.cryptomatte_layer(counted.pairs(), bits, np.full((1, width), samples))[0]
     for pixel in range(width):
         counts = {k: int((seen[:, pixel] == k).sum()) for k in range(9)}
         order = sorted((k for k in counts if counts[k]), key=lambda k: (-counts[k], k))[: mattes.RANKS]

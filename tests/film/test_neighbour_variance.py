@@ -151,10 +151,10 @@ def test_the_device_sums_what_neighbours_say(device) -> None:
     film, buffer = Film(*size), FilmBuffer(device, size)
     for number in range(16):
         if number == 8:
-            film.keep()
+            film.store_half()
             buffer.write(film.records())
             buffer.samples = 8
-            buffer.keep()
+            buffer.store_half()
         film.add(rng.random((*size[::-1], 3)) ** 3)
     buffer.write(film.records())
     buffer.samples = 16
@@ -173,10 +173,10 @@ def test_broken_samples_leave_an_error_that_is_a_number(device, size: tuple[int,
     film, buffer, rng = Film(*size), FilmBuffer(device, size), np.random.default_rng(1)
     for number in range(64):
         if number in (4, 8, 16, 32):
-            film.keep()
+            film.store_half()
             buffer.write(film.records())
             buffer.samples = number
-            buffer.keep()
+            buffer.store_half()
         sample = rng.random((*size[::-1], 3))
         sample[0, 0] = (np.nan, np.inf, -np.inf, 1e30)[number % 4]
         film.add(sample)

@@ -278,11 +278,11 @@ def test_a_picture_in_pieces_has_the_same_bits(make, monkeypatch):
 
     renderer = make(room())
     expected = features(renderer)
-    monkeypatch.setattr(buffers, "LARGEST_BLOCK", 4 * SIZE[0])
+    monkeypatch.setattr(buffers, "MAX_BLOCK_PIXELS", 4 * SIZE[0])
     assert features(renderer).tobytes() == expected.tobytes()
     monkeypatch.setattr(sampler, "LARGEST_STREAM", 7 * SIZE[0] - 3)
     assert features(renderer).tobytes() == expected.tobytes()
-    monkeypatch.setattr(buffers, "LARGEST_BLOCK", 1 << 24)
+    monkeypatch.setattr(buffers, "MAX_BLOCK_PIXELS", 1 << 24)
     assert features(renderer).tobytes() == expected.tobytes()
 
 

@@ -47,7 +47,7 @@ def both(device: Any, scene: Any, camera: Camera | None = None, **options: Any) 
     features = GBufferRaster(device, renderer.prepared, renderer.gpu_scene.resources)
     features.draw(camera, drawn.blocks[0].stream)
     if not renderer.prepared.surfaces.blend:
-        drawn.brought_to(1)
+        drawn.set_samples(1)
     for buffer in (drawn, cast):
         for _ in GBufferTracer(renderer).fill(buffer, 1, camera, 1e9, of_motion(renderer.settings), blended="layers"):
             pass

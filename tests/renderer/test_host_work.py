@@ -11,7 +11,7 @@ import pytest
 
 import raystream
 from raystream import Renderer
-from raystream.film.film import Film, single
+from raystream.film.film import Film, set_single_samples
 from raystream.programs import PICTURES
 from raystream.stream.gl.stream import Stream
 
@@ -54,6 +54,6 @@ def test_a_single_sample_is_a_film_s_mean() -> None:
     samples[4, 6, 0] = 2.0**100
     film, out = Film(7, 5), samples.copy()
     film.add(samples)
-    single(out)
+    set_single_samples(out)
     np.testing.assert_array_equal(out.view(np.uint32), film.mean().view(np.uint32))  # zeros have a sign
     assert np.count_nonzero((out == 0).all(axis=-1)) == 5

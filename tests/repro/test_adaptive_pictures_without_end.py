@@ -27,7 +27,7 @@ def test_noise_that_no_neighbours_tell_of_comes_to_an_end() -> None:
 
     everywhere = np.ones(deviation.shape, bool)
     add(everywhere, MIN_SAMPLES // 2)
-    film.keep()
+    film.store_half()
     add(everywhere, MIN_SAMPLES // 2)
     grant_samples(film, GOAL)
     assert film.sample_budget is not None and film.error() > GOAL

@@ -10,7 +10,7 @@ from PIL import Image
 
 import raystream
 from raystream.cli import main as cli
-from raystream.film.tonemap import BLACK, darkness
+from raystream.film.tonemap import BLACK_LUMINANCE, darkness
 from raystream.renderer.sampling.picture import Picture
 from raystream.scene.light import Light
 
@@ -82,7 +82,7 @@ def test_frames_that_fade_are_meant_to(told, capsys, monkeypatch) -> None:
 def test_what_is_nearly_black() -> None:
     picture = np.zeros((10, 10, 3), np.float32)
     assert "sky adds light, a higher --exposure brightens" in darkness(picture)
-    picture[:2] = BLACK / 4
+    picture[:2] = BLACK_LUMINANCE / 4
     assert "--exposure 9 brightens" in darkness(picture) and darkness(picture, 1.9)  # 0.5 / 0.00125 is 400
     assert not darkness(picture, 2.1)
     picture[0, :5] = 1  # a lamp that is seen, in the dark

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,9 +24,9 @@ from raystream.kernels.records import FILM
 from raystream.scene import light
 
 LUMINANCE = light.LUMINANCE.astype(np.float32)
-BRIGHTEST = np.float32(2.0**54)  # of a luminance: 2^16 squares of it still add up
-SHAPES = {"sum": True, "compensation": True, "square": False, "count": False}  # name -> whether it is a colour
-LARGEST_SAMPLE = np.float32(2.0**100)  # larger samples count as infinite
+MAX_LUMINANCE = np.float32(2.0**54)  # 2^16 squares of it have a finite sum
+IS_COLOR = {"sum": True, "compensation": True, "square": False, "count": False}  # field -> whether it has 3 components
+MAX_SAMPLE = np.float32(2.0**100)  # larger samples count as infinite
 
 
 class Film:
@@ -43,9 +44,9 @@ class Film:
     drivers = ""
 
     def __init__(self, width: int, height: int, arrays: Mapping[str, NDArray[np.float32]] | None = None) -> None:
-        """arrays : all four, by name, taken without a copy; by default an empty film."""
+        """arrays : all four, by name, used without a copy; by default zeros."""
         contents = arrays or {
-            name: np.zeros((height, width, 3)[: 2 + wide], np.float32) for name, wide in SHAPES.items()
+            name: np.zeros((height, width, 3)[: 2 + is_color], np.float32) for name, is_color in IS_COLOR.items()
         }
         self.sum, self.compensation = contents["sum"], contents["compensation"]
         self.square, self.count = contents["square"], contents["count"]
@@ -60,7 +61,7 @@ class Film:
     @property
     def arrays(self) -> dict[str, NDArray[np.float32]]:
         """The film's arrays by the names of FILM's fields; no copies."""
-        return {name: getattr(self, name) for name in SHAPES}
+        return {name: getattr(self, name) for name in IS_COLOR}
 
     def add(self, samples: ArrayLike, x: int = 0, y: int = 0) -> None:
         """Add one sample to each pixel of a rectangle: (h, w, 3) linear radiance, its upper left pixel at (x, y).
@@ -68,26 +69,31 @@ class Film:
         A sample that is NaN, infinite or beyond 2^100 counts as black. Raises ValueError when the rectangle leaves the
         film.
         """
-        piece = np.asarray(samples, np.float32)
-        at = self._window(piece.shape, x, y, (3,))
+        radiance = np.asarray(samples, np.float32)
+        window = self._window(radiance.shape, x, y, (3,))
         with np.errstate(invalid="ignore"):
-            broken = ~(np.abs(piece) < LARGEST_SAMPLE).all(axis=-1, keepdims=True)
-        piece = np.where(broken, np.float32(0), piece)
-        count, total = self.count[at], self.sum[at]
+            invalid = ~(np.abs(radiance) < MAX_SAMPLE).all(axis=-1, keepdims=True)
+        radiance = np.where(invalid, np.float32(0), radiance)
+        count, total = self.count[window], self.sum[window]  # views
         if not count.any() and not total.any():  # the first sample: no compensation, no variance
-            total += piece
+            total += radiance
             count += 1
             return
-        light = luminance(piece)
-        before = light - luminance(total) / np.maximum(count, np.float32(1))
-        added = total + piece
-        taken = added - total
-        lost = (total - (added - taken)) + (piece - taken) + self.compensation[at]
-        self.sum[at] = added + lost
-        self.compensation[at] = lost - (self.sum[at] - added)
-        count += 1  # a view
-        after = light - luminance(self.sum[at]) / count
-        self.square[at] += np.where(count > 1, np.maximum(before * after, 0), np.float32(0))
+        light = luminance(radiance)
+        deviation = light - luminance(total) / np.maximum(count, np.float32(1))
+        self._add_compensated(window, radiance, self.compensation[window])
+        count += 1
+        new_deviation = light - luminance(self.sum[window]) / count
+        self.square[window] += np.where(count > 1, np.maximum(deviation * new_deviation, 0), np.float32(0))
+
+    def _add_compensated(self, window: Any, addend: NDArray[np.float32], compensation: NDArray[np.float32]) -> None:
+        """Add to the sum of a window, exactly but for ``compensation`` and the error that remains as the film's."""
+        total = self.sum[window]
+        rounded = total + addend
+        taken = rounded - total
+        error = (total - (rounded - taken)) + (addend - taken) + compensation
+        self.sum[window] = rounded + error
+        self.compensation[window] = error - (self.sum[window] - rounded)
 
     def join(self, other: Film) -> None:
         """Add the samples of another film of the same size: the compensated sums, and the squared deviations by Chan,
@@ -98,16 +104,12 @@ class Film:
         """
         if other.size != self.size:
             raise ValueError(f"a film of {other.size} does not join one of {self.size}")
-        many, more = self.count, other.count
-        apart = luminance(other.mean()) - luminance(self.mean())
-        both = np.where((many > 0) & (more > 0), many * more / np.maximum(many + more, np.float32(1)), np.float32(0))
-        self.square += other.square + apart * apart * both
-        added = self.sum + other.sum
-        taken = added - self.sum
-        lost = (self.sum - (added - taken)) + (other.sum - taken) + (self.compensation + other.compensation)
-        self.sum[...] = added + lost
-        self.compensation[...] = lost - (self.sum - added)
-        self.count += more
+        m, n = self.count, other.count
+        difference = luminance(other.mean()) - luminance(self.mean())
+        weight = np.where((m > 0) & (n > 0), m * n / np.maximum(m + n, np.float32(1)), np.float32(0))
+        self.square += other.square + difference * difference * weight
+        self._add_compensated(..., other.sum, self.compensation + other.compensation)
+        self.count += n
         self.halves = self.sample_budget = None
 
     def part(self, x: int, y: int, width: int, height: int) -> Film:
@@ -121,31 +123,31 @@ class Film:
 
         Raises ValueError when the rectangle leaves the film.
         """
-        at = self._window(records.shape, x, y)
+        window = self._window(records.shape, x, y)
         for name, array in self.arrays.items():
-            array[at] = records[name]
+            array[window] = records[name]
 
     def records(self, x: int = 0, y: int = 0, width: int | None = None, height: int | None = None) -> NDArray:
         """A rectangle (by default the whole film) as (h, w) of ``FILM.dtype``: a machine's initial records.
 
         Raises ValueError when the rectangle leaves the film.
         """
-        wide, tall = width or self.size[0] - x, height or self.size[1] - y
-        at = self._window((tall, wide), x, y)
-        out = np.zeros((tall, wide), FILM.dtype)
+        shape = height or self.size[1] - y, width or self.size[0] - x
+        window = self._window(shape, x, y)
+        out = np.zeros(shape, FILM.dtype)
         for name, array in self.arrays.items():
-            out[name] = array[at]
+            out[name] = array[window]
         return out
 
     def clear(self) -> None:
-        """Forget all samples."""
+        """Discard all samples."""
         for array in self.arrays.values():
             array.fill(0)
         self.halves = self.sample_budget = None
 
-    def keep(self) -> None:
+    def store_half(self) -> None:
         """Store the sums as first halves where every pixel has a power of two of samples, and extend the convergence
-        history. The twin of `raystream.film.device_film.FilmBuffer.keep`."""
+        history. The twin of `raystream.film.device_film.FilmBuffer.store_half`."""
         samples = int(self.count.min()) if self.count.size else 0
         if is_half(samples):
             self.halves = Halves(luminance(self.sum), self.count.copy(), *self.convergence_history())
@@ -157,11 +159,12 @@ class Film:
         first, (differences, variances, relative_std_errors) = self.halves.count, self.halves.history()
         if (first > 0).all() and (self.count == 2 * first).all():
             half, total, level = self.halves.sum, luminance(self.sum), int(self.count.flat[0]).bit_length() - 1
-            apart = half / first - (total - half) / first
-            differences[level] = float(np.mean(apart**2, dtype=np.float64))
-            sums, spreads = block_sums(total / self.count, apart), blocks(self.variance())
-            parts = neighbour_variances(sums, spreads, level, first.size, differences)
-            variances[level], relative_std_errors[level] = float(np.sum(parts)) / first.size, relative_std_error(parts)
+            half_difference = half / first - (total - half) / first
+            differences[level] = float(np.mean(half_difference**2, dtype=np.float64))
+            sums, spreads = block_sums(total / self.count, half_difference), blocks(self.variance())
+            block_variances = neighbour_variances(sums, spreads, level, first.size, differences)
+            variances[level] = float(np.sum(block_variances)) / first.size
+            relative_std_errors[level] = relative_std_error(block_variances)
         return differences, variances, relative_std_errors
 
     def mean(self) -> NDArray[np.float32]:
@@ -180,7 +183,7 @@ class Film:
         return self.mean()
 
     def variance(self) -> NDArray[np.float64]:
-        """(H, W) estimated variance of the mean's luminance, by pixel; inf below two samples.
+        """(H, W): estimated variance of the luminance of each pixel's mean; inf below two samples.
 
         Assumes independent samples: an upper estimate for Sobol points, see `efficiency`.
         """
@@ -210,9 +213,8 @@ class Film:
         if self.count.size and self.count.min() < 2:
             return float("inf")
         samples = int(self.count.min()) if self.count.size else 0
-        spread = float(
-            np.sqrt(variance_of_mean(float(np.mean(self.variance())), samples, *self.convergence_history()[:2]))
-        )
+        independent = float(np.mean(self.variance()))
+        spread = float(np.sqrt(variance_of_mean(independent, samples, *self.convergence_history()[:2])))
         mean = abs(float(np.mean(luminance(self.mean()), dtype=np.float64)))
         if spread == 0:
             return 0.0
@@ -220,38 +222,37 @@ class Film:
 
     def relative_std_error(self) -> float:
         """The relative standard error of `error` itself: see `raystream.film.error`."""
-        return (
-            self.sample_budget.relative_std_error
-            if self.sample_budget is not None
-            else latest(self.convergence_history()[2])
-        )
+        if self.sample_budget is not None:
+            return self.sample_budget.relative_std_error
+        return latest(self.convergence_history()[2])
 
     def _window(self, shape: tuple[int, ...], x: int, y: int, trailing: tuple[int, ...] = ()) -> tuple[slice, slice]:
+        """The (rows, columns) of an array of this shape, (h, w, *trailing), at (x, y). Raises ValueError."""
         height, width = shape[:2]
         if shape[2:] != trailing or x < 0 or y < 0 or x + width > self.size[0] or y + height > self.size[1]:
             raise ValueError(f"samples of shape {shape} at ({x}, {y}) do not fit a film of {self.size}")
         return slice(y, y + height), slice(x, x + width)
 
 
-def single(samples: NDArray[np.float32]) -> None:
-    """Replace samples (h, w, 3), one per pixel, by the `Film.mean` of these alone, in place."""
+def set_single_samples(samples: NDArray[np.float32]) -> None:
+    """Replace samples (h, w, 3) in place by what `Film.mean` is of one such sample in each pixel."""
     np.add(samples, np.float32(0), out=samples)  # negative zero becomes positive
     with np.errstate(invalid="ignore"):
-        if samples.size and not (samples.max() < LARGEST_SAMPLE and samples.min() > -LARGEST_SAMPLE):
-            samples[~(np.abs(samples) < LARGEST_SAMPLE).all(axis=-1)] = 0
+        if samples.size and not (samples.max() < MAX_SAMPLE and samples.min() > -MAX_SAMPLE):
+            samples[~(np.abs(samples) < MAX_SAMPLE).all(axis=-1)] = 0
 
 
-def clamp(samples: ArrayLike, most: float) -> NDArray[np.float32]:
-    """Samples (..., 3) scaled down to a largest component of ``most``; 0: unchanged. The twin of ``film_clamp``."""
+def clamp(samples: ArrayLike, limit: float) -> NDArray[np.float32]:
+    """Samples (..., 3) scaled down to a largest component of ``limit``; 0: unchanged. The twin of ``film_clamp``."""
     values = np.asarray(samples, np.float32)
-    if most <= 0:
+    if limit <= 0:
         return values
-    largest = values.max(axis=-1, keepdims=True)
-    over = largest > most
-    return np.where(over, values * (np.float32(most) / np.where(over, largest, 1)), values).astype(np.float32)
+    maximum = values.max(axis=-1, keepdims=True)
+    exceeds = maximum > limit
+    return np.where(exceeds, values * (np.float32(limit) / np.where(exceeds, maximum, 1)), values).astype(np.float32)
 
 
 def luminance(radiance: NDArray[np.float32]) -> NDArray[np.float32]:
     """(...) float32 of (..., 3) linear sRGB, summed in the shader's order."""
     red, green, blue = (radiance[..., k] * LUMINANCE[k] for k in range(3))
-    return np.clip(red + green + blue, -BRIGHTEST, BRIGHTEST)
+    return np.clip(red + green + blue, -MAX_LUMINANCE, MAX_LUMINANCE)

@@ -15,9 +15,9 @@ from raystream.kernels.light_layers import LIGHT_LAYERS
 
 @dataclass(frozen=True)
 class Layer:
-    """A layer: its quantity per pixel, and the ``background`` value of misses.
+    """A layer: a quantity of each pixel. background : its value where nothing is hit.
 
-    components : suffixes of its channels in a file; one empty suffix for a scalar. stem : their prefix in an EXR, if
+    components : suffixes of its channels in a file; one empty suffix for a scalar. stem : their prefix in an EXR, where
     it is not the name and a point. paths : only programs that trace paths have it.
     """
 
@@ -31,7 +31,7 @@ class Layer:
     paths: bool = False
 
     def empty(self, height: int, width: int) -> NDArray:
-        """(height, width) or (height, width, components) of the background."""
+        """(height, width) or (height, width, components), all of the background's value."""
         shape = (height, width) if len(self.components) == 1 else (height, width, len(self.components))
         return np.full(shape, self.background, self.dtype) if self.background else np.zeros(shape, self.dtype)
 
@@ -40,13 +40,13 @@ XYZ, RGB, UV = ("X", "Y", "Z"), ("R", "G", "B"), ("U", "V")
 PAIRS = tuple(f"{number:02}.{channel}" for number in range(RANKS // 2) for channel in "RGBA")
 
 
-def _number(name: str, meaning: str) -> Layer:
+def _index_layer(name: str, meaning: str) -> Layer:
     description = f"{meaning} at the pixel's centre, named in the attribute '{name} names'; -1 where there is none"
     return Layer(name, description, "number", np.int32, background=-1)
 
 
-# Of a name of `LIGHT_LAYERS`: its parts.
-_WAYS = {
+# Part of a name of `LIGHT_LAYERS` -> what the light paths of the layer have in common.
+_PATH_PARTS = {
     "direct": "of lights and surroundings, over one surface",
     "indirect": "over several surfaces",
     "diffuse": "the first scatters it as Lambert's",
@@ -55,14 +55,14 @@ _WAYS = {
 }
 
 
-def _light(name: str) -> Layer:
-    """A layer of light paths; all of them together are the picture."""
-    parts = [_WAYS[part] for part in name.split("_") if part in _WAYS]
+def _light_path_layer(name: str) -> Layer:
+    """The layer of a name of `LIGHT_LAYERS`; the sum of all is the picture."""
+    parts = [_PATH_PARTS[part] for part in name.split("_") if part in _PATH_PARTS]
     description = f"light {'; '.join(parts) or 'of lights and surroundings, seen themselves'}"
     return Layer(name, description, "linear sRGB", components=RGB, paths=True)
 
 
-def _matte(kind: str, meaning: str) -> Layer:
+def _cryptomatte_layer(kind: str, meaning: str) -> Layer:
     description = f"Cryptomatte of {meaning}: ids and coverages in turn, largest first, over the picture's own samples"
     return Layer(f"crypto_{kind}", description, "id, 1", components=PAIRS, stem=f"Crypto{kind.capitalize()}")
 
@@ -86,10 +86,10 @@ LAYERS = {
         Layer("albedo", "base colour of the surface, linear sRGB; averaged as the normal is", "1", components=RGB),
         Layer("triangle", "triangle number in scene order, -1 where nothing is hit", "number", np.int32, background=-1),
         Layer("instance", "instance number in scene order, -1 where nothing is hit", "number", np.int32, background=-1),
-        _number("object", "number of the object"),
-        _number("material", "number of the material"),
-        _number("class", "number of the semantic class, by glTF's extras"),
-        _number("part", "number of the part, a path of nodes"),
+        _index_layer("object", "number of the object"),
+        _index_layer("material", "number of the material"),
+        _index_layer("class", "number of the semantic class, by glTF's extras"),
+        _index_layer("part", "number of the part, a path of nodes"),
         Layer("uv", "texture coordinates, the first set, at the pixel's centre; v down as in glTF", "1", components=UV),
         Layer("position", "point in the world at the pixel's centre, 0 without a hit", "scene units", components=XYZ),
         Layer(
@@ -98,10 +98,10 @@ LAYERS = {
             "pixels",
             components=XYZ[:2],
         ),
-        _matte("object", "objects"),
-        _matte("material", "materials"),
-        _matte("asset", "the roots' names"),
-        *map(_light, LIGHT_LAYERS),
+        _cryptomatte_layer("object", "objects"),
+        _cryptomatte_layer("material", "materials"),
+        _cryptomatte_layer("asset", "the roots' names"),
+        *map(_light_path_layer, LIGHT_LAYERS),
         Layer(
             "shadow",
             "share of the light of lights and surroundings that something hides from the surface, 0 to 1, by luminance",
@@ -154,16 +154,16 @@ def series(name: str, count: int) -> tuple[str, ...]:
 
 
 def expanded(names: Iterable[str], paths: bool = True) -> tuple[str, ...]:
-    """The layers that words of `WORDS` name, each once. paths : "all" has those of programs that trace paths, too."""
+    """The layers that ``names``, of `WORDS`, stand for, each once. paths : "all" includes those of path tracers."""
     layers: dict[str, None] = {}
     for name in names:
-        chosen = SETS.get(name, (name,))
-        layers |= dict.fromkeys(layer for layer in chosen if paths or name != "all" or not LAYERS[layer].paths)
+        members = SETS.get(name, (name,))
+        layers |= dict.fromkeys(layer for layer in members if paths or name != "all" or not LAYERS[layer].paths)
     return tuple(layers)
 
 
 def channels(name: str) -> tuple[str, ...]:
-    """The channels of a layer in an EXR: its name alone, or with a suffix each; an unknown layer's is its name."""
+    """The names of a layer's channels in an EXR; those of an unknown layer are its name."""
     layer = find(name)
     if layer is None or layer.components == ("",):
         return (name,)
@@ -171,7 +171,7 @@ def channels(name: str) -> tuple[str, ...]:
 
 
 def find(name: str) -> Layer | None:
-    """The declaration of a layer, or of its series; None for another name."""
+    """The layer of that name, or its series; None for an unknown name."""
     if name == NOISY.name:
         return NOISY
     head, dot, suffix = name.rpartition(".")

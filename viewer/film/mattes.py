@@ -14,13 +14,13 @@ from raystream.scene.scene import Scene
 
 # -- which indices a pixel's samples see, and how often: exact counts, ranked for files --------------------------------
 
-MOST_PAIRS = 1 << 22  # that are kept apart before equal ones are counted together
+MAX_UNMERGED_PAIRS = 1 << 22  # before equal ones are counted together
 
 
 class Coverage:
-    """Counts of indices over the samples of a picture's pixels; -1 is none.
+    """Counts how often each pixel's samples have each index; -1 is none.
 
-    Most pixels see one index alone, which is counted in place; all others are pairs of a pixel and an index.
+    Most pixels have a single index, which is counted in an array; all further ones are listed as (pixel, index).
     """
 
     def __init__(self, pixels: int, limit: int) -> None:
@@ -32,22 +32,23 @@ class Coverage:
         self._merged = np.zeros(0, np.int64), np.zeros(0, np.int64)
 
     def add(self, indices: NDArray) -> None:
-        """One sample of every pixel: (pixels,) indices."""
+        """Count a sample of every pixel. indices : (pixels,)."""
         indices = indices.astype(np.int64)
-        fresh = (self._first < 0) & (indices >= 0)
-        np.copyto(self._first, indices, where=fresh)
-        same = (indices == self._first) & (indices >= 0)
-        self._count += same
-        other = np.flatnonzero(~same & (indices >= 0))
-        if other.size:
-            self._others.append(other * self.limit + indices[other])
-            if sum(map(len, self._others)) > MOST_PAIRS:
+        unset = (self._first < 0) & (indices >= 0)
+        np.copyto(self._first, indices, where=unset)
+        is_first = (indices == self._first) & (indices >= 0)
+        self._count += is_first
+        further = np.flatnonzero(~is_first & (indices >= 0))
+        if further.size:
+            self._others.append(further * self.limit + indices[further])
+            if sum(map(len, self._others)) > MAX_UNMERGED_PAIRS:
                 self._merge()
 
     def _merge(self) -> None:
+        """Count equal listed pairs together."""
         keys = np.concatenate([self._merged[0], *self._others])
         counts = np.concatenate([self._merged[1], np.ones(len(keys) - len(self._merged[0]), np.int64)])
-        self._others, self._merged = [], summed(keys, counts)
+        self._others, self._merged = [], sum_by_key(keys, counts)
 
     def pairs(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """Pixels, indices and counts (P,): each pair once."""
@@ -59,33 +60,35 @@ class Coverage:
         return pixels, indices, np.concatenate([self._count[covered].astype(np.int64), counts])
 
 
-def summed(keys: NDArray[np.int64], counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Different keys in order, and the sum of each one's counts."""
+def sum_by_key(keys: NDArray[np.int64], counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The different keys, sorted, and the sum of counts (N,) of each."""
     unique_keys, inverse = np.unique(keys, return_inverse=True)
     return unique_keys, np.bincount(inverse, counts, len(unique_keys)).astype(np.int64)
 
 
-def ranked(
+def rank_by_count(
     pixels: NDArray[np.int64], indices: NDArray[np.int64], counts: NDArray[np.int64], size: int, ranks: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """(size, ranks) each: the most frequent indices of each of ``size`` pixels, -1 for none, and their counts; of
-    equal counts the lower index first."""
+    """(size, ranks) each: the most frequent indices of each of ``size`` pixels, -1 for none, and their counts.
+
+    pixels, indices, counts : (P,) of `Coverage.pairs`. Of equal counts the lower index is first.
+    """
     order = np.lexsort((indices, -counts, pixels))
     pixels, indices, counts = pixels[order], indices[order], counts[order]
-    begins = np.searchsorted(pixels, pixels, side="left")
-    rank = np.arange(len(pixels)) - begins
+    first_rows = np.searchsorted(pixels, pixels, side="left")
+    rank = np.arange(len(pixels)) - first_rows
     within = rank < ranks
-    ranked_indices, times = np.full((size, ranks), -1, np.int64), np.zeros((size, ranks), np.int64)
+    ranked_indices, ranked_counts = np.full((size, ranks), -1, np.int64), np.zeros((size, ranks), np.int64)
     ranked_indices[pixels[within], rank[within]] = indices[within]
-    times[pixels[within], rank[within]] = counts[within]
-    return ranked_indices, times
+    ranked_counts[pixels[within], rank[within]] = counts[within]
+    return ranked_indices, ranked_counts
 
 
 # -- names of a scene's objects, parts, assets, semantic classes and materials, with numbers ---------------------------
-# Every name is told once: the second of two equal ones is followed by " 2". One of more than `MOST_BYTES` is cut,
-# and ends with a checksum of the whole, so that long names stay apart.
+# Labels are unique: the second of two equal names is followed by " 2". One of more than `MAX_NAME_BYTES` is cut, and
+# ends with a checksum of the whole, so that long names differ.
 
-MOST_BYTES = 256  # of a name, UTF-8
+MAX_NAME_BYTES = 256  # of a name, UTF-8
 
 
 class Labels(NamedTuple):
@@ -96,64 +99,65 @@ class Labels(NamedTuple):
 
 
 def objects(scene: Scene) -> Labels:
-    """Objects: a mesh on a node with all its primitives, and each instance of a node's many by itself.
+    """The labels of objects: a node's mesh with all primitives is one, and so is each of several instances on a node.
 
-    Named as the node is, else as the mesh.
+    An object has the name of its node, else of its mesh.
     """
     keys = _object_keys(scene)
-    first = list({key: index for index, key in reversed(list(enumerate(keys)))}.items())[::-1]
-    indices = {key: place for place, (key, _) in enumerate(first)}
-    names = [_name_of(scene, index) for _, index in first]
+    # Key of an object -> its first instance, in the order of the objects' last instances.
+    first_instances = dict(list({key: index for index, key in reversed(list(enumerate(keys)))}.items())[::-1])
+    indices = {key: label for label, key in enumerate(first_instances)}
+    names = [_name_of(scene, index) for index in first_instances.values()]
     return Labels(np.array([indices[key] for key in keys], np.int32), unique(names))
 
 
 def parts(scene: Scene) -> Labels:
-    """Node paths: the names from the root to the instance's node, with / between; nodes without a name are left out.
+    """The labels of parts, paths of node names from the root, joined by /; unnamed nodes are left out.
 
-    Without a node it is the object.
+    The part of an instance without a node is its object.
     """
     names = [] if scene.hierarchy is None else scene.hierarchy.names
 
     def path(node: int, index: int) -> str:
         return "/".join(
-            filter(None, (*(names[ancestor] for ancestor in _path(scene, node)[:-1]), _name_of(scene, index)))
+            filter(None, (*(names[ancestor] for ancestor in _node_path(scene, node)[:-1]), _name_of(scene, index)))
         )
 
-    return _by_node(scene, lambda node: node, path)
+    return _labels_by_node(scene, lambda node: node, path)
 
 
 def assets(scene: Scene) -> Labels:
-    """Trees of nodes, by the names of their roots; without a node it is the object itself."""
+    """The labels of assets, trees of nodes, by their roots' names; an instance without a node has its object's."""
     names = [] if scene.hierarchy is None else scene.hierarchy.names
-    return _by_node(
+    return _labels_by_node(
         scene,
-        lambda node: _path(scene, node)[0],
-        lambda node, index: names[_path(scene, node)[0]] or _name_of(scene, index),
+        lambda node: _node_path(scene, node)[0],
+        lambda node, index: names[_node_path(scene, node)[0]] or _name_of(scene, index),
     )
 
 
 def classes(scene: Scene) -> Labels:
-    """Semantic classes, see `raystream.scene.hierarchy.Hierarchy.classes`: the node's, else that of the nearest node
-    above it which has one. In order of their first appearance; -1 without one."""
+    """The labels of semantic classes, see `raystream.scene.hierarchy.Hierarchy.classes`: the node's, else that of its
+    nearest ancestor with one; -1 without any."""
     node_classes = None if scene.hierarchy is None else scene.hierarchy.classes
     if node_classes is None:
         return Labels(np.full(len(scene.instances), -1, np.int32), ())
-    below: dict[int, str] = {}
+    inherited: dict[int, str] = {}
     for node, (name, parent) in enumerate(zip(node_classes, scene.hierarchy.parents.tolist(), strict=True)):  # type: ignore[union-attr]
-        below[node] = name or below.get(parent, "")
-    keys = ["" if owner < 0 else shortened(below[owner]) for owner in _owners(scene)]
+        inherited[node] = name or inherited.get(parent, "")
+    keys = ["" if owner < 0 else shortened(inherited[owner]) for owner in _owners(scene)]
     names = tuple(dict.fromkeys(key for key in keys if key))
     indices = {name: index for index, name in enumerate(names)}
     return Labels(np.array([indices.get(key, -1) for key in keys], np.int32), names)
 
 
 def material_names(scene: Scene) -> tuple[str, ...]:
-    """One for each material of the scene."""
+    """A unique name for each material of the scene."""
     return unique([material.name or f"material {index}" for index, material in enumerate(scene.materials)])
 
 
 def unique(names: Sequence[str]) -> tuple[str, ...]:
-    """The names, `shortened`, each told once: later equal ones get the next number that makes another name."""
+    """The names, `shortened` and made unique: later equal ones get the lowest number that makes another name."""
     short = [shortened(name) for name in names]
     used, visited, labels = set(short), set[str](), list[str]()
     following: dict[str, int] = {}
@@ -171,28 +175,28 @@ def unique(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def shortened(name: str) -> str:
-    """A name of at most `MOST_BYTES` in UTF-8; characters that it has no bytes for become "?"."""
+    """The name, cut to at most `MAX_NAME_BYTES` in UTF-8; characters without an encoding become "?"."""
     data = name.encode("utf-8", "replace")
-    if len(data) <= MOST_BYTES:
+    if len(data) <= MAX_NAME_BYTES:
         return data.decode()
-    return f"{data[: MOST_BYTES - 9].decode('utf-8', 'ignore')}~{crc32(data):08x}"
+    return f"{data[: MAX_NAME_BYTES - 9].decode('utf-8', 'ignore')}~{crc32(data):08x}"
 
 
 def long_names(scene: Scene) -> int:
-    """How many names of nodes, meshes and materials are cut."""
+    """The number of names of nodes, meshes and materials that are too long."""
     nodes: Iterable[str] = () if scene.hierarchy is None else scene.hierarchy.names
     names = {*nodes, *(item.name for part in (scene.instances, scene.meshes, scene.materials) for item in part)}
-    return sum(shortened(name) != name and len(name) > MOST_BYTES // 4 for name in names)
+    return sum(shortened(name) != name and len(name) > MAX_NAME_BYTES // 4 for name in names)
 
 
 def _owners(scene: Scene) -> list[int]:
-    """(I,) the node of each instance, -1: none."""
+    """(I,) the node of each instance, -1 for none."""
     owners = [] if scene.hierarchy is None else scene.hierarchy.owners.tolist()[: len(scene.instances)]
     return [*owners, *[-1] * (len(scene.instances) - len(owners))]
 
 
 def _object_keys(scene: Scene) -> list[object]:
-    """(I,) equal for instances of one object, whatever the time."""
+    """(I,) keys that are equal for instances of one object, at all times of an animation."""
     offsets = None if scene.hierarchy is None else scene.hierarchy.offsets
     keys: list[object] = []
     for index, (owner, instance) in enumerate(zip(_owners(scene), scene.instances, strict=True)):
@@ -206,11 +210,12 @@ def _object_keys(scene: Scene) -> list[object]:
 
 
 def _name_of(scene: Scene, index: int) -> str:
+    """The name of an instance, or else of its mesh."""
     instance = scene.instances[index]
     return instance.name or scene.meshes[instance.mesh].name or f"object {index}"
 
 
-def _path(scene: Scene, node: int) -> list[int]:
+def _node_path(scene: Scene, node: int) -> list[int]:
     """The nodes from the root to this one."""
     assert scene.hierarchy is not None
     nodes = [node]
@@ -219,9 +224,12 @@ def _path(scene: Scene, node: int) -> list[int]:
     return nodes[::-1]
 
 
-def _by_node(scene: Scene, node_of: Callable[[int], int], name_of: Callable[[int, int], str]) -> Labels:
-    """Mattes by the value of ``node_of`` for an instance's node, in order of first appearance. name_of : by the node
-    and the index of the first such instance."""
+def _labels_by_node(scene: Scene, node_of: Callable[[int], int], name_of: Callable[[int, int], str]) -> Labels:
+    """Labels by nodes, in order of first appearance; an instance without a node has its object's.
+
+    node_of : maps an instance's node to the one that stands for the label. name_of : its name, by the instance's node
+    and index.
+    """
     by_object = objects(scene)
     names: dict[tuple[bool, int], str] = {}
     keys: list[tuple[bool, int]] = []
@@ -244,10 +252,10 @@ _MASK = 0xFFFFFFFF
 
 
 def murmur3_32(data: bytes, seed: int = 0) -> int:
-    """A. Appleby, MurmurHash3_x86_32 (2011, public domain)."""
+    """The hash MurmurHash3_x86_32 of the data (A. Appleby, 2011, public domain)."""
     hashed = seed
-    for at in range(0, len(data), 4):
-        block = data[at : at + 4]
+    for offset in range(0, len(data), 4):
+        block = data[offset : offset + 4]
         mixed = int.from_bytes(block, "little") * 0xCC9E2D51 & _MASK
         mixed = (mixed << 15 | mixed >> 17) * 0x1B873593 & _MASK
         hashed ^= mixed
@@ -266,29 +274,29 @@ def name_bits(name: str) -> int:
     return bits ^ 1 << 23 if bits >> 23 & 255 in (0, 255) else bits
 
 
-def layer_of(
+def cryptomatte_layer(
     pairs: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]], ids: NDArray[np.uint32], samples: NDArray
 ) -> NDArray[np.float32]:
-    """(H, W, 2 `RANKS`) float32: ids and coverages in turn.
+    """(H, W, 2 `RANKS`) float32, a Cryptomatte layer: ids and coverages in turn.
 
-    pairs : pixels, names by index and counts, as of `Coverage.pairs`; equal ones are
-    added up. ids : bits of the names. samples : (H, W) of each pixel.
+    pairs : pixels, indices of names and counts, (P,) each, as of `Coverage.pairs`; counts of equal pairs are added.
+    ids : `name_bits` of the names. samples : (H, W) numbers of samples.
     """
     height, width = samples.shape
-    most, (pixels, indices, counts) = max(1, len(ids)), pairs
-    single = np.bincount(pixels, minlength=1)[pixels] == 1  # most: of these there is nothing to add up, nor to rank
-    keys, sums = summed((pixels * most + indices)[~single], counts[~single])
-    ranked_indices, times = ranked(keys // most, keys % most, sums, height * width, RANKS)
-    ranked_indices[pixels[single], 0], times[pixels[single], 0] = indices[single], counts[single]
+    stride, (pixels, indices, counts) = max(1, len(ids)), pairs
+    single = np.bincount(pixels, minlength=1)[pixels] == 1  # most pixels have one index: nothing to add or rank
+    keys, sums = sum_by_key((pixels * stride + indices)[~single], counts[~single])
+    ranked_indices, ranked_counts = rank_by_count(keys // stride, keys % stride, sums, height * width, RANKS)
+    ranked_indices[pixels[single], 0], ranked_counts[pixels[single], 0] = indices[single], counts[single]
     out = np.zeros((height * width, RANKS, 2), np.float32)
     present = ranked_indices >= 0
     out[..., 0][present] = ids[ranked_indices[present]].view(np.float32)
-    out[..., 1] = times / np.maximum(samples.reshape(-1, 1), 1)
+    out[..., 1] = ranked_counts / np.maximum(samples.reshape(-1, 1), 1)
     return out.reshape(height, width, 2 * RANKS)
 
 
 def metadata(layer: str, names: Mapping[str, int]) -> dict[str, str]:
-    """The attributes of a layer by its name in files, with a manifest of these names and their bits."""
+    """A file's attributes of a Cryptomatte layer. layer : its name in the file. names : name -> `name_bits`."""
     key = f"cryptomatte/{name_bits(layer):08x}"[:-1]
     manifest = {name: f"{bits:08x}" for name, bits in names.items()}
     return {
@@ -299,6 +307,6 @@ def metadata(layer: str, names: Mapping[str, int]) -> dict[str, str]:
     }
 
 
-def clashes(names: Sequence[str], bits: Iterable[int]) -> int:
-    """Names whose id is another one's, too: with 32 bits some of very many."""
+def clashing_count(names: Sequence[str], bits: Iterable[int]) -> int:
+    """The number of names whose ``bits`` are those of an earlier name."""
     return len(names) - len(set(bits))

@@ -30,9 +30,9 @@ def register(name: str) -> Callable[[Tonemap], Tonemap]:
     return enter
 
 
-WHITE = np.float32(4.0)  # Reinhard: the luminance of white
-BRIGHTEST = np.float32(1e6)  # beyond the end of every curve
-BAND = 1 << 18  # pixels encoded at once
+WHITE = np.float32(4.0)  # luminance that Reinhard's curve maps to 1
+MAX_RADIANCE = np.float32(1e6)  # beyond the end of every curve
+PIXELS_PER_BAND = 1 << 18  # pixels encoded at once
 
 _ACES_IN = np.array([[0.59719, 0.35458, 0.04823], [0.076, 0.90834, 0.01566], [0.0284, 0.13383, 0.83777]])
 _ACES_OUT = np.array([[1.60475, -0.53108, -0.07367], [-0.10208, 1.10813, -0.00605], [-0.00327, -0.07276, 1.07602]])
@@ -64,7 +64,7 @@ def none(linear: NDArray[np.float32]) -> NDArray[np.float32]:
 @register("reinhard")
 def reinhard(linear: NDArray[np.float32]) -> NDArray[np.float32]:
     """Reinhard et al. 2002, equation 4, on luminance with a white of 4; keeps the ratios of colours."""
-    light = _light(linear)
+    light = _clipped(linear)
     luminance = (light @ LUMINANCE.astype(np.float32))[..., None]
     return (light * ((1 + luminance / (WHITE * WHITE)) / (1 + luminance))).astype(np.float32, copy=False)
 
@@ -72,7 +72,7 @@ def reinhard(linear: NDArray[np.float32]) -> NDArray[np.float32]:
 @register("aces")
 def aces(linear: NDArray[np.float32]) -> NDArray[np.float32]:
     """Hill's fit of the ACES reference rendering and sRGB output transforms (S. Hill, in BakingLab, 2016)."""
-    v = _mix(_light(linear), _ACES_IN)
+    v = _mix(_clipped(linear), _ACES_IN)
     fit = (v * (v + np.float32(0.0245786)) - np.float32(0.000090537)) / (
         v * (np.float32(0.983729) * v + np.float32(0.432951)) + np.float32(0.238081)
     )
@@ -83,7 +83,7 @@ def aces(linear: NDArray[np.float32]) -> NDArray[np.float32]:
 def agx(linear: NDArray[np.float32]) -> NDArray[np.float32]:
     """Sobotka's AgX (2022) without a look, its curve as Wrensch's polynomial of degree 6 (2023), decoded by 2.2."""
     low, high = map(np.float32, _AGX_STOPS)
-    light = np.maximum(_mix(_light(linear), _AGX_IN), np.float32(1e-10))
+    light = np.maximum(_mix(_clipped(linear), _AGX_IN), np.float32(1e-10))
     x = (np.clip(np.log2(light), low, high) - low) / (high - low)
     curve = np.zeros_like(x)
     for factor in _AGX_CURVE:
@@ -92,12 +92,13 @@ def agx(linear: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def _mix(light: NDArray, matrix: NDArray[np.float64]) -> NDArray[np.float32]:
-    """The matrix times each colour."""
+    """(..., 3): the matrix (3, 3) times each colour."""
     return np.asarray(light @ matrix.T, np.float32)
 
 
-def _light(linear: NDArray[np.float32]) -> NDArray[np.float32]:
-    return np.clip(linear, np.float32(0), BRIGHTEST)
+def _clipped(linear: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Radiance within the range of all curves."""
+    return np.clip(linear, np.float32(0), MAX_RADIANCE)
 
 
 def decode(encoded: ArrayLike) -> NDArray[np.float64]:
@@ -124,12 +125,12 @@ def srgb8(linear: ArrayLike, exposure: float | str = 0.0, tonemap: str = "none")
     values = np.asarray(linear, np.float32)
     flat, out = values.reshape(-1, *values.shape[-1:]), np.empty(values.shape, np.uint8)
     codes = out.reshape(flat.shape)
-    for first in range(0, len(flat), BAND):  # bounds the memory of large pictures
-        piece = slice(first, first + BAND)
+    for first in range(0, len(flat), PIXELS_PER_BAND):  # bounds the memory of large pictures
+        band = slice(first, first + PIXELS_PER_BAND)
         with np.errstate(all="ignore"):
-            mapped = tonemapped(flat[piece], exposure, tonemap)
+            mapped = tonemapped(flat[band], exposure, tonemap)
             finite = np.where(np.isnan(mapped), np.float32(0), mapped)
-        codes[piece] = np.searchsorted(_thresholds(), finite, side="right")
+        codes[band] = np.searchsorted(_thresholds(), finite, side="right")
     return out
 
 
@@ -140,8 +141,8 @@ def _thresholds() -> NDArray[np.float32]:
     A search among them rounds exactly, unlike a float32 power.
     """
     exact = decode((np.arange(255) + 0.5) / 255)
-    near = exact.astype(np.float32)
-    return np.where(near < exact, np.nextafter(near, np.float32(2)), near)
+    rounded = exact.astype(np.float32)
+    return np.where(rounded < exact, np.nextafter(rounded, np.float32(2)), rounded)
 
 
 # -- automatic exposure, from the histogram of a picture's luminance: `--exposure auto` --------------------------------
@@ -151,18 +152,18 @@ def _thresholds() -> NDArray[np.float32]:
 # that a good exposure stays, and to within a stop from afar.
 
 AUTO = "auto"
-BLOCKS = 32  # along the picture's longer side, at most
-MIDDLE = 0.25  # the target luminance
-LEEWAY = 1.0  # stops around it with little correction
-RANGE = (0.05, 0.95)  # quantiles to which luminance is clamped
-BRIGHT = 10.0  # times the middle: upper limit of the upper quantile, beyond which it decides
-MOST_LUMINANCE = 1e30  # luminance above it, or below its inverse, does not count
-BLACK = 0.005  # relative luminance; code 16 of 255 in sRGB, which few screens tell from black
-LIT = 0.1  # of the pixels must be brighter
-LEAST_LIT = 0.02  # where the exposure is the picture's own: an object before black is well exposed
-SHOWN = 0.5  # about the luminance that the suggested exposure gives to the brightest hundredth
-MOST = 32  # stops that there are
-DIM = 4.0  # stops from which on an exposure of the picture's own choice is worth a word
+MAX_BLOCKS = 32  # along the picture's longer side, at most
+MIDDLE_GREY = 0.25  # the target luminance
+LEEWAY_STOPS = 1.0  # around it with little correction
+CLAMP_QUANTILES = (0.05, 0.95)  # quantiles to which luminance is clamped
+MAX_HIGHLIGHT = 10.0  # of the upper quantile to middle grey: beyond it that quantile decides
+MAX_LUMINANCE = 1e30  # luminance above it, or below its inverse, does not count
+BLACK_LUMINANCE = 0.005  # code 16 of 255 in sRGB, which few screens show other than black
+MIN_LIT_SHARE = 0.1  # of the pixels of a picture that is not dark
+MIN_LIT_SHARE_AUTO = 0.02  # the same with automatic exposure: an object before black is well exposed
+SUGGESTED_LUMINANCE = 0.5  # of the brightest hundredth at the suggested exposure
+MAX_STOPS = 32  # the greatest exposure
+DIM_STOPS = 4.0  # automatic exposures from this on have a remark
 
 
 def stops(exposure: float | str, linear: ArrayLike) -> float:
@@ -177,20 +178,20 @@ def stops(exposure: float | str, linear: ArrayLike) -> float:
 def darkness(linear: NDArray[np.float32], exposure: float | str = 0.0) -> str:
     """A warning on a picture (H, W, 3), linear sRGB, that is nearly black at this exposure (stops), or that ``auto``
     shows much brighter than it is; else empty."""
-    fraction = LEAST_LIT if exposure == AUTO else LIT
+    fraction = MIN_LIT_SHARE_AUTO if exposure == AUTO else MIN_LIT_SHARE
     with np.errstate(invalid="ignore"):
         luminance = np.nan_to_num(linear @ LUMINANCE.astype(np.float32))
-    lit, brightest = np.quantile(luminance, [1 - fraction, 1 - fraction / 10], method="higher").tolist()
-    at = stops(exposure, linear)
-    if lit * 2.0**at >= BLACK:
-        if exposure != AUTO or at < DIM:
+    bright, brightest = np.quantile(luminance, [1 - fraction, 1 - fraction / 10], method="higher").tolist()
+    exposure_stops = stops(exposure, linear)
+    if bright * 2.0**exposure_stops >= BLACK_LUMINANCE:
+        if exposure != AUTO or exposure_stops < DIM_STOPS:
             return ""
         return (
-            f"the picture is dim under the scene's own lights, and is shown {at:.1f} stops brighter: "
+            f"the picture is dim under the scene's own lights, and is shown {exposure_stops:.1f} stops brighter: "
             "--environment sky adds light, --exposure 0 shows it as it is"
         )
-    suggested = round(math.log2(SHOWN / brightest)) if brightest > 0 else 0
-    brighter = f"--exposure {suggested}" if at < suggested <= MOST else "a higher --exposure"
+    suggested = round(math.log2(SUGGESTED_LUMINANCE / brightest)) if brightest > 0 else 0
+    brighter = f"--exposure {suggested}" if exposure_stops < suggested <= MAX_STOPS else "a higher --exposure"
     return (
         "the picture is nearly black under the scene's own lights: "
         f"--environment sky adds light, {brighter} brightens what there is"
@@ -199,7 +200,7 @@ def darkness(linear: NDArray[np.float32], exposure: float | str = 0.0) -> str:
 
 def block_edge(size: tuple[int, int]) -> int:
     """The edge of the blocks of a picture (width, height), pixels."""
-    return max(1, -(-max(size) // BLOCKS))
+    return max(1, -(-max(size) // MAX_BLOCKS))
 
 
 def block_means(linear: ArrayLike) -> NDArray[np.float64]:
@@ -210,26 +211,26 @@ def block_means(linear: ArrayLike) -> NDArray[np.float64]:
     edge = block_edge((width, height))
     with np.errstate(all="ignore"):
         light = picture @ LUMINANCE.astype(np.float32)
-    light = np.where(np.isfinite(light), np.clip(light, 0, MOST_LUMINANCE), 0).astype(np.float64)
+    light = np.where(np.isfinite(light), np.clip(light, 0, MAX_LUMINANCE), 0).astype(np.float64)
     rows, columns = np.arange(0, height, edge), np.arange(0, width, edge)
     sums = np.add.reduceat(np.add.reduceat(light, rows, axis=0), columns, axis=1)
-    tall, wide = (np.minimum(edge, side - first) for side, first in ((height, rows), (width, columns)))
-    return np.asarray(sums / (tall[:, None] * wide))
+    block_heights, block_widths = np.minimum(edge, height - rows), np.minimum(edge, width - columns)
+    return np.asarray(sums / (block_heights[:, None] * block_widths))
 
 
 def automatic_exposure(luminance: NDArray[np.float64]) -> float:
     """Exposure in stops for mean luminances of blocks, any shape; 0 for a black picture."""
-    lit = luminance[luminance > 1 / MOST_LUMINANCE]
+    lit = luminance[luminance > 1 / MAX_LUMINANCE]
     if not lit.size:
         return 0.0
     ordered = np.sort(lit)
-    low, high = (quantile(ordered, fraction) for fraction in RANGE)
+    low, high = (quantile(ordered, fraction) for fraction in CLAMP_QUANTILES)
     mean = math.exp(float(np.log(np.clip(lit, low, high)).mean()))
-    away = math.log2(max(mean, high / BRIGHT) / MIDDLE)
+    excess = math.log2(max(mean, high / MAX_HIGHLIGHT) / MIDDLE_GREY)  # stops over the target
     limit = float(OPTIONS["exposure"].value.high)
-    return min(max(LEEWAY * math.tanh(away / LEEWAY) - away, -limit), limit)
+    return min(max(LEEWAY_STOPS * math.tanh(excess / LEEWAY_STOPS) - excess, -limit), limit)
 
 
-def exposure_text(exposure: float | str, shown: float) -> str:
-    """The exposure of a picture's metadata: stops, and whether they are automatic."""
-    return f"{shown:.4g} ({AUTO})" if exposure == AUTO else f"{shown:g}"
+def exposure_text(exposure: float | str, stops: float) -> str:
+    """The text of an exposure in metadata: ``stops``, and whether they were automatic."""
+    return f"{stops:.4g} ({AUTO})" if exposure == AUTO else f"{stops:g}"

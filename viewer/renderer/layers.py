@@ -13,7 +13,15 @@ from raystream.base.errors import ViewerError
 from raystream.film.device_film import Buffer, FilmBuffer
 from raystream.film.error import Stop
 from raystream.film.layers import LAYERS, expanded, series
-from raystream.film.mattes import MOST_BYTES, Coverage, clashes, layer_of, long_names, metadata, name_bits
+from raystream.film.mattes import (
+    MAX_NAME_BYTES,
+    Coverage,
+    clashing_count,
+    cryptomatte_layer,
+    long_names,
+    metadata,
+    name_bits,
+)
 from raystream.kernels.light_layers import LIGHT_LAYERS, LIGHT_SUMS, VISIBILITY
 from raystream.kernels.records import HIT
 from raystream.renderer.inputs.hit_attributes import HitAttributes, PosedFrame, motion
@@ -124,10 +132,12 @@ class HitLayers:
         """Remarks for the user on names that are cut, and on ids that several names share."""
         remarks, named = [], [name for name in self.layers if name in (*LABEL_NAMES, *MATTE_NAMES)]
         if named and (cut := long_names(self.attributes.scene)):
-            remarks.append(f"{cut:,} names of more than {MOST_BYTES} bytes are cut in layers, and end with a checksum")
+            remarks.append(
+                f"{cut:,} names of more than {MAX_NAME_BYTES} bytes are cut in layers, and end with a checksum"
+            )
         for name in named:
             names = MATTE_NAMES[name](self.attributes) if name in MATTE_NAMES else ()
-            if shared := clashes(names, map(name_bits, names)):
+            if shared := clashing_count(names, map(name_bits, names)):
                 remarks.append(f"{name}: {shared:,} of {len(names):,} names share an id of 32 bits with another")
         return remarks
 
@@ -156,13 +166,14 @@ class MatteCounts:
         self.coverage.add(np.where(instances >= 0, instances.astype(np.int64) * self.materials + materials, -1))
 
     def layer(self, name: str, samples: NDArray) -> NDArray[np.float32]:
-        """The Cryptomatte layer ``name``, (H, W, 2 ranks), see `layer_of`. samples : (H, W) numbers of samples."""
+        """The Cryptomatte layer ``name``, (H, W, 2 ranks), see `cryptomatte_layer`. samples : (H, W) numbers of
+        samples."""
         pixels, pairs, counts = self.coverage.pairs()
         instances, materials = pairs // self.materials, pairs % self.materials
         labels = self.attributes.assets if name == "crypto_asset" else self.attributes.objects
         indices = materials if name == "crypto_material" else labels.indices[instances].astype(np.int64)
         bits = np.array([name_bits(label) for label in MATTE_NAMES[name](self.attributes)], np.uint32)
-        return layer_of((pixels, indices, counts), bits, samples)
+        return cryptomatte_layer((pixels, indices, counts), bits, samples)
 
 
 # -- layers rendered by further runs of programs -----------------------------------------------------------------------

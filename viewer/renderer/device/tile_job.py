@@ -123,7 +123,7 @@ def tile_job(
 
 def copies(buffer: Buffer, stream: Stream, rectangle: Rectangle, back: bool = False) -> Iterator[Step]:
     """The steps that bring a rectangle of a buffer into a machine's stream, or ``back``."""
-    for block, corner, size in buffer.parts(rectangle):
+    for block, corner, size in buffer.overlapping_blocks(rectangle):
         yield Copy(block.stream, stream, corner, size, back)
 
 

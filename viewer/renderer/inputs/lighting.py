@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from raystream.base.ordered import quantile
 from raystream.cameras.lens import constant_environment
-from raystream.film.tonemap import MIDDLE, automatic_exposure
+from raystream.film.tonemap import MIDDLE_GREY, automatic_exposure
 from raystream.formats.image.environment_maps import DARKNESS, environment_of
 from raystream.lighting.ambient import Ambient, ambient, each_light, in_world, turned
 from raystream.lighting.backdrop import Backdrop, Floor, backdrop_modules, backdrop_of, floor_under, rotated_modules
@@ -39,7 +39,7 @@ from raystream.stream.declare.kernel import Module
 Float = NDArray[np.float64]
 
 ALBEDO = 0.5  # assumed of all surfaces
-BLACK_LUMINANCE = MIDDLE / 16  # below this, at the picture's exposure, a surface looks black
+BLACK_LUMINANCE = MIDDLE_GREY / 16  # below this, at the picture's exposure, a surface looks black
 FAINT_STOPS = 4.0  # lights are faint where a picture's exposure is more stops than this
 MAX_BLACK_SHARE = 0.25  # of the surface, as in the shade of a lamp
 FILL_RATIO = 0.25  # of the studio's light to that of the scene's own lights, the key

@@ -390,7 +390,7 @@ class GBufferTracer:
         machine.bands = min(size[1], max(1, math.ceil(rays / (rate * STEP))))
         for _ in machine.run():
             yield None
-        buffer.brought_to(max(buffer.samples, samples))
+        buffer.set_samples(max(buffer.samples, samples))
 
     def _key(self) -> tuple[Key, Settings]:
         settings = self.renderer.settings.replace(machine="singlepass")
@@ -529,7 +529,7 @@ class GBuffer:
         assert self._made is not None
         self._made.draw_surfaces(camera, buffer.blocks[0].stream)
         if not self.renderer.prepared.surfaces.blend:
-            buffer.brought_to(1)
+            buffer.set_samples(1)
         self.pictures += 1
 
     def _make(self) -> GBufferRaster:

@@ -12,7 +12,7 @@ from numpy.typing import DTypeLike, NDArray
 from raystream.film.files import image
 from raystream.film.files.checkpoint import film_layers, film_metadata
 from raystream.film.files.image import Matte
-from raystream.film.film import Film, single
+from raystream.film.film import Film, set_single_samples
 from raystream.film.tonemap import darkness, exposure_text, srgb8, stops
 from raystream.kernels.records import HIT
 from raystream.options.table import OPTIONS
@@ -165,7 +165,7 @@ def read_back_tile(
     with device.current():
         if linear is not None:
             read(machine.streams["radiance"], {"rgb": linear})
-            single(linear[rectangle])
+            set_single_samples(linear[rectangle])
         fields = {field for name in layers for field in HIT_LAYER_FIELDS.get(name, ())}
         hit_fields = machine.streams["hit"].fields(fields) if fields else {}
         hit = {name: tile_values(values) for name, values in hit_fields.items()}

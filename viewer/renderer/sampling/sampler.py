@@ -230,7 +230,7 @@ class Sampler:
         goal = plan.error_goal if settings.adaptive and not photons else None
         with self.scene.device.current():
             if goal is None:
-                film.even()
+                film.reset_adaptive()
         before = min(film.samples, samples - 1)
         if film.sample_budget is None:
             last = samples if goal is None else min(samples, first_decision(film.samples))
@@ -240,7 +240,7 @@ class Sampler:
             for end in rounds:
                 if is_half(film.samples):
                     with self.scene.device.current():
-                        film.keep(self._film_error)
+                        film.store_half(self._film_error)
                 yield end
         if goal is None or film.samples < MIN_SAMPLES:
             return
@@ -250,7 +250,7 @@ class Sampler:
             if not end:
                 break
             yield end
-        film.brought_to(max(film.samples, samples))
+        film.set_samples(max(film.samples, samples))
 
     @cached_property
     def _film_error(self) -> FilmError:
@@ -264,7 +264,7 @@ class Sampler:
         executor = scene.executor
         for rectangle in rectangles:
             count = (rectangle[0].stop - rectangle[0].start) * (rectangle[1].stop - rectangle[1].start)
-            if isinstance(film, FilmBuffer) and not film.waits(rectangle):
+            if isinstance(film, FilmBuffer) and not film.needs_samples(rectangle):
                 done_pixels += count
                 yield PlanProgress(done_pixels / tile_round.pixels)
                 continue
@@ -272,7 +272,7 @@ class Sampler:
             # Rasterised first hits are those of one sample, unless all share one eye ray: then each sample is a run.
             sample_ends: Sequence[int] = (samples,)
             if tile_round.first_hits is not None and not tile_round.once and isinstance(film, FilmBuffer):
-                sample_ends = range(film.fewest + 1, samples + 1)
+                sample_ends = range(film.min_samples + 1, samples + 1)
             tile: Tile | None = None
             for index, end in enumerate(sample_ends):
                 run = replace(tile_round.run, uniforms={**tile_round.run.uniforms, "path_samples": end})
@@ -301,7 +301,7 @@ class Sampler:
             done_pixels += count
             yield TileDone(done_pixels / tile_round.pixels, Tile(*rectangle, machine))
         if isinstance(film, FilmBuffer) and film.chosen is None:
-            film.brought_to(max(film.samples, samples))
+            film.set_samples(max(film.samples, samples))
 
     def _make_photons(self, plan: FramePlan, sample_index: int) -> Iterator[float]:
         """Make the photon map of the sample ``sample_index``, from 0 on, unless it is made."""
@@ -328,7 +328,7 @@ class Sampler:
         if tones is not None:
             uniforms |= _background_uniforms((WHITE, WHITE) if white else tones)
         yield from self._run_over_picture(plan, program, key, {"features": buffer}, uniforms)
-        buffer.brought_to(max(buffer.samples, plan.samples))
+        buffer.set_samples(max(buffer.samples, plan.samples))
 
     def sorts_light(self, settings: Settings, camera: Camera) -> bool:
         """Whether a picture's light can be sorted into layers, `FilmBuffer.light`, as its paths are traced: by the

@@ -247,7 +247,7 @@ class Convergence:
                     buffer.light = Buffer(renderer.device, LIGHT_SUMS, size)
             if self.stop.error is None or not renderer.settings.adaptive:
                 with renderer.device.current():
-                    buffer.even()
+                    buffer.reset_adaptive()
             self.samples = buffer.samples
             if self.stop.needs_error(self.samples):
                 self.error = self.film.error()
