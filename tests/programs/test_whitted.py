@@ -85,7 +85,9 @@ def test_rays_of_little_weight_are_left_out(scene, oracle, device):
     assert_close(picture, oracle, scene.camera(), tree)
     whole = render(scene, device, (40, 30))
     lost = (whole - picture).max(axis=2)
-    expected = (oracle.picture(scene.camera(), (40, 30), Tree(4)) - oracle.picture(scene.camera(), (40, 30), tree)).max(2)
+    expected = (oracle.picture(scene.camera(), (40, 30), Tree(4)) - oracle.picture(scene.camera(), (40, 30), tree)).max(
+        2
+    )
     nothing = expected == 0
     assert 0.2 < nothing.mean() < 0.95 and (lost >= 0).all()
     assert (lost[nothing] == 0).mean() > 1 - LARGEST_EXCLUDED  # the same bits where no ray is left out

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 import raystream
 
@@ -86,7 +87,7 @@ def rays(context: Context, name: str, edge: int) -> dict[str, Any]:
         whole = picture(0.0, DEEP)
         for least in (0.0, *LEAST):
             each = picture(least, DEEP)
-            off = np.abs(np.asarray(each.srgb8(exposure=0.0, tonemap="none"), np.float32) - np.asarray(whole.srgb8(exposure=0.0, tonemap="none"), np.float32)) / 255
+            off = np.abs(shown(each) - shown(whole))
             traced = each.stats.calls["arrive"] == whole.stats.calls["arrive"]
             differ = (np.asarray(each.linear) != np.asarray(whole.linear)).any(axis=2)
             found[f"{least:g}"] = {
@@ -97,6 +98,11 @@ def rays(context: Context, name: str, edge: int) -> dict[str, Any]:
                 "other": int((differ & traced).sum()),
             }
     return found
+
+
+def shown(picture: raystream.Picture) -> NDArray[np.float32]:
+    """A picture as it is displayed, 0 to 1."""
+    return np.asarray(picture.srgb8(exposure=0.0, tonemap="none"), np.float32) / 255
 
 
 def spawned(picture: raystream.Picture) -> int:
