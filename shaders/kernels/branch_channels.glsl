@@ -24,6 +24,6 @@ int branch_channels(in Interaction interaction, in Path path, in Media media, in
         tree.light = 0;
         return EXIT_NONE;
     }
-    if (all(equal(waiting.weight, vec3(0.0)))) return EXIT_AGAIN;
+    if (all(lessThanEqual(waiting.weight, vec3(whitted_min_intensity)))) return EXIT_AGAIN;
     return EXIT_LEVEL_00 + tree.pending++;
 }

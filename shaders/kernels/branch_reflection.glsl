@@ -20,5 +20,6 @@ int branch_reflection(in Interaction interaction, inout Path path, out Ray ray) 
     ray.any_hit = ray_tag(path.number, true) + path_time;
     path.throughput *= reflection;
     path.depth += 1;
-    return whitted_reflections == 0 || all(equal(path.throughput, vec3(0.0))) ? EXIT_END : EXIT_RAY;
+    bool negligible = all(lessThanEqual(path.throughput, vec3(whitted_min_intensity)));
+    return whitted_reflections == 0 || negligible ? EXIT_END : EXIT_RAY;
 }

@@ -14,6 +14,7 @@ int branch_refraction(in Interaction interaction, in Path path, in Media media, 
     waiting.depth = path.depth + 1;
     waiting.inside = media_number(media_behind(media, interaction, refracted));
     waiting.channel = tree.channel;
-    if (whitted_refractions == 0 || all(equal(waiting.weight, vec3(0.0)))) return EXIT_NONE;
+    bool negligible = all(lessThanEqual(waiting.weight, vec3(whitted_min_intensity)));
+    if (whitted_refractions == 0 || negligible) return EXIT_NONE;
     return EXIT_LEVEL_00 + tree.pending++;
 }

@@ -119,6 +119,36 @@ def test_moving_works_in_arrays(kind: str) -> None:
     assert all(many <= 2 * few for few, many in zip(calls[100], calls[1000], strict=True)), calls
 
 
+@pytest.mark.parametrize("accel", ["octree", "grid", "bvh"])
+@pytest.mark.parametrize("machine", [{"machine": "singlepass"}, {"fuse": "none", "policy": "threshold=0.2"}], ids=str)
+def test_triangles_that_move_are_those_of_a_fresh_build(device: object, accel: str, machine: dict[str, Any]) -> None:
+    """Of flat structures: objects that are moved, then vertices; and the picture of the scene as it was, again."""
+    scene = raystream.load("balls")
+    options: dict[str, Any] = {"program": "cast", "accel": accel, **machine}
+    moved = raystream.Renderer(scene, **options)
+    before = moved.render((48, 48), layers=LAYERS)
+    posed = scene.posed(1.3)
+    moved.move({number: posed.instances[number].transform for number in (0, 1)})
+    fresh = raystream.Renderer(posed, **options)
+    picture = moved.render((48, 48), layers=LAYERS)
+    assert (picture.layers["triangle"] != before.layers["triangle"]).mean() > 0.01
+    assert_same(picture, fresh.render((48, 48), layers=LAYERS))
+    bent = scene.meshes[0].positions * np.float32([1.0, 1.4, 1.0])
+    for renderer in (moved, fresh):
+        renderer.deform(0, bent)
+    deformed = moved.render((48, 48), layers=LAYERS)
+    assert (deformed.layers["triangle"] != picture.layers["triangle"]).mean() > 0.01
+    anew = raystream.Renderer(moved.scene, **options)
+    for other in (fresh, anew):
+        assert_same(deformed, other.render((48, 48), layers=LAYERS))
+    moved.deform(0, scene.meshes[0].positions, scene.meshes[0].normals)
+    moved.move(transforms_of(scene.instances))
+    assert_same(moved.render((48, 48), layers=LAYERS), before)
+    assert moved.prepared.structure.levels == 1
+    for renderer in (moved, fresh, anew):
+        renderer.release()
+
+
 def test_moving_under_a_flat_structure_and_what_must_be_rebuilt(device: object) -> None:
     scene = instances.nested(30)
     transforms = instances.random_transforms(np.random.default_rng(5), 30)

@@ -26,12 +26,13 @@ OFF = 1e-6  # scene units by which origins leave a surface, in scenes of about 1
 
 @dataclass(frozen=True)
 class Tree:
-    """What of the tree is followed."""
+    """What of the tree is followed. min_intensity : the weight that a child's ray has to exceed in a channel."""
 
     depth: int = 4
     shadows: bool = True
     reflections: bool = True
     refractions: bool = True
+    min_intensity: float = 0.0
 
 
 class Oracle:
@@ -50,10 +51,12 @@ class Oracle:
         y, x = np.mgrid[: size[1], : size[0]]
         pixels, film = np.stack([x.ravel(), y.ravel()], axis=1), np.full((x.size, 2), 0.5 + off)
         origins, directions = lens_rays(camera, size, pixels, film, np.full((x.size, 2), 0.5), "box")
-        return self.radiance(origins, directions, tree, 0).reshape(size[1], size[0], 3)
+        weights = np.ones((len(origins), 3))
+        return self.radiance(origins, directions, weights, tree, 0).reshape(size[1], size[0], 3)
 
-    def radiance(self, origins: Array, directions: Array, tree: Tree, left: int) -> Array:
-        """(N, 3) that comes to origins (N, 3) from directions (N, 3), on rays that have left so many surfaces."""
+    def radiance(self, origins: Array, directions: Array, weights: Array, tree: Tree, left: int) -> Array:
+        """(N, 3) that comes to origins (N, 3) from directions (N, 3), on rays that have left so many surfaces and add
+        to their pixels by weights (N, 3)."""
         out = np.zeros((len(origins), 3))
         if not len(origins):
             return out
@@ -73,7 +76,7 @@ class Oracle:
                 if material.kind not in ("mirror", "dielectric"):
                     found[mine] = self._lit(material, *given, tree, left)
                 if material.kind in ("mirror", "dielectric") or material.reflectivity > 0:
-                    found[mine] += self._branches(material, *given, tree, left)
+                    found[mine] += self._branches(material, *given, weights[met][mine], tree, left)
         out[met] = found
         return out
 
@@ -86,7 +89,15 @@ class Oracle:
         return unit(face), unit(np.asarray(shading))
 
     def _branches(
-        self, material: Material, at: Array, face: Array, shading: Array, wo: Array, tree: Tree, left: int
+        self,
+        material: Material,
+        at: Array,
+        face: Array,
+        shading: Array,
+        wo: Array,
+        weights: Array,
+        tree: Tree,
+        left: int,
     ) -> Array:
         """Both children of a mirror or of glass, and that of a polished surface, by calling itself."""
         color = np.asarray(material.base_color[:3])
@@ -108,15 +119,18 @@ class Oracle:
             if tree.refractions and through.any():
                 facing = np.where(here[:, None] >= 0, shading, -shading)
                 refracted = ratio[:, None] * -wo + (ratio * cosine - sine)[:, None] * facing
-                got = self._child(at, face, refracted, through, tree, left)
-                out += got * (1 - share) * color * ratio[:, None] ** 2  # radiance is denser in the denser medium
+                factor = (1 - share) * color * ratio[:, None] ** 2  # radiance is denser in the denser medium
+                out += factor * self._child(at, face, refracted, through, weights * factor, tree, left)
         if tree.reflections:
-            out += share * self._child(at, face, reflected, np.ones(len(at), bool), tree, left)
+            out += share * self._child(at, face, reflected, np.ones(len(at), bool), weights * share, tree, left)
         return out
 
-    def _child(self, at: Array, face: Array, towards: Array, some: NDArray, tree: Tree, left: int) -> Array:
+    def _child(
+        self, at: Array, face: Array, towards: Array, some: NDArray, weights: Array, tree: Tree, left: int
+    ) -> Array:
+        some = some & (weights > tree.min_intensity).any(axis=1)
         out, towards = np.zeros((len(at), 3)), unit(towards[some])
-        out[some] = self.radiance(leaving(at[some], face[some], towards), towards, tree, left + 1)
+        out[some] = self.radiance(leaving(at[some], face[some], towards), towards, weights[some], tree, left + 1)
         return out
 
     def _lit(

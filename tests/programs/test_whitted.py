@@ -77,6 +77,33 @@ def test_switches(scene, oracle, off, device):
     assert np.abs(picture - render(scene, device, (40, 30))).max() > 0.01  # it makes a difference
 
 
+def test_rays_of_little_weight_are_left_out(scene, oracle, device):
+    """A. V. Adinetz, S. B. Berezin (2006), section 2: no ray is traced below a least intensity. Polished surfaces give
+    1 / 4 here, and so nothing behind one in another; glass its reflections off facing surfaces."""
+    least, tree = 0.1, Tree(4, min_intensity=0.1)
+    picture = render(scene, device, (40, 30), min_intensity=least)
+    assert_close(picture, oracle, scene.camera(), tree)
+    whole = render(scene, device, (40, 30))
+    lost = (whole - picture).max(axis=2)
+    expected = (oracle.picture(scene.camera(), (40, 30), Tree(4)) - oracle.picture(scene.camera(), (40, 30), tree)).max(
+        2
+    )
+    nothing = expected == 0
+    assert 0.2 < nothing.mean() < 0.95 and (lost >= 0).all()
+    assert (lost[nothing] == 0).mean() > 1 - LARGEST_EXCLUDED  # the same bits where no ray is left out
+    assert lost.max() > 0.01
+    # What is left out is dim: each ray of at most that weight carries no more than the brightest radiance.
+    assert lost.max() <= 4 * least * whole.max()
+
+
+def test_with_no_least_intensity_all_rays_are_traced(scene, device):
+    """Off by default; and 1 leaves nothing but first hits, as nothing reflects more than comes."""
+    assert np.array_equal(render(scene, device, (40, 30), min_intensity=0.0), render(scene, device, (40, 30)))
+    options = {"reflections": "off", "refractions": "off"}
+    first_hits = render(scene, device, (40, 30), **options)
+    assert np.array_equal(render(scene, device, (40, 30), min_intensity=1.0), first_hits)
+
+
 def test_both_children_of_glass_see_the_surroundings(device):
     """Without a light, what comes back is the sky's, over all branches: never more than that, and with depth nearly
     all."""

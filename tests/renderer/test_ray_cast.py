@@ -141,18 +141,23 @@ def scene_of_machines(request: pytest.FixtureRequest) -> Scene:
     return raystream.load("stadium")
 
 
-@pytest.mark.parametrize("intersection", ["watertight", "moller-trumbore"])
-def test_every_machine_gives_the_same_bits(scene_of_machines: Scene, intersection: str) -> None:
+@pytest.mark.parametrize(
+    ("accel", "intersection"),
+    [("auto", "watertight"), ("auto", "moller-trumbore"), ("octree", "watertight"), ("octree", "planes")],
+)
+def test_every_machine_gives_the_same_bits(scene_of_machines: Scene, accel: str, intersection: str) -> None:
     """In the stadium llvmpipe cuts long loops short, which the machines have to mend (`Machine._retry`)."""
-    renderers = {
-        b: Renderer(scene_of_machines, intersection=intersection, barrier=b, program="cast") for b in ("auto", "off")
-    }
+    options: dict[str, Any] = {"accel": accel, "intersection": intersection, "program": "cast"}
+    renderers = {b: Renderer(scene_of_machines, barrier=b, **options) for b in ("auto", "off")}
     assert renderers["off"].device.texture_barrier is None
     single = results(renderers["auto"], machine="singlepass")
     hit = single["hit"]["triangle"] >= 0
     assert hit.mean() > 0.02 and np.isfinite(single["radiance"]["rgb"]).all()
     every = list(machines("stadium" if "stadium" in scene_of_machines.name else "bunny"))
-    for barrier, choices in every if intersection == "watertight" else every[1::6]:
+    policies = {choices["policy"]: (barrier, choices) for barrier, choices in reversed(every[: -4 * len(MASKS) - 2])}
+    assert set(policies) == set(POLICIES)
+    some = every if (accel, intersection) == ("auto", "watertight") else [*policies.values(), *every[1::6]]
+    for barrier, choices in some:
         other = results(renderers[barrier], machine="multipass", **choices)
         for name, array in single.items():
             assert array.tobytes() == other[name].tobytes(), (name, barrier, choices)

@@ -46,6 +46,8 @@ def renderer(device: Any) -> Iterator[Renderer]:
         ({}, {"program": "whitted"}, {"program", "depth", "strategy", "roulette", *EFFECTS}),
         ({"program": "whitted"}, {"strategy": "bsdf", "roulette": 3}, set()),  # for path alone
         ({"program": "whitted"}, {"shadows": False}, {"shadows"}),
+        ({"program": "whitted"}, {"min_intensity": 0.1}, {"min_intensity"}),
+        ({}, {"min_intensity": 0.1}, set()),  # Whitted's
         ({}, {"environment": (1, 1, 1)}, {"environment", "content"}),
         ({}, {"roulette": 3}, {"roulette"}),
         ({"depth": None}, {"depth": 16}, {"roulette"}),  # who asks for a depth gets all of it

@@ -120,6 +120,7 @@ UNIFORMS = {
     "shadows": False,
     "reflections": False,
     "refractions": False,
+    "min_intensity": 0.2,
     "photons": 77,
     "caustic_photons": 55,
     "photon_bounces": 3,
@@ -148,7 +149,7 @@ def test_uniforms_compile_nothing(kept: Renderer, builds: list[str], name: str, 
     assert renderer.device.compiled == compiled and not builds
     assert renderer.prepared.structure is prepared.structure
     np.testing.assert_array_equal(assert_as_made_anew(renderer), picture)
-    quiet = {"shadows", "reflections", "refractions", "light_samples"}  # Whitted's
+    quiet = {"shadows", "reflections", "refractions", "min_intensity", "light_samples"}  # Whitted's
     quiet |= {"focus", *(option.name for option in PHOTONS)}  # a pinhole's, photon mapping's
     assert (name in quiet) == np.array_equal(picture, before)
     builds.clear()

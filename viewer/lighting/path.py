@@ -34,6 +34,7 @@ class PathSettings:
     light_samples : shadow rays of a surface to area lights, of programs that are no path tracers.
     smooth   : roughness below which glossy surfaces are mirrors.
     shadows, reflections, refractions : whether Whitted's tracer and the shadow caster have them.
+    min_intensity : weight that a reflected or refracted ray of Whitted's tracer has to exceed in a channel.
     """
 
     depth: int = DEPTH
@@ -44,6 +45,7 @@ class PathSettings:
     shadows: bool = True
     reflections: bool = True
     refractions: bool = True
+    min_intensity: float = 0.0
     samples: int = 1
     bounce: int | None = None
     light_samples: int = 1
@@ -65,6 +67,7 @@ class PathSettings:
             "whitted_shadows": int(self.shadows),
             "whitted_reflections": int(self.reflections),
             "whitted_refractions": int(self.refractions),
+            "whitted_min_intensity": float(self.min_intensity),
         }
 
 

@@ -40,6 +40,18 @@ PATHS = of_part(
         )
     ),
     Option(
+        "min_intensity",
+        number("X", 0, 1, 0.0, note="; 0: all are traced"),
+        Help(
+            "weight up to which, in every channel, reflected and refracted rays are not traced; biased: the picture"
+            " gets a little too dark",
+            shown="papers",
+            zero="off",
+        ),
+        Affects.UNIFORMS,
+        Scope(programs=("whitted", "photon"), added=True),
+    ),
+    Option(
         "light_samples",
         integer(1, 1024, 1),
         Help(

@@ -17,6 +17,8 @@ class SettingValues:
     @property
     def refractions(self) -> bool: ...
     @property
+    def min_intensity(self) -> float: ...
+    @property
     def light_samples(self) -> int: ...
     @property
     def first_hits(self) -> Literal["auto", "rays", "raster"]: ...
@@ -155,6 +157,7 @@ class CommonKeywords(TypedDict, total=False):
     shadows: bool | Literal['on', 'off'] | str
     reflections: bool | Literal['on', 'off'] | str
     refractions: bool | Literal['on', 'off'] | str
+    min_intensity: float
     light_samples: int
     first_hits: Literal["auto", "rays", "raster"] | str
     eye_rays: Literal["each", "shared"] | str

@@ -102,6 +102,7 @@ CLAIMS: dict[str, str] = {
     "Scenes of 1,676 to 33,404 triangles are ray traced at 5.8 to 16 frames a second, 512 x 512.": (
         r"33404 .*balls-1 5\.8 knife 16 .*512x512"
     ),
+    "Tracing ends by a greatest depth or by a least intensity.": r"a minimum intensity at which no further tracing",
     "The overhead of two levels is offset by the quality of their grids.": r"completely offset by the quality",
     "Objects that move cost little.": r"does not affect significantly the performance",
     "A single pass saves memory bandwidth.": r"pays off in terms of memory bandwidth",

@@ -77,7 +77,11 @@ METHOD = (
         "four of a texel each; the test takes three, and the fourth is stored all the same",
         "three, and a texel for the triangle's number",
     ),
-    ("End of a path", "the greatest depth, or a least intensity", f"the greatest depth, {SETTINGS['depth']}"),
+    (
+        "End of a path",
+        "the greatest depth, or a least intensity",
+        f"the greatest depth, {SETTINGS['depth']}; a least intensity by --min-intensity, off here",
+    ),
     ("Light", "point lights, Phong shading", "the same; point, distant and area lights"),
 )
 GAIN = 0.10  # of the conditional

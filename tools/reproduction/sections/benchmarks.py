@@ -1,4 +1,4 @@
-"""Claims on speed that this project's benchmarks decide: structures, two levels, and a tracer for processors."""
+"""Claims on speed that this project's benchmarks decide: two levels, and a tracer for processors."""
 
 from __future__ import annotations
 
@@ -58,17 +58,6 @@ def _conclusions(made: Rates) -> Iterator[Conclusion]:
         "GPU ray tracing is, or will soon be, as fast as good CPU ray tracers.",
         [each * TWICE >= 1 for tracer in (GRID, IN_PASSES) for each in shares[tracer]],
         f"here, eye rays of {', '.join(flat)} over Embree's on the same processor: {listed}; comparable: half of it",
-    )
-    apart = {
-        scene: [max(by[GRID], by[TREE]) / min(by[GRID], by[TREE]) for by in kept.values()]
-        for scene, kept in flat.items()
-    }
-    yield Conclusion(
-        "D 3.3, P2 3",
-        "All acceleration structures are within a factor of two of each other.",
-        [each <= TWICE for by in apart.values() for each in by],
-        "grid and hierarchy, one pass, the faster over the slower by type of ray: "
-        + "; ".join(f"{scene} {', '.join(f'{each:.1f}' for each in by)}" for scene, by in apart.items()),
     )
     one, two = ([by[LEVELS[each]] for by in made[TWO_LEVELS].values()] for each in LEVELS)
     gains = [after / before for before, after in zip(one, two, strict=True)]

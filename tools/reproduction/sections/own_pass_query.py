@@ -1,0 +1,161 @@
+"""D 4.1.2 and 4.1.3: occlusion queries around the kernels' own passes, and around count passes before them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+from unittest.mock import patch
+
+import raystream
+from raystream.stream.machines.multipass import Multipass
+from reproduction.simulators.counts.programs import RECIPE
+
+from .. import timed
+from ..context import Context
+from ..model import OURS, OWN, Check, Part, Table, Text
+from ..registry import section
+
+SIZE, QUICK = 256, 32
+SCENES = {"Cornell box": "cornell", "Teapotahedron": "teapotahedron"}
+MACHINE: dict[str, Any] = {
+    **RECIPE,
+    "program": "cast",
+    "machine": "multipass",
+    "fuse": "none",
+    "unroll": 1,
+    "mask": "depth",
+    "count": "query",
+    "policy": "threshold=0.2",
+}
+LOOP = ("traverse", "intersect")  # its kernels
+BEFORE, WITHOUT, OWN_PASS = "count passes", "the same passes, no count", "own passes, in turn"
+Waiting = tuple[list[int], bool]  # rays that wait for each kernel, and whether the mask has them
+
+
+@section(
+    "own_pass_query",
+    paper="D 4.1.2",
+    title="Occlusion queries around kernels' own passes, and before them (section 4.1.2)",
+    order=1,
+    timed=True,
+)
+def make(context: Context) -> Iterator[Part]:
+    """What each counts, and what the count passes take."""
+    edge = QUICK if context.quick else SIZE
+    yield Text(
+        "Section 4.1.2 ends a loop by an occlusion query around the kernel's own pass, drawn with GL_EQUAL: that is what "
+        "--policy sweep does here. It counts the rays that ran. An oracle has to know before a pass how many rays wait "
+        "for either kernel, and each ray that runs may wait for either of them afterwards: so the query of --policy "
+        "threshold and of the presets is around a pass of no kernel, under the same mask (the text does not say around "
+        "which pass its oracle's query was). The kernels' own passes have queries too, of --stats."
+    )
+    rows, shares, wrong, passes = [], [], 0, 0
+    for name, scene in SCENES.items():
+        found = context.keep(("counts", scene, edge), lambda scene=scene: counts(context, scene, edge))
+        times = timed.keep(context, ("seconds", scene, edge), lambda scene=scene: cases(context, scene, edge))
+        wrong += found["other"]
+        passes += found["passes"]
+        for each, (kernels, counted) in found["drawn"].items():
+            rows.append((f"{name}, {each}", kernels, counted, times[each].wall.text()))
+        price = times[BEFORE].median / times[WITHOUT].median - 1
+        shares.append(f"{name} {price:+.0%}")
+    yield Table(
+        "Passes and seconds by where rays are counted",
+        ("scene, how", "passes of kernels", "count passes", "seconds"),
+        rows,
+        note=f"{edge} x {edge} eye rays, a call of a kernel in a pass; {context.device_name}. '{WITHOUT}' replays what "
+        f"the count passes said. Their price: {', '.join(shares)}. By its own passes in turn a loop needs no count "
+        "pass, but more passes of kernels.",
+        own=OURS,
+        checks=[
+            Check(
+                OWN,
+                "the query around a kernel's own pass counts the rays that the count pass before it found",
+                f"{passes:,} of {passes:,} passes",
+                f"{passes - wrong:,} of {passes:,} passes",
+                wrong == 0,
+                "the mask of one of the two lets other rays pass",
+            )
+        ],
+    )
+
+
+def renderer_of(context: Context, scene: str, **settings: Any) -> raystream.Renderer:
+    """A renderer of the published loop."""
+    return raystream.Renderer(scene, device=context.device, **{**MACHINE, **settings})
+
+
+@contextmanager
+def noted(found: list[Waiting]) -> Iterator[None]:
+    """What count passes say meanwhile goes into the list."""
+    original = Multipass._waiting
+
+    def waiting(self: Multipass, stage: Any, before: list[int], served: Sequence[int]) -> Waiting:
+        found.append(original(self, stage, before, served))
+        return found[-1]
+
+    with patch.object(Multipass, "_waiting", waiting):
+        yield
+
+
+@contextmanager
+def replayed(found: Sequence[Waiting]) -> Iterator[None]:
+    """No count passes meanwhile: what they said is taken from the list, and the mask is made for each pass."""
+    said = iter(found)
+
+    def waiting(*_: Any) -> Waiting:
+        return list(next(said)[0]), False
+
+    with patch.object(Multipass, "_waiting", waiting):
+        yield
+
+
+def counts(context: Context, scene: str, edge: int) -> dict[str, Any]:
+    """Passes of kernels of the loop, and those whose own query says another number than the count pass before; and by
+    case the passes of kernels and count passes."""
+    found: list[Waiting] = []
+    with timed.Releasing() as held:
+        renderer = held.own(renderer_of(context, scene))
+        with noted(found):
+            picture = renderer.render((edge, edge), spp=1, stats=True)
+        served = [(each.step, each.fragments) for each in picture.stats.passes if each.step in LOOP]
+        told = [[rays for rays in counted if rays] for counted, _ in found if any(counted)]
+        other = sum(own not in counted for (_, own), counted in zip(served, told, strict=False))
+        other += abs(len(served) - len(told))
+        drawn = {}
+        for name, (_, settings) in CASES.items():
+            stats = held.own(renderer_of(context, scene, **settings)).render((edge, edge), spp=1).stats
+            drawn[name] = [stats.kernel_passes, 0 if name == WITHOUT else stats.count_passes]
+    return {"passes": len(served), "other": other, "drawn": drawn}
+
+
+# Whether what the count passes said is replayed, and settings.
+CASES: dict[str, tuple[bool, dict[str, Any]]] = {
+    BEFORE: (False, {}),
+    WITHOUT: (True, {}),
+    OWN_PASS: (False, {"policy": "sweep"}),
+}
+
+
+@contextmanager
+def cases(context: Context, scene: str, edge: int) -> Iterator[dict[str, timed.Case]]:
+    """Each case, ready to be rendered again."""
+
+    def case(renderer: raystream.Renderer, replays: list[Waiting]) -> None:
+        if not replays:
+            renderer.render((edge, edge), spp=1)
+            return
+        with replayed(replays):
+            renderer.render((edge, edge), spp=1)
+
+    with timed.Releasing() as held:
+        made = {}
+        for name, (replays, settings) in CASES.items():
+            renderer, said = held.own(renderer_of(context, scene, **settings)), list[Waiting]()
+            if replays:
+                with noted(said):
+                    renderer.render((edge, edge), spp=1)
+            made[name] = partial(case, renderer, said)
+        yield made
