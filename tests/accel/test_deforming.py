@@ -36,7 +36,7 @@ def rows(renderer: Renderer, name: str) -> NDArray:
     """What is on the device of a table."""
     memories = [m for module in renderer.prepared.made() for m in module.memories]
     table = next(m for m in memories if isinstance(m, Table) and m.name == name)
-    texture, _row, first = renderer.gpu_scene.resources.place(table)
+    texture, _row, first = renderer.gpu_scene.resources.location(table)
     count = len(table.data) * table.record.texels
     with renderer.device.current():
         if isinstance(texture, BufferTexture):

@@ -22,7 +22,7 @@ from raystream.scene.deform import Deformation, DeformedMesh, MeshPose, MorphTar
 from raystream.scene.geometry.triangles import LARGEST_COORDINATE
 from raystream.scene.mesh import Mesh
 from raystream.stream.declare.kernel import Table
-from raystream.stream.declare.record import SMALL, Field, Record, rows_of
+from raystream.stream.declare.record import SMALL, Field, Record, matrix_rows
 
 # -- conservative boxes of posed meshes without their vertices ---------------------------------------------------------
 # A skinned vertex is a convex combination of where its joints take it: the boxes of the vertices at rest that
@@ -160,7 +160,7 @@ INFLUENCES = Record(
     Field("joints", "ivec2", about="addresses of two joints' matrices"),
     Field("weights", "vec2", about="0: none"),
 )
-JOINT = Record("Joint", *rows_of("row", "vec4", "the map from rest to the object's space"))
+JOINT = Record("Joint", *matrix_rows("row", "vec4", "the map from rest to the object's space"))
 DELTA = Record(
     "Delta",
     Field("position", "vec3", "scene units", "object"),

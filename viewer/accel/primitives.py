@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from raystream.kernels.records import FAR, GEOMETRY, HIT, RAY, TRIANGLE
 from raystream.scene.quadric import PlacedQuadrics, bounds_of_quadric
 from raystream.stream.declare.kernel import Module, Table
-from raystream.stream.declare.record import ROWS, SMALL, Field, Record, rows_of
+from raystream.stream.declare.record import ROWS, SMALL, Field, Record, matrix_rows
 
 # -- quadrics in acceleration structures: their boxes, their table, and the test of mixed candidates -------------------
 
@@ -20,7 +20,7 @@ from raystream.stream.declare.record import ROWS, SMALL, Field, Record, rows_of
 KINDS = {"QUADRIC_TUBE": 0, "QUADRIC_BALL": 1, "QUADRIC_FLAT": 2}
 QUADRIC = Record(
     "Quadric",
-    *rows_of("inverse", "vec4", "the linear map to its own space; that space's origin"),
+    *matrix_rows("inverse", "vec4", "the linear map to its own space; that space's origin"),
     Field("squares", "vec3", about="coefficients of x^2, y^2, z^2, own space"),
     Field("linear", "float", about="coefficient of y"),
     Field("low", "vec3", "", "own", "lowest corner of the box that clips it"),

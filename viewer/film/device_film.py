@@ -208,11 +208,11 @@ class Buffer:
                 whole[block.y : block.y + tall, block.x : block.x + wide] = values
         return out
 
-    def fields_later(self, names: Collection[str]) -> Generator[None, None, dict[str, NDArray[np.float32]]]:
+    def read_fields_stepwise(self, names: Collection[str]) -> Generator[None, None, dict[str, NDArray[np.float32]]]:
         """Fields as `fields` gives them, in steps: a device that works beside the host is not waited for, but of a
         picture of several streams."""
         if len(self.blocks) == 1 and self.device.concurrent:
-            return (yield from self.blocks[0].stream.fields_later(names))
+            return (yield from self.blocks[0].stream.read_fields_stepwise(names))
         yield
         return self.fields(names)
 

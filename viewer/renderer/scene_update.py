@@ -295,7 +295,7 @@ def show_scene(
     source_scene, near = before.given, before
 
     def prepared(beside: PreparedScene) -> PreparedScene:
-        with gpu_scene.device.aside():  # it may take long
+        with gpu_scene.device.lent_context():  # it may take long
             return prepare(source_scene, chosen, progress, beside)
 
     if isinstance(scene, PreparedScene):

@@ -80,7 +80,7 @@ def render(
         scene = shown_at(animated, *times, check("shutter", shutter), check("motion_keys", motion_keys))
     drawn = {name: chosen.pop(name) for name in RENDER_KEYWORDS if name in chosen}
     renderer = Renderer(scene, **chosen)
-    with renderer.device.held():
+    with renderer.device.kept_current():
         try:
             return renderer.render(**drawn)
         finally:

@@ -40,7 +40,7 @@ from raystream.scene.mesh import Mesh, transforms_of
 from raystream.scene.quadric import PlacedQuadrics, Quadric
 from raystream.scene.scene import Instance, Scene
 from raystream.stream.declare.kernel import Module, Table
-from raystream.stream.declare.record import ROWS, Field, Record, rows_of
+from raystream.stream.declare.record import ROWS, Field, Record, matrix_rows
 
 # -- objects and instances of a two-level scene, and the instances' world-space boxes ----------------------------------
 
@@ -382,8 +382,8 @@ def reach(corners, group, x, y, z):
 
 INSTANCE = Record(
     "Instance",
-    *rows_of("inverse", "vec4", "the linear map to object space; the object's origin"),
-    *rows_of("linear", "vec3", "the linear map to the world"),
+    *matrix_rows("inverse", "vec4", "the linear map to object space; the object's origin"),
+    *matrix_rows("linear", "vec3", "the linear map to the world"),
     Field("object", "int", about="number of the object", within=ROWS),
     Field("face", "int", about="address of the object's first face", within=ROWS),
     Field("material", "int", about="address of the material of all its triangles, -1: the faces' own", within=ROWS),
@@ -392,7 +392,7 @@ INSTANCE = Record(
 INSTANCE_MOVING = Record(INSTANCE.name, *INSTANCE.fields, KEYS)
 INSTANCE_KEY = Record(
     "InstanceKey",
-    *rows_of("linear", "vec3", "the linear map to the world"),
+    *matrix_rows("linear", "vec3", "the linear map to the world"),
     Field("place", "vec3", "scene units", "world", "the object's origin"),
 )
 MOVING = "MOVING_INSTANCES"  # feature of the scene

@@ -163,7 +163,7 @@ class GpuScene:
         with self.device.current():
             self.machines.release()
             self.raster.release()
-            self.resources.leave()
+            self.resources.release_fork()
 
     @property
     def computed(self) -> bool:

@@ -134,9 +134,9 @@ def noisy_picture(
 
     of_samples : features of the film's samples. features : of these, or of more, with all blended surfaces.
     """
-    sums = yield from film.fields_later(("sum", "count"))
+    sums = yield from film.read_fields_stepwise(("sum", "count"))
     linear = _mean(sums, "sum")
-    sums = yield from features.fields_later(("albedo", "normal", "emission", "count"))
+    sums = yield from features.read_fields_stepwise(("albedo", "normal", "emission", "count"))
     albedo, normal, emission = (_mean(sums, name) for name in ("albedo", "normal", "emission"))
     settings, camera = renderer.settings, renderer.camera
     if not settings.picture_program.demodulates or settings.clamp > 0:  # the film is no sum of light seen and reflected
@@ -145,7 +145,7 @@ def noisy_picture(
     # Of blended surfaces samples see one at random: what some of them have seen is noise.
     blended = renderer.prepared.surfaces.blend and of_samples.samples < film.samples
     if of_samples is not features and emission.any() and not blended:
-        sums = yield from of_samples.fields_later(("emission", "count"))
+        sums = yield from of_samples.read_fields_stepwise(("emission", "count"))
         reflected = linear - _mean(sums, "emission")
     emission = emission + np.minimum(reflected, 0)  # of a film of more samples than camera rays
     # Camera rays through other points of the lens, at other moments, see other surfaces.

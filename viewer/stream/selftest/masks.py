@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from raystream.stream.compile.source import Source
 from raystream.stream.gl.device import Device
 from raystream.stream.gl.draw import Drawing
-from raystream.stream.gl.objects import ALWAYS, EQUAL, INCREASE_AND_WRAP, KEEP, LARGEST, REPLACE, Query, Stencil
+from raystream.stream.gl.objects import ALL_BITS, ALWAYS, EQUAL, INCREASE_AND_WRAP, KEEP, REPLACE, Query, Stencil
 from raystream.stream.gl.stream import Stream
 from raystream.stream.machines.mask import DEPTH_OF_STEP
 from raystream.stream.selftest.check import (
@@ -153,7 +153,7 @@ def stencil_mask(device: Device) -> Finding:
     (`raystream.stream.machines.mask.StencilMask`)."""
     findings = [_stencil_mask(device, "mask_stencil_bit", [1 << bit for bit in range(8)])]
     if device.stencil_export:
-        findings.append(_stencil_mask(device, "mask_stencil", [LARGEST]))
+        findings.append(_stencil_mask(device, "mask_stencil", [ALL_BITS]))
     return worst(*findings)
 
 
@@ -168,7 +168,7 @@ def _stencil_mask(device: Device, name: str, parts: Sequence[int]) -> Finding:
     mask.shader.bind("in_state", marked.state.textures[0])
     for bits in parts:
         target.use()
-        with stencil.test(ALWAYS, LARGEST, REPLACE, bits=bits):
+        with stencil.test(ALWAYS, ALL_BITS, REPLACE, bits=bits):
             render(mask, bit=bits)
     stencil_values = np.frombuffer(stencil.read(), np.uint8).reshape(marked.steps.shape)
     target.color_mask = True, True, True, True
@@ -198,7 +198,7 @@ def stencil_counts(device: Device) -> Finding:
             with stencil.test(ALWAYS, 0, INCREASE_AND_WRAP):
                 render(kill, serves=step)
     stencil_values = np.frombuffer(stencil.read(), np.uint8).reshape(marked.steps.shape)
-    wrong = int((stencil_values != marked.steps * rounds % (LARGEST + 1)).sum())
+    wrong = int((stencil_values != marked.steps * rounds % (ALL_BITS + 1)).sum())
     target.color_mask = True, True, True, True
     stencil.release()
     marked.release()

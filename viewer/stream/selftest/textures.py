@@ -8,7 +8,7 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from raystream.stream.compile.link import MOST_ATTACHMENTS
+from raystream.stream.compile.link import MAX_ATTACHMENTS
 from raystream.stream.compile.memories import IN_BUFFER, layout
 from raystream.stream.compile.source import Source
 from raystream.stream.declare.kernel import Table
@@ -194,10 +194,10 @@ def texture_barrier(device: Device) -> Finding:
 
 def attachments(device: Device) -> Finding:
     """All attachments of one pass, each its own value."""
-    body = "\n".join(f"    out_{k} = value_0(ivec2(gl_FragCoord.xy)) + {k}.0;" for k in range(MOST_ATTACHMENTS))
+    body = "\n".join(f"    out_{k} = value_0(ivec2(gl_FragCoord.xy)) + {k}.0;" for k in range(MAX_ATTACHMENTS))
     values = _values(2)
-    results = computed(device, f"void main() {{\n{body}\n}}", [values], MOST_ATTACHMENTS)
-    expected = values[:, :, None] + np.arange(MOST_ATTACHMENTS, dtype=np.float32)[:, None]
+    results = computed(device, f"void main() {{\n{body}\n}}", [values], MAX_ATTACHMENTS)
+    expected = values[:, :, None] + np.arange(MAX_ATTACHMENTS, dtype=np.float32)[:, None]
     wrong = int((results != expected).any(axis=-1).sum())
     return exact(wrong, expected[..., 0].size, "texels")
 
