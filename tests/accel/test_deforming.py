@@ -114,7 +114,7 @@ def boxes_of(bvh: Bvh, corners: NDArray[np.float32]) -> tuple[NDArray, NDArray]:
         else:
             children = [node + 1, bvh.second[node]]
             low[node], high[node] = low[children].min(axis=0), high[children].max(axis=0)
-    return bvh_tree.widened(low, high)
+    return bvh_tree.enlarged(low, high)
 
 
 @pytest.mark.parametrize("memory", MEMORIES)

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from raystream.accel.bvh_tree import NODE, PAIR
-from raystream.accel.deform import BOX, WIDTH, Deforming, levels
+from raystream.accel.deform import BOX, STREAM_WIDTH, Deforming, block_levels
 from raystream.kernels.records import VERTEX
 from raystream.materials.geometry import VERTEX_TANGENTS
 from raystream.renderer.inputs.prepared import PreparedScene
@@ -83,7 +83,7 @@ def few_pass(deforming: Deforming) -> PassForm:
 
 def many_pass(deforming: Deforming) -> PassForm:
     """Boxes of the others, by the levels of the pyramid."""
-    blocks = [block for _, block in levels(len(deforming.trees.leaves.data))]
+    blocks = [block for _, block in block_levels(len(deforming.trees.leaves.data))]
     inputs = {LEAVES: BOX, **{f"level_{k}": BOX for k in range(len(blocks))}}
     ranges = Module("ranges", (), "deform/box_of_range.glsl")
     nodes = Module("box_of_many", (), "deform/box_of_many.glsl", (deforming.trees.inner,), text=_pyramid(blocks))
@@ -251,18 +251,18 @@ class GpuDeformer:
         nodes, below, pyramid = len(trees.inner.data), leaves, dict[str, Stream]()
         if not nodes:
             return leaves
-        rows = -(-nodes // WIDTH)
-        if trees.few:
+        rows = -(-nodes // STREAM_WIDTH)
+        if trees.many_row:
             few = few_pass(deforming)
-            target = yield from self._run("few", few, nodes, {LEAVES: leaves}, "inner", (0, min(trees.few, rows)))
-        if trees.few < rows:
+            target = yield from self._run("few", few, nodes, {LEAVES: leaves}, "inner", (0, min(trees.many_row, rows)))
+        if trees.many_row < rows:
             elements = len(trees.leaves.data)
-            for k, (boxes, block) in enumerate(levels(elements)):
+            for k, (boxes, block) in enumerate(block_levels(elements)):
                 form = level_pass()
                 below = yield from self._run(f"level {k}", form, boxes, {"below": below}, count=elements, block=block)
                 pyramid[f"level_{k}"], elements = below, boxes
             many = many_pass(deforming), nodes, {LEAVES: leaves, **pyramid}
-            target = yield from self._run("many", *many, "inner", (trees.few, rows))
+            target = yield from self._run("many", *many, "inner", (trees.many_row, rows))
         return target
 
     def _run(
@@ -296,7 +296,7 @@ class GpuDeformer:
         return TablePass(self.device, self.resources, form.modules, form.inputs, form.output)
 
     def _stream(self, name: str, record: Record, count: int) -> Stream:
-        size = WIDTH, -(-count // WIDTH)
+        size = STREAM_WIDTH, -(-count // STREAM_WIDTH)
         stream = self.streams.get(name)
         if stream is None or stream.record != record or stream.size != size:
             if stream is not None:

@@ -242,8 +242,8 @@ class GpuScene:
                 self.resources.update(table, first, last)
             for machine in self.machines.values() if rows else ():
                 machine.set(before.structure.built.top.uniforms)
-            if goal.structure.levels == 2 and (rows or goal.structure.built.stands is not None):
-                goal.structure.built.stands = goal.scene
+            if goal.structure.levels == 2 and (rows or goal.structure.built.current_scene is not None):
+                goal.structure.built.current_scene = goal.scene
             if goal is not before:
                 self.prepared = goal
                 self._settles()
