@@ -46,9 +46,9 @@ def textured(*sizes: tuple[int, int]) -> Document:
 def test_bytes_of_a_file(tmp_path, monkeypatch) -> None:
     path = tmp_path / "a.bin"
     path.write_bytes(bytes(100))
-    monkeypatch.setattr(files, "LARGEST_FILE", 100)
+    monkeypatch.setattr(files, "MAX_FILE_BYTES", 100)
     assert len(files.read_file(path)) == 100
-    monkeypatch.setattr(files, "LARGEST_FILE", 99)
+    monkeypatch.setattr(files, "MAX_FILE_BYTES", 99)
     with pytest.raises(ViewerError, match="100 bytes, more than the 99"):
         files.read_file(path)
 

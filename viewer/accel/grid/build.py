@@ -458,10 +458,10 @@ def rounding_margin(bounds: NDArray[np.float64]) -> NDArray[np.float64]:
     All are within u (2 E + 3 M + 8 R). R is REACH diagonals and one more, as origins are within REACH diagonals of the
     box.
     """
-    edges_and_finest = bounds[1] - bounds[0]
-    diagonal = float(np.sqrt((edges_and_finest**2).sum()))
+    extent = bounds[1] - bounds[0]
+    diagonal = float(np.sqrt((extent**2).sum()))
     largest = np.abs(bounds).max(axis=0)
-    bound = ROUNDING * (2.0 * edges_and_finest + 3.0 * largest + 8.0 * (MAX_ORIGIN_DIAGONALS + 1.0) * diagonal)
+    bound = ROUNDING * (2.0 * extent + 3.0 * largest + 8.0 * (MAX_ORIGIN_DIAGONALS + 1.0) * diagonal)
     return np.maximum(bound, MIN_EXTENT)
 
 

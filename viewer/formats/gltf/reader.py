@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from raystream.base.errors import ViewerError
 from raystream.formats.files import Budget, read_file, short, uri_fault
 from raystream.formats.gltf.accessors import Accessors
-from raystream.formats.gltf.animations import Animated, DocumentProperties, animated_weights, read_animations
+from raystream.formats.gltf.animations import AnimatedTargets, DocumentProperties, animated_weights, read_animations
 from raystream.formats.gltf.decoders import DECODERS, decoder
 from raystream.formats.gltf.deformers import Deformers, Skins
 from raystream.formats.gltf.images import GltfTextures, material_sets
@@ -137,14 +137,14 @@ def read_instances(
     owners: list[int] = []
     offsets: dict[int, NDArray[np.float64]] = {}  # first instance of a node -> (N, 4, 4)
     flat = 0
-    for place in objects.having("mesh", nodes.indices):
+    for place in objects.positions_with("mesh", nodes.indices):
         if not nodes.shown[place]:
             continue
         index, world = nodes.indices[place], nodes.world[place]
         node = objects[index]
         drawn: list[int] = []
         with omissions:
-            drawn = meshes.of(node.index("mesh", count, "mesh"), node, place, index in weighted)
+            drawn = meshes.scene_meshes(node.index("mesh", count, "mesh"), node, place, index in weighted)
         if not drawn:
             continue
         name = nodes.names[place] or f"node {index}"
@@ -246,7 +246,7 @@ def read(path: Path, lenient: bool = False, max_texture: int | None = None) -> S
     budget = Budget(where)
     budget.grant(len(data))
     accessors = Accessors(document, path, binary, budget)
-    animated = Animated(document)
+    animated = AnimatedTargets(document)
     textures = GltfTextures(document, accessors, path, lenient, max_texture, animated.textures(document))
     sets = material_sets(document, VARIANTS)
     materials = read_materials(
@@ -260,7 +260,7 @@ def read(path: Path, lenient: bool = False, max_texture: int | None = None) -> S
     variants: list[str] = []
     with omissions:
         variants = read_variants(document)
-    nodes = scene_nodes(document, warnings, omissions, animated.hidden)
+    nodes = scene_nodes(document, warnings, omissions, animated.with_animated_visibility)
     deformers = Deformers(Skins(document, nodes, accessors), nodes.world)
     meshes = Meshes(document, accessors, materials, textures, sets, len(variants), deformers, omissions)
     weighted = animated_weights(document, animated)
@@ -275,7 +275,7 @@ def read(path: Path, lenient: bool = False, max_texture: int | None = None) -> S
     lights = read_lights(document, nodes, warnings, omissions, light_places, light_indices)
     animations = read_animations(document, nodes, accessors, warnings)
 
-    warnings.extend(f"{count:,} {text}" for text, count in meshes.left_out.items())
+    warnings.extend(f"{count:,} {text}" for text, count in meshes.omitted.items())
     with omissions:
         _remark(document, warnings)
     warnings.extend(omissions.notes())
@@ -397,7 +397,7 @@ def _cameras(
     places: list[int] = []
     indices: list[int] = []
     names: set[str] = set()
-    for place in objects.having("camera", nodes.indices[: nodes.drawn]):
+    for place in objects.positions_with("camera", nodes.indices[: nodes.drawn]):
         node, world = objects[nodes.indices[place]], nodes.world[place]
         index = None
         with omissions:

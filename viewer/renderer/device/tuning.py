@@ -24,7 +24,7 @@ from raystream.renderer.inputs.settings import Settings
 from raystream.stream.gl.device import Device, shared_device
 
 FORMAT = 3
-LARGEST_FILE = 1 << 20  # bytes
+MAX_FILE_BYTES = 1 << 20  # bytes
 # Of each option the values, that of CPUs by default first; in the order of the trials. Buffers are meant where they are
 # large enough.
 CHOICES = {
@@ -93,7 +93,7 @@ def load_tuning() -> dict[str, Measured]:
     """The results by driver build; those that cannot be read, or name unknown values, count as not measured."""
     try:
         with open(tuning_path(), "rb") as file:
-            document = json.loads(file.read(LARGEST_FILE))
+            document = json.loads(file.read(MAX_FILE_BYTES))
     except (OSError, ValueError, RecursionError):
         return {}
     if (
