@@ -13,7 +13,7 @@ from pathlib import Path
 from urllib.parse import unquote, unquote_to_bytes
 
 from raystream.base.errors import ViewerError
-from raystream.formats.text import decoded, readings
+from raystream.formats.text import decoded, other_readings
 
 # An upper limit of this loader's memory.
 MAX_FILE_BYTES = 8 << 30
@@ -175,7 +175,7 @@ def referenced_file(folder: Path, name: str, where: str) -> Path:
     try:
         return resolve_uri(folder, name, where, encoded=False)
     except ViewerError as error:
-        for text in dict.fromkeys((*readings(name), unquote(name, errors="surrogateescape"))):
+        for text in dict.fromkeys((*other_readings(name), unquote(name, errors="surrogateescape"))):
             parts = [part for part in text.split("/") if part not in ("", ".") and "\0" not in part]
             for first in range(len(parts)):
                 path = _find_loosely(folder, parts[first:])

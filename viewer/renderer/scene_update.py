@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from raystream.base.errors import ViewerError, warn
 from raystream.formats.named import kind_of
-from raystream.formats.objects import taken
+from raystream.formats.objects import scene_from
 from raystream.options.declare import Affects, join_words
 from raystream.options.table import check
 from raystream.programs import programs_with
@@ -51,7 +51,7 @@ def scene_given(scene: Any, options: dict[str, Any], max_texture: int | None = N
         return scene
     if isinstance(scene, Scene):
         scene.check()
-    resolved = taken(scene, options, max_texture)
+    resolved = scene_from(scene, options, max_texture)
     if resolved is not scene:
         warn(resolved.warnings)
     return resolved

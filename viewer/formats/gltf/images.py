@@ -22,7 +22,7 @@ from raystream.formats.gltf import decoders
 from raystream.formats.gltf.accessors import Accessors
 from raystream.formats.gltf.decoders import BASISU, installed
 from raystream.formats.gltf.json import JsonObject, MissingExtra, Omissions
-from raystream.formats.image.images import LARGEST_IMAGE, ImageMemory, decode, header
+from raystream.formats.image.images import MAX_IMAGE_TEXELS, ImageMemory, decode, header
 from raystream.scene.material import Material
 from raystream.scene.texture import Image, Texture, uv_transform
 
@@ -323,7 +323,7 @@ class GltfTextures:
             return self.accessors.view_bytes(image.index("bufferView", len(self.accessors.views), "buffer view"))
         if uri[:5].lower() == "data:":
             return decode_data_uri(uri, where)
-        return read_file(resolve_uri(self.folder, uri, where), where, max_bytes=16 * LARGEST_IMAGE)
+        return read_file(resolve_uri(self.folder, uri, where), where, max_bytes=16 * MAX_IMAGE_TEXELS)
 
 
 @dataclass(frozen=True)

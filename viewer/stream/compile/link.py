@@ -163,7 +163,7 @@ def inlined(program: Program) -> Program:
 
     if not any(True for _ in program.calls()):
         return program
-    called = {name for call in program.calls() for name in program.body(call.state)}
+    called = {name for call in program.calls() for name in program.subroutine(call.state)}
     start = resolve(program.start, None)
     assert isinstance(start, str)
     states = []

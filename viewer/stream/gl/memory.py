@@ -114,7 +114,7 @@ class Memory:
         elif isinstance(self.texture, moderngl.Texture):
             self.texture.write(values, (0, first // per_row, per_row * texels, (last - first) // per_row))
 
-    def has_room(self, source: Table | Volume | Texels) -> bool:
+    def fits(self, source: Table | Volume | Texels) -> bool:
         """Whether another source fits in this texture, possibly grown, under the same name and layout."""
         if isinstance(source, Table) and isinstance(self.texture, moderngl.Texture):
             return -(-max(1, len(source.data)) // self.layout.per_row) <= self.texture.height
@@ -123,7 +123,7 @@ class Memory:
         return isinstance(source, Table) or source.data.shape == self.source.data.shape
 
     def exchange(self, source: Table | Volume | Texels) -> None:
-        """Replace the source by one for which it `has_room`; differences are uploaded."""
+        """Replace the source by one for which it `fits`; differences are uploaded."""
         old, self.source = self.source, source
         self.number = next(UPLOADS)
         if isinstance(self.texture, BufferTexture):
