@@ -188,7 +188,7 @@ class Function:
             made = Stream(self.device, self.made, (COLUMNS, rows))
             target = self.device.context.framebuffer(made.textures)
             tiles = Tiles(self.device, made.size, max(made.size))
-            tiles.keep(None)
+            tiles.set_alive(None)
             drawing = Drawing(self.device, self.shader, tiles)
             self.streams[rows] = Stream(self.device, self.given, made.size), made, target, drawing
         read, write, target, drawing = self.streams[rows]

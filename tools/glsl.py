@@ -27,12 +27,12 @@ from raystream.programs import LEVELS, PICTURES, trace
 from raystream.renderer.inputs.prepared import prepare
 from raystream.stream.compile.generate import Form, fragment
 from raystream.stream.compile.link import LinkedProgram, origin
-from raystream.stream.compile.memories import WIDEST, PlannedAddresses
+from raystream.stream.compile.memories import MAX_ROW_TEXELS, PlannedAddresses
 from raystream.stream.compile.source import Source
 from raystream.stream.declare.kernel import Module
 from raystream.stream.declare.program import Program
 from raystream.stream.machines import MACHINES
-from raystream.stream.machines.common import EDGE
+from raystream.stream.machines.common import TILE_EDGE
 from raystream.stream.machines.mask import MASKS, census_sources, stream_sources
 
 
@@ -45,7 +45,7 @@ def sources(
     if single or fuse != "none":
         linked = linked.inlined()  # as the renderer does where a pass takes a ray to its hit
     form = Form(scheduled=not single, discards=not single and MASKS[mask].discards)
-    addresses = PlannedAddresses(WIDEST)
+    addresses = PlannedAddresses(MAX_ROW_TEXELS)
     steps = [linked.single()] if single else linked.steps(fuse)
     for step in steps:
         yield step.name, step.states, fragment(linked, step, form, addresses)
@@ -55,7 +55,7 @@ def sources(
     if not single:
         for name, source in stream_sources(linked, steps):
             yield name, (), source
-        for number, source in enumerate(census_sources(linked, steps, EDGE)):
+        for number, source in enumerate(census_sources(linked, steps, TILE_EDGE)):
             yield f"census {number}", (), source
 
 

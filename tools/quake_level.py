@@ -56,7 +56,7 @@ def level_bytes(level: Level, pages: NDArray[np.uint8]) -> bytes:
         "faces": faces.tobytes(),
         "lightmaps": pages.tobytes(),
     }
-    return bsp.join(lumps)
+    return bsp.join_lumps(lumps)
 
 
 def main(folder: Path) -> None:

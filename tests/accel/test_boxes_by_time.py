@@ -12,7 +12,7 @@ from walker import through, walker
 
 from raystream.accel import bvh_build, bvh_tree, primitives, structures
 from raystream.accel.bvh_build import Bvh
-from raystream.accel.motion import Moving, bounding, with_keys
+from raystream.accel.motion import Moving, builder_corners, with_keys
 from raystream.stream.declare.kernel import Module
 
 SHIFTS = {"near": 0.3, "far": 3.0, "from afar": 1e4}  # of corners between two keys
@@ -31,8 +31,8 @@ def in_motion(seed: int, keys: int, shift: float, still: int = 20) -> tuple[np.n
 
 
 def made(corners: np.ndarray, moving: Moving | None, build: str = "sah") -> Bvh:
-    bounds = bounding(corners, moving, mean=True)
-    return bvh_tree.keyed(bvh_build.build(bounds, build, leaf=4), bounds, moving)
+    bounds = builder_corners(corners, moving, mean=True)
+    return bvh_tree.with_boxes_at_keys(bvh_build.build(bounds, build, leaf=4), bounds, moving)
 
 
 def keyed_test(corners: np.ndarray, moving: Moving, order: np.ndarray) -> Module:
@@ -138,7 +138,7 @@ def test_a_still_triangle_under_one_that_will_move_is_kept() -> None:
     corners = np.tile(np.float32([[0, 0, 0], [1, 0, 0], [0, 1, 0]]), (4, 1, 1))
     moving = Moving.of([corners, corners + np.float32([[[0, 0, 1]]] + [[[0, 0, 0]]] * 3)])
     assert moving is not None and moving.indices.tolist() == [0]
-    found = bounding(corners, moving)
+    found = builder_corners(corners, moving)
     assert np.isfinite(found).all(axis=(1, 2)).tolist() == [True, True, False, False]
     assert np.array_equal(found[1], corners[1]) and found[0, :, 2].max() == pytest.approx(1, abs=1e-6)  # of its way
 
@@ -164,7 +164,7 @@ def test_merged_boxes_hold_those_of_all_keys() -> None:
     _, moving = in_motion(9, 7, 1.0)
     keys = np.stack([moving.corners.min(axis=2), moving.corners.max(axis=2)], axis=2)
     for segments in (1, 2, 3, 6):
-        found = bvh_tree.merged(keys, segments).astype(np.float64)
+        found = bvh_tree.merge_segments(keys, segments).astype(np.float64)
         assert len(found) == segments + 1
         for k in range(7):
             at = k / 6 * segments
@@ -172,15 +172,15 @@ def test_merged_boxes_hold_those_of_all_keys() -> None:
             line = found[first] + (at - first) * (found[first + 1] - found[first])
             assert (line[:, 0] <= keys[k, :, 0] + 1e-6).all() and (line[:, 1] >= keys[k, :, 1] - 1e-6).all()
     even = keys[:1] + np.arange(7)[:, None, None, None] * np.float32(0.25)
-    assert np.allclose(bvh_tree.merged(even, 1), even[[0, -1]], atol=1e-6)
+    assert np.allclose(bvh_tree.merge_segments(even, 1), even[[0, -1]], atol=1e-6)
 
 
 def test_without_motion_nothing_changes() -> None:
     """No row, uniform or feature, so the source stays as it is."""
     corners, moving = in_motion(2, 3, 1.0)
-    bounds = bounding(corners, None)
+    bounds = builder_corners(corners, None)
     built = bvh_build.build(bounds, leaf=4)
-    assert bvh_tree.keyed(built, bounds, None) is built
+    assert bvh_tree.with_boxes_at_keys(built, bounds, None) is built
     for traversal in bvh_tree.TRAVERSALS:
         plain, follows = bvh_tree.module([built], traversal), bvh_tree.module([made(corners, moving)], traversal)
         assert not plain.features and "bvh_keys" not in plain.uniforms

@@ -16,7 +16,7 @@ from soups import KINDS, read_ply, soup
 
 from raystream.accel import bvh_build
 from raystream.accel import bvh_build as bvh_kernels
-from raystream.accel.bvh_build import MOST_DEPTH, Bvh, build, build_boxes, octant_links
+from raystream.accel.bvh_build import MAX_DEPTH, Bvh, build, build_boxes, octant_links
 from raystream.base.errors import ViewerError
 
 FIELDS = ("low", "high", "second", "first", "count", "axis", "escape", "order")
@@ -60,7 +60,7 @@ def assert_sound(bvh: Bvh, low: np.ndarray, high: np.ndarray, leaf: int) -> None
         after[node] = after[bvh.second[node]] if inner else node + 1
         ends[node] = ends[bvh.second[node]] if inner else begins[node] + bvh.count[node]
     assert np.array_equal(bvh.escape, after)
-    assert bvh.depth == levels.max() <= MOST_DEPTH
+    assert bvh.depth == levels.max() <= MAX_DEPTH
     centre = low.astype(np.float64) + high
     for node in range(nodes):
         held = bvh.order[begins[node] : ends[node]]
@@ -76,7 +76,7 @@ def assert_sound(bvh: Bvh, low: np.ndarray, high: np.ndarray, leaf: int) -> None
     assert statistics["triangles_per_leaf"] == pytest.approx(len(low) / leaves.sum())
     extent = (bvh.high - bvh.low.astype(np.float64)).T
     area = extent[0] * extent[1] + extent[1] * extent[2] + extent[2] * extent[0]
-    cost = np.where(leaves, bvh_kernels.TEST * bvh.count, bvh_kernels.TRAVERSAL)
+    cost = np.where(leaves, bvh_kernels.TEST_COST * bvh.count, bvh_kernels.TRAVERSAL_COST)
     if area[0] > 0:
         assert statistics["sah_cost"] == pytest.approx((area * cost).sum() / area[0])
 
@@ -197,7 +197,7 @@ def subtree_counts(bvh: Bvh) -> np.ndarray:
 @pytest.mark.parametrize("kind", ["random", "tiny", "slivers"])
 def test_small_parts_are_split_where_it_costs_least_and_leaves_where_that_costs_less(kind: str) -> None:
     for seed in range(20):
-        corners = soup(kind, np.random.default_rng(seed), bvh_kernels.SWEPT)
+        corners = soup(kind, np.random.default_rng(seed), bvh_kernels.MAX_EXACT_SPLIT)
         bvh = build(corners)
         counts = subtree_counts(bvh)
         upto = np.concatenate([[0], np.cumsum(bvh.count)])
@@ -205,12 +205,12 @@ def test_small_parts_are_split_where_it_costs_least_and_leaves_where_that_costs_
         for node in range(len(bvh.second)):
             held = slice(upto[node], upto[bvh.escape[node]])
             n, area = counts[node], half_area(low[held], high[held])
-            split = bvh_kernels.TRAVERSAL * area + bvh_kernels.TEST * sweep(low[held], high[held])
+            split = bvh_kernels.TRAVERSAL_COST * area + bvh_kernels.TEST_COST * sweep(low[held], high[held])
             if bvh.second[node] >= 0:
                 assert cost_of(bvh, node, counts) == pytest.approx(sweep(low[held], high[held]))
-                assert n > 4 or split < bvh_kernels.TEST * area * n * (1 + 1e-9)
+                assert n > 4 or split < bvh_kernels.TEST_COST * area * n * (1 + 1e-9)
             else:
-                assert n == 1 or split >= bvh_kernels.TEST * area * n * (1 - 1e-9)
+                assert n == 1 or split >= bvh_kernels.TEST_COST * area * n * (1 - 1e-9)
 
 
 @pytest.mark.parametrize("kind", ["random", "tiny", "slivers"])
@@ -291,13 +291,13 @@ def test_depth_is_bounded_whatever_the_input(method: str, tail: int) -> None:
     for leaf in (1, 4):
         bvh = build(corners.astype(np.float32), method, leaf)
         assert_sound(bvh, *bounds_of(corners.astype(np.float32)), 1 if method == "midpoint" else leaf)
-        assert bvh.depth <= MOST_DEPTH
+        assert bvh.depth <= MAX_DEPTH
     if method == "midpoint" and not tail:
         assert bvh.depth > 40  # the input is an adversary
 
 
 def test_a_small_bound_on_depth_holds_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bvh_kernels, "MOST_DEPTH", 6)  # in the loops as they are: compiled ones hold the constant
+    monkeypatch.setattr(bvh_kernels, "MAX_DEPTH", 6)  # in the loops as they are: compiled ones hold the constant
     monkeypatch.setattr(bvh_build, "FEW_BOXES", 1000)
     for kind in KINDS:
         for method in ("sah", "midpoint"):

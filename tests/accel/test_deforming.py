@@ -36,7 +36,7 @@ def rows(renderer: Renderer, name: str) -> NDArray:
     """What is on the device of a table."""
     memories = [m for module in renderer.prepared.made() for m in module.memories]
     table = next(m for m in memories if isinstance(m, Table) and m.name == name)
-    texture, _row, first = renderer.gpu_scene.resources.place(table)
+    texture, _row, first = renderer.gpu_scene.resources.location(table)
     count = len(table.data) * table.record.texels
     with renderer.device.current():
         if isinstance(texture, BufferTexture):
@@ -114,7 +114,7 @@ def boxes_of(bvh: Bvh, corners: NDArray[np.float32]) -> tuple[NDArray, NDArray]:
         else:
             children = [node + 1, bvh.second[node]]
             low[node], high[node] = low[children].min(axis=0), high[children].max(axis=0)
-    return bvh_tree.widened(low, high)
+    return bvh_tree.enlarged(low, high)
 
 
 @pytest.mark.parametrize("memory", MEMORIES)

@@ -15,7 +15,7 @@ from raystream.accel import bvh_tree as bvh
 def test_each_side_moves_by_a_unit_in_the_last_place_and_a_billionth_of_the_scene() -> None:
     low = np.float32([[-8, 0, 2], [0, -1e-12, 5]])
     high = np.float32([[-8, 0, 4], [0, 1e-12, 5]])
-    wide = bvh.widened(low, high)
+    wide = bvh.enlarged(low, high)
     least = 8e-9  # of the largest coordinate, 8
     step = np.float64(2.0**-23)
     expected = np.maximum(np.abs(np.float64([low, high])) * step, least)

@@ -12,9 +12,9 @@ from walker import rays, through, walker
 from raystream.accel import primitives
 from raystream.accel.grid import blocks as grid_blocks
 from raystream.accel.grid import grid
-from raystream.accel.grid.blocks import BLOCK, GRANTED, Blocks, allocate, tile_edge, volume_shape
+from raystream.accel.grid.blocks import BLOCK, MAX_BLOCKS_PER_EDGE, Blocks, allocate, tile_edge, volume_shape
 from raystream.accel.grid.build import Grid, build
-from raystream.accel.grid.grid import mark_last
+from raystream.accel.grid.grid import lists_with_marked_ends
 from raystream.base.errors import ViewerError
 from raystream.stream.gl.device import shared_device
 
@@ -45,7 +45,7 @@ def assert_held(blocks: Blocks, grids: list[Grid]) -> None:
     """Every grid's voxels are in the volume, at places of their own, and their lists behind those of the others."""
     base = lists = 0
     for number, alone in enumerate(grids):
-        pointers, entries = mark_last(alone.pointers, alone.lists)
+        pointers, entries = lists_with_marked_ends(alone.pointers, alone.lists)
         found = looked_up(blocks, number)
         np.testing.assert_array_equal(found, np.where(pointers < 0, -1, pointers + lists))
         part = blocks.lists["entry"][lists : lists + len(entries)]
@@ -74,14 +74,14 @@ def test_grids_of_any_shape_are_held_within_the_waste_that_is_promised(resolutio
     assert rounded < 8 * voxels
     full = -(-rounded // BLOCK**3) + len(shapes)
     assert blocks.statistics["blocks"] <= max(full * 1.05, full)
-    assert max(blocks.volume.shape) <= GRANTED * BLOCK
+    assert max(blocks.volume.shape) <= MAX_BLOCKS_PER_EDGE * BLOCK
 
 
 @pytest.mark.parametrize("blocks", [1, 2, 17, 127, 257, 4095, 4096, 4097, 5003, 30011, 200_000])
 def test_volumes_are_small_and_fit_the_device(blocks: int) -> None:
     wide, tall, deep = volume_shape(blocks)
     assert blocks <= wide * tall * deep <= 1.02 * blocks + 1
-    assert max(wide, tall, deep) <= (GRANTED if blocks <= GRANTED**3 else blocks ** (1 / 3) + 3)
+    assert max(wide, tall, deep) <= (MAX_BLOCKS_PER_EDGE if blocks <= MAX_BLOCKS_PER_EDGE**3 else blocks ** (1 / 3) + 3)
 
 
 def test_ten_thousand_grids() -> None:
@@ -93,7 +93,7 @@ def test_ten_thousand_grids() -> None:
     assert blocks.statistics["texels_per_voxel"] < 4
     for number in (0, 17, 9_999):
         before = sum((alone.lists >= 0).sum() for alone in grids[:number])
-        pointers, _ = mark_last(grids[number].pointers, grids[number].lists)
+        pointers, _ = lists_with_marked_ends(grids[number].pointers, grids[number].lists)
         np.testing.assert_array_equal(looked_up(blocks, number), np.where(pointers < 0, -1, pointers + before))
 
 

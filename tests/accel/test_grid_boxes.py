@@ -38,7 +38,7 @@ def overlapped(grid: Grid, low: np.ndarray, high: np.ndarray, widen: np.ndarray)
 def assert_right(grid: Grid, low: np.ndarray, high: np.ndarray) -> None:
     assert_sound(grid)
     bounds = np.stack([low.min(axis=0), high.max(axis=0)])
-    margin = np.maximum(rounding_margin(bounds), grid_build.LEAST_MARGIN * grid.voxel)
+    margin = np.maximum(rounding_margin(bounds), grid_build.MIN_MARGIN * grid.voxel)
     pairs = set(entered(grid))
     # The rounding of float64, with room: in voxels, and of places, where voxels are as fine as float32 can tell.
     off = 1e-9 * grid.voxel + 1e-15 * np.abs(bounds).max(axis=0)

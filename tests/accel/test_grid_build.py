@@ -68,8 +68,8 @@ def assert_sound(grid: Grid) -> None:
     assert grid.pointers.shape == (nz, ny, nx)
     assert grid.pointers.dtype == grid.lists.dtype == grid.low.dtype == grid.voxel.dtype == np.float32
     assert (grid.voxel > 0).all() and np.isfinite(grid.voxel).all() and np.isfinite(grid.low).all()
-    assert grid.pointers.size <= grid_cost.MOST_VOXELS and len(grid.lists) <= grid_cost.LIMIT
-    assert max(grid.resolution) <= grid_cost.LARGEST_AXIS
+    assert grid.pointers.size <= grid_cost.MAX_VOXELS and len(grid.lists) <= grid_cost.MAX_ADDRESS
+    assert max(grid.resolution) <= grid_cost.MAX_AXIS_VOXELS
     ends = np.flatnonzero(grid.lists == -1)
     starts = grid.pointers[grid.pointers >= 0].ravel()
     statistics = grid.statistics
@@ -96,7 +96,7 @@ def assert_right(grid: Grid, corners: np.ndarray) -> None:
     pairs = entered(grid)
     kept = corners.astype(np.float64)
     bounds = np.stack([kept.min(axis=(0, 1)), kept.max(axis=(0, 1))])
-    margin = np.maximum(rounding_margin(bounds), grid_build.LEAST_MARGIN * grid.voxel)
+    margin = np.maximum(rounding_margin(bounds), grid_build.MIN_MARGIN * grid.voxel)
     rounding = SAT_ROUNDING * grid.voxel
     required, allowed = overlaps(grid, corners, margin - rounding), overlaps(grid, corners, margin + rounding)
     assert not required - set(pairs)

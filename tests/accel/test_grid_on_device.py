@@ -13,7 +13,7 @@ from soups import KINDS, read_ply, soup
 from raystream.accel import primitives
 from raystream.accel.grid import grid as grid_module
 from raystream.accel.grid.build import COMPILED, PLAIN, ROUNDING, build
-from raystream.accel.grid.grid import SINGLE, DeviceGrid, mark_last, plan
+from raystream.accel.grid.grid import FLOAT32_ERROR, DeviceGrid, lists_with_marked_ends, plan
 from raystream.base.errors import ViewerError
 from raystream.renderer.device import grid_build
 from raystream.renderer.device.grid_build import GridBuild
@@ -83,7 +83,7 @@ def entered(
     length, _, _ = map(int, COMPILED.address(counts, pointers))
     lists = np.full(length, -1.0, np.float32)
     COMPILED.fill(block[:used], counts[0], lists)
-    return mark_last(pointers, lists) if length else (pointers, lists)
+    return lists_with_marked_ends(pointers, lists) if length else (pointers, lists)
 
 
 def assert_equal(found: Built) -> None:
@@ -119,9 +119,9 @@ def test_entries_beside_those_in_float64(device: Any, kind: str, shared_scenes: 
     host = build(corners, found.grid.resolution)
     assert np.array_equal(host.low, found.grid.low) and np.array_equal(host.voxel, found.grid.voxel)
     own = pairs(found.pointers, found.lists)
-    assert np.isin(pairs(*mark_last(host.pointers, host.lists)), own).all()
+    assert np.isin(pairs(*lists_with_marked_ends(host.pointers, host.lists)), own).all()
     # Its margin holds what float32 may be off by one way; a pair too many is off by as much the other way.
-    more = SINGLE * ROUNDING * max(found.grid.resolution)
+    more = FLOAT32_ERROR * ROUNDING * max(found.grid.resolution)
     assert np.isin(own, pairs(*entered(found.grid, corners, np.float64, more))).all()
 
 

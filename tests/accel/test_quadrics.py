@@ -16,7 +16,7 @@ from raystream import Renderer, Scene
 from raystream.accel import bvh_tree as bvh
 from raystream.accel import primitives, structures
 from raystream.accel.grid import grid
-from raystream.accel.structures import MOST_UNSORTED, Primitives, StructureOptions
+from raystream.accel.structures import MAX_UNSORTED, Primitives, StructureOptions
 from raystream.base.errors import ViewerError
 from raystream.kernels.records import GEOMETRY, HIT, RAY
 from raystream.renderer.inputs.prepared import prepare
@@ -352,11 +352,11 @@ def test_scenes_of_triangles_know_nothing_of_quadrics(device: Any) -> None:
 
 
 def test_without_a_structure_few_are_taken(device: Any) -> None:
-    corners = np.zeros((MOST_UNSORTED + 1, 3, 3), np.float32)
+    corners = np.zeros((MAX_UNSORTED + 1, 3, 3), np.float32)
     with pytest.raises(ViewerError, match=r"accel='none'.*4,097 triangles.*up to 4,096.*accel='bvh'"):
-        structures.brute_force(Primitives(corners), StructureOptions("none"))
+        structures.loop_structure(Primitives(corners), StructureOptions("none"))
     with pytest.raises(ViewerError, match=r"stack.*is not a traversal of accel='none'"):
-        structures.brute_force(Primitives(corners[:1]), StructureOptions("none", traversal="stack"))
+        structures.loop_structure(Primitives(corners[:1]), StructureOptions("none", traversal="stack"))
     empty = Renderer(Scene(), accel="none", device=device, **SINGLE)
     assert empty.trace([[0, 0, 0]], [[0, 0, 1]]).triangle.tolist() == [-1]
 

@@ -172,7 +172,7 @@ def test_pictures_are_the_same_with_every_structure() -> None:
 # -- awkward triangles ---------------------------------------------------------------------------------------------
 
 
-def modules(corners: np.ndarray, traversal: str, build: str = "sah", leaf: int = bvh.MOST_IN_LEAF) -> list[Module]:
+def modules(corners: np.ndarray, traversal: str, build: str = "sah", leaf: int = bvh.MAX_IN_LEAF) -> list[Module]:
     built = bvh_build.build(corners, build, leaf=leaf)
     extent = float((built.high[0] - built.low[0]).max())
     return [bvh.module([built], traversal), primitives.triangle_module("watertight", corners, extent, built.order)]
@@ -220,7 +220,7 @@ def test_few_triangles(device: Any, count: int) -> None:
     given = through([-1, -1, -1], [1, 1, 1], rng, 600)
     near = exact.nearest(corners, given["origin"], given["direction"])
     for traversal in bvh.TRAVERSALS:
-        one, eight = (walker(device, *modules(corners, traversal, leaf=leaf))(given) for leaf in (1, bvh.MOST_IN_LEAF))
+        one, eight = (walker(device, *modules(corners, traversal, leaf=leaf))(given) for leaf in (1, bvh.MAX_IN_LEAF))
         assert one.tobytes() == eight.tobytes(), traversal
         assert np.array_equal(eight["triangle"], near.triangle), traversal
     if count:
@@ -263,14 +263,14 @@ def test_an_empty_scene_hits_nothing(accel: str) -> None:
 
 
 def test_a_stack_does_not_go_from_pass_to_pass(device: Any) -> None:
-    structure = structures.over_bvh(Primitives(meshes.box().corners()), StructureOptions())
+    structure = structures.bvh_structure(Primitives(meshes.box().corners()), StructureOptions())
     with pytest.raises(WiringError, match="bvh, stack has locals, which end with the pass"):
         run(device, structure, "stack", [[0, 0, 5]], [[0, 0, -1]], **STEPS)
     assert (run(device, structure, "stack", [[0, 0, 5]], [[0, 0, -1]], **RAY_PASSES)["triangle"] >= 0).all()
 
 
 def test_a_tree_that_a_stack_cannot_hold_is_refused() -> None:
-    built = replace(bvh_build.build(meshes.box().corners()), depth=bvh_build.MOST_DEPTH + 1)
+    built = replace(bvh_build.build(meshes.box().corners()), depth=bvh_build.MAX_DEPTH + 1)
     with pytest.raises(ViewerError, match=r"beyond a ray.s stack of"):
         bvh.module([built], "stack")
 
@@ -309,9 +309,9 @@ def test_front_to_back_walks_take_fewer_steps_than_depth_first() -> None:
 
 def test_the_table_of_pairs_holds_every_box_and_triangle_once() -> None:
     corners = soup("random", np.random.default_rng(0), 500)
-    built = bvh_build.build(corners, leaf=bvh.MOST_IN_LEAF)
-    table = bvh.pairs(built, base=7, at=3)
-    low, high = bvh.widened(built.low, built.high)
+    built = bvh_build.build(corners, leaf=bvh.MAX_IN_LEAF)
+    table = bvh.pair_rows(built, base=7, at=3)
+    low, high = bvh.enlarged(built.low, built.high)
     leaves = table["count"] > 0
     held = np.concatenate(
         [np.arange(n) - c for c, n in zip(table["child"][leaves], table["count"][leaves], strict=True)]

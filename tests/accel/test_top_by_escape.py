@@ -8,7 +8,7 @@ import pytest
 from test_moving import LAYERS, assert_same
 
 from raystream.accel.structures import StructureOptions
-from raystream.accel.two_level.structure import over_instances
+from raystream.accel.two_level.structure import two_level_structure
 
 ESCAPE = ("two-level-bvh", "auto")
 
@@ -31,20 +31,20 @@ def test_the_same_hits_as_front_to_back(device: object, build: str) -> None:
 def test_no_direction_has_an_order_of_its_own(moves: bool) -> None:
     scene = instances.nested(60)
     recipe = StructureOptions("two-level-bvh", build="midpoint", traversal="escape")
-    two = over_instances(scene, recipe).built
+    two = two_level_structure(scene, recipe).built
     if moves:
         two.move(np.arange(60), instances.random_transforms(np.random.default_rng(4), 60))
     nodes = two.top.nodes.data
-    used = 2 * int((two.objects.of >= 0).sum()) - 1
+    used = 2 * int((two.objects.object_of >= 0).sum()) - 1
     links = np.concatenate([nodes["missed_up"], nodes["missed_down"]], axis=1)[:used]
     leaf = nodes["count"][:used] > 0
     assert (links == links[:, :1]).all() and not nodes["count"][:used][~leaf].any()
     # Depth first: a leaf leads to its neighbour, an inner node beyond its second child's subtree.
-    after = np.append(np.arange(1, used), two.top.room)
+    after = np.append(np.arange(1, used), two.top.capacity)
     assert (links[leaf, 0] == after[leaf]).all()
     second = nodes["first"][:used][~leaf]
     assert (links[~leaf, 0] == links[second, 0]).all()
-    by_area = over_instances(scene, StructureOptions("two-level-bvh", traversal="escape")).built.top.nodes.data
+    by_area = two_level_structure(scene, StructureOptions("two-level-bvh", traversal="escape")).built.top.nodes.data
     assert moves or (by_area["low"][:used] != nodes["low"][:used]).any()  # split by the middle, as the objects are
-    by_octants = over_instances(scene, StructureOptions("two-level-bvh")).built.top.nodes.data
+    by_octants = two_level_structure(scene, StructureOptions("two-level-bvh")).built.top.nodes.data
     assert (by_octants["missed_up"][:used] != by_octants["missed_up"][:used, :1]).any()

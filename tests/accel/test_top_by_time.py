@@ -17,7 +17,7 @@ from walker import rays
 
 from raystream.accel.structures import Structure, StructureOptions
 from raystream.accel.two_level import top
-from raystream.accel.two_level.structure import over_instances
+from raystream.accel.two_level.structure import two_level_structure
 from raystream.kernels.records import HIT, RAY
 from raystream.scene.deform import Deformation, DeformedMesh, MeshPose, MorphTarget
 from raystream.scene.geometry.normals import with_normals
@@ -108,7 +108,7 @@ def at_moment(scene: Scene, moment: int) -> Scene:
 
 
 def made(scene: Scene, kind: str = "bvh") -> Structure:
-    return over_instances(scene, StructureOptions(accel="two-level-bvh", top=kind, back_faces="visible"))
+    return two_level_structure(scene, StructureOptions(accel="two-level-bvh", top=kind, back_faces="visible"))
 
 
 def everywhere(scene: Scene) -> Structure:
@@ -236,7 +236,7 @@ def test_boxes_hold_their_instances_at_every_key() -> None:
         return found
 
     shown = below(int(two.top.uniforms["top_root"]))
-    assert set(shown) == set(np.flatnonzero(two.objects.of >= 0).tolist())
+    assert set(shown) == set(np.flatnonzero(two.objects.object_of >= 0).tolist())
 
 
 @pytest.mark.parametrize("room, segments", [(1 << 24, 6), (1800, 3), (1080, 1), (1000, 0)])

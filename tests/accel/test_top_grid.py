@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from raystream.accel.grid import build as grid_boxes
-from raystream.accel.grid.grid import mark_last
+from raystream.accel.grid.grid import lists_with_marked_ends
 from raystream.accel.two_level.top import TopGrid
 
 UNTOUCHED = -(1 << 24)  # no address, and no number of an instance, whatever its sign
@@ -31,13 +31,13 @@ def test_a_build_tells_of_the_rows_that_it_writes(count: int) -> None:
         told[first:last] = True
     assert (told == (held != UNTOUCHED)).all()
     built = grid_boxes.build_boxes(low, high)
-    pointers, entries = mark_last(built.pointers, built.lists)
+    pointers, entries = lists_with_marked_ends(built.pointers, built.lists)
     assert (held[: pointers.size] == pointers.ravel()).all()
-    assert (held[top.room : top.room + len(entries)] == entries).all() and len(entries) >= count
+    assert (held[top.capacity : top.capacity + len(entries)] == entries).all() and len(entries) >= count
     assert told.sum() == pointers.size + len(entries)
     assert top.uniforms["top_low"] == tuple(built.low.astype(np.float32).tolist())
     assert top.uniforms["top_voxel"] == tuple(built.voxel.tolist())
-    assert top.uniforms["top_resolution"] == tuple(built.resolution) and top.uniforms["top_lists"] == top.room
+    assert top.uniforms["top_resolution"] == tuple(built.resolution) and top.uniforms["top_lists"] == top.capacity
 
 
 @pytest.mark.parametrize("room", [400, 120, 70])
@@ -45,7 +45,7 @@ def test_a_grid_without_room_gets_coarser_step_by_step(room: int) -> None:
     """By a fifth along each axis, down to the first that fits; a voxel stays a voxel."""
     low, high = spread(60)
     top = TopGrid(60)
-    top.room = room
+    top.capacity = room
     tried = [grid_boxes.build_boxes(low, high)]
     while max(tried[-1].pointers.size, len(tried[-1].lists)) > room:
         finer = np.array(tried[-1].resolution)
@@ -62,5 +62,5 @@ def test_a_grid_that_just_fits_stays() -> None:
     low, high = spread(60)
     built = grid_boxes.build_boxes(low, high)
     top = TopGrid(60)
-    top.room = max(built.pointers.size, len(built.lists))
+    top.capacity = max(built.pointers.size, len(built.lists))
     assert top._fitting(low, high).resolution == built.resolution

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 import raystream
 from raystream import Renderer, Scene
 from raystream.accel.structures import StructureOptions
-from raystream.accel.two_level.structure import inverses, objects_of, over_instances, world_boxes
+from raystream.accel.two_level.structure import inverses, objects_of, two_level_structure, world_boxes
 from raystream.base.errors import ViewerError
 from raystream.renderer.inputs.prepared import prepare
 from raystream.scene.scene import Instance
@@ -232,7 +232,7 @@ def test_flat_and_nearly_flat_instances_become_objects_of_their_own(device: obje
     scene = instances.scene(transforms)
     objects = objects_of(scene)
     assert objects.baked.tolist() == [True, True, False, False, False, False]
-    assert objects.of[4] == -1  # the mesh without triangles
+    assert objects.object_of[4] == -1  # the mesh without triangles
     assert_as_flat(scene, instances.renderer(scene, KINDS[0]), 5000)
 
 
@@ -287,5 +287,5 @@ def test_inverses_are_those_of_linear_algebra() -> None:
 @pytest.mark.parametrize("accel", ["two-level-bvh", "two-level-grid"])
 def test_progress_rises_from_object_to_object(accel: str) -> None:
     shares: list[float] = []
-    over_instances(instances.nested(6), StructureOptions(accel), lambda share, text: shares.append(share))
+    two_level_structure(instances.nested(6), StructureOptions(accel), lambda share, text: shares.append(share))
     assert len(shares) >= 3 and shares == sorted(shares) and shares[0] > 0 and shares[-1] == 1

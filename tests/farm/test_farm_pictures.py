@@ -20,7 +20,7 @@ from raystream.farm.pictures import portable_settings, render_frames, render_on
 from raystream.farm.task_scheduler import Task, TaskScheduler
 from raystream.farm.units import Unit, tile_side, tile_units
 from raystream.film.film import Film
-from raystream.formats.image.environment_maps import environment_of
+from raystream.formats.image.environment_maps import resolve_environment
 from raystream.renderer.inputs.settings import Settings
 from raystream.scene.environment import ImageEnvironment
 
@@ -316,7 +316,7 @@ def test_environments_that_travel(tmp_path: Path, renderer: raystream.Renderer) 
 
     save(path := tmp_path / "sky.exr", np.full((2, 4, 3), 0.25, np.float32), {}, {})
     left, found = portable_settings(Settings(environment=str(path), **OPTIONS))
-    named = environment_of(str(path))[0]
+    named = resolve_environment(str(path))[0]
     assert isinstance(found, ImageEnvironment) and isinstance(named, ImageEnvironment) and left.environment is None
     np.testing.assert_array_equal(found.pixels, named.pixels)
 

@@ -49,4 +49,4 @@ def level_lumps() -> dict[str, bytes]:
 
 def level() -> bytes:
     """The file."""
-    return bsp.join(level_lumps())
+    return bsp.join_lumps(level_lumps())

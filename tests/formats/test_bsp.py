@@ -13,7 +13,7 @@ from PIL import Image
 from raystream.base.errors import ViewerError
 from raystream.base.paths import assets
 from raystream.formats import bsp, load
-from raystream.formats.bsp import counts, tessellated
+from raystream.formats.bsp import tessellate, tessellation_sizes
 
 
 def written(folder: Path, data: bytes) -> Path:
@@ -64,7 +64,7 @@ def test_a_level(tmp_path: Path) -> None:
 )
 def test_starts_with_angles(keys: str, yaw: float, pitch: float, tmp_path: Path) -> None:
     entities = f'{{ "classname" "info_player_start" "origin" "0 0 0" {keys} }}'.encode()
-    (camera,) = load(written(tmp_path, bsp.join(level_lumps() | {"entities": entities}))).cameras
+    (camera,) = load(written(tmp_path, bsp.join_lumps(level_lumps() | {"entities": entities}))).cameras
     yaw, pitch = math.radians(yaw), math.radians(pitch)
     across = math.cos(pitch)
     expected = (across * math.cos(yaw), -math.sin(pitch), -across * math.sin(yaw))
@@ -76,7 +76,7 @@ def test_colours_of_vertices_are_opaque(tmp_path: Path) -> None:
     parts = level_lumps()
     vertices = np.frombuffer(parts["vertices"], bsp.VERTEX).copy()
     vertices["color"][:, 3] = 51
-    scene = load(written(tmp_path, bsp.join(parts | {"vertices": vertices.tobytes()})))
+    scene = load(written(tmp_path, bsp.join_lumps(parts | {"vertices": vertices.tobytes()})))
     np.testing.assert_allclose(scene.meshes[2].colors[0], (1, 0, 0.2, 1), rtol=1e-6)
 
 
@@ -87,7 +87,7 @@ def test_colours_of_curves_are_rounded(tmp_path: Path) -> None:
     faces["lightmap"][1] = -1  # so that its vertices' colours are seen
     vertices = np.frombuffer(parts["vertices"], bsp.VERTEX).copy()
     vertices["color"][4:13] = np.tile([[0], [127], [255]], (3, 4))
-    scene = load(written(tmp_path, bsp.join(parts | {"faces": faces.tobytes(), "vertices": vertices.tobytes()})))
+    scene = load(written(tmp_path, bsp.join_lumps(parts | {"faces": faces.tobytes(), "vertices": vertices.tobytes()})))
     t = np.arange(9) / 8
     want = np.rint(2 * t * (1 - t) * 127 + t * t * 255)
     (row,) = np.unique(np.rint(scene.meshes[1].colors[:, 0].reshape(9, 9) * 255), axis=0)
@@ -99,7 +99,7 @@ def test_faces_that_the_game_does_not_draw(flag: int, tmp_path: Path) -> None:
     parts = level_lumps()
     textures = np.frombuffer(parts["textures"], bsp.TEXTURE).copy()
     textures["flags"] = 0x1000, 0x2 | flag, 4
-    scene = load(written(tmp_path, bsp.join(parts | {"textures": textures.tobytes()})))
+    scene = load(written(tmp_path, bsp.join_lumps(parts | {"textures": textures.tobytes()})))
     assert [len(mesh.triangles) for mesh in scene.meshes] == [2]
 
 
@@ -116,7 +116,7 @@ def test_faces_that_the_game_does_not_draw(flag: int, tmp_path: Path) -> None:
 )
 def test_strengths_of_lights(keys: str, strength: float, tmp_path: Path) -> None:
     entities = f'{{ "classname" "light" "origin" "0 0 0" {keys} }}'.encode()
-    (light,) = load(written(tmp_path, bsp.join(level_lumps() | {"entities": entities}))).lights
+    (light,) = load(written(tmp_path, bsp.join_lumps(level_lumps() | {"entities": entities}))).lights
     assert light.intensity == pytest.approx((math.pi * strength * 7500 / 255 / 1024,) * 3)
 
 
@@ -124,7 +124,7 @@ def test_strengths_of_lights(keys: str, strength: float, tmp_path: Path) -> None
 def test_nets_are_patches_side_by_side(rows: int, columns: int) -> None:
     """Biquadratic, each over 3 x 3 control points, of which it shares those of its edges; all nets at once."""
     steps, nets = 4, np.random.default_rng(5).random((2, rows, columns, 3))
-    points, triangles = tessellated(nets, steps)
+    points, triangles = tessellate(nets, steps)
     tall, wide = (rows - 1) // 2 * steps + 1, (columns - 1) // 2 * steps + 1
     for y in range(tall):
         for x in range(wide):
@@ -139,7 +139,7 @@ def test_nets_are_patches_side_by_side(rows: int, columns: int) -> None:
     (down, across), (below, beside) = b - a, c - a
     np.testing.assert_array_equal(down * beside - across * below, 1)
     assert len(np.unique(places.min(axis=1), axis=0)) == len(triangles) // 2
-    many, made = counts(np.array([[columns, rows], [rows, columns]]), steps)
+    many, made = tessellation_sizes(np.array([[columns, rows], [rows, columns]]), steps)
     assert many.tolist() == [tall * wide] * 2 and made.tolist() == [len(triangles)] * 2
 
 
@@ -177,5 +177,5 @@ def test_pictures_outside_of_the_folder_are_not_read(tmp_path: Path) -> None:
     table["name"][0] = b"../secret"
     parts["textures"] = table.tobytes()
     (tmp_path / "inner").mkdir()
-    scene = load(written(tmp_path / "inner", bsp.join(parts)))
+    scene = load(written(tmp_path / "inner", bsp.join_lumps(parts)))
     assert scene.materials[0].texture is None and "../secret" in scene.warnings[0]

@@ -13,7 +13,7 @@ from PIL import Image as Pillow
 
 from raystream.base.errors import ViewerError
 from raystream.formats import bsp, load
-from raystream.formats.bsp import counts, spans
+from raystream.formats.bsp import expand_ranges, tessellation_sizes
 from raystream.scene.scene import Scene
 
 HERE = Path("a.bsp")
@@ -23,7 +23,7 @@ def read(folder: Path, **lumps: Any) -> Scene:
     """The small level with other lumps: bytes, or arrays."""
     parts = level_lumps() | {name: each if isinstance(each, bytes) else each.tobytes() for name, each in lumps.items()}
     path = folder / "small.bsp"
-    path.write_bytes(bsp.join(parts))
+    path.write_bytes(bsp.join_lumps(parts))
     return load(path)
 
 
@@ -34,14 +34,14 @@ def table(name: str, dtype: np.dtype) -> np.ndarray:
 def test_lumps_in_and_out() -> None:
     """Padded to four bytes; each at its place."""
     given = {"entities": b"abc", "planes": bytes(range(16)), "corners": b"12345678", "visibility": b"x"}
-    data = bsp.join(given)
+    data = bsp.join_lumps(given)
     assert len(data) == bsp.HEADER + 4 + 16 + 8 + 4 and data[:8] == b"IBSP" + bytes((46, 0, 0, 0))
-    found = bsp.split(data, HERE)
+    found = bsp.split_lumps(data, HERE)
     assert {name: each for name, each in found.items() if each} == given and len(found) == len(bsp.LUMPS) == 17
     assert bsp.HEADER == 144
     with pytest.raises(ViewerError, match="header: ends after 143 of 144 bytes"):
-        bsp.split(data[:143], HERE)
-    assert bsp.split(bsp.join({}), HERE) == dict.fromkeys(found, b"")
+        bsp.split_lumps(data[:143], HERE)
+    assert bsp.split_lumps(bsp.join_lumps({}), HERE) == dict.fromkeys(found, b"")
 
 
 @pytest.mark.parametrize(
@@ -237,15 +237,15 @@ def test_nets_wider_than_high(tmp_path: Path) -> None:
     np.testing.assert_array_equal(np.unique(mesh.positions[:, 0]), np.arange(17) / 4)
     np.testing.assert_array_equal(np.unique(mesh.positions[:, 2]), -np.arange(9)[::-1] / 4)
     np.testing.assert_allclose(mesh.uvs, mesh.positions[:, [0, 2]] * (1, -1), atol=1e-6)
-    assert [int(each[0]) for each in counts(np.array([[5, 3]]))] == [17 * 9, 256]
+    assert [int(each[0]) for each in tessellation_sizes(np.array([[5, 3]]))] == [17 * 9, 256]
     a, b, c = mesh.positions[mesh.triangles].transpose(1, 0, 2).astype(float)
     normals = np.cross(b - a, c - a)
     np.testing.assert_allclose(normals, np.tile((0, 1 / 16, 0), (256, 1)), atol=1e-6)
 
 
 def test_ranges_one_behind_the_other() -> None:
-    assert spans(np.array([5, 9, 2]), np.array([2, 0, 3])).tolist() == [5, 6, 2, 3, 4]
-    assert spans(np.zeros(0, np.int64), np.zeros(0, np.int64)).tolist() == []
+    assert expand_ranges(np.array([5, 9, 2]), np.array([2, 0, 3])).tolist() == [5, 6, 2, 3, 4]
+    assert expand_ranges(np.zeros(0, np.int64), np.zeros(0, np.int64)).tolist() == []
 
 
 def test_meshes_by_model_texture_and_lightmap(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from picture_bytes import RANDOM, encoded
 
 from raystream.base.errors import ViewerError
 from raystream.formats.image import environment_maps
-from raystream.formats.image.environment_maps import environment_of, reduced
+from raystream.formats.image.environment_maps import reduce_pixels, resolve_environment
 from raystream.scene.environment import DARKNESS
 from raystream.scene.texture import linear_from_srgb
 
@@ -23,7 +23,7 @@ from raystream.scene.texture import linear_from_srgb
 def test_blocks_of_reduced_pictures(width: int, height: int, most: int, block: int) -> None:
     """The smallest whose number is within the limit; those at the right and below may be partial."""
     pixels = np.random.default_rng(width).random((height, width, 3), np.float32)
-    found = reduced(pixels, most)
+    found = reduce_pixels(pixels, most)
     rows, columns = -(-height // block), -(-width // block)
     assert found.shape == (rows, columns, 3) and rows * columns <= most
     for j in range(rows):
@@ -45,10 +45,10 @@ def test_bands_of_pictures_make_no_difference(
     notes: list[str] = []
     found = environment_maps.load(path, 30, notes)
     linear = linear_from_srgb(texels / 255).astype(np.float32)
-    np.testing.assert_allclose(found.pixels, reduced(linear, most), rtol=1e-6)
+    np.testing.assert_allclose(found.pixels, reduce_pixels(linear, most), rtol=1e-6)
     assert (found.rotation, found.name) == (30, "a.png")
     size = f"{found.pixels.shape[1]} x {found.pixels.shape[0]}"
-    assert notes == ([f"a.png: 20 x 10 pixels reduced to {size}"] if most < 200 else [])
+    assert notes == ([f"a.png: 20 x 10 pixels reduce_pixels to {size}"] if most < 200 else [])
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ SKY = DEFAULT + "under the default sky (--environment none for darkness)"
     ],
 )
 def test_environments_of_options(options: dict[str, Any], name: str, notes: list[str]) -> None:
-    found, told = environment_of(**{"value": None, "rotation": 25, **options})
+    found, told = resolve_environment(**{"value": None, "rotation": 25, **options})
     assert told == notes
     if name:
         assert found.name == name and getattr(found, "rotation", None) == 25

@@ -11,7 +11,7 @@ import pytest
 
 from raystream.base.errors import ViewerError
 from raystream.formats import _OTHERS, load, recognise, suffixes
-from raystream.formats.files import LARGEST_FILE, check_regular, decode_data_uri, read_file, short, uri_fault
+from raystream.formats.files import MAX_FILE_BYTES, check_regular, decode_data_uri, read_file, short, uri_fault
 from raystream.formats.gltf import decoders
 from raystream.formats.gltf.decoders import draco_size
 from raystream.formats.gltf.json import JsonObject, JsonObjects, parse
@@ -121,8 +121,8 @@ def test_ktx_that_is_damaged(data: bytes, words: str) -> None:
 def test_first_bytes_of_files(most: int | None, length: int, tmp_path: Path) -> None:
     path = tmp_path / "a"
     path.write_bytes(bytes(range(10)))
-    assert read_file(path, most=most) == bytes(range(length)) and check_regular(path) == 10
-    assert LARGEST_FILE == 8 << 30
+    assert read_file(path, max_bytes=most) == bytes(range(length)) and check_regular(path) == 10
+    assert MAX_FILE_BYTES == 8 << 30
 
 
 @pytest.mark.parametrize(

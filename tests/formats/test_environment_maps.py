@@ -11,12 +11,12 @@ from raystream.base.errors import ViewerError
 from raystream.formats.image.environment_maps import (
     FACES,
     cube_radiance,
-    environment_of,
     equirectangular,
     from_layout,
     layout_of,
     load,
     read_picture,
+    resolve_environment,
 )
 from raystream.scene.environment import DARKNESS, ConstantEnvironment, ImageEnvironment
 from raystream.scene.texture import linear_from_srgb
@@ -191,18 +191,18 @@ def test_folders_that_are_no_cube(tmp_path) -> None:
 
 def test_options_become_environments(tmp_path) -> None:
     write_exr(tmp_path / "a.exr", {"RGB": picture()})
-    assert environment_of(None) == (DARKNESS, []) == environment_of("none", lit=False)
-    assert environment_of((1, 2, 3)) == (ConstantEnvironment((1, 2, 3)), [])
-    sky, notes = environment_of(None, 20, lit=False)
+    assert resolve_environment(None) == (DARKNESS, []) == resolve_environment("none", lit=False)
+    assert resolve_environment((1, 2, 3)) == (ConstantEnvironment((1, 2, 3)), [])
+    sky, notes = resolve_environment(None, 20, lit=False)
     assert isinstance(sky, ImageEnvironment) and sky.rotation == 20 and len(notes) == 1 and "default sky" in notes[0]
-    studio, notes = environment_of(None, 20, lit=False, single_object=True)
+    studio, notes = resolve_environment(None, 20, lit=False, single_object=True)
     assert studio.name == "studio" and studio.rotation == 20 and "default studio" in notes[0]
-    assert environment_of("sky")[1] == [] == environment_of("studio")[1]
-    low, notes = environment_of(None, sun=(10, 0))
+    assert resolve_environment("sky")[1] == [] == resolve_environment("studio")[1]
+    low, notes = resolve_environment(None, sun=(10, 0))
     assert low.name == "sky" and low.flux < sky.flux and notes == []
-    assert "--environment sky" in environment_of((1, 2, 3), sun=(10, 0))[1][0]
-    found, _ = environment_of(str(tmp_path / "a.exr"), 10)
+    assert "--environment sky" in resolve_environment((1, 2, 3), sun=(10, 0))[1][0]
+    found, _ = resolve_environment(str(tmp_path / "a.exr"), 10)
     assert isinstance(found, ImageEnvironment) and found.rotation == 10
-    again, _ = environment_of(found, 5)
+    again, _ = resolve_environment(found, 5)
     assert isinstance(again, ImageEnvironment) and again.rotation == 15
-    assert environment_of(DARKNESS, 5)[0] is DARKNESS
+    assert resolve_environment(DARKNESS, 5)[0] is DARKNESS

@@ -281,7 +281,7 @@ def test_basis_malformed(at, value, words, monkeypatch):
     extra("opengl_basisu")
     from raystream.formats.gltf.decoders import basis_header, decode_basis
 
-    monkeypatch.setattr(images, "LARGEST_IMAGE", 1 << 16)
+    monkeypatch.setattr(images, "MAX_IMAGE_TEXELS", 1 << 16)
 
     data = bytearray(ktx2(BLOCKS))
     struct.pack_into("<I", data, at, value)

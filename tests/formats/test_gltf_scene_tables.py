@@ -15,7 +15,7 @@ from raystream.base.errors import ViewerError
 from raystream.formats import load
 from raystream.formats.gltf.json import JsonObject, Omissions
 from raystream.formats.gltf.nodes import scene_nodes
-from raystream.formats.gltf.reader import APPLIED, KEPT
+from raystream.formats.gltf.reader import APPLIED, HARMLESS
 
 
 def test_names_of_meshes_and_instances(tmp_path: Path) -> None:
@@ -241,12 +241,12 @@ def test_versions(asset: dict[str, str], fault: str, tmp_path: Path) -> None:
 def test_extensions_are_applied_kept_or_refused(tmp_path: Path) -> None:
     doc = Document()
     doc.square()
-    doc.json["extensionsUsed"] = ["ZZ_other", *sorted(APPLIED - {"KHR_draco_mesh_compression"}), *KEPT, "AA_other"]
+    doc.json["extensionsUsed"] = ["ZZ_other", *sorted(APPLIED - {"KHR_draco_mesh_compression"}), *HARMLESS, "AA_other"]
     scene = load(doc.write(tmp_path))
     assert scene.extensions_used == sorted(doc.json["extensionsUsed"])
-    assert scene.extensions_ignored == sorted([*KEPT, "AA_other", "ZZ_other"])
-    doc.json["extensionsRequired"] = sorted(KEPT)
-    assert load(doc.write(tmp_path)).extensions_ignored == sorted([*KEPT, "AA_other", "ZZ_other"])
+    assert scene.extensions_ignored == sorted([*HARMLESS, "AA_other", "ZZ_other"])
+    doc.json["extensionsRequired"] = sorted(HARMLESS)
+    assert load(doc.write(tmp_path)).extensions_ignored == sorted([*HARMLESS, "AA_other", "ZZ_other"])
 
 
 def test_references_out_of_the_folder_are_told(tmp_path: Path) -> None:

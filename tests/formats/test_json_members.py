@@ -17,20 +17,23 @@ def nodes(*elements: Any) -> JsonObjects:
 def test_places_of_elements_with_a_member() -> None:
     """Places in the list of numbers, not the numbers; null counts as missing, 0 and false do not."""
     some = nodes({"mesh": 0}, {}, {"mesh": None}, {"mesh": False}, {"camera": 1, "mesh": 7})
-    assert some.having("mesh", range(5)) == [0, 3, 4]
-    assert some.having("mesh", [4, 1, 0, 2]) == [0, 2]
-    assert some.having("mesh", []) == [] == some.having("skin", range(5))
+    assert some.positions_with("mesh", range(5)) == [0, 3, 4]
+    assert some.positions_with("mesh", [4, 1, 0, 2]) == [0, 2]
+    assert some.positions_with("mesh", []) == [] == some.positions_with("skin", range(5))
 
 
 def test_places_of_elements_with_an_extension() -> None:
     some = nodes({"extensions": {"A": {}}}, {"extensions": {"A": None, "B": {}}}, {"extensions": None}, {}, {"A": {}})
-    assert some.extended("A", range(5)) == [0] and some.extended("B", [3, 1, 1]) == [1, 2]
+    assert some.positions_with_extension("A", range(5)) == [0] and some.positions_with_extension("B", [3, 1, 1]) == [
+        1,
+        2,
+    ]
 
 
 @pytest.mark.parametrize("odd", [None, 3, "extensions", ["mesh"]])
 def test_elements_that_are_no_objects_are_asked_for_whose_access_raises(odd: Any) -> None:
     some = nodes({}, odd, {"mesh": 1})
-    assert some.having("mesh", range(3)) == [1, 2] and some.extended("A", range(3)) == [1]
+    assert some.positions_with("mesh", range(3)) == [1, 2] and some.positions_with_extension("A", range(3)) == [1]
     with pytest.raises(ViewerError, match=r"nodes\[1\]: expected an object"):
         some[1]
 
@@ -38,7 +41,7 @@ def test_elements_that_are_no_objects_are_asked_for_whose_access_raises(odd: Any
 @pytest.mark.parametrize("odd", [3, "AB", ["A"], {"A": 3}])
 def test_extensions_that_are_no_objects_are_asked_for_which_raises(odd: Any) -> None:
     some = nodes({"extensions": odd})
-    assert some.extended("A", [0]) == [0]
+    assert some.positions_with_extension("A", [0]) == [0]
     with pytest.raises(ViewerError, match=r"nodes\[0\]\.extensions(\.A)?: expected an object"):
         some[0].extension("A")
 

@@ -21,7 +21,7 @@ MOST_BYTES, MOST_SECONDS = 1400 << 20, 20.0
 def crafted(path: Path, **tables: np.ndarray | bytes) -> Path:
     """The small level with other lumps."""
     lumps = level_lumps() | {name: each if isinstance(each, bytes) else each.tobytes() for name, each in tables.items()}
-    path.write_bytes(bsp.join(lumps))
+    path.write_bytes(bsp.join_lumps(lumps))
     return path
 
 

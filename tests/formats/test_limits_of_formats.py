@@ -46,9 +46,9 @@ def textured(*sizes: tuple[int, int]) -> Document:
 def test_bytes_of_a_file(tmp_path, monkeypatch) -> None:
     path = tmp_path / "a.bin"
     path.write_bytes(bytes(100))
-    monkeypatch.setattr(files, "LARGEST_FILE", 100)
+    monkeypatch.setattr(files, "MAX_FILE_BYTES", 100)
     assert len(files.read_file(path)) == 100
-    monkeypatch.setattr(files, "LARGEST_FILE", 99)
+    monkeypatch.setattr(files, "MAX_FILE_BYTES", 99)
     with pytest.raises(ViewerError, match="100 bytes, more than the 99"):
         files.read_file(path)
 
@@ -62,13 +62,13 @@ def test_values_of_json(monkeypatch) -> None:
         parse(text, "x")
 
 
-@pytest.mark.parametrize("limit", ["LARGEST_IMAGE", "MOST_TEXELS"])
+@pytest.mark.parametrize("limit", ["MAX_IMAGE_TEXELS", "MOST_TEXELS"])
 def test_texels_of_a_scene(limit, tmp_path, monkeypatch) -> None:
     """Of one image, and of all that were read so far; those that are too much are refused."""
     one, sizes = 8 * 5, [(8, 5), (8, 5)]
-    most = one if limit == "LARGEST_IMAGE" else 2 * one
+    most = one if limit == "MAX_IMAGE_TEXELS" else 2 * one
     path = textured(*sizes).write(tmp_path)
-    for given, read in ((most, 2), (most - 1, 0 if limit == "LARGEST_IMAGE" else 1)):
+    for given, read in ((most, 2), (most - 1, 0 if limit == "MAX_IMAGE_TEXELS" else 1)):
         monkeypatch.setattr(images, limit, given)
         if read < 2:
             with pytest.raises(ViewerError, match="8 x 5 texels, more than"):

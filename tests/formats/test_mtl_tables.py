@@ -10,7 +10,7 @@ import pytest
 from obj_text import POINTS, read
 from PIL import Image as Pillow
 
-from raystream.formats.mtl import _normals, _parse, read_mtl
+from raystream.formats.mtl import _normal_map, _parse_map, read_mtl
 from raystream.scene.material import Material
 
 ILLUMINATION = [  # model, more, kind, alpha mode, metallic, transmission, roughness, specular factor
@@ -150,7 +150,7 @@ def test_malformed_lines(text: str, faults: tuple[int, int] | None) -> None:
     ],
 )
 def test_options_of_pictures(text: str, name: str, options: dict) -> None:
-    assert _parse(text) == (name, options)
+    assert _parse_map(text) == (name, options)
 
 
 SQUARE = f"mtllib m.mtl\nusemtl m\n{POINTS}vt 0 0\nvt 1 0\nvt 1 1\nf 1/1 2/2 3/3\n"
@@ -258,14 +258,14 @@ def test_normals_of_heights_by_hand() -> None:
     """Central differences of heights that repeat; up in the picture is +y of the normal."""
     heights = np.uint8([[0, 51, 102], [255, 0, 0]])
     high = heights / 255 * 0.5
-    made = _normals(heights, 0.5)
+    made = _normal_map(heights, 0.5)
     for row in range(2):
         for column in range(3):
             right = (high[row, (column + 1) % 3] - high[row, column - 1]) / 2
             up = (high[row - 1, column] - high[(row + 1) % 2, column]) / 2
             normal = np.array([-right, -up, 1]) / math.sqrt(1 + right * right + up * up)
             assert made[row, column].tolist() == [*np.round((normal + 1) / 2 * 255), 255]
-    ramp = _normals(np.uint8([[0] * 4, [85] * 4, [170] * 4, [255] * 4]), 3)  # falls upwards by 1 a row
+    ramp = _normal_map(np.uint8([[0] * 4, [85] * 4, [170] * 4, [255] * 4]), 3)  # falls upwards by 1 a row
     assert ramp[1, 0].tolist() == [128, *np.round((np.array([1, 1]) * math.sqrt(0.5) + 1) / 2 * 255), 255]
 
 

@@ -9,7 +9,7 @@ import pytest
 from PIL import Image as Pillow
 
 from raystream.base.errors import ViewerError
-from raystream.formats.objects import scene_of, taken
+from raystream.formats.objects import scene_from, scene_of
 from raystream.scene.builtin import build
 from raystream.scene.camera import Camera
 from raystream.scene.scene import Scene
@@ -186,17 +186,17 @@ def test_faces_of_several_sizes():
 def test_what_points_up():
     tall = POINTS[:, [2, 0, 1]] * (1, 1, 3)  # in the plane of y and z
     options = {"up": "z", "camera": "5,0,1 0,0,1", "spp": 1}
-    scene = taken((tall, FACES), options)
+    scene = scene_from((tall, FACES), options)
     assert scene.bounds().tolist() == [[0, 0, 0], [1, 3, 0]] and options.keys() == {"camera", "spp"}
     assert options["camera"] == Camera((0, 1, 5), (0, 1, 0))
     options = {"camera": Camera((5, 0, 1), (0, 0, 1), (0, 1, 1))}
-    taken(Dataset(), options)
+    scene_from(Dataset(), options)
     assert options["camera"] == Camera((0, 1, 5), (0, 1, 0), (1, 1, 0))
     options = {"camera": ((5, 0, 1), (0, 0, 1))}
-    taken(Dataset(), options)
+    scene_from(Dataset(), options)
     assert options["camera"] == Camera((0, 1, 5), (0, 1, 0))
     options = {"camera": "5,0,1 0,0,1", "up": "y"}
-    assert taken(Dataset(), options).bounds()[1].tolist() == [1, 1, 0] and options == {"camera": "5,0,1 0,0,1"}
+    assert scene_from(Dataset(), options).bounds()[1].tolist() == [1, 1, 0] and options == {"camera": "5,0,1 0,0,1"}
     for given, up, line in (
         ("cornell", "z", "up='z': applies to arrays"),
         ((POINTS, FACES), "x", "up='x': is not an up axis"),

@@ -10,7 +10,7 @@ import pytest
 from PIL import Image as Pillow
 
 from raystream.base.errors import ViewerError
-from raystream.formats.objects import VIRIDIS, Gathered, load, scene_of, taken, z_up_camera
+from raystream.formats.objects import VIRIDIS, SceneBuilder, load, scene_from, scene_of, z_up_camera
 from raystream.scene.camera import Camera
 from raystream.scene.projections import Orthographic
 
@@ -74,7 +74,7 @@ def test_quadrilaterals_are_cut_with_their_colors() -> None:
     ],
 )
 def test_images_of_every_kind(pixels: Any, texel: tuple[int, ...] | None) -> None:
-    gathered = Gathered(name="card")
+    gathered = SceneBuilder(name="card")
     number = gathered.texture(pixels)
     if texel is None:
         assert number is None and "is left out" in gathered.warnings[0] and gathered.textures == []
@@ -326,7 +326,7 @@ def test_the_axis_that_points_up(up: str | None) -> None:
         (instance,) = scene_of(given, up=up).instances
         np.testing.assert_array_equal(instance.transform, np.eye(4)[[1, 2, 0, 3]] if z_up else np.eye(4))
         options: dict[str, Any] = {"camera": "1,2,3 4,5,6 7,8,9", "up": up, "spp": 3}
-        taken(given, options)
+        scene_from(given, options)
         expected = Camera((2, 3, 1), (5, 6, 4), (8, 9, 7))
         assert options["spp"] == 3 and "up" not in options
         assert options["camera"] == (expected if z_up else "1,2,3 4,5,6 7,8,9")

@@ -98,7 +98,7 @@ def test_sizes_are_checked_before_memory_is_taken(monkeypatch):
     with pytest.raises(ViewerError, match="1,048,576 x 1,048,576 texels, more than"):
         read_image(ImageMemory(), huge, "a.png")
     with pytest.raises(ViewerError, match="4 x 4 texels, more than 15"):
-        monkeypatch.setattr(images, "LARGEST_IMAGE", 15)
+        monkeypatch.setattr(images, "MAX_IMAGE_TEXELS", 15)
         read_image(ImageMemory(), data, "a.png")
 
 

@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from raystream.base.jit import run
-from raystream.formats.text import decoded, integer, number, readings, table, with_newlines, without_mark
+from raystream.formats.text import decoded, integer, number, other_readings, table, with_newlines, without_mark
 
 
 def parse(text: str, small: bool = True) -> tuple[float, int]:
@@ -136,8 +136,8 @@ def test_readings_of_names():
     """Different bytes stay different; the other encodings are there to look for files."""
     assert decoded("Wände".encode()) == decoded("Wände".encode("latin-1")) == "Wände"
     red, blue = (decoded(word.encode("cp932")) for word in ("赤", "青"))
-    assert red != blue and "赤" in readings(red) and readings("Wande") == ["Wande"]
-    assert "стена" in readings(decoded("стена".encode("cp1251")))
+    assert red != blue and "赤" in other_readings(red) and other_readings("Wande") == ["Wande"]
+    assert "стена" in other_readings(decoded("стена".encode("cp1251")))
 
 
 def test_marks_and_line_ends():

@@ -18,7 +18,7 @@ from raystream.scene.material import Material
 from raystream.scene.scene import Scene
 from raystream.stream.compile.generate import Form, dead_streams, fragment
 from raystream.stream.compile.link import Element, LinkedProgram, StateLoop
-from raystream.stream.compile.memories import WIDEST, PlannedAddresses
+from raystream.stream.compile.memories import MAX_ROW_TEXELS, PlannedAddresses
 from raystream.stream.gl.device import Device
 
 SIZE = (20, 12)
@@ -66,7 +66,7 @@ def linked() -> LinkedProgram:
 
 
 def test_streams_die_where_no_ray_needs_them(linked: LinkedProgram) -> None:
-    (step,) = (each for each in linked.steps("surface") if each.turns)
+    (step,) = (each for each in linked.steps("surface") if each.iterates)
     dead = dead_streams(linked, step)
     (loop,) = step.order
     assert isinstance(loop, StateLoop)
@@ -92,7 +92,7 @@ def test_loops_serve_their_states(software: bool) -> None:
     program = PICTURES["path"](LEVELS[prepared.structure.levels])
     linked = LinkedProgram(program, prepared.modules(False, True, "sobol")).inlined()
     step = linked.single()
-    text = fragment(linked, step, Form(False, software=software), PlannedAddresses(WIDEST)).text
+    text = fragment(linked, step, Form(False, software=software), PlannedAddresses(MAX_ROW_TEXELS)).text
     numbers = {name: int(n) for name, n in re.findall(r"const int (STATE_\w+) = (\d+);", text)}
     found = set()
     for condition in re.findall(r"while \((state [^\n]*)\)(?:;| \{)$", text, re.MULTILINE):
@@ -105,7 +105,7 @@ def test_loops_serve_their_states(software: bool) -> None:
 def test_uniforms_are_copied_for_cpus_alone(linked: LinkedProgram) -> None:
     for software in (True, False):
         for step in linked.steps("surface"):
-            text = fragment(linked, step, Form(True, software=software), PlannedAddresses(WIDEST)).text
+            text = fragment(linked, step, Form(True, software=software), PlannedAddresses(MAX_ROW_TEXELS)).text
             assert ("once_" in text) is software
 
 
@@ -136,6 +136,8 @@ def test_rematerialised_where_few_states_ask() -> None:
         prepared = prepare(scene, Settings(program=program))
         linked = LinkedProgram(PICTURES[program](), prepared.modules(False, True, "sobol")).inlined()
         for software in (True, False):
-            text = fragment(linked, linked.single(), Form(False, software=software), PlannedAddresses(WIDEST)).text
+            text = fragment(
+                linked, linked.single(), Form(False, software=software), PlannedAddresses(MAX_ROW_TEXELS)
+            ).text
             found[program, software] = "principled_seen_of(at, principled_kept.material, wo)" in text
     assert [key for key, derived in found.items() if derived] == [("path", False)]

@@ -10,7 +10,7 @@ from raystream.renderer.inputs.prepared import PreparedScene, prepare
 from raystream.renderer.inputs.settings import Settings
 from raystream.stream.compile.generate import Form, check_needs, fragment
 from raystream.stream.compile.link import LinkedProgram
-from raystream.stream.compile.memories import WIDEST, PlannedAddresses
+from raystream.stream.compile.memories import MAX_ROW_TEXELS, PlannedAddresses
 
 PROGRAMS = {
     **{name: program.make for name, program in PICTURES.items()},
@@ -30,7 +30,7 @@ def test_needs_are_named(name: str, prepared: PreparedScene) -> None:
     program = PROGRAMS[name](LEVELS[prepared.structure.levels])
     linked = LinkedProgram(program, prepared.modules(False, True, "sobol")).inlined()
     step = linked.single()
-    source = fragment(linked, step, Form(scheduled=False), PlannedAddresses(WIDEST))
+    source = fragment(linked, step, Form(scheduled=False), PlannedAddresses(MAX_ROW_TEXELS))
     kernels = [kernel for kernel in linked.kernels_of(step) if kernel.file]
     for kernel in kernels:
         check_needs(source, linked, kernel)

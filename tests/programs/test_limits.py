@@ -18,7 +18,7 @@ from raystream.programs import LEVELS, PICTURES, programs_with, trace
 from raystream.renderer.inputs.prepared import prepare
 from raystream.renderer.inputs.settings import Settings
 from raystream.renderer.renderer import Renderer
-from raystream.stream.compile.link import MOST_ATTACHMENTS, MOST_SAMPLERS, LinkedProgram
+from raystream.stream.compile.link import MAX_ATTACHMENTS, MAX_SAMPLERS, LinkedProgram
 
 RECIPES = [
     *({"accel": "bvh", "traversal": traversal} for traversal in bvh.TRAVERSALS),
@@ -49,7 +49,9 @@ def test_steps_are_within_the_limits(recipe):
                 steps = linked.steps(fuse)
                 assert linked.limits == []
                 for step in steps:
-                    assert linked.attachments(step) <= MOST_ATTACHMENTS and linked.samplers(step) <= MOST_SAMPLERS
+                    assert (
+                        linked.attachment_count(step) <= MAX_ATTACHMENTS and linked.sampler_count(step) <= MAX_SAMPLERS
+                    )
             linked.single()
 
 
@@ -68,7 +70,7 @@ def test_layered_surfaces_are_within_the_limits():
             linked = linked if fuse == "none" else linked.inlined()
             steps = linked.steps(fuse)
             for step in steps:
-                assert linked.attachments(step) <= MOST_ATTACHMENTS and linked.samplers(step) <= MOST_SAMPLERS
+                assert linked.attachment_count(step) <= MAX_ATTACHMENTS and linked.sampler_count(step) <= MAX_SAMPLERS
         assert any("traverse" in step.name and "intersect" in step.name for step in steps), program.name
         linked.single()
 
@@ -82,7 +84,7 @@ def test_steps_where_channels_part_are_within_the_limits(name):
         linked = linked if fuse == "none" else linked.inlined()
         steps = linked.steps(fuse)
         assert linked.limits == []
-        assert all(linked.attachments(step) <= MOST_ATTACHMENTS for step in steps)
+        assert all(linked.attachment_count(step) <= MAX_ATTACHMENTS for step in steps)
     linked.single()
 
 
@@ -101,7 +103,7 @@ def test_a_path_takes_turns_from_surface_to_surface():
     prepared = prepare(everything(), Settings())
     linked = LinkedProgram(PICTURES["path"](), prepared.modules(False, True, "sobol")).inlined()
     (step,) = linked.steps("surface")
-    assert step.turns and set(step.entries) == {"begin", "setup@arrive"}
+    assert step.iterates and set(step.entries) == {"begin", "setup@arrive"}
     assert {"interaction", "pending", "hit", "traversal"}.isdisjoint((*step.loads, *step.stores))
 
 
@@ -113,5 +115,5 @@ def test_programs_over_all_there_is_are_within_the_limits(chosen, device):
     for fuse in ("none", *program.groups):
         linked = renderer.gpu_scene.bind(program, renderer.settings, fuse == "none")
         for step in linked.steps(fuse):
-            assert linked.attachments(step) <= MOST_ATTACHMENTS and linked.samplers(step) <= MOST_SAMPLERS
+            assert linked.attachment_count(step) <= MAX_ATTACHMENTS and linked.sampler_count(step) <= MAX_SAMPLERS
     renderer.gpu_scene.bind(program, renderer.settings, False).single()

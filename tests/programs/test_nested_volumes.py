@@ -17,7 +17,7 @@ from raystream.programs import LEVELS, PICTURES
 from raystream.renderer.inputs.prepared import prepare
 from raystream.renderer.inputs.settings import Settings
 from raystream.scene.material import Material
-from raystream.stream.compile.link import MOST_ATTACHMENTS, MOST_SAMPLERS, LinkedProgram
+from raystream.stream.compile.link import MAX_ATTACHMENTS, MAX_SAMPLERS, LinkedProgram
 
 WHITE = (1.0, 1.0, 1.0)
 DEPTH = 5
@@ -253,8 +253,8 @@ def test_steps_are_within_the_limits(program: str):
         linked = LinkedProgram(made, prepared.modules(fuse == "none", True, "sobol"))
         linked = linked if fuse == "none" else linked.inlined()
         steps = linked.steps(fuse)
-        assert all(linked.attachments(step) <= MOST_ATTACHMENTS for step in steps)
-        assert all(linked.samplers(step) <= MOST_SAMPLERS for step in steps)
+        assert all(linked.attachment_count(step) <= MAX_ATTACHMENTS for step in steps)
+        assert all(linked.sampler_count(step) <= MAX_SAMPLERS for step in steps)
         assert {state for step in steps for state in step.states} == set(linked.program.by_name)
 
 

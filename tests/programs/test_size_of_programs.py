@@ -20,7 +20,7 @@ from raystream.scene.builtin import build
 from raystream.scene.scene import Scene
 from raystream.stream.compile.generate import Form, fragment
 from raystream.stream.compile.link import LinkedProgram
-from raystream.stream.compile.memories import WIDEST, PlannedAddresses
+from raystream.stream.compile.memories import MAX_ROW_TEXELS, PlannedAddresses
 
 
 def test_copies_are_those_of_calls():
@@ -62,7 +62,7 @@ def test_all_that_there_is_in_one_pass(name, form, most):
     prepared = prepare(scene, Settings(environment="sky"))
     assert prepared.nested == ("nested" in form)
     linked = LinkedProgram(PICTURES[name](volumes=True, **form), prepared.modules(False, True, "sobol")).inlined()
-    text = fragment(linked, linked.single(), Form(scheduled=False), PlannedAddresses(WIDEST)).text
+    text = fragment(linked, linked.single(), Form(scheduled=False), PlannedAddresses(MAX_ROW_TEXELS)).text
     found = copies(text)
     assert lines(text) <= most
     # The layers of a surface, once wherever there is another: of gathering rays, too, unless they arrive as all do.

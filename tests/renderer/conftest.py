@@ -36,7 +36,7 @@ def builds(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     for name, build in list(structures.FLAT.items()):
         monkeypatch.setitem(structures.FLAT, name, noting(name, build))  # type: ignore[arg-type]
-    monkeypatch.setattr(two_level, "over_instances", noting("two-level", two_level.over_instances))
+    monkeypatch.setattr(two_level, "two_level_structure", noting("two-level", two_level.two_level_structure))
     return made
 
 

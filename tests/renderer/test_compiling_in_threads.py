@@ -67,7 +67,7 @@ def test_a_screen_s_turns_wait_for_no_program(device: Any, waited: list[int], ch
     while session.compiling:
         turns += 1
         assert turns < 1000
-        begun = max(begun, len(device.compiler.begun))
+        begun = max(begun, len(device.compiler.pending))
         session.advance(1e-3)
     assert turns > LATE and device.compiled > compiled + 3
     assert all(length <= SMALL for length in waited), waited
@@ -82,5 +82,5 @@ def test_what_is_needed_at_once_is_waited_for(device: Any, waited: list[int]) ->
     steps = renderer.sampler.warm(renderer.settings, renderer.camera, (8, 6))
     for _ in range(3):
         next(steps)
-    assert renderer.render((8, 6), spp=1).linear.any() and not device.compiler.begun
+    assert renderer.render((8, 6), spp=1).linear.any() and not device.compiler.pending
     assert list(steps)[-1] == 1.0 and renderer.sampler.ready(renderer.settings, renderer.camera, (8, 6))

@@ -36,7 +36,7 @@ def test_passes_of_two_outputs_give_the_same_bits(full: np.ndarray, mask: str) -
     assert np.array_equal(picture.linear, full)
     linked = renderer.gpu_scene.bind(renderer.program(), renderer.settings)
     (setup,) = (step for step in linked.steps("none") if step.name == "setup")
-    assert linked.attachments(setup) == 3 and renderer.device.outputs == 2
+    assert linked.attachment_count(setup) == 3 and renderer.device.outputs == 2
     machine = next(iter(renderer.gpu_scene.machines.values()))
     parts = {step.name: len(entry.parts) for step, entry in machine.passes.items()}
     assert parts == {"eye": 3, "setup": 2, "traverse": 2, "intersect": 3, "shade": 1}

@@ -261,4 +261,4 @@ def test_a_process_may_end_while_trees_are_built(monkeypatch: pytest.MonkeyPatch
     finally:
         made.set()
         rebuilder.wait()
-    assert rebuilder.take() is None
+    assert rebuilder.take_finished() is None

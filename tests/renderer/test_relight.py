@@ -12,7 +12,7 @@ from raystream.renderer.renderer import Renderer
 from raystream.scene.edits.movable import with_light_at
 from raystream.scene.environment import ConstantEnvironment, ImageEnvironment, sky
 from raystream.stream.compile.memories import texels_of
-from raystream.stream.gl.resources import LEAST
+from raystream.stream.gl.resources import MIN_ARENA_TEXELS
 
 SHOWN = {"size": (24, 16), "spp": 2}
 WHITE = ConstantEnvironment((1.0, 1.0, 1.0))
@@ -44,7 +44,7 @@ def held_there(renderer) -> tuple[int, int, int]:
     arena, parts = renderer.gpu_scene.resources.arena, renderer.gpu_scene.resources.bytes()
     tables = arena.tables()
     texels = sum(map(texels_of, tables))
-    assert 16 * texels <= parts.pop("arena") <= 16 * max(LEAST, 2 * texels)
+    assert 16 * texels <= parts.pop("arena") <= 16 * max(MIN_ARENA_TEXELS, 2 * texels)
     return len(parts) + len(tables), texels, sum(parts.values())
 
 

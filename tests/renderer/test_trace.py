@@ -9,7 +9,7 @@ from tracers import AXES, STRUCTURES, assert_right, tracer
 
 import raystream
 from raystream import Renderer, ViewerError
-from raystream.accel.grid.build import LEAST_EXTENT, rounding_margin
+from raystream.accel.grid.build import MIN_EXTENT, rounding_margin
 
 
 @pytest.fixture(scope="module")
@@ -276,7 +276,7 @@ def test_resolution_changes_no_hit(cloud: np.ndarray, shared_scenes) -> None:
 def test_box_is_wider_than_the_triangles_by_the_rounding_of_a_walk(cloud: np.ndarray) -> None:
     """Rays in the very faces of the triangles' bounds hit what lies in them."""
     low, high = cloud.min(axis=(0, 1)), cloud.max(axis=(0, 1))
-    assert (rounding_margin(np.stack([low, high]).astype(float)) > LEAST_EXTENT).all()
+    assert (rounding_margin(np.stack([low, high]).astype(float)) > MIN_EXTENT).all()
     for axis in range(3):
         for level in (low[axis], high[axis]):
             wall = np.full((2, 3, 3), level, np.float32)

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from raystream import Renderer, Scene
-from raystream.accel.deform import DeformedBounds, boxes_of, joined
+from raystream.accel.deform import DeformedBounds, merge_ranges, posed_bounds
 from raystream.film.error import Stop
 from raystream.kernels.records import VERTEX
 from raystream.renderer.device.deformer import GpuDeformer
@@ -68,8 +68,8 @@ def test_joints_of_all_meshes_are_one_upload(device: Any, monkeypatch: pytest.Mo
 def test_ranges_of_rows_are_joined() -> None:
     one, other = (Table(name, VERTEX, np.zeros(9, VERTEX.dtype)) for name in ("one", "other"))
     rows = [(one, 4, 6), (other, 0, 1), (one, 0, 2), (other, 3, 5), (one, 2, 3), (one, 5, 8), (other, 1, 2)]
-    assert joined(rows) == [(one, 0, 3), (one, 4, 8), (other, 0, 2), (other, 3, 5)]
-    assert joined([]) == []
+    assert merge_ranges(rows) == [(one, 0, 3), (one, 4, 8), (other, 0, 2), (other, 3, 5)]
+    assert merge_ranges([]) == []
 
 
 def test_a_pose_makes_neither_looks_nor_sources(device: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -168,9 +168,10 @@ def test_boxes_of_many_are_those_of_each() -> None:
     poses[2].joints[:, :3, 3] += 9.0
     poses[3] = MeshPose(np.full((4, 4, 4), np.nan), np.zeros(2))
     covers = [DeformedBounds(mesh, 2.0**-number) for number, mesh in enumerate(meshes)]
-    found = boxes_of(covers, poses)
+    found = posed_bounds(covers, poses)
     assert all(
-        np.array_equal(box, boxes_of([cover], [pose])[0]) for box, cover, pose in zip(found, covers, poses, strict=True)
+        np.array_equal(box, posed_bounds([cover], [pose])[0])
+        for box, cover, pose in zip(found, covers, poses, strict=True)
     )
     assert (found[3] == 0.0).all()
     for box, mesh, pose, number in zip(found, meshes, poses, range(len(meshes)), strict=True):
@@ -187,7 +188,7 @@ def test_given_vertices_that_are_nowhere() -> None:
     points[3], normals[3:6] = (np.nan, np.inf, 0.0), ((0.0, 0.0, 0.0), (np.nan, 0.0, 1.0), (np.inf, 0.0, 0.0))
     given = with_vertices(tube, points, normals)
     whole = np.delete(points, 3, axis=0).astype(np.float64)
-    ((low, high),) = boxes_of([DeformedBounds(given, 0.5)], [given.pose])
+    ((low, high),) = posed_bounds([DeformedBounds(given, 0.5)], [given.pose])
     assert np.abs(low - 0.5 * whole.min(axis=0)).max() < 1e-5 and (low <= 0.5 * whole.min(axis=0)).all()
     assert np.abs(high - 0.5 * whole.max(axis=0)).max() < 1e-5 and (high >= 0.5 * whole.max(axis=0)).all()
     assert given.pose.normals is not None and np.abs(given.pose.normals - tube.normals).max() < 1e-6

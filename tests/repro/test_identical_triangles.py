@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from raystream import Renderer, Scene
-from raystream.accel.motion import SAMPLE, without_repeats
+from raystream.accel.motion import SAMPLE_SIZE, without_duplicates
 
 COUNT = 20_000
 
@@ -40,22 +40,22 @@ def test_rays_test_a_pile_once(accel: str) -> None:
 def test_the_first_of_equal_triangles_stays() -> None:
     corners = piles()
     given = corners.copy()
-    kept = np.isfinite(without_repeats(corners)).all(axis=(1, 2))
+    kept = np.isfinite(without_duplicates(corners)).all(axis=(1, 2))
     assert np.flatnonzero(kept).tolist() == [0, 1, 5, 100, 101]
     assert np.array_equal(corners, given)
-    assert np.array_equal(without_repeats(corners)[kept], corners[kept])
+    assert np.array_equal(without_duplicates(corners)[kept], corners[kept])
 
 
 def test_scenes_without_repeats_are_taken_as_they_are() -> None:
-    corners = np.random.default_rng(0).normal(size=(2 * SAMPLE, 3, 3)).astype(np.float32)
-    assert without_repeats(corners) is corners
-    assert without_repeats(corners[:0]).shape == (0, 3, 3)
+    corners = np.random.default_rng(0).normal(size=(2 * SAMPLE_SIZE, 3, 3)).astype(np.float32)
+    assert without_duplicates(corners) is corners
+    assert without_duplicates(corners[:0]).shape == (0, 3, 3)
     halves = np.concatenate([corners, corners])
-    assert np.flatnonzero(np.isfinite(without_repeats(halves)[:, 0, 0])).tolist() == list(range(2 * SAMPLE))
+    assert np.flatnonzero(np.isfinite(without_duplicates(halves)[:, 0, 0])).tolist() == list(range(2 * SAMPLE_SIZE))
 
 
 def test_equal_hashes_of_other_triangles_lose_none(monkeypatch: pytest.MonkeyPatch) -> None:
     corners = piles()[:300]
     monkeypatch.setattr("raystream.accel.motion._hashes", lambda found: np.zeros(len(found), np.uint64))
-    kept = np.isfinite(without_repeats(corners)).all(axis=(1, 2))
+    kept = np.isfinite(without_duplicates(corners)).all(axis=(1, 2))
     assert kept[[0, 1, 100, 101]].all()

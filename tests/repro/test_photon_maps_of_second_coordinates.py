@@ -17,7 +17,7 @@ from raystream.scene.material import Material
 from raystream.scene.mesh import Mesh
 from raystream.scene.scene import Instance, Scene
 from raystream.scene.texture import Image, Texture
-from raystream.stream.compile.link import MOST_SAMPLERS, LinkedProgram
+from raystream.stream.compile.link import MAX_SAMPLERS, LinkedProgram
 
 CORNERS = np.array([[-1, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]], np.float32)
 UVS = np.array([[0, 1], [1, 1], [1, 0], [0, 0]], np.float32)
@@ -52,7 +52,7 @@ def test_steps_are_within_the_limits():
     assert prepared.wide
     for gather in (False, True):
         linked = LinkedProgram(photon_map(gather=gather, apart=True), prepared.modules(True, True))
-        assert all(linked.samplers(step) <= MOST_SAMPLERS for step in linked.steps("none"))
+        assert all(linked.sampler_count(step) <= MAX_SAMPLERS for step in linked.steps("none"))
 
 
 def test_other_scenes_weigh_where_they_find():

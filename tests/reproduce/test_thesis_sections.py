@@ -24,7 +24,7 @@ from reproduction.simulators.whitted.opencl import device as opencl_device
 
 import raystream
 from raystream.accel.structures import Structure, StructureOptions
-from raystream.accel.two_level.structure import over_instances
+from raystream.accel.two_level.structure import two_level_structure
 from raystream.scene import builtin
 from raystream.scene.scene import Scene
 
@@ -152,7 +152,7 @@ def test_the_condition_changes_no_picture(device: object, tmp_path: Path) -> Non
 
 
 def structure_of(scene: Scene) -> Structure:
-    return over_instances(scene, StructureOptions("two-level-grid", intersection="planes"))
+    return two_level_structure(scene, StructureOptions("two-level-grid", intersection="planes"))
 
 
 def test_what_moves_is_moved_in_every_frame(device: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ from raystream.stream.declare.record import Field, Record
 from raystream.stream.gl import resources as arena_module
 from raystream.stream.gl.device import Device
 from raystream.stream.gl.memory import BufferTexture
-from raystream.stream.gl.resources import LEAST, Arena, Resources
+from raystream.stream.gl.resources import MIN_ARENA_TEXELS, Arena, Resources
 
 ONE = Record("One", Field("a", "vec4"))
 THREE = Record("Three", Field("a", "vec4"), Field("b", "vec4"), Field("c", "vec3"))
@@ -166,7 +166,7 @@ def test_dropping_what_is_not_there_does_nothing(arena):
 
 def test_growth_keeps_the_content(arena, monkeypatch):
     """Whatever was drawn before: scissors that are left on would cut the copy."""
-    monkeypatch.setattr(arena_module, "LEAST", 128)
+    monkeypatch.setattr(arena_module, "MIN_ARENA_TEXELS", 128)
     context = arena.device.context
     before = context.framebuffer([context.texture((8, 8), 4, dtype="f4")])
     before.use()
@@ -185,7 +185,7 @@ def test_growth_keeps_the_content(arena, monkeypatch):
 def test_a_new_arena_has_room_for_many(arena):
     one = table(1)
     arena.base(one)
-    room = LEAST if arena.row != EDGE else EDGE * EDGE  # all that the narrow device allows
+    room = MIN_ARENA_TEXELS if arena.row != EDGE else EDGE * EDGE  # all that the narrow device allows
     assert arena.bytes == 16 * room
 
 

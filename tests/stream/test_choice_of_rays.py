@@ -9,7 +9,7 @@ from toys import COLLATZ
 
 from raystream.stream.gl.device import Device
 from raystream.stream.gl.stream import Stream
-from raystream.stream.machines.common import CHOICE, DEPTH, Choice
+from raystream.stream.machines.common import CHOICE, SELECTED_DEPTH, RaySelection
 from raystream.stream.machines.multipass import Multipass
 from raystream.stream.selftest import masks
 
@@ -20,7 +20,7 @@ def test_depths_are_of_the_last_choice_alone(device: Device) -> None:
     """Within its bands: what was chosen before in others is not any more."""
     random = np.random.default_rng(1)
     with device.current():
-        choice, stream = Choice(device, SIZE), Stream(device, CHOICE, SIZE)
+        choice, stream = RaySelection(device, SIZE), Stream(device, CHOICE, SIZE)
         for bands in ([(0, 0, 7, 2), (0, 4, 7, 1)], [(0, 3, 5, 3)]):
             chosen = random.integers(0, 2, SIZE[::-1])
             rays = np.zeros(SIZE[::-1], CHOICE.dtype)
@@ -29,12 +29,12 @@ def test_depths_are_of_the_last_choice_alone(device: Device) -> None:
             within = np.zeros(SIZE[::-1], bool)
             for x, y, width, height in bands:
                 within[y : y + height, x : x + width] = True
-            count = choice.lay(stream, bands, counted=True)
-            depth = np.frombuffer(choice.depths().read(alignment=4), np.float32).reshape(SIZE[::-1])
-            there = np.abs(depth - DEPTH) < 1e-6  # half of 24 bits is read as a part of 2^24 - 1
+            count = choice.write_depths(stream, bands, counted=True)
+            depth = np.frombuffer(choice.depth_buffer().read(alignment=4), np.float32).reshape(SIZE[::-1])
+            there = np.abs(depth - SELECTED_DEPTH) < 1e-6  # half of 24 bits is read as a part of 2^24 - 1
             np.testing.assert_array_equal(there, (chosen > 0) & within)
             assert count == (chosen[within] > 0).sum() > 0
-            assert choice.lay(stream, bands) == 0  # is not asked for
+            assert choice.write_depths(stream, bands) == 0  # is not asked for
         choice.release()
         assert choice.depth is None
         stream.release()

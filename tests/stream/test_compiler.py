@@ -173,34 +173,34 @@ def test_a_folder_that_cannot_be_written(
 
 
 def test_used_last_stays_longest(folder: Path) -> None:
-    kept = Binaries("a driver", most=5000)
+    kept = Binaries("a driver", max_bytes=5000)
     for number in range(4):
-        kept.keep(kept.name(str(number)), 7, bytes(1000))
+        kept.store(kept.name(str(number)), 7, bytes(1000))
         os.utime(folder / kept.name(str(number)), (number, number))
     assert kept.find(kept.name("0")) == (7, bytes(1000))  # used just now
     (folder / "left by a killed writer.program").write_bytes(bytes(500))
     os.utime(folder / "left by a killed writer.program", (1, 1))
     (folder / "a loop.o").write_bytes(bytes(9000))  # of another cache
-    other = Binaries("another driver", most=3500)
-    other.keep(other.name("4"), 7, bytes(1000))
+    other = Binaries("another driver", max_bytes=3500)
+    other.store(other.name("4"), 7, bytes(1000))
     assert {path.name for path in folder.iterdir()} == {
         "a loop.o",
         *(kept.name(number) for number in ("0", "3")),
         other.name("4"),
     }
     for number in range(5, 9):  # few bytes since: the whole is not looked at
-        other.keep(other.name(str(number)), 7, bytes(1000))
+        other.store(other.name(str(number)), 7, bytes(1000))
     assert len(list(folder.iterdir())) == 8
 
 
 WRITER = """
 import sys
 from raystream.stream.gl.compiler import Binaries
-binaries, content = Binaries("one driver", most=30000), bytes([int(sys.argv[1])]) * 10000
+binaries, content = Binaries("one driver", max_bytes=30000), bytes([int(sys.argv[1])]) * 10000
 for number in range(200):
     name = binaries.name(str(number % 5))
-    binaries._unswept = 1 << 30
-    binaries.keep(name, 1, content)
+    binaries._bytes_since_sweep = 1 << 30
+    binaries.store(name, 1, content)
     form, found = binaries.find(name) or (1, content)
     assert form == 1 and len(found) == 10000 and len(set(found)) == 1
 """
@@ -232,10 +232,10 @@ def test_nothing_waits_for_what_is_not_complete(device: Device, monkeypatch: pyt
         for shader in shaders:
             shader.set("rate", 0.25)  # is set as soon as there is a program
     compiled, steps = device.compiled, batch.steps()
-    assert [next(steps) for _ in range(2)] == [0.0, 0.0] and len(compiler.begun) == 2
+    assert [next(steps) for _ in range(2)] == [0.0, 0.0] and len(compiler.pending) == 2
     assert next(steps) < 1 and compiler.busy and not asked and device.compiled == compiled
     assert list(steps) == [] or not compiler.busy
-    assert len(asked) == 2 and not compiler.begun and not batch and device.compiled == compiled + 2
+    assert len(asked) == 2 and not compiler.pending and not batch and device.compiled == compiled + 2
     assert [shader.program["rate"].value for shader in shaders] == [0.25, 0.25]
     assert not np.array_equal(*(drawn(device, shader) for shader in shaders))
 
@@ -245,7 +245,7 @@ def test_a_shader_that_is_drawn_before_is_waited_for(device: Device) -> None:
         shader, unused = Shader(device, source()), Shader(device, source())
     assert len(batch) == 2 and drawn(device, shader).any()
     batch.release()
-    assert not batch and not device.compiler.begun
+    assert not batch and not device.compiler.pending
     assert set(unused.program) == set(shader.program)  # all the same, when it is asked for
 
 
@@ -257,7 +257,7 @@ def test_faults_are_told_by_file_and_every_time(device: Device) -> None:
         with pytest.raises(ShaderError, match="nonesuch") as raised:
             ask()
         assert "waves" in raised.value.where and raised.value.log
-    assert not device.compiler.begun and drawn(device, good).any()
+    assert not device.compiler.pending and drawn(device, good).any()
     with pytest.raises(ShaderError, match="GLSL"):  # each compiles, and they do not link
         Shader(device, source("uniform vec4 depth;\nout vec4 sum;\nvoid main() { sum = depth; }"))
     assert device.context.error == "GL_NO_ERROR"

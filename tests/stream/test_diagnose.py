@@ -9,7 +9,7 @@ import pytest
 from raystream.base.errors import ShaderError, WiringError
 from raystream.stream.compile.generate import Form, fragment
 from raystream.stream.compile.link import LinkedProgram
-from raystream.stream.compile.memories import WIDEST, PlannedAddresses
+from raystream.stream.compile.memories import MAX_ROW_TEXELS, PlannedAddresses
 from raystream.stream.compile.source import Source, read_shader
 from raystream.stream.declare.kernel import IN, INOUT, Kernel, Module
 from raystream.stream.declare.program import DONE, Program, State
@@ -43,7 +43,7 @@ def assembled(text: str, kernel: Kernel = WEIGH) -> Source:
     def read(name: str) -> str:
         return texts[name] if name in texts else read_shader(name)
 
-    return fragment(linked, linked.single(), Form(scheduled=False), PlannedAddresses(WIDEST), read)
+    return fragment(linked, linked.single(), Form(scheduled=False), PlannedAddresses(MAX_ROW_TEXELS), read)
 
 
 def compiled(device, text: str, kernel: Kernel = WEIGH) -> ShaderError:

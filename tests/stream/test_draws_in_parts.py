@@ -24,11 +24,11 @@ from raystream.scene.material import Material
 from raystream.scene.mesh import Mesh
 from raystream.scene.scene import Instance, Scene
 from raystream.stream.gl.device import Device
-from raystream.stream.gl.draw import FIRST, LONGEST, DrawSizes, Tiles, TimedDraws
+from raystream.stream.gl.draw import FIRST_RAYS, MAX_DRAW_SECONDS, DrawSizes, Tiles, TimedDraws
 from raystream.stream.gl.objects import Query
 from raystream.stream.gl.stream import Stream
 from raystream.stream.jobs import Draw as DrawStep
-from raystream.stream.raster import InstancedDraw, in_parts
+from raystream.stream.raster import InstancedDraw, draws_in_parts
 
 SIZE = 64, 48
 RED = Material("red", (0.8, 0.1, 0.1, 1.0), kind="lambert", backface_culling=True)
@@ -47,25 +47,25 @@ class Watch:
     listed: bool | None = None  # programs that are drawn over lists, or not; None: all
 
     def watches(self, parts: TimedDraws) -> bool:
-        return self.listed is None or self.listed == (parts.sizes.least == 1)
+        return self.listed is None or self.listed == (parts.sizes.min_rays == 1)
 
-    def check(self, longest: int = FIRST) -> None:
+    def check(self, longest: int = FIRST_RAYS) -> None:
         """Draws were cut, and short once known."""
         assert any(len(each) > 1 for each in self.drawn.values()), "one draw"
         assert all(count <= most for count, most in self.asked)
         assert max(count for each in self.drawn.values() for count in each) <= longest
         # Others work on this machine, too: a step takes longer now and then.
-        long = [(count, seconds) for count, seconds in self.known if seconds > LONGEST and count > 64]
+        long = [(count, seconds) for count, seconds in self.known if seconds > MAX_DRAW_SECONDS and count > 64]
         assert self.known and len(long) <= 0.1 * len(self.known) + 1, long
 
 
 @pytest.fixture
 def watch(monkeypatch: pytest.MonkeyPatch) -> Watch:
     found = Watch()
-    learn, part = TimedDraws.collect_timings, TimedDraws.part
+    learn, part = TimedDraws.collect_timings, TimedDraws.timed_part
 
     def learned(parts: TimedDraws) -> None:
-        was, before = parts.sizes.known, list(parts._timed)
+        was, before = parts.sizes.has_cost, list(parts._timed)
         learn(parts)
         if was and found.watches(parts):
             found.known += [(rays, time.elapsed * 1e-9) for rays, time, _ in before[: len(before) - len(parts._timed)]]
@@ -75,12 +75,12 @@ def watch(monkeypatch: pytest.MonkeyPatch) -> Watch:
         if found.watches(parts):
             found.drawn[id(parts)].append(rays)
             found.held.append(parts)
-            found.asked.append((rays, max(parts.sizes.rays, parts.sizes.least)))
+            found.asked.append((rays, max(parts.sizes.rays, parts.sizes.min_rays)))
         with part(parts, rays, query):
             yield
 
     monkeypatch.setattr(TimedDraws, "collect_timings", learned)
-    monkeypatch.setattr(TimedDraws, "part", parted)
+    monkeypatch.setattr(TimedDraws, "timed_part", parted)
     return found
 
 
@@ -139,18 +139,18 @@ def test_draws_are_cut_and_put_together_in_their_order() -> None:
 
     for rays in range(1, 60):
         sizes = DrawSizes(rays, listed=True)
-        parts = list(in_parts(draws, sizes))
+        parts = list(draws_in_parts(draws, sizes))
         assert expanded([draw for part in parts for draw in part]) == expanded(draws)
         sums = [sum(draw.triangles * draw.instances for draw in part) for part in parts]
         assert all(1 <= total <= rays for total in sums)
         assert len(parts) <= -(-55 // rays) * 3
-    assert list(in_parts([], DrawSizes(listed=True))) == []
+    assert list(draws_in_parts([], DrawSizes(listed=True))) == []
 
 
 def test_triangles_of_first_hits(device: Device, slow: Device, watch: Watch) -> None:
     watch.listed = True
     scene = places.scene([places.flat(terrain(80), 0)], [RED], CAMERA)
-    assert scene.triangle_count > 3 * FIRST
+    assert scene.triangle_count > 3 * FIRST_RAYS
     options = {"program": "cast", "first_hits": "raster", "machine": "singlepass"}
 
     def made(on: Device) -> np.ndarray:
@@ -272,7 +272,7 @@ def test_counters_of_tiles_are_those_of_whole_draws(slow: Device, monkeypatch: p
 def test_passes_of_a_denoiser(device: Device, slow: Device, watch: Watch, monkeypatch: pytest.MonkeyPatch) -> None:
     """Those that loop begin as small as kernels do."""
     watch.listed = False
-    monkeypatch.setattr("raystream.stream.gl.draw.FIRST_PLAIN", FIRST)
+    monkeypatch.setattr("raystream.stream.gl.draw.FIRST_ELEMENTS", FIRST_RAYS)
     size = 96, 64
     options = {"program": "path", "denoise": "shader", "machine": "singlepass", "first_hits": "rays"}
 

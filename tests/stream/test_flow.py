@@ -14,7 +14,7 @@ from toys import COLLATZ, NESTED, Toy, simulate
 from raystream.stream.compile.link import StateLoop, innermost
 from raystream.stream.gl.device import Device
 from raystream.stream.machines.mask import MASKS
-from raystream.stream.machines.multipass import FEW, Flow, LoopTiles, Multipass
+from raystream.stream.machines.multipass import MIN_LOOP_FRACTION, Flow, LoopTiles, Multipass
 from raystream.stream.machines.policy import MostWork, Naive, Policy, Sweep, Threshold
 
 SIZE = (33, 7)
@@ -94,9 +94,13 @@ def test_a_sweep_draws_no_pass_without_a_ray_that_could_have_come(device: Device
 
 def test_an_inner_loop_is_left_when_few_of_its_rays_are_in_it(device: Device, monkeypatch) -> None:
     """And is entered again with those that came meanwhile. By tiles, whose rays are not counted, it goes to its end."""
-    assert 0 < FEW < 1
-    for few, mask, least in ((FEW, "depth", False), (0.0, "depth", True), (FEW, "tiles", True)):
-        monkeypatch.setattr("raystream.stream.machines.multipass.FEW", few)
+    assert 0 < MIN_LOOP_FRACTION < 1
+    for few, mask, least in (
+        (MIN_LOOP_FRACTION, "depth", False),
+        (0.0, "depth", True),
+        (MIN_LOOP_FRACTION, "tiles", True),
+    ):
+        monkeypatch.setattr("raystream.stream.machines.multipass.MIN_LOOP_FRACTION", few)
         machine = Multipass(device, NESTED.linked, SIZE, unroll=1, mask=mask)
         served: list[str] = []
         draw = machine._draw
@@ -129,7 +133,7 @@ def test_rays_are_looked_for_where_exits_lead() -> None:
     tiles = LoopTiles(flow, (1, 2))
 
     def draw(number: int, *found: bool) -> list[list[bool]]:
-        tiles.note(number, np.array([found]))
+        tiles.record(number, np.array([found]))
         return tiles.alive[:, 0].tolist()
 
     assert draw(0, True, False) == [[True, False], [True, False], [False, False]]

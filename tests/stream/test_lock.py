@@ -96,16 +96,16 @@ def test_its_holder_lends_it_and_holds_it_as_often_afterwards() -> None:
             order.append("other")
 
     with lock, lock:
-        assert lock.mine and not lock.wanted
+        assert lock.held and not lock.contended
         other = started(ask)
         until_waiting(lock, 1)
-        assert lock.wanted
+        assert lock.contended
         with lock.lent():
             ended(other)
             order.append("lent")
-            assert not lock.mine
+            assert not lock.held
         order.append("mine")
-        assert lock.mine and lock._depth == 2
+        assert lock.held and lock._depth == 2
     assert order == ["other", "lent", "mine"] and lock._holder is None
 
 
@@ -123,6 +123,6 @@ def test_it_is_held_again_after_an_error_and_after_a_wait() -> None:
                 time.sleep(1e-4)
             threading.Timer(0.05, free.set).start()
             raise OSError("enough")
-        assert lock.mine and lock._depth == 1
+        assert lock.held and lock._depth == 1
     ended(holder)
     assert lock._holder is None

@@ -11,7 +11,7 @@ from toys import COLLATZ, NESTED, simulate
 
 from raystream.stream.gl.device import Device
 from raystream.stream.gl.draw import Tiles
-from raystream.stream.machines.common import EDGE
+from raystream.stream.machines.common import TILE_EDGE
 from raystream.stream.machines.mask import StencilMask
 from raystream.stream.machines.multipass import Multipass
 from raystream.stream.machines.policy import Naive, Sweep
@@ -78,7 +78,7 @@ def blocks(array: np.ndarray, size: tuple[int, int], edge: int) -> np.ndarray:
     return np.maximum.reduceat(np.maximum.reduceat(grid, steps[0], axis=0), steps[1], axis=1)
 
 
-@pytest.mark.parametrize("edge", [4, EDGE])
+@pytest.mark.parametrize("edge", [4, TILE_EDGE])
 def test_tiles_without_rays_are_drawn_no_more(either_barrier, edge):
     """A pass of one call: a tile is drawn until the longest way of its rays is over, and its queries are read a round
     late. What the other tiles take does not matter."""
@@ -122,10 +122,10 @@ def test_a_part_of_the_rays_asks_of_all_tiles_once(device):
 def test_tiles_are_uploaded_when_they_change(device):
     tiles = Tiles(device, (32, 16), 16)
     alive = np.array([[True, False]])
-    tiles.keep(alive)
+    tiles.set_alive(alive)
     alive[0, 1] = True  # the caller's array is its own
-    tiles.keep(alive)
+    tiles.set_alive(alive)
     assert tiles.count == 2
-    tiles.keep(None)
-    tiles.keep(~alive)
+    tiles.set_alive(None)
+    tiles.set_alive(~alive)
     assert tiles.count == 0 and not tiles.all

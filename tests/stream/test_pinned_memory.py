@@ -13,17 +13,17 @@ import pytest
 from raystream.base.memory import Pages
 from raystream.stream.declare.kernel import Texels
 from raystream.stream.gl.device import Device
-from raystream.stream.gl.memory import CHUNK, PINNED, BufferTexture, Memory
+from raystream.stream.gl.memory import CHUNK, MIN_PINNED_BYTES, BufferTexture, Memory
 from raystream.stream.gl.objects import PinnedBuffer
 from raystream.stream.gl.resources import Arena
 
-LARGE = PINNED // 16  # texels of four floats
+LARGE = MIN_PINNED_BYTES // 16  # texels of four floats
 
 
 @pytest.fixture
 def made(device: Device, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Bytes of the buffers that the driver makes of memory of its own, from now on."""
-    if not PinnedBuffer.serves(device):
+    if not PinnedBuffer.is_supported(device):
         pytest.skip("no OpenGL 3.3 driver here with pages of the process: llvmpipe of Linux has them")
     found: list[int] = []
     buffer = moderngl.Context.buffer
@@ -51,7 +51,7 @@ def test_a_large_buffer_is_not_filled_by_the_driver(device: Device, made: list[i
         assert not held[:LARGE].any() and not held[2 * LARGE :].any()
         texture.release()
         BufferTexture(device, LARGE - 1, 4).release()
-        assert made == [PINNED - 16]
+        assert made == [MIN_PINNED_BYTES - 16]
 
 
 def test_it_grows_without_a_copy(device: Device, made: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -62,7 +62,7 @@ def test_it_grows_without_a_copy(device: Device, made: list[int], monkeypatch: p
         for size in (2 * LARGE, 64 * LARGE):
             texture.grow(size)
             assert texture.buffer.size == texture.bytes == 16 * size
-            held = np.frombuffer(texture.buffer.read(PINNED), np.float32).reshape(-1, 4)
+            held = np.frombuffer(texture.buffer.read(MIN_PINNED_BYTES), np.float32).reshape(-1, 4)
             np.testing.assert_array_equal(held, written)
         texture.write(written, 16 * 63 * LARGE)
         texture.release()
@@ -79,7 +79,7 @@ def test_one_that_has_grown_keeps_its_name(device: Device, made: list[int]) -> N
     with device.current():
         texture.write(written, 16 * 7 * LARGE)
         other = BufferTexture(device, LARGE, 4)
-        held = np.frombuffer(texture.buffer.read(PINNED, offset=16 * 7 * LARGE), np.float32).reshape(-1, 4)
+        held = np.frombuffer(texture.buffer.read(MIN_PINNED_BYTES, offset=16 * 7 * LARGE), np.float32).reshape(-1, 4)
         np.testing.assert_array_equal(held, written)
         assert other.buffer.glo != texture.buffer.glo and device.context.error == "GL_NO_ERROR"
         other.release()
@@ -90,7 +90,7 @@ def test_the_largest_one_is_counted_in_32_bits(device: Device, made: list[int]) 
     with device.current():
         texture = BufferTexture(device, device.max_buffer, 4)
         assert texture.buffer.size == 16 * device.max_buffer < 1 << 31
-        texture.write(numbers(LARGE), texture.bytes - PINNED)
+        texture.write(numbers(LARGE), texture.bytes - MIN_PINNED_BYTES)
         texture.release()
         assert device.context.error == "GL_NO_ERROR"
 
@@ -139,12 +139,12 @@ def test_other_drivers_make_their_own(device: Device, made: list[int], monkeypat
                 if name == "extensions":
                     patch.setattr(device, name, value)
                 BufferTexture(device, LARGE, 4).release()
-        assert made == [PINNED, PINNED]
+        assert made == [MIN_PINNED_BYTES, MIN_PINNED_BYTES]
 
 
 def test_pages_are_freed_once_nothing_reads_them(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
     """By name, or where Python has dropped the texture, at the next use of the context."""
-    if not PinnedBuffer.serves(device):
+    if not PinnedBuffer.is_supported(device):
         pytest.skip("no OpenGL 3.3 driver here with pages of the process: llvmpipe of Linux has them")
     gc.collect()
     with device.current():
@@ -156,12 +156,12 @@ def test_pages_are_freed_once_nothing_reads_them(device: Device, monkeypatch: py
         texture = BufferTexture(device, LARGE, 4)
         texture.release()
         texture.release()
-        assert freed == [PINNED]
+        assert freed == [MIN_PINNED_BYTES]
         texture = BufferTexture(device, 2 * LARGE, 4)
         del texture
         gc.collect()
     with device.current():
-        assert freed == [PINNED, 2 * PINNED] and device.context.error == "GL_NO_ERROR"
+        assert freed == [MIN_PINNED_BYTES, 2 * MIN_PINNED_BYTES] and device.context.error == "GL_NO_ERROR"
 
 
 def test_an_arena_that_grows_keeps_its_tables(device: Device, made: list[int]) -> None:
@@ -170,7 +170,7 @@ def test_an_arena_that_grows_keeps_its_tables(device: Device, made: list[int]) -
         arena.reserve(LARGE)
         assert made == []
         arena.reserve(8 * LARGE)
-        assert made == [] and arena.bytes == 8 * PINNED
+        assert made == [] and arena.bytes == 8 * MIN_PINNED_BYTES
         arena.release()
 
 

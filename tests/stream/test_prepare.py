@@ -9,7 +9,9 @@ from raystream.stream.declare.program import DONE, Program, State
 from raystream.stream.declare.record import Field, Record
 
 PLACE, LIGHT = Record("Place", Field("x", "float")), Record("Light", Field("y", "float"))
-OWN = PreparedValue("Place", "float", "find_own", "own_kept", "OWN", frozenset({"shine"}), kept=frozenset({"turn"}))
+OWN = PreparedValue(
+    "Place", "float", "find_own", "own_kept", "OWN", frozenset({"shine"}), preserved_by=frozenset({"turn"})
+)
 SHINING = Module("shining", ("shine",), "shine.glsl", uses=(PLACE,), prepared=OWN)
 TURNING = Module("turning", ("turn",), "turn.glsl", uses=(PLACE,))
 ARRIVE = Kernel("arrive", (OUT("place", PLACE),), ("done",))

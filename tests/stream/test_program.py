@@ -36,7 +36,7 @@ def program(*states: State, **changed: object) -> Program:
 
 def test_the_proper_program_is_accepted():
     made = program()
-    assert made.looping() == ["use"] and made.successors("make") == ("use",) and made.number("use") == 2
+    assert made.looping_states() == ["use"] and made.successors("make") == ("use",) and made.number("use") == 2
 
 
 MADE = STATES[0]
@@ -278,7 +278,7 @@ def _hot(count: int) -> list[Table]:
 
 def test_too_many_samplers_name_the_step():
     linked = _needy(*_hot(14))
-    assert linked.samplers(linked.steps("none")[0]) == 16
+    assert linked.sampler_count(linked.steps("none")[0]) == 16
     with pytest.raises(WiringError, match=r"step needy: needs 17 samplers, 16 are granted"):
         _needy(*_hot(15)).steps("none")
     _needy(*_hot(15)).single()  # reads no state
@@ -287,7 +287,7 @@ def test_too_many_samplers_name_the_step():
 def test_cold_tables_share_one_sampler():
     linked = _needy(*_hot(13), *(_table(f"t{k}", 40_000) for k in range(50)))
     (step,) = linked.steps("none")
-    assert linked.samplers(step) == 16 and linked.samplers(linked.single(), scheduled=False) == 15
+    assert linked.sampler_count(step) == 16 and linked.sampler_count(linked.single(), scheduled=False) == 15
 
 
 def test_a_group_beyond_the_limits_is_cut_and_says_so():
@@ -314,7 +314,7 @@ def test_counting_needs_no_attachments_of_the_step(device):
     program = Program("wide", {"a": A, "wide": wide}, ("a",), ("wide",), (State("grow", grow, {"done": DONE}),), "grow")
     linked = LinkedProgram(program, [])
     (step,) = linked.steps("none")
-    assert linked.attachments(step) == 8 and linked.count_parts(step) == [(0,)]
+    assert linked.attachment_count(step) == 8 and linked.count_parts(step) == [(0,)]
 
 
 # -- gathered streams --------------------------------------------------------------------------------------------------
@@ -335,7 +335,7 @@ def _gathering(writes: str = "b", loop: bool = False) -> Program:
 def test_a_gathered_stream_is_no_argument_and_takes_samplers():
     linked = LinkedProgram(_gathering("other"), [])
     (step,) = linked.steps("all")
-    assert step.gathers == ("b",) and step.loads == ("a",) and linked.samplers(step) == 1 + A.texels + B.texels
+    assert step.gathers == ("b",) and step.loads == ("a",) and linked.sampler_count(step) == 1 + A.texels + B.texels
     assert linked.program.by_name["read"].kernel.prototype() == "int read(in A a, out B c);"
 
 
@@ -383,7 +383,7 @@ def test_fused_groups_keep_inner_streams_to_themselves():
 def test_the_ray_casters_are_sound():
     assert [s.name for s in programs.ray_cast().states] == ["eye", "setup", "traverse", "intersect", "shade"]
     assert programs.ray_cast(layers=True).results == ("radiance", "hit", "surface")
-    assert programs.trace().looping() == ["traverse", "intersect"]
+    assert programs.trace().looping_states() == ["traverse", "intersect"]
 
 
 def test_programs_need_no_opengl():

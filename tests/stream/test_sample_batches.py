@@ -14,10 +14,10 @@ def brought(batches: SampleBatches, end: int, at: int, most: int, others: list[i
     for to in batches.ends(end):
         runs += 1
         done = to - at <= most
-        if done or batches.least:
+        if done or batches.is_smallest:
             at = max(at, to)
-        helped = not done and batches.least
-        batches.note(done or helped, not helped)
+        helped = not done and batches.is_smallest
+        batches.record(done or helped, not helped)
         if helped and others is not None:
             others.append(to)
     return at, runs
@@ -31,14 +31,14 @@ def test_every_ray_comes_to_the_limit(most: int) -> None:
         at, runs = brought(batches, end, at, most)
         assert at == end
         assert runs <= 2 * end / max(most, 1) + 10
-    assert batches.most is None or batches.most <= 2 * max(most, 1)
+    assert batches.max_samples is None or batches.max_samples <= 2 * max(most, 1)
 
 
 def test_nothing_changes_where_no_loop_is_ended() -> None:
     batches = SampleBatches()
     for end in (1, 4, 4, 16, 2, 256):
         assert brought(batches, end, 0, 256) == (end, 1)
-    assert batches.most is None
+    assert batches.max_samples is None
 
 
 @pytest.mark.parametrize("most", [1, 3, 7])
@@ -57,7 +57,7 @@ def test_portions_grow_again() -> None:
     batches = SampleBatches()
     assert brought(batches, 64, 0, 1)[1] >= 64
     total = sum(brought(batches, 256, 0, 256)[1] for _ in range(4))
-    assert total <= 100 and batches.most is not None and batches.most >= 128
+    assert total <= 100 and batches.max_samples is not None and batches.max_samples >= 128
     assert brought(batches, 256, 0, 256)[1] <= 2
 
 
@@ -69,5 +69,5 @@ def test_larger_portions_are_tried_ever_more_seldom(most: int) -> None:
         at, more = brought(batches, 100 * most, 0, most)
         assert at == 100 * most
         runs += more
-    assert batches.most is not None and most / 2 < batches.most <= 2 * most
+    assert batches.max_samples is not None and most / 2 < batches.max_samples <= 2 * most
     assert runs <= 100 * most / (most // 2 + 1) * 10 + 40

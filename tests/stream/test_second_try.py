@@ -27,8 +27,8 @@ def test_passes_of_both_runs_are_counted(device, kind: type[Machine]) -> None:
     first = asdict(machine.stats)
     for _ in machine._retry(Multipass, machine.rays):
         pass
-    assert machine.spare is not None
-    second = asdict(machine.spare.stats)
+    assert machine.retry_machine is not None
+    second = asdict(machine.retry_machine.stats)
     assert all(getattr(machine.stats, name) == first[name] + second[name] for name in NUMBERS)
     assert first["kernel_passes"] > 0 and second["kernel_passes"] > 2 and second["mask_passes"] > 2
     assert len(machine.stats.passes) == len(first["passes"]) + len(second["passes"])

@@ -72,15 +72,15 @@ def test_the_worst_of_several() -> None:
 @pytest.mark.parametrize("mask", ["mask_depth", "mask_kill"])
 def test_a_texel_of_another_step_is_noticed(device: Device, mask: str) -> None:
     """As if the driver had written another depth, in one texel."""
-    marked = masks.Marked(device, masks.step_numbers())
+    marked = masks.MarkedSteps(device, masks.step_numbers())
     other = marked.steps.copy()
     other[3, 5] = (other[3, 5] + 1) % 14
     marked.state = masks.states(device, other)
     for step in masks.STEPS:
         if mask == "mask_kill" or step == masks.STEPS[0]:
-            marked.lay(mask, step)
+            marked.draw_mask(mask, step)
         marked.write(step)
-    assert marked.wrong() == 1
+    assert marked.count_wrong() == 1
     marked.release()
 
 
@@ -96,7 +96,7 @@ def test_a_texel_of_another_step_is_noticed(device: Device, mask: str) -> None:
     ],
 )
 def test_wrong_arithmetic_is_noticed(device: Device, made: FloatFunction, verdict: str) -> None:
-    assert numbers._measured(made)(device).verdict == verdict
+    assert numbers._accuracy_check(made)(device).verdict == verdict
 
 
 @pytest.mark.parametrize("precise", [True, False])
@@ -139,9 +139,9 @@ def test_wrong_ways_are_noticed() -> None:
     seeds = machines.seed_records(50)
     answers = np.zeros(50, machines.ANSWER.dtype)
     answers["began"], answers["steps"] = seeds["n"], machines.steps(seeds["n"])
-    assert machines.judged(answers).verdict == PASS
+    assert machines.compared_with_model(answers).verdict == PASS
     answers["steps"][7] += 1
-    assert machines.judged(answers) == Finding(FAIL, "1 of 50 rays are wrong")
+    assert machines.compared_with_model(answers) == Finding(FAIL, "1 of 50 rays are wrong")
     assert machines.steps(np.array([1, 2, 3, 27], np.int32)).tolist() == [0, 1, 7, 111]
 
 
@@ -157,8 +157,8 @@ def test_bits_of_other_ways_are_compared(device: Device, monkeypatch: pytest.Mon
         return found
 
     monkeypatch.setattr(machines, "results", other)
-    found = machines.all_ways(device)
-    names = list(machines.ways_of(device))
+    found = machines.bits_of_variants(device)
+    names = list(machines.variants_of(device))
     assert found.verdict == FAIL
     assert found.text == f"others' bits by {names[1]}; {names[2]}: ValueError: no such way"
 

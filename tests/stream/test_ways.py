@@ -13,11 +13,11 @@ from raystream.stream.selftest import fallbacks
 from raystream.stream.selftest.fallbacks import (
     FORMAT,
     apply_fallbacks,
-    build,
     device_notes,
+    driver_build,
     failure,
     fallbacks_for,
-    keep,
+    record_result,
 )
 
 MASK, QUERIES = "depth mask", "occlusion queries"
@@ -99,38 +99,38 @@ def test_passed_tests_run_once_for_a_driver(device: Device, folder: Path, monkey
 
 
 def test_a_failure_takes_a_test_from_those_passed(device: Device) -> None:
-    keep(device, MASK)
-    keep(device, QUERIES)
-    keep(device, MASK, fails=True)
-    assert fallbacks.passed(device) == {QUERIES}
+    record_result(device, MASK)
+    record_result(device, QUERIES)
+    record_result(device, MASK, fails=True)
+    assert fallbacks.load_passed(device) == {QUERIES}
 
 
 @pytest.mark.parametrize(
     "text", ["", "[]", "3", '{"format": 0, "passed": ["x"]}', '{"format": 1}', '{"format": 1, "passed": 3}']
 )
 def test_damaged_files_are_as_none(device: Device, folder: Path, text: str) -> None:
-    keep(device, MASK)
+    record_result(device, MASK)
     (file,) = folder.iterdir()
     file.write_text(text)
-    assert fallbacks.passed(device) == frozenset()
+    assert fallbacks.load_passed(device) == frozenset()
 
 
 def test_a_folder_that_cannot_be_written_keeps_nothing(device: Device, tmp_path: Path, monkeypatch) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv(cache_folder.FOLDER, str(tmp_path / "file"))
-    keep(device, MASK)
-    assert fallbacks.passed(device) == frozenset()
+    record_result(device, MASK)
+    assert fallbacks.load_passed(device) == frozenset()
     assert failure(distrusting(device), MASK) == ""
 
 
 def test_another_build_of_a_driver_is_another(device: Device) -> None:
     other = distrusting(device)
-    assert build(other) == build(device)
+    assert driver_build(other) == driver_build(device)
     other.info = {**other.info, "GL_VERSION": "4.5 Mesa 99"}
-    assert build(other) != build(device)
+    assert driver_build(other) != driver_build(device)
     third = distrusting(device)
     third.extensions -= {"GL_ARB_texture_barrier"}
-    assert build(third) != build(device)
+    assert driver_build(third) != driver_build(device)
 
 
 def test_counters_of_pictures_leave_self_tests_out(device: Device) -> None:

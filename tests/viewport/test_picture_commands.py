@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from raystream.accel.structures import MOST_UNSORTED
+from raystream.accel.structures import MAX_UNSORTED
 from raystream.base.errors import ViewerError
 from raystream.film.tonemap import TONEMAPS
 from raystream.options.table import OPTIONS
@@ -131,7 +131,7 @@ def test_rounds_of_unrolling(desk: Desk) -> None:
     assert desk.do("unroll.next") == ["unroll: auto"], "one that is not in the round begins it"
 
 
-@pytest.mark.parametrize(("parts", "refused"), [(MOST_UNSORTED, False), (MOST_UNSORTED + 1, True)])
+@pytest.mark.parametrize(("parts", "refused"), [(MAX_UNSORTED, False), (MAX_UNSORTED + 1, True)])
 def test_no_structure_at_all_is_left_out_in_large_scenes(desk: Desk, parts: int, refused: bool) -> None:
     desk.renderer.prepared.starts = [0, 3, parts]
     found = set()

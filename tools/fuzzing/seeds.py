@@ -179,7 +179,7 @@ def _crowded_level() -> bytes:
     textures["name"][0] = b"stone"
     entities = lumps["entities"].split(b"\0", 1)[0] + b'{ "model" "*1" "origin" "9 9 9" "angles" "1 2 3" }'
     more = {"faces": faces, "models": models, "textures": textures}
-    return bsp.join(lumps | {"entities": entities} | {name: each.tobytes() for name, each in more.items()})
+    return bsp.join_lumps(lumps | {"entities": entities} | {name: each.tobytes() for name, each in more.items()})
 
 
 def _rich(png: bytes) -> Document:

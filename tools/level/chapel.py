@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 
 from raystream.formats import bsp
-from raystream.formats.bsp import STEPS, refined
+from raystream.formats.bsp import STEPS, interpolate_axis
 
 from .faces import Level
 from .textures import FLOOR, LAMP, STONE, TRIM, VAULT, WOOD
@@ -28,7 +28,7 @@ def build() -> Level:
     section = [(-256, 256), (-256, 512), (0, 512), (256, 512), (256, 256)]
     net = [[(x, y, z) for y, z in section] for x in (384.0, 0.0, -384.0)]
     level.patch(VAULT, net, 6.0, 6.0)
-    ring = refined(np.array(section, np.float64), -2, STEPS)
+    ring = interpolate_axis(np.array(section, np.float64), -2, STEPS)
     for end in (-1.0, 1.0):
         x = end * 384.0
         for (ya, za), (yb, zb) in pairwise(ring):
@@ -73,7 +73,7 @@ def _side(level: Level, side: float) -> None:
 
     front, back, far, half, spring = 256.0, 288.0, 448.0, 84.0, 110.0
     points = [(-half, spring), (-half, spring + half), (0, spring + half), (half, spring + half), (half, spring)]
-    arc = refined(np.array(points, np.float64), -2, STEPS)
+    arc = interpolate_axis(np.array(points, np.float64), -2, STEPS)
     for middle in (-256.0, 0.0, 256.0):
         low, high = middle - 128, middle + 128
         for y, turn in ((front, 1), (back, -1)):

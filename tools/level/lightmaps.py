@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 import raystream
 from raystream.formats import bsp
-from raystream.formats.bsp import STEPS, tessellated
+from raystream.formats.bsp import STEPS, tessellate
 from raystream.scene.mesh import Mesh
 from raystream.scene.scene import Instance, Scene
 
@@ -79,7 +79,7 @@ def _luxels(face: dict, wide: int, tall: int) -> tuple[Array, Array]:
         normal = np.cross(p[1] - p[0], p[3] - p[0])
         normals = np.broadcast_to(normal / np.linalg.norm(normal), at.shape)
     else:
-        points, _ = tessellated(p)
+        points, _ = tessellate(p)
         rows, columns = ((count - 1) // 2 * STEPS + 1 for count in p.shape[:2])
         grid = points.reshape(rows, columns, 3)
         i, j = t * (rows - 1), s * (columns - 1)
@@ -128,7 +128,7 @@ def _scene(level: Level) -> Scene:
         if face["texture"] == LAMP:
             continue
         if face["kind"] == bsp.PATCH:
-            points, faces = tessellated(face["points"])
+            points, faces = tessellate(face["points"])
         else:
             points, faces = own["position"].astype(np.float64), np.array(face["corners"]).reshape(-1, 3)
         positions.append(points)

@@ -18,22 +18,23 @@ from raystream.base.jit import helper, run
 
 # -- splits of a list of boxes -----------------------------------------------------------------------------------------
 
-MOST_DEPTH = 60  # levels below the root, for any input of up to 2^24 boxes
-BINS, FEW_BINS, FEW = 32, 16, 64  # per axis; the latter for parts of up to FEW boxes, where bins cost more than boxes
-SWEPT = 8  # largest part split by trying every position along every axis, without bins
-TRAVERSAL = 1.0  # cost of an inner node: its two children's boxes
+MAX_DEPTH = 60  # levels below the root, for any input of up to 2^24 boxes
+BINS = 32  # per axis
+BINS_OF_FEW, MAX_BOXES_OF_FEW_BINS = 16, 64  # per axis in parts of so few boxes, where bins cost more than boxes
+MAX_EXACT_SPLIT = 8  # boxes of a part that is split by trying every position along every axis, without bins
+TRAVERSAL_COST = 1.0  # cost of an inner node: its two children's boxes
 # Cost of a triangle's test, or of a leaf box's content: in trees of up to CACHED boxes, whose nodes fit the processor's
 # cache, and in larger ones. On llvmpipe 1 saves 10 % of the time of paths in the Cornell box, and adds 3 % to that of
 # primary rays that hit the dragon.
-TEST, FAR_TEST = 1.0, 0.5
-CACHED = 1 << 16
+TEST_COST, UNCACHED_TEST_COST = 1.0, 0.5
+MAX_CACHED_BOXES = 1 << 16
 
 
 @helper
-def measure(refs, first, last, out):
+def summarize(refs, first, last, out):
     """The summary of the boxes first .. last - 1; out (12,) float64, written."""
-    lx = ly = lz = hx = hy = hz = np.inf
-    cx = cy = cz = dx = dy = dz = np.inf
+    lx = ly = lz = hx = hy = hz = np.inf  # low corner, and high corner negated, of all boxes
+    cx = cy = cz = dx = dy = dz = np.inf  # the same of their centres
     for i in range(first, last):
         x, y, z = np.float64(refs[i, 0]), np.float64(refs[i, 1]), np.float64(refs[i, 2])
         u, v, w = np.float64(refs[i, 3]), np.float64(refs[i, 4]), np.float64(refs[i, 5])
@@ -48,14 +49,14 @@ def measure(refs, first, last, out):
 
 @helper
 def half_area(x, y, z, u, v, w):
-    """Half the surface area of the box of these six minima."""
+    """Half the surface area of a box: low corner x, y, z; high corner negated u, v, w."""
     dx, dy, dz = -u - x, -v - y, -w - z
     return dx * dy + dy * dz + dz * dx
 
 
 @helper
-def _widened(x, y, z, u, v, w, bin):
-    """The six minima, also of a bin's."""
+def _union_with_bin(x, y, z, u, v, w, bin):
+    """The union of a box, as in `half_area`, and a bin's box, its first six numbers."""
     x, y, z = min(x, np.float64(bin[0])), min(y, np.float64(bin[1])), min(z, np.float64(bin[2]))
     u, v, w = min(u, np.float64(bin[3])), min(v, np.float64(bin[4])), min(w, np.float64(bin[5]))
     return x, y, z, u, v, w
@@ -71,34 +72,34 @@ def _levels(count):
 
 
 @helper
-def _binned(refs, first, last, summary, bins, counts, after):
+def _best_binned_split(refs, first, last, summary, bins, counts, after):
     """The best split by bins: (cost, axis, base, scale, limit); axis -1 where centres coincide.
 
     A box is on the first side where (centre - base) scale < limit. Cost: sum of half surface areas times boxes. bins
     (3, BINS, 8) float32, counts (3, BINS) int64, after (BINS,) float64: scratch.
     """
-    size = BINS if last - first > FEW else FEW_BINS
-    for a in range(3):
-        for k in range(size):
-            counts[a, k] = 0
+    bin_count = BINS if last - first > MAX_BOXES_OF_FEW_BINS else BINS_OF_FEW
+    for axis_ in range(3):
+        for k in range(bin_count):
+            counts[axis_, k] = 0
             for c in range(8):
-                bins[a, k, c] = np.inf
+                bins[axis_, k, c] = np.inf
     # slightly below K bins over the extent, so that the last centre is in the last bin
-    reach = size * (1.0 - 2.0**-40)
-    x0, y0, z0 = summary[6], summary[7], summary[8]
-    ex, ey, ez = -summary[9] - x0, -summary[10] - y0, -summary[11] - z0
-    sx = reach / ex if ex > 0.0 else 0.0
-    sy = reach / ey if ey > 0.0 else 0.0
-    sz = reach / ez if ez > 0.0 else 0.0
+    reach = bin_count * (1.0 - 2.0**-40)
+    base_x, base_y, base_z = summary[6], summary[7], summary[8]
+    extent_x, extent_y, extent_z = -summary[9] - base_x, -summary[10] - base_y, -summary[11] - base_z
+    scale_x = reach / extent_x if extent_x > 0.0 else 0.0
+    scale_y = reach / extent_y if extent_y > 0.0 else 0.0
+    scale_z = reach / extent_z if extent_z > 0.0 else 0.0
     for i in range(first, last):
         x, y, z, u, v, w = refs[i, 0], refs[i, 1], refs[i, 2], refs[i, 3], refs[i, 4], refs[i, 5]
-        p = np.uint32((np.float64(x) - np.float64(u) - x0) * sx)
-        q = np.uint32((np.float64(y) - np.float64(v) - y0) * sy)
-        r = np.uint32((np.float64(z) - np.float64(w) - z0) * sz)
-        counts[0, p] += 1
-        counts[1, q] += 1
-        counts[2, r] += 1
-        for row, cell in ((np.uint32(0), p), (np.uint32(1), q), (np.uint32(2), r)):
+        bin_x = np.uint32((np.float64(x) - np.float64(u) - base_x) * scale_x)
+        bin_y = np.uint32((np.float64(y) - np.float64(v) - base_y) * scale_y)
+        bin_z = np.uint32((np.float64(z) - np.float64(w) - base_z) * scale_z)
+        counts[0, bin_x] += 1
+        counts[1, bin_y] += 1
+        counts[2, bin_z] += 1
+        for row, cell in ((np.uint32(0), bin_x), (np.uint32(1), bin_y), (np.uint32(2), bin_z)):
             bins[row, cell, 0] = min(bins[row, cell, 0], x)
             bins[row, cell, 1] = min(bins[row, cell, 1], y)
             bins[row, cell, 2] = min(bins[row, cell, 2], z)
@@ -106,35 +107,36 @@ def _binned(refs, first, last, summary, bins, counts, after):
             bins[row, cell, 4] = min(bins[row, cell, 4], v)
             bins[row, cell, 5] = min(bins[row, cell, 5], w)
     best, axis, split_bin = np.inf, -1, 0
-    for a in range(3):
-        if counts[a, 0] == last - first:
+    for axis_ in range(3):
+        if counts[axis_, 0] == last - first:
             continue
         x = y = z = u = v = w = np.inf
-        n = 0
-        for k in range(size - 1, 0, -1):
-            if counts[a, k] > 0:
-                n += counts[a, k]
-                x, y, z, u, v, w = _widened(x, y, z, u, v, w, bins[a, k])
-            after[k] = half_area(x, y, z, u, v, w) * n if n > 0 else np.inf
+        boxes = 0
+        for k in range(bin_count - 1, 0, -1):
+            if counts[axis_, k] > 0:
+                boxes += counts[axis_, k]
+                x, y, z, u, v, w = _union_with_bin(x, y, z, u, v, w, bins[axis_, k])
+            after[k] = half_area(x, y, z, u, v, w) * boxes if boxes > 0 else np.inf
         x = y = z = u = v = w = np.inf
-        n = 0
-        for k in range(size - 1):
-            if counts[a, k] > 0:  # else the same split as one bin before
-                n += counts[a, k]
-                x, y, z, u, v, w = _widened(x, y, z, u, v, w, bins[a, k])
-                cost = half_area(x, y, z, u, v, w) * n + after[k + 1]
+        boxes = 0
+        for k in range(bin_count - 1):
+            if counts[axis_, k] > 0:  # else the same split as one bin before
+                boxes += counts[axis_, k]
+                x, y, z, u, v, w = _union_with_bin(x, y, z, u, v, w, bins[axis_, k])
+                cost = half_area(x, y, z, u, v, w) * boxes + after[k + 1]
                 if cost < best:
-                    best, axis, split_bin = cost, a, k + 1
+                    best, axis, split_bin = cost, axis_, k + 1
     if axis == 0:
-        return best, axis, x0, sx, np.float64(split_bin)
+        return best, axis, base_x, scale_x, np.float64(split_bin)
     if axis == 1:
-        return best, axis, y0, sy, np.float64(split_bin)
-    return best, axis, z0, sz, np.float64(split_bin)
+        return best, axis, base_y, scale_y, np.float64(split_bin)
+    return best, axis, base_z, scale_z, np.float64(split_bin)
 
 
 @helper
-def _sort(refs, first, last, axis, order):
-    """The rows first .. last - 1 by their centres along the axis, stable: order (SWEPT,) int64, written."""
+def _sort_by_center(refs, first, last, axis, order):
+    """Sort the rows first .. last - 1 by their centres along the axis, stable; order (MAX_EXACT_SPLIT,) int64, written:
+    the sorted rows, counted from ``first``."""
     for i in range(last - first):
         centre = np.float64(refs[first + i, axis]) - np.float64(refs[first + i, 3 + axis])
         k = i
@@ -148,17 +150,17 @@ def _sort(refs, first, last, axis, order):
 
 
 @helper
-def _swept(refs, first, last, summary, order, rows, after):
-    """The best of all splits, for few boxes: (cost, axis, middle); the rows are left in that order.
+def _best_exact_split(refs, first, last, summary, order, rows, after):
+    """The best of all splits, for few boxes: (cost, axis, start of the second part); the rows are sorted for it.
 
     order (SWEPT,) int64, rows (SWEPT, 8) float32, after (SWEPT or more,) float64: scratch.
     """
     n = last - first
     best, axis, middle = np.inf, -1, 0
-    for a in range(3):
-        if not summary[6 + a] < -summary[9 + a]:
+    for axis_ in range(3):
+        if not summary[6 + axis_] < -summary[9 + axis_]:
             continue
-        _sort(refs, first, last, a, order)
+        _sort_by_center(refs, first, last, axis_, order)
         x = y = z = u = v = w = np.inf
         for k in range(n - 1, 0, -1):
             i = first + order[k]
@@ -172,10 +174,10 @@ def _swept(refs, first, last, summary, order, rows, after):
             u, v, w = min(u, np.float64(refs[i, 3])), min(v, np.float64(refs[i, 4])), min(w, np.float64(refs[i, 5]))
             cost = half_area(x, y, z, u, v, w) * (k + 1) + after[k + 1]
             if cost < best:
-                best, axis, middle = cost, a, k + 1
+                best, axis, middle = cost, axis_, k + 1
     if axis >= 0:
         if axis < 2:
-            _sort(refs, first, last, axis, order)
+            _sort_by_center(refs, first, last, axis, order)
         for k in range(n):
             for c in range(8):
                 rows[k, c] = refs[first + k, c]
@@ -205,8 +207,8 @@ def _partition(refs, first, last, axis, base, scale, limit):
 
 
 @helper
-def _halve(refs, first, last, summary):
-    """Two halves by the median centre along the axis of the largest extent: (axis, middle).
+def _split_at_median(refs, first, last, summary):
+    """Split in two halves at the median centre along the axis of the largest extent: (axis, start of the second half).
 
     Bisects the median's value, so that no order of the rows is slow; rows of equal centres are cut in their order.
     Where all centres coincide, the rows stay as they are.
@@ -253,7 +255,7 @@ def _halve(refs, first, last, summary):
 
 
 @helper
-def divide(refs, first, last, depth, midpoint, leaf, test, summary, bins, counts, after, order, rows):
+def choose_split(refs, first, last, depth, midpoint, leaf, test, summary, bins, counts, after, order, rows):
     """Split a part of the list in two: (axis, start of the second); axis -1 for a leaf.
 
     depth: levels from the root.  midpoint: the middle of the box along the axis of that depth, not SAH.  leaf: most
@@ -270,21 +272,21 @@ def divide(refs, first, last, depth, midpoint, leaf, test, summary, bins, counts
             if axis < 0 and summary[6 + a] < middle and not -summary[9 + a] < middle:
                 axis, base = a, middle
     else:
-        if n <= SWEPT:
-            cost, axis, border = _swept(refs, first, last, summary, order, rows, after)
+        if n <= MAX_EXACT_SPLIT:
+            cost, axis, border = _best_exact_split(refs, first, last, summary, order, rows, after)
         else:
-            cost, axis, base, scale, limit = _binned(refs, first, last, summary, bins, counts, after)
+            cost, axis, base, scale, limit = _best_binned_split(refs, first, last, summary, bins, counts, after)
         area = half_area(summary[0], summary[1], summary[2], summary[3], summary[4], summary[5])
-        if n <= leaf and not TRAVERSAL * area + test * cost < test * area * n:
+        if n <= leaf and not TRAVERSAL_COST * area + test * cost < test * area * n:
             return -1, first
         if not area > 0.0:  # boxes along a line: all splits cost nothing, and halves are less deep
             axis = -1
     if axis >= 0:
-        if midpoint or n > SWEPT:
+        if midpoint or n > MAX_EXACT_SPLIT:
             border = _partition(refs, first, last, axis, base, scale, limit)
-        if depth + 1 + _levels(max(border - first, last - border)) <= MOST_DEPTH:
+        if depth + 1 + _levels(max(border - first, last - border)) <= MAX_DEPTH:
             return axis, border
-    return _halve(refs, first, last, summary)
+    return _split_at_median(refs, first, last, summary)
 
 
 # -- the compiled loops: a list of boxes, and the tree grown by splitting it -------------------------------------------
@@ -299,7 +301,7 @@ def divide(refs, first, last, depth, midpoint, leaf, test, summary, bins, counts
 
 
 def gather(corners, refs, summary):
-    """Boxes of the triangles with finite corners; returns their number.
+    """Write the list of the boxes of triangles with finite corners, and its summary; returns the number of boxes.
 
     corners (T, 3, 3) float32.  refs (T, 8) float32, summary (12,) float64: written.
     """
@@ -315,12 +317,12 @@ def gather(corners, refs, summary):
         refs[used, 7] = 0.0
         if np.isfinite(total):
             used += 1
-    measure(refs, 0, used, summary)
+    summarize(refs, 0, used, summary)
     return used
 
 
 def gather_boxes(low, high, refs, summary):
-    """The same for boxes low, high (T, 3) float32, finite and not empty."""
+    """Write the list of the boxes low, high (T, 3) float32 that are finite and not empty, as `gather` does."""
     used = 0
     for t in range(len(low)):
         total, holds = 0.0, True
@@ -333,28 +335,34 @@ def gather_boxes(low, high, refs, summary):
         refs[used, 7] = 0.0
         if holds and np.isfinite(total):
             used += 1
-    measure(refs, 0, used, summary)
+    summarize(refs, 0, used, summary)
     return used
 
 
-def scratch():
+def split_scratch():
     """Scratch arrays of `split` and `grow`: bins, counts, after, numbers, rows."""
-    bins, counts, after = np.empty((3, BINS, 8), np.float32), np.empty((3, BINS), np.int64), np.empty(BINS + SWEPT)
-    return bins, counts, after, np.empty(SWEPT, np.int64), np.empty((SWEPT, 8), np.float32)
+    bins, counts, after = (
+        np.empty((3, BINS, 8), np.float32),
+        np.empty((3, BINS), np.int64),
+        np.empty(BINS + MAX_EXACT_SPLIT),
+    )
+    return bins, counts, after, np.empty(MAX_EXACT_SPLIT, np.int64), np.empty((MAX_EXACT_SPLIT, 8), np.float32)
 
 
-def stack():
-    """Further scratch arrays of `grow`: waiting second children, one per level, as first, last, depth, parent; their
-    summaries; and that of the current part."""
-    return np.empty((MOST_DEPTH + 2, 4), np.int64), np.empty((MOST_DEPTH + 2, 12)), np.empty(12)
+def grow_scratch():
+    """Further scratch arrays of `grow`: the stack of second children, one per level, as first, last, depth, parent;
+    their summaries; and that of the current part."""
+    return np.empty((MAX_DEPTH + 2, 4), np.int64), np.empty((MAX_DEPTH + 2, 12)), np.empty(12)
 
 
 def split(refs, first, last, depth, midpoint, leaf, test, summary, left, right, bins, counts, after, order, rows):
     """One split, see `divide`; left, right (12,) float64, written: the summaries of the two parts; then `scratch`."""
-    axis, border = divide(refs, first, last, depth, midpoint, leaf, test, summary, bins, counts, after, order, rows)
+    axis, border = choose_split(
+        refs, first, last, depth, midpoint, leaf, test, summary, bins, counts, after, order, rows
+    )
     if axis >= 0:
-        measure(refs, first, border, left)
-        measure(refs, border, last, right)
+        summarize(refs, first, border, left)
+        summarize(refs, border, last, right)
     return axis, border
 
 
@@ -374,7 +382,7 @@ def grow(
     after,
     order,
     rows,
-    waiting,
+    pending,
     summaries,
     current,
 ):
@@ -393,16 +401,18 @@ def grow(
             links[parent, 0] = nodes
         for c in range(6):
             boxes[node, c] = current[c]
-        axis, border = divide(refs, first, last, depth, midpoint, leaf, test, current, bins, counts, after, order, rows)
+        axis, border = choose_split(
+            refs, first, last, depth, midpoint, leaf, test, current, bins, counts, after, order, rows
+        )
         nodes += 1
         links[node, 0] = -1
         links[node, 1] = first
         if axis >= 0:
             links[node, 2] = 0
             links[node, 3] = axis
-            waiting[top, 0], waiting[top, 1], waiting[top, 2], waiting[top, 3] = border, last, depth + 1, node
-            measure(refs, border, last, summaries[top])
-            measure(refs, first, border, current)
+            pending[top, 0], pending[top, 1], pending[top, 2], pending[top, 3] = border, last, depth + 1, node
+            summarize(refs, border, last, summaries[top])
+            summarize(refs, first, border, current)
             top += 1
             last, depth, parent = border, depth + 1, -1
         else:
@@ -412,7 +422,7 @@ def grow(
             if top == 0:
                 return nodes, deepest
             top -= 1
-            first, last, depth, parent = waiting[top, 0], waiting[top, 1], waiting[top, 2], waiting[top, 3]
+            first, last, depth, parent = pending[top, 0], pending[top, 1], pending[top, 2], pending[top, 3]
             for c in range(12):
                 current[c] = summaries[top, c]
 
@@ -420,7 +430,7 @@ def grow(
 # -- the compiled layout loops: a grown tree's nodes in depth-first order, their links and sums ------------------------
 
 
-def place_nodes(boxes, links, source, count, target, low, high, second, first, size, axis):
+def copy_nodes(boxes, links, source, count, target, low, high, second, first, size, axis):
     """Copy `count` nodes written by `grow` from row `source` on to their place from row `target` on."""
     for i in range(count):
         s, t = source + i, target + i
@@ -433,9 +443,9 @@ def place_nodes(boxes, links, source, count, target, low, high, second, first, s
         axis[t] = links[s, 3]
 
 
-def finish(low, high, second, size, escape):
-    """Escape links, and sums for the statistics: half surface areas of inner nodes, of leaves times their boxes; most
-    boxes in a leaf; leaves."""
+def add_escape_links(low, high, second, size, escape):
+    """Write the escape links; returns sums for the statistics: half surface areas of inner nodes; those of leaves, each
+    times its boxes; most boxes in a leaf; number of leaves."""
     inner = outer = 0.0
     most = leaves = 0
     for i in range(len(second) - 1, -1, -1):
@@ -458,7 +468,7 @@ def finish(low, high, second, size, escape):
     return inner, outer, most, leaves
 
 
-def surface(low, high):
+def half_area_of_box(low, high):
     """Half the surface area of a box; low, high (3,) float32."""
     return half_area(
         np.float64(low[0]),
@@ -470,36 +480,36 @@ def surface(low, high):
     )
 
 
-def octants(second, axis, links):
-    """See `bvh_build.octant_links`; links (8, N, 2) int32, written."""
+def fill_octant_links(second, axis, links):
+    """The loop of `octant_links`; links (8, N, 2) int32, written."""
     total = len(second)
     for octant in range(8):
         if total > 0:
             links[octant, 0, 1] = total
         for i in range(total):
-            after = links[octant, i, 1]
+            next_after = links[octant, i, 1]
             if second[i] < 0:
-                links[octant, i, 0] = after
+                links[octant, i, 0] = next_after
                 continue
             near, far = i + 1, second[i]
             if (octant >> axis[i]) & 1:
                 near, far = far, near
             links[octant, i, 0] = near
             links[octant, near, 1] = far
-            links[octant, far, 1] = after
+            links[octant, far, 1] = next_after
 
 
 # -- the bounding volume hierarchy -------------------------------------------------------------------------------------
 
-LIMIT = 1 << 24  # triangles; as in the grid, addresses are floats
+MAX_BOXES = 1 << 24  # triangles; as in the grid, addresses are floats
 METHODS = ("sah", "midpoint")
-LARGEST_LEAF = 255
-FEW_BOXES = 96  # number of boxes below which the loops are not worth compiling
-FEWEST = 4  # the same of a tree that is built for every picture
+MAX_LEAF = 255
+MIN_COMPILED = 96  # number of boxes below which the loops are not worth compiling
+MIN_COMPILED_OFTEN = 4  # the same of a tree that is built for every picture
 # Parts of the list above this size are split one at a time, smaller ones grown in one go: the jobs of the threads. It
 # affects speed alone: a part's tree is the same in either case.
-GRAIN = 1 << 14
-MOST_WORKERS = 8
+MAX_JOB_BOXES = 1 << 14
+MAX_WORKERS = 8
 BUILDING = "building the tree"  # word of the progress report
 
 Progress = Callable[[float, str], None]
@@ -539,7 +549,7 @@ class Bvh:
 
 
 @dataclass(frozen=True)
-class _Rule:
+class _SplitRule:
     """Rule of splits: midpoint or SAH; most boxes in a leaf; cost of testing a box's content."""
 
     midpoint: bool
@@ -591,7 +601,7 @@ def build(corners: NDArray[np.float32], method: str = "sah", leaf: int = 4, prog
 def build_boxes(
     low: NDArray[np.float32], high: NDArray[np.float32], leaf: int = 1, often: bool = False, method: str = "sah"
 ) -> Bvh:
-    """The same over boxes: the top structure of a scene of instances. `order` holds numbers of boxes.
+    """Build a hierarchy over boxes: the top structure of a scene of instances. `order` holds numbers of boxes.
 
     low, high : (T, 3) float32. Boxes that are not finite, or empty (low above high), are left out.
     leaf      : most boxes in a leaf, 1 to 255. often : loops are compiled for few boxes, too; the tree is the same.
@@ -603,7 +613,9 @@ def build_boxes(
     if np.ndim(low) != 2 or np.shape(low)[1:] != (3,) or np.shape(high) != np.shape(low):
         raise ViewerError("bvh", f"boxes have shapes {np.shape(low)} and {np.shape(high)}, expected (T, 3) twice")
     pair = np.require(low, np.float32, ["C"]), np.require(high, np.float32, ["C"])
-    return _build(gather_boxes, pair, method == "midpoint", leaf, None, start_time, FEWEST if often else FEW_BOXES)
+    return _build(
+        gather_boxes, pair, method == "midpoint", leaf, None, start_time, MIN_COMPILED_OFTEN if often else MIN_COMPILED
+    )
 
 
 def octant_links(bvh: Bvh, often: bool = False) -> NDArray[np.int32]:
@@ -614,12 +626,18 @@ def octant_links(bvh: Bvh, often: bool = False) -> NDArray[np.int32]:
     are equal. Traversal starts at node 0 and ends at N. often : as of `build_boxes`.
     """
     links = np.empty((8, len(bvh.second), 2), np.int32)
-    run(octants, bvh.second, bvh.axis, links, small=len(bvh.second) <= 2 * (FEWEST if often else FEW_BOXES))
+    run(
+        fill_octant_links,
+        bvh.second,
+        bvh.axis,
+        links,
+        small=len(bvh.second) <= 2 * (MIN_COMPILED_OFTEN if often else MIN_COMPILED),
+    )
     return links
 
 
 def escape_links(bvh: Bvh) -> NDArray[np.int32]:
-    """The same links of the traversal in depth-first order, whatever the direction."""
+    """Links (8, N, 2) as of `octant_links`, of the traversal in depth-first order, the same for every octant."""
     links = np.empty((8, len(bvh.second), 2), np.int32)
     links[..., 0] = np.where(bvh.second < 0, bvh.escape, np.arange(1, len(bvh.second) + 1))
     links[..., 1] = bvh.escape
@@ -633,16 +651,16 @@ def _build(
     leaf: int,
     progress: Progress | None,
     start_time: float,
-    least: int = FEW_BOXES,
+    min_compiled: int = MIN_COMPILED,
 ) -> Bvh:
-    """The tree over the boxes that the loop `gather` makes from `arrays`."""
+    """Build the tree over the boxes that the loop ``gather`` derives from ``arrays``."""
     total = len(arrays[0])
-    if total > LIMIT:
-        raise ViewerError("bvh", f"{total:,} triangles, and addresses end at {LIMIT:,}")
-    if not isinstance(leaf, (int, np.integer)) or isinstance(leaf, bool) or not 1 <= leaf <= LARGEST_LEAF:
-        raise ViewerError("bvh", f"leaf size {leaf!r}", f"give a number from 1 to {LARGEST_LEAF}")
+    if total > MAX_BOXES:
+        raise ViewerError("bvh", f"{total:,} triangles, and addresses end at {MAX_BOXES:,}")
+    if not isinstance(leaf, (int, np.integer)) or isinstance(leaf, bool) or not 1 <= leaf <= MAX_LEAF:
+        raise ViewerError("bvh", f"leaf size {leaf!r}", f"give a number from 1 to {MAX_LEAF}")
     report = progress or (lambda fraction, text: None)
-    small = total <= least
+    small = total <= min_compiled
     refs, summary = np.empty((total + 1, 8), np.float32), np.empty(12)
     used = run(gather, *arrays, refs, summary, small=small)
     if used == 0:
@@ -650,7 +668,7 @@ def _build(
         return _empty(total, start_time)
     boxes, links = np.empty((2 * used, 8), np.float32), np.empty((2 * used, 4), np.int32)
     root = _Part(0, used, 0, summary)
-    rule = _Rule(midpoint, int(leaf), TEST if used <= CACHED else FAR_TEST)
+    rule = _SplitRule(midpoint, int(leaf), TEST_COST if used <= MAX_CACHED_BOXES else UNCACHED_TEST_COST)
     _grow(root, refs, rule, boxes, links, report, small)
     bvh = _assemble(root, refs, rule, boxes, links, small)
     buffers = (refs, boxes, links)
@@ -667,63 +685,64 @@ def _build(
 
 
 def _grow(
-    root: _Part, refs: NDArray, rule: _Rule, boxes: NDArray, links: NDArray, report: Progress, small: bool
+    root: _Part, refs: NDArray, rule: _SplitRule, boxes: NDArray, links: NDArray, report: Progress, small: bool
 ) -> None:
-    """Split the large parts, one job each, and grow the others, until all are done."""
+    """Split the large parts, one job each, and grow the trees of the others, until all boxes are in trees."""
 
     def job(part: _Part) -> None:
         span = part.first, part.last, part.depth, rule.midpoint, rule.leaf, rule.test, part.summary
-        if part.last - part.first <= GRAIN:
-            room = *scratch(), *stack()
-            part.nodes, part.deepest = run(grow, refs, *span, boxes, links, *room, small=small)
+        if part.last - part.first <= MAX_JOB_BOXES:
+            scratch_arrays = *split_scratch(), *grow_scratch()
+            part.nodes, part.deepest = run(grow, refs, *span, boxes, links, *scratch_arrays, small=small)
             return
         left, right = np.empty(12), np.empty(12)
-        part.axis, middle = run(split, refs, *span, left, right, *scratch())
-        below = part.depth + 1
-        part.halves = _Part(part.first, middle, below, left), _Part(middle, part.last, below, right)
+        part.axis, middle = run(split, refs, *span, left, right, *split_scratch())
+        depth = part.depth + 1
+        part.halves = _Part(part.first, middle, depth, left), _Part(middle, part.last, depth, right)
 
     job(root)
     if root.halves is None:
         return
-    done = 0
+    boxes_done = 0
     # Parts that are done: `concurrent.futures.wait` looks at all of a thousand at every call.
     ready: SimpleQueue[tuple[_Part, Future]] = SimpleQueue()
     with _workers() as pool:
 
-        def begin(part: _Part) -> None:
+        def submit(part: _Part) -> None:
             pool.submit(job, part).add_done_callback(lambda future: ready.put((part, future)))
 
         for half in root.halves:
-            begin(half)
-        while done < root.last:
+            submit(half)
+        while boxes_done < root.last:
             part, future = ready.get()
             future.result()
             if part.halves is None:
-                done += part.last - part.first
-                report(done / root.last, BUILDING)
+                boxes_done += part.last - part.first
+                report(boxes_done / root.last, BUILDING)
             else:
                 for half in part.halves:
-                    begin(half)
+                    submit(half)
 
 
 @contextmanager
 def _workers() -> Iterator[Executor]:
+    """A pool of threads, as many as the process has cores, within limits."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    pool = ThreadPoolExecutor(min(cores, MOST_WORKERS))
+    pool = ThreadPoolExecutor(min(cores, MAX_WORKERS))
     try:
         yield pool
     finally:
         pool.shutdown(cancel_futures=True)  # after Ctrl-C no other part is begun
 
 
-def _assemble(root: _Part, refs: NDArray, rule: _Rule, boxes: NDArray, links: NDArray, small: bool) -> Bvh:
+def _assemble(root: _Part, refs: NDArray, rule: _SplitRule, boxes: NDArray, links: NDArray, small: bool) -> Bvh:
     """The nodes of all parts in depth-first order."""
     parts: list[_Part] = []  # depth-first
-    waiting = [root]
-    while waiting:
-        parts.append(part := waiting.pop())
+    pending = [root]
+    while pending:
+        parts.append(part := pending.pop())
         if part.halves is not None:
-            waiting += reversed(part.halves)
+            pending += reversed(part.halves)
     for part in reversed(parts):
         if part.halves is not None:
             part.nodes = 1 + sum(half.nodes for half in part.halves)
@@ -732,26 +751,26 @@ def _assemble(root: _Part, refs: NDArray, rule: _Rule, boxes: NDArray, links: ND
     low, high = np.empty((total, 3), np.float32), np.empty((total, 3), np.float32)
     second, first, count, escape = (np.empty(total, np.int32) for _ in range(4))
     axis = np.empty(total, np.int8)
-    at = 0
+    node = 0
     for part in parts:
         if part.halves is None:
             arrays = low, high, second, first, count, axis
-            run(place_nodes, boxes, links, 2 * part.first, part.nodes, at, *arrays, small=small)
-            at += part.nodes
+            run(copy_nodes, boxes, links, 2 * part.first, part.nodes, node, *arrays, small=small)
+            node += part.nodes
             continue
-        low[at], high[at] = part.summary[:3], -part.summary[3:6]
-        second[at], first[at], count[at], axis[at] = at + 1 + part.halves[0].nodes, 0, 0, part.axis
-        at += 1
-    inner, outer, most, leaves = run(finish, low, high, second, count, escape, small=small)
+        low[node], high[node] = part.summary[:3], -part.summary[3:6]
+        second[node], first[node], count[node], axis[node] = node + 1 + part.halves[0].nodes, 0, 0, part.axis
+        node += 1
+    inner, outer, largest_leaf, leaves = run(add_escape_links, low, high, second, count, escape, small=small)
     order = refs[: root.last, 6].astype(np.int32)
-    area = float(run(surface, low[0], high[0], small=True))
+    area = float(run(half_area_of_box, low[0], high[0], small=True))
     statistics: dict[str, float | int] = {
         "nodes": total,
         "leaves": int(leaves),
         "depth": root.deepest,
         "triangles_per_leaf": len(order) / int(leaves),
-        "largest_leaf": int(most),
-        "sah_cost": (TRAVERSAL * float(inner) + rule.test * float(outer)) / area if area > 0.0 else 0.0,
+        "largest_leaf": int(largest_leaf),
+        "sah_cost": (TRAVERSAL_COST * float(inner) + rule.test * float(outer)) / area if area > 0.0 else 0.0,
     }
     return Bvh(low, high, second, first, count, axis, escape, order, root.deepest, statistics)
 
@@ -760,7 +779,7 @@ def _empty(total: int, start_time: float) -> Bvh:
     """The tree of one empty leaf."""
     box, one, zero = np.zeros((1, 3), np.float32), np.ones(1, np.int32), np.zeros(1, np.int32)
     counts: dict[str, float | int] = {"nodes": 1, "leaves": 1, "depth": 0, "triangles_per_leaf": 0.0, "largest_leaf": 0}
-    rest = {"sah_cost": 0.0, "triangles": total, "left_out": total, "bytes": 41, "peak_bytes": 41}
-    statistics = counts | rest | {"seconds": time.perf_counter() - start_time}
-    nothing = np.zeros(0, np.int32)
-    return Bvh(box, box.copy(), -one, zero, zero.copy(), zero.astype(np.int8), one, nothing, 0, statistics)
+    others = {"sah_cost": 0.0, "triangles": total, "left_out": total, "bytes": 41, "peak_bytes": 41}
+    statistics = counts | others | {"seconds": time.perf_counter() - start_time}
+    no_boxes = np.zeros(0, np.int32)
+    return Bvh(box, box.copy(), -one, zero, zero.copy(), zero.astype(np.int8), one, no_boxes, 0, statistics)

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raystream.accel import bvh_build, bvh_tree
-from raystream.accel.bvh_build import CACHED, FAR_TEST, FEW_BOXES, TEST, TRAVERSAL, Bvh
-from raystream.accel.bvh_tree import MOST_IN_LEAF
+from raystream.accel.bvh_build import MAX_CACHED_BOXES, MIN_COMPILED, TEST_COST, TRAVERSAL_COST, UNCACHED_TEST_COST, Bvh
+from raystream.accel.bvh_tree import MAX_IN_LEAF
 from raystream.base.errors import ViewerError
 from raystream.base.interrupts import UNWAITED
 from raystream.base.jit import run
@@ -22,7 +22,7 @@ from raystream.scene.deform import Deformation, DeformedMesh, MeshPose, MorphTar
 from raystream.scene.geometry.triangles import LARGEST_COORDINATE
 from raystream.scene.mesh import Mesh
 from raystream.stream.declare.kernel import Table
-from raystream.stream.declare.record import SMALL, Field, Record, rows_of
+from raystream.stream.declare.record import SMALL, Field, Record, matrix_rows
 
 # -- conservative boxes of posed meshes without their vertices ---------------------------------------------------------
 # A skinned vertex is a convex combination of where its joints take it: the boxes of the vertices at rest that
@@ -36,7 +36,7 @@ _EMPTY = np.array([[np.inf] * 3, [-np.inf] * 3])
 
 
 class DeformedBounds:
-    """The boxes of one deforming mesh at rest, scaled by ``scale`` to its object's space.
+    """Boxes around a deforming mesh's vertices before joints move them, scaled by ``scale`` to its object's space.
 
     skinned : whether joints move it. sums : the least and the largest sum of a vertex's weights.
     """
@@ -44,17 +44,19 @@ class DeformedBounds:
     def __init__(self, mesh: DeformedMesh, scale: float) -> None:
         deformation = mesh.deformation
         self._mesh, self.scale, self.skinned = mesh, scale, deformation.skinned
-        self._shift = [_extremes(target.positions, scale) for target in deformation.targets]
+        self._shift = [_displacement_bounds(target.positions, scale) for target in deformation.targets]
         sums = deformation.weights.sum(axis=1, dtype=np.float64)
-        self.sums = (float(sums.min(initial=np.inf)), float(sums.max(initial=-np.inf))) if len(sums) else (1.0, 1.0)
+        self.weight_sums = (
+            (float(sums.min(initial=np.inf)), float(sums.max(initial=-np.inf))) if len(sums) else (1.0, 1.0)
+        )
         self._cached: tuple[object, Box] | None = None  # positions, and the boxes of them
 
     @property
-    def convex(self) -> bool:
-        """Whether weights are such that boxes hold: none is below zero."""
+    def has_convex_weights(self) -> bool:
+        """Whether no weight is below zero, so that the joints' boxes enclose the posed vertices."""
         return bool((self._mesh.deformation.weights >= 0).all())
 
-    def at_rest(self, pose: MeshPose) -> Box:
+    def rest_boxes(self, pose: MeshPose) -> Box:
         """(N, 2, 3): the boxes before joints move them, by morph weights."""
         boxes = self._boxes(pose)
         for weight, shift in zip(pose.weights.tolist(), self._shift, strict=True):
@@ -70,30 +72,30 @@ class DeformedBounds:
         vertices = mesh.rest.positions if pose.positions is None else pose.positions
         if not deformation.skinned and len(vertices):
             columns = vertices.T  # reductions along so short an axis are slow
-            ends = np.array(
+            corners = np.array(
                 [[coordinates.min() for coordinates in columns], [coordinates.max() for coordinates in columns]],
                 np.float64,
             )
-            if np.isfinite(ends).all():
-                self._cached = pose.positions, ends[None] * self.scale
+            if np.isfinite(corners).all():
+                self._cached = pose.positions, corners[None] * self.scale
                 return self._cached[1]
         positions = vertices.astype(np.float64) * self.scale
-        sound = np.isfinite(positions).all(axis=1)
+        finite = np.isfinite(positions).all(axis=1)
         count = len(pose.joints) if deformation.skinned else 1
         boxes = np.empty((count, 2, 3))
         boxes[:, 0], boxes[:, 1] = np.inf, -np.inf
-        if not deformation.skinned and sound.any():
-            boxes[0] = positions[sound].min(axis=0), positions[sound].max(axis=0)
+        if not deformation.skinned and finite.any():
+            boxes[0] = positions[finite].min(axis=0), positions[finite].max(axis=0)
         for column in range(deformation.joints.shape[1]):
-            influenced = np.flatnonzero((deformation.weights[:, column] != 0) & sound)
+            influenced = np.flatnonzero((deformation.weights[:, column] != 0) & finite)
             np.minimum.at(boxes[:, 0], deformation.joints[influenced, column], positions[influenced])
             np.maximum.at(boxes[:, 1], deformation.joints[influenced, column], positions[influenced])
         self._cached = pose.positions, boxes
         return boxes
 
 
-def _extremes(change: NDArray[np.float32] | None, scale: float) -> Box:
-    """(2, 3): the least and the largest finite displacement, and none."""
+def _displacement_bounds(change: NDArray[np.float32] | None, scale: float) -> Box:
+    """(2, 3): the least and the largest finite displacement along each axis, of (V, 3), zero included."""
     extremes = np.zeros((2, 3))
     if change is not None and len(change):
         finite = np.where(np.isfinite(change), change, 0.0).astype(np.float64) * scale
@@ -101,42 +103,48 @@ def _extremes(change: NDArray[np.float32] | None, scale: float) -> Box:
     return extremes
 
 
-def boxes_of(bounds: Sequence[DeformedBounds], poses: Sequence[MeshPose]) -> Box:
-    """(D, 2, 3) float64 of each, low and high, the object's space; zeros where nothing is finite. All joints are taken
-    at once: a character may have as many meshes as it has joints."""
+def posed_bounds(bounds: Sequence[DeformedBounds], poses: Sequence[MeshPose]) -> Box:
+    """(D, 2, 3) float64, lowest and highest corners of D meshes in their poses, in the object's space; zeros where no
+    vertex is finite. All joints at once: a character may have as many meshes as it has joints."""
     with np.errstate(all="ignore"):
-        parts = [bound.at_rest(pose) for bound, pose in zip(bounds, poses, strict=True)]
-        counts, boxes = np.array([len(part) for part in parts]), np.concatenate(parts)
+        boxes_of_meshes = [bound.rest_boxes(pose) for bound, pose in zip(bounds, poses, strict=True)]
+        counts, boxes = np.array([len(part) for part in boxes_of_meshes]), np.concatenate(boxes_of_meshes)
         skinned = np.array([bound.skinned for bound in bounds])
-        of_joint, owner = np.repeat(skinned, counts), np.repeat(np.arange(len(bounds)), counts)
-        least, most = np.array([bound.sums for bound in bounds]).T
-        if of_joint.any():
+        is_joint_box, owners = np.repeat(skinned, counts), np.repeat(np.arange(len(bounds)), counts)
+        min_sums, max_sums = np.array([bound.weight_sums for bound in bounds]).T
+        if is_joint_box.any():
             joints = np.concatenate([pose.joints for bound, pose in zip(bounds, poses, strict=True) if bound.skinned])
-            of = owner[of_joint]
-            scales = np.array([bound.scale for bound in bounds])[of, None]
-            boxes[of_joint] = _moved(boxes[of_joint], joints, scales, least[of, None, None], most[of, None, None])
+            joint_owners = owners[is_joint_box]
+            scales = np.array([bound.scale for bound in bounds])[joint_owners, None]
+            boxes[is_joint_box] = _joint_bounds(
+                boxes[is_joint_box],
+                joints,
+                scales,
+                min_sums[joint_owners, None, None],
+                max_sums[joint_owners, None, None],
+            )
     boxes[~(boxes[:, 0] <= boxes[:, 1]).all(axis=1)] = _EMPTY  # those that are not finite, too
     starts = np.cumsum(counts) - counts
     low, high = np.minimum.reduceat(boxes[:, 0], starts), np.maximum.reduceat(boxes[:, 1], starts)
-    nothing = low[:, 0] > high[:, 0]
-    low[nothing] = high[nothing] = 0.0
+    is_empty = low[:, 0] > high[:, 0]
+    low[is_empty] = high[is_empty] = 0.0
     margin = ROUNDING * np.maximum(np.abs(low), np.abs(high)).max(axis=1, keepdims=True)
     return np.clip(np.stack([low - margin, high + margin], axis=1), -LARGEST_COORDINATE, LARGEST_COORDINATE)
 
 
-def _moved(boxes: Box, joints: Box, scales: Box, least: Box, most: Box) -> Box:
+def _joint_bounds(boxes: Box, joints: Box, scales: Box, min_sums: Box, max_sums: Box) -> Box:
     """Boxes (J, 2, 3) of each joint's vertices where the joint (J, 4, 4) takes them: by the ``least`` and the ``most``
     sums of weights; of a sum of 0 with the origin, where vertices go that follow no joint."""
     linear, translation = joints[:, :3, :3], joints[:, :3, 3] * scales
-    middle, half = boxes.mean(axis=1), (boxes[:, 1] - boxes[:, 0]) / 2
-    center = np.einsum("jrc,jc->jr", linear, middle) + translation
-    reach = np.einsum("jrc,jc->jr", np.abs(linear), half)
-    reach = np.where((half >= 0).all(axis=1, keepdims=True), reach, -np.inf)
+    new_center, half = boxes.mean(axis=1), (boxes[:, 1] - boxes[:, 0]) / 2
+    new_center = np.einsum("jrc,jc->jr", linear, new_center) + translation
+    half_extent = np.einsum("jrc,jc->jr", np.abs(linear), half)
+    half_extent = np.where((half >= 0).all(axis=1, keepdims=True), half_extent, -np.inf)
     # Large terms may cancel.
-    reach += ROUNDING * (np.einsum("jrc,jc->jr", np.abs(linear), np.abs(middle) + half) + np.abs(translation))
-    moved = np.stack([center - reach, center + reach], axis=1)
-    ends = np.stack([least * moved, most * moved])
-    return np.stack([ends[:, :, 0].min(axis=0), ends[:, :, 1].max(axis=0)], axis=1)
+    half_extent += ROUNDING * (np.einsum("jrc,jc->jr", np.abs(linear), np.abs(new_center) + half) + np.abs(translation))
+    moved = np.stack([new_center - half_extent, new_center + half_extent], axis=1)
+    scaled = np.stack([min_sums * moved, max_sums * moved])
+    return np.stack([scaled[:, :, 0].min(axis=0), scaled[:, :, 1].max(axis=0)], axis=1)
 
 
 # -- the tables from which fragment programs pose vertices -------------------------------------------------------------
@@ -160,7 +168,7 @@ INFLUENCES = Record(
     Field("joints", "ivec2", about="addresses of two joints' matrices"),
     Field("weights", "vec2", about="0: none"),
 )
-JOINT = Record("Joint", *rows_of("row", "vec4", "the map from rest to the object's space"))
+JOINT = Record("Joint", *matrix_rows("row", "vec4", "the map from rest to the object's space"))
 DELTA = Record(
     "Delta",
     Field("position", "vec3", "scene units", "object"),
@@ -187,11 +195,11 @@ FACET = Record("Facet", Field("corners", "ivec3", about="vertices of the face th
 Rows = list[tuple[Table, int, int]]  # rows first .. last - 1 of tables
 
 
-def joined(rows: Sequence[tuple[Table, int, int]]) -> Rows:
-    """The same rows in as few ranges as they make, table by table: each is an upload."""
+def merge_ranges(row_ranges: Sequence[tuple[Table, int, int]]) -> Rows:
+    """The ranges of rows merged where they touch or overlap, table by table: each is an upload."""
     ranges: Rows = []
-    order = {id(table): index for index, (table, _, _) in reversed([*enumerate(rows)])}
-    for table, first, last in sorted(rows, key=lambda row: (order[id(row[0])], row[1])):
+    order = {id(table): index for index, (table, _, _) in reversed([*enumerate(row_ranges)])}
+    for table, first, last in sorted(row_ranges, key=lambda row: (order[id(row[0])], row[1])):
         if ranges and ranges[-1][0] is table and first <= ranges[-1][2]:
             first, last = ranges[-1][1], max(ranges.pop()[2], last)
         ranges.append((table, first, last))
@@ -220,7 +228,7 @@ class PoseTables:
         self.rest = Table("rest", REST, np.zeros(count, REST.dtype))
         self.influences = Table("influences", INFLUENCES, self._influences())
         self.joints = Table("joints", JOINT, np.zeros(int(self._joints[-1]), JOINT.dtype))
-        order = [_displaced(mesh) for mesh in meshes]
+        order = [_displaced_vertices(mesh) for mesh in meshes]
         self.deltas = Table("deltas", DELTA, self._deltas(order))
         self.weights = Table("morphs", MORPH, np.zeros(int(self._weights[-1]), MORPH.dtype))
         self.attributes = Table(
@@ -233,7 +241,7 @@ class PoseTables:
         self.facets = Table("facets", FACET, np.full(count if self.faceted else 0, -1, FACET.dtype))
         for index, mesh in enumerate(meshes):
             self._write_positions(index, mesh.pose)
-            self._set(index, mesh.pose)
+            self._write_pose(index, mesh.pose)
 
     @property
     def tables(self) -> list[Table]:
@@ -243,29 +251,29 @@ class PoseTables:
 
     @property
     def finite(self) -> bool:
-        """Whether all that poses bring is."""
+        """Whether all joints, weights and positions of the poses are finite."""
         positions = [mesh.pose.positions for mesh in self.meshes if mesh.pose.positions is not None]
         rows = [self.joints.data[f"row_{axis}"] for axis in "xyz"]
         return all(bool(np.isfinite(values).all()) for values in (*rows, self.weights.data["weight"], *positions))
 
     # -- poses -------------------------------------------------------------------------------------------------------
 
-    def fits(self, index: int, mesh: DeformedMesh) -> bool:
-        """Whether a mesh is the one of that index, in a pose that there is room for."""
-        mine = self.meshes[index]
-        return mesh.follows(mine) and len(mesh.pose.joints) == len(mine.pose.joints)
+    def accepts(self, index: int, mesh: DeformedMesh) -> bool:
+        """Whether ``mesh`` is the mesh of that index in another pose, with as many joints."""
+        current = self.meshes[index]
+        return mesh.follows(current) and len(mesh.pose.joints) == len(current.pose.joints)
 
     def pose(self, index: int, mesh: DeformedMesh) -> Rows:
-        """Have a mesh in another pose, which `fits`; the changed rows."""
-        before, pose = self.meshes[index].pose, mesh.pose
+        """Write the pose of a mesh that it `accepts` into the tables; returns the changed rows."""
+        previous, pose = self.meshes[index].pose, mesh.pose
         self.meshes[index] = mesh
-        changed = self._set(index, pose)
-        if pose.positions is not before.positions or pose.normals is not before.normals:
+        changed = self._write_pose(index, pose)
+        if pose.positions is not previous.positions or pose.normals is not previous.normals:
             changed += self._write_positions(index, pose)
         return changed
 
-    def _set(self, index: int, pose: MeshPose) -> Rows:
-        """Joints and weights."""
+    def _write_pose(self, index: int, pose: MeshPose) -> Rows:
+        """Write joints and weights of a pose; returns the changed rows."""
         joints = slice(int(self._joints[index]), int(self._joints[index + 1]))
         weights = slice(int(self._weights[index]), int(self._weights[index + 1]))
         with np.errstate(over="ignore", invalid="ignore"):  # the vertices that follow are not hit
@@ -278,7 +286,8 @@ class PoseTables:
         return [rows for rows in changed if rows[1] < rows[2]]
 
     def _write_positions(self, index: int, pose: MeshPose) -> Rows:
-        """Positions and normals at rest, or those of the pose."""
+        """Write the positions and normals before joints and weights apply: the pose's own, else those at rest; returns
+        the changed rows."""
         first, last = int(self.firsts[index]), int(self.firsts[index + 1])
         rest, rows = self.meshes[index].rest, self.rest.data[first:last]
         positions = rest.positions if pose.positions is None else pose.positions
@@ -298,7 +307,7 @@ class PoseTables:
     # -- tables ------------------------------------------------------------------------------------------------------
 
     def _influences(self) -> NDArray:
-        """Pairs of the influences that are not 0; their addresses go into ``rest``."""
+        """The rows of `INFLUENCES`: each vertex's nonzero weights, in pairs; writes their addresses to ``rest``."""
         parts, total = [np.zeros(0, INFLUENCES.dtype)], 0
         for mesh, first, joint in zip(self.meshes, self.firsts, self._joints, strict=False):
             rows = self.rest.data[first : first + len(mesh.rest.positions)]
@@ -312,15 +321,16 @@ class PoseTables:
             pairs = (counts + 1) // 2
             rows["influences"], rows["influence"] = pairs, total + np.cumsum(pairs) - pairs
             influences = np.zeros(int(pairs.sum()), INFLUENCES.dtype)
-            at = (rows["influence"] - total)[vertex] + slot // 2, slot % 2
-            influences["joints"][at] = mesh.deformation.joints[vertex, column] + joint
-            influences["weights"][at] = mesh.deformation.weights[vertex, column]
+            index = (rows["influence"] - total)[vertex] + slot // 2, slot % 2
+            influences["joints"][index] = mesh.deformation.joints[vertex, column] + joint
+            influences["weights"][index] = mesh.deformation.weights[vertex, column]
             parts.append(influences)
             total += len(influences)
         return np.concatenate(parts)
 
     def _deltas(self, order: Sequence[tuple[NDArray, NDArray]]) -> NDArray:
-        """The displacements of each vertex, by ``order`` of vertices and targets; addresses go into ``rest``."""
+        """The rows of `DELTA`, vertex by vertex; writes their addresses to ``rest``. order : of each mesh, as of
+        `_displaced_vertices`."""
         parts, total = [np.zeros(0, DELTA.dtype)], 0
         for index, (vertex, target) in enumerate(order):
             mesh = self.meshes[index]
@@ -329,9 +339,9 @@ class PoseTables:
             rows["deltas"], rows["delta"] = counts, total + np.cumsum(counts) - counts
             deltas = np.zeros(len(vertex), DELTA.dtype)
             deltas["target"] = target + self._weights[index]
-            _gather(deltas, "position", mesh.deformation.targets, "positions", vertex, target)
+            _copy_displacements(deltas, "position", mesh.deformation.targets, "positions", vertex, target)
             deltas["position"] *= np.float32(self._scales[index])
-            _gather(deltas, "normal", mesh.deformation.targets, "normals", vertex, target)
+            _copy_displacements(deltas, "normal", mesh.deformation.targets, "normals", vertex, target)
             parts.append(deltas)
             total += len(deltas)
         return np.concatenate(parts)
@@ -353,7 +363,7 @@ class PoseTables:
             rows = np.zeros(len(vertex), ATTRIBUTE_DELTA.dtype)
             for column, name in _ATTRIBUTES.items():
                 if getattr(mesh.rest, name) is not None:
-                    _gather(rows, column, mesh.deformation.targets, name, vertex, target)
+                    _copy_displacements(rows, column, mesh.deformation.targets, name, vertex, target)
             parts.append(rows)
         return np.concatenate(parts)
 
@@ -370,24 +380,24 @@ def _morphed_attributes(mesh: DeformedMesh) -> bool:
     )
 
 
-def _displaced(mesh: DeformedMesh) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Vertices (N,), ascending, and the targets that displace them."""
+def _displaced_vertices(mesh: DeformedMesh) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """(vertices (N,), ascending, morph targets (N,) that displace them), a pair for each displacement."""
     rest: Mesh = mesh.rest
     deformation: Deformation = mesh.deformation
-    moved = np.zeros((len(rest.positions), len(deformation.targets)), bool)
+    is_displaced = np.zeros((len(rest.positions), len(deformation.targets)), bool)
     for index, target in enumerate(deformation.targets):
         for name in ("positions", "normals", *_ATTRIBUTES.values()):
             change = getattr(target, name)
             if change is not None:
-                moved[:, index] |= (change != 0).any(axis=1)
-    vertex, which = np.nonzero(moved)
-    return vertex, which
+                is_displaced[:, index] |= (change != 0).any(axis=1)
+    vertex, target = np.nonzero(is_displaced)
+    return vertex, target
 
 
-def _gather(
+def _copy_displacements(
     out: NDArray, field: str, targets: Sequence[MorphTarget], name: str, vertex: NDArray, target: NDArray
 ) -> None:
-    """The targets' values of an attribute at the rows' vertices."""
+    """Write into the rows' ``field`` the displacements of attribute ``name``: of vertex (N,) by morph target (N,)."""
     for index, morph in enumerate(targets):
         change = getattr(morph, name)
         if change is not None:
@@ -399,9 +409,9 @@ def _gather(
 # A node's leaves lie one behind the other, in the order of the tree: its box is a union over a range of the leaves'
 # boxes, and where it has many, of boxes over blocks of leaves, over blocks of those, and so on.
 
-FEW = 8  # leaves below a node up to which a single loop finds its box: seven nodes in eight
-BLOCKS = 8, 8, 16, 16, 16, 16  # boxes in a block, level by level: a pass reads from 16 textures at most
-WIDTH = 256  # elements in a row of streams
+MAX_LOOPED_LEAVES = 8  # leaves below a node whose box a single loop finds: those of seven nodes in eight
+BLOCK_SIZES = 8, 8, 16, 16, 16, 16  # boxes in a block, level by level: a pass reads from 16 textures at most
+STREAM_WIDTH = 256  # elements in a row of streams
 # Rows in which a rasteriser on the CPU runs fragments together: nodes of few leaves and of many are in others, so that
 # none loops along with a neighbour.
 ROW_GROUP = 4
@@ -430,10 +440,10 @@ PAIR_ROW = Record(
 )
 
 
-def levels(leaves: int) -> list[tuple[int, int]]:
-    """The boxes of each level of the pyramid over ``leaves``, and the boxes below each."""
+def block_levels(leaves: int) -> list[tuple[int, int]]:
+    """(number of boxes, boxes of the level below in each) of each level of the pyramid over ``leaves`` boxes."""
     counts = []
-    for block in BLOCKS:
+    for block in BLOCK_SIZES:
         if leaves <= block:
             break
         leaves = -(-leaves // block)
@@ -468,15 +478,17 @@ class RefitTables:
             if sided and sides is not None:
                 rows["one_sided"] = sides[bvh.order]
             corners.append(rows)
-            at = np.flatnonzero(bvh.second < 0)
-            span = _ranges(triangle + bvh.first[at], triangle + bvh.first[at] + bvh.count[at])
-            before = np.concatenate([[0], np.cumsum(bvh.second < 0)])  # leaves before a node
-            spans.append(_ranges(leaf + before[:-1], leaf + before[bvh.escape]))
-            leaves.append(span)
-            triangle, leaf = triangle + len(rows), leaf + len(span)
+            leaf_nodes = np.flatnonzero(bvh.second < 0)
+            leaf_ranges = _range_rows(
+                triangle + bvh.first[leaf_nodes], triangle + bvh.first[leaf_nodes] + bvh.count[leaf_nodes]
+            )
+            leaves_before = np.concatenate([[0], np.cumsum(bvh.second < 0)])  # leaves before a node
+            spans.append(_range_rows(leaf + leaves_before[:-1], leaf + leaves_before[bvh.escape]))
+            leaves.append(leaf_ranges)
+            triangle, leaf = triangle + len(rows), leaf + len(leaf_ranges)
         inner = np.concatenate([bvh.second >= 0 for bvh in bvhs])
-        every = np.concatenate(spans)
-        box, ranges, self.few = _placed(inner, every)
+        all_spans = np.concatenate(spans)
+        box, ranges, self.many_row = _box_addresses(inner, all_spans)
         self.corners = Table("corners", record, np.concatenate(corners))
         self.leaves = Table("leaf_ranges", RANGE, np.concatenate(leaves))
         self.inner = Table("inner_ranges", RANGE, ranges)
@@ -484,52 +496,52 @@ class RefitTables:
         triangle = node = pair = 0
         for bvh in bvhs:
             boxes = box[node : node + len(bvh.low)]
-            nodes.append(_nodes(bvh, triangle, node, boxes))
-            pairs.append(_pairs(bvh, triangle, pair, boxes))
+            nodes.append(_node_rows(bvh, triangle, node, boxes))
+            pairs.append(_pair_rows(bvh, triangle, pair, boxes))
             triangle, node, pair = triangle + len(bvh.order), node + len(bvh.low), pair + len(pairs[-1])
-        self.nodes = Table("node_rows", NODE_ROW, np.concatenate(nodes))
-        self.pairs = Table("pair_rows", PAIR_ROW, np.concatenate(pairs))
+        self.node_rows = Table("node_rows", NODE_ROW, np.concatenate(nodes))
+        self.pair_rows = Table("pair_rows", PAIR_ROW, np.concatenate(pairs))
 
     @property
     def tables(self) -> list[Table]:
         """The tables that passes read or write."""
-        return [self.corners, self.leaves, self.inner, self.nodes, self.pairs]
+        return [self.corners, self.leaves, self.inner, self.node_rows, self.pair_rows]
 
 
-def _ranges(first: NDArray, end: NDArray) -> NDArray:
+def _range_rows(first: NDArray, end: NDArray) -> NDArray:
     rows = np.zeros(len(first), RANGE.dtype)
     rows["first"], rows["end"] = first, end
     return rows
 
 
-def _placed(inner: NDArray[np.bool_], spans: NDArray) -> tuple[NDArray[np.int64], NDArray, int]:
-    """The boxes of nodes (N,) with these ranges of leaves: the addresses of their boxes; the ranges in the order of the
-    inner nodes' boxes; and the row from which on nodes have many leaves."""
+def _box_addresses(inner: NDArray[np.bool_], spans: NDArray) -> tuple[NDArray[np.int64], NDArray, int]:
+    """The layout of boxes of nodes (N,) with the ranges ``spans`` of leaves: (addresses of their boxes; the ranges in
+    the order of inner nodes' boxes; the row from which on nodes have many leaves)."""
     counts = spans["end"] - spans["first"]
     indices = np.flatnonzero(inner)
     indices = indices[np.argsort(counts[indices], kind="stable")]  # neighbours loop alike
-    small = int(np.count_nonzero(counts[indices] <= FEW))
-    few = ROW_GROUP * -(-small // (ROW_GROUP * WIDTH))
-    slot = np.arange(len(indices))
-    slot[small:] += few * WIDTH - small
-    ranges = np.zeros(int(slot[-1]) + 1 if len(slot) else 0, RANGE.dtype)
-    ranges[slot] = spans[indices]
+    few_count = int(np.count_nonzero(counts[indices] <= MAX_LOOPED_LEAVES))
+    many_row = ROW_GROUP * -(-few_count // (ROW_GROUP * STREAM_WIDTH))
+    position = np.arange(len(indices))
+    position[few_count:] += many_row * STREAM_WIDTH - few_count
+    ranges = np.zeros(int(position[-1]) + 1 if len(position) else 0, RANGE.dtype)
+    ranges[position] = spans[indices]
     box = -1 - (np.cumsum(~inner) - 1)
-    box[indices] = slot
-    return box, ranges, few
+    box[indices] = position
+    return box, ranges, many_row
 
 
-def _nodes(bvh: Bvh, base: int, at: int, box: NDArray[np.int64]) -> NDArray:
-    node_rows, rows = bvh_tree.nodes(bvh, base, at), np.zeros(len(bvh.low), NODE_ROW.dtype)
-    rows["box"], rows["root"], rows["first"], rows["count"] = box, box[0], node_rows["first"], node_rows["count"]
+def _node_rows(bvh: Bvh, base: int, first_node: int, box: NDArray[np.int64]) -> NDArray:
+    table, rows = bvh_tree.node_rows(bvh, base, first_node), np.zeros(len(bvh.low), NODE_ROW.dtype)
+    rows["box"], rows["root"], rows["first"], rows["count"] = box, box[0], table["first"], table["count"]
     return rows
 
 
-def _pairs(bvh: Bvh, base: int, pair: int, box: NDArray[np.int64]) -> NDArray:
-    pair_rows = bvh_tree.pairs(bvh, base, pair)
-    inner, rows = np.flatnonzero(bvh.second >= 0), np.zeros(len(pair_rows), PAIR_ROW.dtype)
+def _pair_rows(bvh: Bvh, base: int, first_pair: int, box: NDArray[np.int64]) -> NDArray:
+    table = bvh_tree.pair_rows(bvh, base, first_pair)
+    inner, rows = np.flatnonzero(bvh.second >= 0), np.zeros(len(table), PAIR_ROW.dtype)
     rows["boxes"] = box[np.stack([inner + 1, bvh.second[inner]], axis=1)]
-    rows["child"], rows["count"], rows["root"] = pair_rows["child"], pair_rows["count"], box[0]
+    rows["child"], rows["count"], rows["root"] = table["child"], table["count"], box[0]
     return rows
 
 
@@ -537,8 +549,8 @@ def _pairs(bvh: Bvh, base: int, pair: int, box: NDArray[np.int64]) -> NDArray:
 # C. Lauterbach et al., "RT-DEFORM: Interactive Ray Tracing of Dynamic Scenes using BVHs" (2006): refit, and rebuild
 # by a measure of the tree's quality; here the expected cost of the surface area heuristic.
 
-GROWN = 4 / 3  # of a tree's expected cost when it was built: another one is
-LEAST_PAUSE, PAUSES = 0.5, 10.0  # between two looks: seconds, and multiples of the time that the last one took
+MAX_COST_GROWTH = 4 / 3  # of a tree's expected cost when it was built: another one is
+MIN_PAUSE, PAUSE_FACTOR = 0.5, 10.0  # between two looks: seconds, and multiples of the time that the last one took
 
 Result = TypeVar("Result")
 
@@ -569,14 +581,16 @@ def refit(corners, order, second, first, count, low, high):
 def expected_cost(bvh: Bvh, corners: NDArray[np.float32]) -> float:
     """The tree's ``sah_cost`` (`Bvh`) once it is refitted to other corners (T, 3, 3) float32."""
     low, high = np.empty_like(bvh.low), np.empty_like(bvh.high)
-    small = len(bvh.order) <= FEW_BOXES
+    small = len(bvh.order) <= MIN_COMPILED
     run(refit, corners, bvh.order, bvh.second, bvh.first, bvh.count, low, high, small=small)
     empty = low[:, 0] > high[:, 0]
     low[empty] = high[empty] = 0.0
-    inner, outer, _, _ = run(bvh_build.finish, low, high, bvh.second, bvh.count, bvh.escape.copy(), small=small)
-    area = float(run(bvh_build.surface, low[0], high[0], small=True))
-    test = TEST if len(bvh.order) <= CACHED else FAR_TEST
-    return (TRAVERSAL * float(inner) + test * float(outer)) / area if area > 0.0 else 0.0
+    inner, outer, _, _ = run(
+        bvh_build.add_escape_links, low, high, bvh.second, bvh.count, bvh.escape.copy(), small=small
+    )
+    area = float(run(bvh_build.half_area_of_box, low[0], high[0], small=True))
+    test = TEST_COST if len(bvh.order) <= MAX_CACHED_BOXES else UNCACHED_TEST_COST
+    return (TRAVERSAL_COST * float(inner) + test * float(outer)) / area if area > 0.0 else 0.0
 
 
 @dataclass
@@ -588,39 +602,40 @@ class Trees:
 
     @classmethod
     def of(cls, bvhs: Sequence[Bvh]) -> Trees:
-        """As they have been built."""
+        """The trees with the costs of their builds."""
         return cls(list(bvhs), [float(bvh.statistics["sah_cost"]) for bvh in bvhs])
 
-    def better(self, corners: Sequence[NDArray[np.float32]], method: str) -> Trees | None:
-        """With other trees where those cost too much in a pose of these corners; None where none does."""
-        bvhs, costs = list(self.bvhs), list(self.costs)
+    def rebuilt_for(self, corners: Sequence[NDArray[np.float32]], method: str) -> Trees | None:
+        """The trees with those rebuilt whose cost has grown too much in a pose, by its corners, (T, 3, 3) of each tree;
+        None if none is."""
+        trees, costs = list(self.bvhs), list(self.costs)
         for index, (bvh, mesh_corners) in enumerate(zip(self.bvhs, corners, strict=True)):
             cost = expected_cost(bvh, mesh_corners)
-            if cost <= GROWN * self.costs[index]:
+            if cost <= MAX_COST_GROWTH * self.costs[index]:
                 continue
             finite = np.nan_to_num(mesh_corners, posinf=0.0, neginf=0.0)  # a tree has all triangles
-            rebuilt = bvh_build.build(finite, method, leaf=MOST_IN_LEAF)
+            rebuilt = bvh_build.build(finite, method, leaf=MAX_IN_LEAF)
             if float(rebuilt.statistics["sah_cost"]) < cost:
-                bvhs[index] = rebuilt
+                trees[index] = rebuilt
             costs[index] = min(cost, float(rebuilt.statistics["sah_cost"]))
         self.costs = costs  # dear in this pose, whatever the tree
-        return Trees(bvhs, costs) if any(new is not old for new, old in zip(bvhs, self.bvhs, strict=True)) else None
+        return Trees(trees, costs) if any(new is not old for new, old in zip(trees, self.bvhs, strict=True)) else None
 
 
 class Rebuilder(Generic[Result]):
-    """Looks at a structure's trees now and then, in a thread, which makes another one in their place.
+    """Checks the trees of a structure from time to time, and rebuilds them in a thread.
 
-    make : of trees. scales : (D,) from the meshes to the spaces of their objects.
+    make : the structure of trees. scales : (D,) from the meshes to the spaces of their objects.
     """
 
     def __init__(self, trees: Trees, scales: NDArray[np.float64], method: str, make: Callable[[Trees], Result]) -> None:
         self._trees, self._scales, self._method, self._make = trees, scales, method, make
         self._thread: threading.Thread | None = None
         self._finished: Result | None = None
-        self._due = time.perf_counter() + LEAST_PAUSE
+        self._due = time.perf_counter() + MIN_PAUSE
 
     def check(self, meshes: Sequence[DeformedMesh]) -> None:
-        """Compare costs in a pose, where it is time to."""
+        """Start to compare costs in the meshes' pose, if the last comparison is long enough ago."""
         if self._finished is not None or time.perf_counter() < self._due or self._busy:
             return
         # Copies: nobody else is to have the vertices because of this.
@@ -628,13 +643,13 @@ class Rebuilder(Generic[Result]):
         self._thread = threading.Thread(target=self._run, args=(copies,), name=UNWAITED, daemon=True)
         self._thread.start()
 
-    def take(self) -> Result | None:
+    def take_finished(self) -> Result | None:
         """The finished rebuilds, each returned once."""
         finished, self._finished = self._finished, None
         return finished
 
     def wait(self) -> None:
-        """Until the thread is done."""
+        """Wait until the thread has ended."""
         if self._thread is not None:
             self._thread.join()
 
@@ -650,11 +665,11 @@ class Rebuilder(Generic[Result]):
                     mesh.positions[mesh.triangles] * np.float32(scale)
                     for mesh, scale in zip(meshes, self._scales.tolist(), strict=True)
                 ]
-            trees = self._trees.better(corners, self._method)
+            trees = self._trees.rebuilt_for(corners, self._method)
             if trees is not None:
                 self._finished = self._make(trees)
         now = time.perf_counter()
-        self._due = now + max(LEAST_PAUSE, PAUSES * (now - start))
+        self._due = now + max(MIN_PAUSE, PAUSE_FACTOR * (now - start))
 
 
 # -- the deforming objects, updated to a pose without a rebuild --------------------------------------------------------
@@ -684,20 +699,20 @@ class Deforming:
         trees: RefitTables,
         bvhs: Sequence[Bvh],
     ) -> Deforming | None:
-        """None where weights below zero leave no bounds."""
+        """The objects with their tables; None where weights below zero make bounds impossible."""
         bounds = [DeformedBounds(mesh, scale) for mesh, scale in zip(meshes, scales.tolist(), strict=True)]
-        if not all(bound.convex for bound in bounds):
+        if not all(bound.has_convex_weights for bound in bounds):
             return None
         return cls(list(indices), PoseTables(meshes, scales), trees, bounds, Trees.of(bvhs))
 
-    def fits(self, meshes: Sequence[Mesh], posed: Iterable[int]) -> bool:
-        """Whether these meshes of a scene, in other poses, are deforming objects with room for them, or no objects; one
-        that moves while the shutter is open has tables of keys, which are not here."""
+    def accepts(self, meshes: Sequence[Mesh], posed: Iterable[int]) -> bool:
+        """Whether the meshes with indices ``posed`` of a scene can be posed in place: those that are objects here need
+        as many joints. A mesh that moves while the shutter is open needs tables of keys, which are not here."""
         for index in posed:
             mesh = meshes[index]
             if not isinstance(mesh, DeformedMesh) or mesh.motion:
                 return False
-            if index in self.indices and not self.poses.fits(self.indices.index(index), mesh):
+            if index in self.indices and not self.poses.accepts(self.indices.index(index), mesh):
                 return False
         return True
 
@@ -706,19 +721,19 @@ class Deforming:
         deforming = self._deforming_meshes(meshes, posed)
         if not deforming:
             return {}
-        boxes = boxes_of([self.bounds[slot] for slot, _ in deforming], [mesh.pose for _, mesh in deforming])
+        boxes = posed_bounds([self.bounds[slot] for slot, _ in deforming], [mesh.pose for _, mesh in deforming])
         return {slot: box for (slot, _), box in zip(deforming, boxes, strict=True)}
 
     def pose(self, meshes: Sequence[Mesh], posed: Iterable[int]) -> Rows:
-        """Have the poses of the scene's meshes, which `fits`; the changed rows."""
+        """Write the poses of the scene's meshes that it `accepts` into the tables; returns the changed rows."""
         changed: Rows = []
         for slot, mesh in self._deforming_meshes(meshes, posed):
             changed += self.poses.pose(slot, mesh)
         self.version += bool(changed)
-        return joined(changed)
+        return merge_ranges(changed)
 
     def _deforming_meshes(self, meshes: Sequence[Mesh], posed: Iterable[int]) -> list[tuple[int, DeformedMesh]]:
-        """Those of the meshes that are deforming objects, with their places."""
+        """(index here, mesh) of those of the meshes ``posed`` that are deforming objects here."""
         slots = {index: slot for slot, index in enumerate(self.indices)}
         candidates = ((slots.get(index), meshes[index]) for index in posed)
         return [(slot, mesh) for slot, mesh in candidates if slot is not None and isinstance(mesh, DeformedMesh)]

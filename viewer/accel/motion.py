@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from raystream.accel.primitives import corners_of
+from raystream.accel.primitives import box_triangles
 from raystream.base.errors import ViewerError
 from raystream.base.ordered import distinct
 from raystream.kernels.records import TRIANGLE
@@ -25,7 +25,7 @@ ROUNDING = 2.0**-21  # of corners: more than the errors of sum and product betwe
 
 @dataclass(frozen=True)
 class Moving:
-    """Triangles of a table that move. indices : (M,), ascending. corners : (K, M, 3, 3) float32, at each key."""
+    """The moving triangles of a table. indices : (M,), ascending. corners : (K, M, 3, 3) float32, at each key."""
 
     indices: NDArray[np.intp]
     corners: NDArray[np.float32]
@@ -51,23 +51,23 @@ class Moving:
 
     def mean_boxes(self) -> NDArray[np.float32]:
         """(M, 2, 3): the means of lowest and highest corners over the keys; not finite where a corner is not."""
-        means = [end.mean(axis=0, dtype=np.float64).astype(np.float32) for end in ends_of(self.corners)]
+        means = [end.mean(axis=0, dtype=np.float64).astype(np.float32) for end in corner_bounds(self.corners)]
         return np.stack(means, axis=1)
 
     def rows(self, order: NDArray[np.integer]) -> NDArray[np.int32]:
-        """Addresses of the first keys of triangles in a table's order (N,), -1 of those that stand still."""
+        """(N,) addresses of the first keys of the triangles ``order`` (N,), -1 of those that stand still."""
         addresses = np.full(1 + max(int(order.max(initial=0)), int(self.indices.max(initial=0))), -1, np.int32)
         addresses[self.indices] = np.arange(len(self.indices)) * len(self.corners)
         return addresses[order]
 
 
-def ends_of(corners: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+def corner_bounds(corners: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Lowest and highest corners (..., 3) of triangles (..., 3, 3); a reduction along so short an axis is slow."""
     a, b, c = (corners[..., k, :] for k in range(3))
     return np.minimum(np.minimum(a, b), c), np.maximum(np.maximum(a, b), c)
 
 
-def bounding(
+def builder_corners(
     corners: NDArray[np.float32],
     moving: Moving | None,
     culled: NDArray[np.bool_] | None = None,
@@ -76,11 +76,11 @@ def bounding(
     """Corners (T, 3, 3) for builders, without repeated triangles: of those that move, a triangle over their box.
     culled : as of `without_repeats`. mean : over their mean box, for trees whose boxes follow."""
     if moving is None:
-        return without_repeats(corners, culled)
-    still = corners.copy()
-    still[moving.indices] = np.nan  # two that are equal at one time need not be so at others
-    bounds = without_repeats(still, culled)
-    bounds[moving.indices] = corners_of(moving.mean_boxes() if mean else moving.boxes())
+        return without_duplicates(corners, culled)
+    static = corners.copy()
+    static[moving.indices] = np.nan  # two that are equal at one time need not be so at others
+    bounds = without_duplicates(static, culled)
+    bounds[moving.indices] = box_triangles(moving.mean_boxes() if mean else moving.boxes())
     return bounds
 
 
@@ -98,9 +98,9 @@ def with_keys(test: Module, moving: Moving, order: NDArray[np.int32] | None = No
     for name in table.data.dtype.names or ():
         rows[name] = table.data[name]
     rows["keys"] = moving.rows(np.arange(len(rows)) if order is None else order)
-    count, moved = moving.corners.shape[:2]
-    keys = np.empty((moved, count, 9), np.float32)
-    keys[:] = moving.corners.reshape(count, moved, 9).transpose(1, 0, 2)
+    count, moving_count = moving.corners.shape[:2]
+    keys = np.empty((moving_count, count, 9), np.float32)
+    keys[:] = moving.corners.reshape(count, moving_count, 9).transpose(1, 0, 2)
     return replace(
         test,
         memories=(
@@ -113,10 +113,10 @@ def with_keys(test: Module, moving: Moving, order: NDArray[np.int32] | None = No
     )
 
 
-SAMPLE = 1 << 12  # triangles in the first sample: enough to detect duplicates of a thousandth of all
+SAMPLE_SIZE = 1 << 12  # triangles in the first sample: enough to detect duplicates of a thousandth of all
 
 
-def without_repeats(corners: NDArray[np.float32], culled: NDArray[np.bool_] | None = None) -> NDArray[np.float32]:
+def without_duplicates(corners: NDArray[np.float32], culled: NDArray[np.bool_] | None = None) -> NDArray[np.float32]:
     """Corners (T, 3, 3) float32 for a builder: of equal triangles the first keeps its corners, the others become NaN,
     so that they are left out; indices stay.
 
@@ -125,10 +125,10 @@ def without_repeats(corners: NDArray[np.float32], culled: NDArray[np.bool_] | No
     duplicates, none in a sample, are returned unchanged.
     """
     count = len(corners)
-    if count <= SAMPLE:
+    if count <= SAMPLE_SIZE:
         sample = corners
     else:
-        sample = corners[distinct(_random_bits(SAMPLE) % np.uint64(count))]
+        sample = corners[distinct(_random_bits(SAMPLE_SIZE) % np.uint64(count))]
     if len(distinct(_hashes(sample))) == len(sample):
         return corners
     bits = np.ascontiguousarray(corners).view(np.uint32).reshape(count, 9)

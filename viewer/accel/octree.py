@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from raystream.accel.bvh_tree import NODE_TRAVERSAL, PROVIDES, widened
+from raystream.accel.bvh_tree import NODE_TRAVERSAL, PROVIDES, enlarged
 from raystream.accel.grid.grid import ENTRY
-from raystream.accel.motion import ends_of
+from raystream.accel.motion import corner_bounds
 from raystream.base.jit import run
 from raystream.kernels.records import RAY
 from raystream.stream.declare.kernel import Module, Table
@@ -24,11 +24,11 @@ from raystream.stream.declare.record import ROWS, SMALL, Field, Record
 # Where rays are uniform, a child's cell is met by a quarter of those that meet its parent's: a cell is divided where a
 # quarter of its children's triangles, and this for the eight children, is less than its own triangles. On llvmpipe
 # 2, 4 and 8 are within 7 % of each other (eye rays, M/s: bunny 6.0, 6.4, 6.3; dragon 3.9, 3.9, 4.1).
-DIVISION = 4.0
-MOST_DEPTH = 20  # levels below the root: cells of a millionth of the scene
+DIVISION_COST = 4.0
+MAX_DEPTH = 20  # levels below the root: cells of a millionth of the scene
 MARGIN = 2.0**-20  # of the scene's extent, by which cells overlap: more than the rounding of their float32 boxes
 # Addresses are floats, exact to 2^24: those of links, eight for each node, and of lists.
-MOST_NODES, MOST_ENTRIES = 1 << 21, 1 << 24
+MAX_NODES, MAX_ENTRIES = 1 << 21, 1 << 24
 SMALL_WORK = 200  # triangles up to which the loops are not worth compiling
 
 NODE = Record(
@@ -68,14 +68,14 @@ class Octree:
 # -- build -------------------------------------------------------------------------------------------------------------
 
 
-def overlaps(bounds, planes, triangle, cell, centers, half, margin, masks, counts):
-    """The children's cells that triangles overlap, by their bounds and planes.
+def mark_overlaps(bounds, planes, triangle, cell, centers, half, margin, masks, counts):
+    """Mark which of the eight child cells each entry's triangle overlaps, by its bounds and plane.
 
     bounds (T, 6), planes (T, 4) float64: lowest and highest corners; normal and distance, zeros: none. triangle, cell
     (E,) int32: entries of cells with ``centers`` (C, 3). masks (E,) uint8, counts (C, 8) int64: written, a bit and a
     number for each child.
     """
-    reach = 0.5 * half + margin
+    half_child = 0.5 * half + margin
     for e in range(len(triangle)):
         t, c = triangle[e], cell[e]
         x, y, z = centers[c, 0], centers[c, 1], centers[c, 2]
@@ -83,21 +83,21 @@ def overlaps(bounds, planes, triangle, cell, centers, half, margin, masks, count
         along_y = int(bounds[t, 1] <= y + margin) + 2 * int(bounds[t, 4] >= y - margin)
         along_z = int(bounds[t, 2] <= z + margin) + 2 * int(bounds[t, 5] >= z - margin)
         p, q, r = planes[t, 0], planes[t, 1], planes[t, 2]
-        most = (abs(p) + abs(q) + abs(r)) * reach
-        middle = p * x + q * y + r * z - planes[t, 3]
+        max_distance = (abs(p) + abs(q) + abs(r)) * half_child
+        center_distance = p * x + q * y + r * z - planes[t, 3]
         mask = 0
         for k in range(8):
             i, j, m = k & 1, (k >> 1) & 1, k >> 2
             if (along_x >> i) & (along_y >> j) & (along_z >> m) & 1:
-                away = middle + half * (p * (i - 0.5) + q * (j - 0.5) + r * (m - 0.5))
-                if abs(away) <= most:
+                distance = center_distance + half * (p * (i - 0.5) + q * (j - 0.5) + r * (m - 0.5))
+                if abs(distance) <= max_distance:
                     mask |= 1 << k
                     counts[c, k] += 1
         masks[e] = mask
 
 
-def distribute(triangle, cell, masks, places, cursors, below, into):
-    """The entries of the children that there are.
+def distribute_entries(triangle, cell, masks, places, cursors, child_triangles, child_cells):
+    """Write the list entries of all child cells.
 
     places (C, 8) int32: the number of each child, -1: none; cursors (C',) int64: where its entries begin, moved to
     their end. below, into (E',) int32: triangle and child of each entry, written in the order of the children and, in
@@ -107,14 +107,13 @@ def distribute(triangle, cell, masks, places, cursors, below, into):
         for k in range(8):
             if (masks[e] >> k) & 1 and places[cell[e], k] >= 0:
                 child = places[cell[e], k]
-                below[cursors[child]] = triangle[e]
-                into[cursors[child]] = child
+                child_triangles[cursors[child]] = triangle[e]
+                child_cells[cursors[child]] = child
                 cursors[child] += 1
 
 
-def enclose(bounds, triangle, cell, centers, half, boxes):
-    """The boxes (C, 6) float64, written, of the parts of cells that triangles fill, by the cells' middles and half
-    edge."""
+def fit_boxes(bounds, triangle, cell, centers, half, boxes):
+    """Write ``boxes`` (C, 6) float64: of each cell, by its center and half edge, the part that its triangles fill."""
     for c in range(len(boxes)):
         for axis in range(3):
             boxes[c, axis], boxes[c, 3 + axis] = np.inf, -np.inf
@@ -133,29 +132,35 @@ def build(corners: NDArray[np.float32], boxed: NDArray[np.bool_] | None = None) 
     boxed : (T,), whether the corners stand for their whole box.
     """
     start_time = time.perf_counter()
-    low, high = ends_of(corners)
+    low, high = corner_bounds(corners)
     finite = np.asarray(np.isfinite(corners).all(axis=(1, 2)))
     bounds = np.concatenate([low, high], axis=1).astype(np.float64)
     planes = _planes(corners, finite, boxed)
     triangle = np.flatnonzero(finite).astype(np.int32)
     small = len(triangle) <= SMALL_WORK
     boxes, starts, counts, children, lists = [], [], [], [], []
-    at = listed = 0  # nodes and list entries so far
+    total = listed = 0  # nodes and list entries so far
     if len(triangle):
-        ends = bounds[triangle, :3].min(axis=0), bounds[triangle, 3:].max(axis=0)
-        half = 0.5 * float((ends[1] - ends[0]).max()) or 1e-20
-        margin = MARGIN * max(half, float(np.abs(ends).max()) * 2.0**-4)
-        centers, cell = 0.5 * (ends[0] + ends[1])[None], np.zeros(len(triangle), np.int32)
+        corners_of_scene = bounds[triangle, :3].min(axis=0), bounds[triangle, 3:].max(axis=0)
+        half = 0.5 * float((corners_of_scene[1] - corners_of_scene[0]).max()) or 1e-20
+        margin = MARGIN * max(half, float(np.abs(corners_of_scene).max()) * 2.0**-4)
+        centers, cell = 0.5 * (corners_of_scene[0] + corners_of_scene[1])[None], np.zeros(len(triangle), np.int32)
     depth = 0
     while len(triangle):
         cells = len(centers)
         filled = np.empty((cells, 6))
-        run(enclose, bounds, triangle, cell, centers, half + margin, filled, small=small)
+        run(fit_boxes, bounds, triangle, cell, centers, half + margin, filled, small=small)
         masks, below = np.zeros(len(triangle), np.uint8), np.zeros((cells, 8), np.int64)
-        run(overlaps, bounds, planes, triangle, cell, centers, half, margin, masks, below, small=small)
+        run(mark_overlaps, bounds, planes, triangle, cell, centers, half, margin, masks, below, small=small)
         inside = np.bincount(cell, minlength=cells)
-        divided = (0.25 * below.sum(axis=1) + DIVISION < inside) & (depth < MOST_DEPTH)
-        divided &= _affordable(divided, inside, below, MOST_NODES - at - cells, MOST_ENTRIES - listed - len(triangle))
+        divided = (0.25 * below.sum(axis=1) + DIVISION_COST < inside) & (depth < MAX_DEPTH)
+        divided &= _affordable(
+            divided,
+            inside,
+            below,
+            MAX_NODES - total - cells,
+            MAX_ENTRIES - listed - len(triangle),
+        )
         leaf_entries = ~divided[cell]
         lists.append(triangle[leaf_entries])
         leaf_counts = np.where(divided, 0, inside)
@@ -163,14 +168,23 @@ def build(corners: NDArray[np.float32], boxed: NDArray[np.bool_] | None = None) 
         counts.append(leaf_counts)
         boxes.append(filled)
         below[~divided] = 0
-        there = below > 0
-        places = np.where(there, np.cumsum(there).reshape(cells, 8) - 1, -1).astype(np.int32)
-        children.append(np.where(there, places + at + cells, -1))
-        at, listed = at + cells, listed + int(leaf_counts.sum())
-        parent, k = np.nonzero(there)
-        ends_below = np.cumsum(below[there])
+        child_exists = below > 0
+        child_numbers = np.where(child_exists, np.cumsum(child_exists).reshape(cells, 8) - 1, -1).astype(np.int32)
+        children.append(np.where(child_exists, child_numbers + total + cells, -1))
+        total, listed = total + cells, listed + int(leaf_counts.sum())
+        parent, k = np.nonzero(child_exists)
+        entry_ends = np.cumsum(below[child_exists])
         onward = np.empty(int(below.sum()), np.int32), np.empty(int(below.sum()), np.int32)
-        run(distribute, triangle, cell, masks, places, ends_below - below[there], *onward, small=small)
+        run(
+            distribute_entries,
+            triangle,
+            cell,
+            masks,
+            child_numbers,
+            entry_ends - below[child_exists],
+            *onward,
+            small=small,
+        )
         triangle, cell = onward
         half *= 0.5
         centers = centers[parent] + half * (2 * (k[:, None] >> np.arange(3) & 1) - 1)
@@ -179,7 +193,7 @@ def build(corners: NDArray[np.float32], boxed: NDArray[np.bool_] | None = None) 
     first, count = (np.concatenate(parts or [np.zeros(0)]).astype(np.int32) for parts in (starts, counts))
     tree_children = np.concatenate(children or [np.zeros((0, 8))]).astype(np.int32)
     entries = np.concatenate(lists or [np.zeros(0)]).astype(np.int32)
-    node_low, node_high = widened(box[:, :3].astype(np.float32), box[:, 3:].astype(np.float32))
+    node_low, node_high = enlarged(box[:, :3].astype(np.float32), box[:, 3:].astype(np.float32))
     statistics = {
         "triangles": len(corners),
         "left_out": int((~finite).sum()),
@@ -194,16 +208,20 @@ def build(corners: NDArray[np.float32], boxed: NDArray[np.bool_] | None = None) 
 
 
 def _affordable(
-    divided: NDArray[np.bool_], inside: NDArray[np.intp], below: NDArray[np.int64], nodes: int, entries: int
+    divided: NDArray[np.bool_],
+    inside: NDArray[np.intp],
+    below: NDArray[np.int64],
+    max_nodes: int,
+    max_entries: int,
 ) -> NDArray[np.bool_]:
-    """(C,): which cells are divided where there is room for only some more nodes and list entries: the fullest first.
+    """(C,) which of the cells to be divided are within the limits of further nodes and list entries: the fullest first.
 
     inside (C,), below (C, 8): triangles of the cells, and of their children's.
     """
     fullest = np.argsort(np.where(divided, -inside, 0), kind="stable")
     fullest = fullest[divided[fullest]]
-    fits = np.cumsum((below[fullest] > 0).sum(axis=1)) <= nodes
-    fits &= np.cumsum(np.maximum(below[fullest].sum(axis=1) - inside[fullest], 0)) <= entries
+    fits = np.cumsum((below[fullest] > 0).sum(axis=1)) <= max_nodes
+    fits &= np.cumsum(np.maximum(below[fullest].sum(axis=1) - inside[fullest], 0)) <= max_entries
     affordable = np.zeros(len(divided), bool)
     affordable[fullest[fits]] = True
     return affordable
@@ -233,27 +251,27 @@ def links(tree: Octree) -> NDArray:
     inner = np.flatnonzero(tree.count == 0)
     for octant in range(8):
         # Parents come before their children; a level's parents are those whose children follow all of them.
-        for level in np.split(inner, _levels(tree, inner)):
-            following = missed[octant, level]
+        for level in np.split(inner, _level_starts(tree, inner)):
+            next_node = missed[octant, level]
             for k in reversed(range(8)):
                 child = tree.children[level, k ^ octant]
-                there = child >= 0
-                missed[octant, child[there]] = following[there]
-                following = np.where(there, child, following)
-            entered[octant, level] = following
+                exists = child >= 0
+                missed[octant, child[exists]] = next_node[exists]
+                next_node = np.where(exists, child, next_node)
+            entered[octant, level] = next_node
     leaf = tree.count > 0
     entered[:, leaf] = missed[:, leaf]
     return table.ravel()
 
 
-def _levels(tree: Octree, inner: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Where the nodes of another level begin among the ``inner`` ones."""
-    ends, end = [], 1
-    while end < len(tree.low):
-        ends.append(end)
-        here = tree.children[ends[-2] if len(ends) > 1 else 0 : end]
-        end = int(here.max()) + 1
-    return np.searchsorted(inner, ends)
+def _level_starts(tree: Octree, inner: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Indices into ``inner`` of the first node of each level below the root."""
+    starts, start = [], 1
+    while start < len(tree.low):
+        starts.append(start)
+        level_children = tree.children[starts[-2] if len(starts) > 1 else 0 : start]
+        start = int(level_children.max()) + 1
+    return np.searchsorted(inner, starts)
 
 
 # -- module ------------------------------------------------------------------------------------------------------------

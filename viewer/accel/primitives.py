@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from raystream.kernels.records import FAR, GEOMETRY, HIT, RAY, TRIANGLE
 from raystream.scene.quadric import PlacedQuadrics, bounds_of_quadric
 from raystream.stream.declare.kernel import Module, Table
-from raystream.stream.declare.record import ROWS, SMALL, Field, Record, rows_of
+from raystream.stream.declare.record import ROWS, SMALL, Field, Record, matrix_rows
 
 # -- quadrics in acceleration structures: their boxes, their table, and the test of mixed candidates -------------------
 
@@ -20,7 +20,7 @@ from raystream.stream.declare.record import ROWS, SMALL, Field, Record, rows_of
 KINDS = {"QUADRIC_TUBE": 0, "QUADRIC_BALL": 1, "QUADRIC_FLAT": 2}
 QUADRIC = Record(
     "Quadric",
-    *rows_of("inverse", "vec4", "the linear map to its own space; that space's origin"),
+    *matrix_rows("inverse", "vec4", "the linear map to its own space; that space's origin"),
     Field("squares", "vec3", about="coefficients of x^2, y^2, z^2, own space"),
     Field("linear", "float", about="coefficient of y"),
     Field("low", "vec3", "", "own", "lowest corner of the box that clips it"),
@@ -41,14 +41,14 @@ ROUNDING = 2.0**-20  # of coordinates: more than errors of float32 rays and of t
 def record(placed: PlacedQuadrics) -> NDArray:
     """(Q,) of `QUADRIC`."""
     linear = placed.transforms[:, :3, :3]
-    alike = len(linear) > 1 and len(placed.shapes) == 1 and bool((linear == linear[:1]).all())
-    rows = np.zeros(1 if alike else len(placed), QUADRIC.dtype)
+    one_linear_map = len(linear) > 1 and len(placed.shapes) == 1 and bool((linear == linear[:1]).all())
+    rows = np.zeros(1 if one_linear_map else len(placed), QUADRIC.dtype)
     linear = linear[: len(rows)]
     inverse = np.linalg.inv(linear)
     for axis, name in enumerate("xyz"):
         rows[f"inverse_{name}"][:, :3] = inverse[:, axis]
         rows[f"linear_{name}"] = linear[:, axis]
-    for shape, chosen in placed.by_shape():
+    for shape, selected in placed.by_shape():
         low, high = shape.bounds()
         flat = not any(shape.squares)
         first, last = (shape.ring[0], high[0]) if flat else (low[1], high[1])
@@ -65,8 +65,8 @@ def record(placed: PlacedQuadrics) -> NDArray:
             "span": (first, 1.0 / (last - first) if last > first else 0.0),
         }
         for name, value in values.items():
-            rows[name][chosen] = value
-    if alike:  # as of points, a million of them
+            rows[name][selected] = value
+    if one_linear_map:  # as of points, a million of them
         rows = np.repeat(rows, len(placed))
     for axis, name in enumerate("xyz"):
         rows[f"inverse_{name}"][:, 3] = placed.transforms[:, axis, 3]
@@ -76,20 +76,20 @@ def record(placed: PlacedQuadrics) -> NDArray:
 
 def boxes(placed: PlacedQuadrics) -> NDArray[np.float32]:
     """(Q, 2, 3): lowest and highest corners, conservative under rounding of rays and tables."""
-    out = np.empty((len(placed), 2, 3), np.float32)
-    for shape, chosen in placed.by_shape():
-        transforms = placed.transforms[chosen]
+    bounds = np.empty((len(placed), 2, 3), np.float32)
+    for shape, selected in placed.by_shape():
+        transforms = placed.transforms[selected]
         low, high = np.moveaxis(bounds_of_quadric(shape, transforms), -2, 0)
         half = (high - low) / 2.0
         size = np.abs(low + half) + half + np.abs(transforms[:, :3, 3]) + half.max(axis=1, keepdims=True)
         margin = ROUNDING * size
-        out[chosen, 0] = np.nextafter((low - margin).astype(np.float32), np.float32(-np.inf))
-        out[chosen, 1] = np.nextafter((high + margin).astype(np.float32), np.float32(np.inf))
-    return out
+        bounds[selected, 0] = np.nextafter((low - margin).astype(np.float32), np.float32(-np.inf))
+        bounds[selected, 1] = np.nextafter((high + margin).astype(np.float32), np.float32(np.inf))
+    return bounds
 
 
-def corners_of(bounds: NDArray[np.float32]) -> NDArray[np.float32]:
-    """(Q, 3, 3): corners of stand-in triangles with the bounds of boxes (Q, 2, 3), for builders of trees."""
+def box_triangles(bounds: NDArray[np.float32]) -> NDArray[np.float32]:
+    """(Q, 3, 3) corners of triangles whose bounds are the boxes (Q, 2, 3), for builders that take triangles."""
     third = bounds[:, 0].copy()
     third[:, 0] = bounds[:, 1, 0]
     return np.stack([bounds[:, 0], bounds[:, 1], third], axis=1)
@@ -102,9 +102,9 @@ def radius(placed: PlacedQuadrics) -> float:
     (box,) = boxes(placed).astype(np.float64)
     low, _ = placed.shapes[0].bounds()
     linear, translation = placed.transforms[0, :3, :3], placed.transforms[0, :3, 3]
-    off = np.abs((box[0] + box[1]) / 2.0 - translation).max()
+    center_offset = np.abs((box[0] + box[1]) / 2.0 - translation).max()
     size = float(-low[0] * np.linalg.norm(linear, 2))
-    return size + 2.0 * off + ROUNDING * (size + float(np.abs(translation).max()))
+    return size + 2.0 * center_offset + ROUNDING * (size + float(np.abs(translation).max()))
 
 
 def quadric_module(rows: NDArray) -> Module:
@@ -184,29 +184,29 @@ def triangle_module(
         indices = np.arange(len(corners), dtype=np.int32) if order is None else order
     uniforms: dict[str, tuple[str, Any]] = {}
     if test == "planes":
-        center = _middle(corners)
+        center = _center(corners)
         record, data = PLANES, planes(corners if order is None else corners[order], center)
         uniforms = {"planes_center": ("vec3", tuple(map(float, center))), "planes_slack": ("float", slack)}
     else:
         record, data = TRIANGLE, np.zeros(len(indices), TRIANGLE.dtype)
         rows = data.view(np.float32).reshape(len(data), -1 if len(data) else 1)  # its first nine are the corners
         for first in range(0, len(data), _CHUNK):
-            part = slice(first, first + _CHUNK)
-            batch = corners[part] if order is None else corners.take(order[part], axis=0)
-            rows[part, :9] = batch.reshape(-1, 9)
+            rows_of_batch = slice(first, first + _CHUNK)
+            batch = corners[rows_of_batch] if order is None else corners.take(order[rows_of_batch], axis=0)
+            rows[rows_of_batch, :9] = batch.reshape(-1, 9)
     if test == "watertight":
         _, exponent = math.frexp(extent)
         uniforms = {"triangle_scale": ("float", 2.0 ** max(-100, min(100, -exponent)))}
     data["number"] = indices
     if culled is not None:
         record = Record(record.name, *record.fields, ONE_SIDED)
-        sides, data = data, np.zeros(len(data), record.dtype)
-        for name in sides.dtype.names or ():
-            data[name] = sides[name]
+        without_sides, data = data, np.zeros(len(data), record.dtype)
+        for name in without_sides.dtype.names or ():
+            data[name] = without_sides[name]
         data["one_sided"] = culled if order is None else culled[order]
     if marks is not None:
-        marked = marks if order is None else marks[order]
-        data["number"] = np.where(marked >= 0, -1 - marked, indices)
+        quadric_indices = marks if order is None else marks[order]
+        data["number"] = np.where(quadric_indices >= 0, -1 - quadric_indices, indices)
     return Module(
         test,
         provides=("triangle_setup", "triangle_test"),
@@ -227,27 +227,27 @@ def planes(corners: NDArray[np.float32], center: NDArray[np.float32]) -> NDArray
     / height beyond float32, become zeros, which no ray hits.
     Source: A. Adinetz and B. Berezin, "Implementing classical ray tracing on GPU" (2006).
     """
-    out = np.zeros(len(corners), PLANES.dtype)
+    rows_ = np.zeros(len(corners), PLANES.dtype)
     for first in range(0, len(corners), _CHUNK):
-        part = corners[first : first + _CHUNK].astype(np.float64) - center
+        batch = corners[first : first + _CHUNK].astype(np.float64) - center
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            a, ab, ac = part[:, 0], part[:, 1] - part[:, 0], part[:, 2] - part[:, 0]
+            a, ab, ac = batch[:, 0], batch[:, 1] - batch[:, 0], batch[:, 2] - batch[:, 0]
             normal = np.cross(ab, ac)
             square = (normal**2).sum(axis=1, keepdims=True)
             vectors = (normal / np.sqrt(square), np.cross(ac, normal) / square, np.cross(normal, ab) / square)
             rows = [np.concatenate([v, -(v * a).sum(axis=1, keepdims=True)], 1).astype(np.float32) for v in vectors]
         sound = np.isfinite(rows).all(axis=(0, 2))
         for field, row in zip(("plane", "side_b", "side_c"), rows, strict=True):
-            out[field][first : first + _CHUNK][sound] = row[sound]
-    return out
+            rows_[field][first : first + _CHUNK][sound] = row[sound]
+    return rows_
 
 
-def _middle(corners: NDArray[np.float32]) -> NDArray[np.float32]:
+def _center(corners: NDArray[np.float32]) -> NDArray[np.float32]:
     """The centre (3,) of the finite corners' box."""
-    flat = corners.reshape(-1, 3)
-    finite = np.isfinite(flat).all(axis=1)
+    points = corners.reshape(-1, 3)
+    finite = np.isfinite(points).all(axis=1)
     if not finite.all():
-        flat = flat[finite]
-    if not len(flat):
+        points = points[finite]
+    if not len(points):
         return np.zeros(3, np.float32)
-    return (0.5 * flat.min(axis=0) + 0.5 * flat.max(axis=0)).astype(np.float32)
+    return (0.5 * points.min(axis=0) + 0.5 * points.max(axis=0)).astype(np.float32)

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from raystream.accel import bvh_build
 from raystream.accel import bvh_tree as bvh
 from raystream.accel.bvh_build import Bvh
-from raystream.accel.bvh_tree import keyed
+from raystream.accel.bvh_tree import with_boxes_at_keys
 from raystream.accel.deform import Deforming, Trees
-from raystream.accel.motion import Moving, bounding, with_keys
-from raystream.accel.primitives import boxes, corners_of, record, triangle_module, with_quadrics
+from raystream.accel.motion import Moving, builder_corners, with_keys
+from raystream.accel.primitives import box_triangles, boxes, record, triangle_module, with_quadrics
 from raystream.base.errors import ViewerError
 from raystream.kernels.records import RAY
 from raystream.options.declare import suggestion
@@ -88,13 +88,13 @@ class Structure:
         return any("accel_enter" in module.provides for module in self.modules(stepwise=True))
 
     def made_like(self, other: Structure) -> list[Module]:
-        """The modules of all traversals made for another structure, in their order: counterparts of its own. None
-        for a structure of another kind, and for two levels, whose tables change in place, but with other trees of the
-        same objects, and where both hold triangles that move while the shutter is open."""
+        """This structure's modules of every traversal that ``other`` has modules of, in the same order, to replace them
+        one by one. Empty where they cannot: for a structure of another kind, and for two levels, whose tables change in
+        place, unless both have the same objects, or triangles that move while the shutter is open."""
         if (self.name, self.levels) != (other.name, other.levels):
             return []
-        swept = self.levels == 2 and self.built.swept and other.built.swept
-        if self.levels == 2 and self.built is not other.built and not swept:
+        both_in_motion = self.levels == 2 and self.built.has_motion and other.built.has_motion
+        if self.levels == 2 and self.built is not other.built and not both_in_motion:
             return []
         names = list(other._by_traversal)  # which another thread may add to
         for traversal in names:
@@ -108,12 +108,15 @@ class Structure:
             self.whole = self.facts["traversal"] = self.stepwise
 
     def made(self) -> list[Module]:
-        """All modules so far."""
+        """The modules of all traversals requested so far."""
         return [module for modules in self._by_traversal.values() for module in modules]
 
 
-def traversals(options: StructureOptions, whole: str, stepwise: str, names: tuple[str, ...]) -> tuple[str, str]:
-    """The two traversals of a structure with those ``names``. Raises ViewerError for another structure's."""
+def resolved_traversals(
+    options: StructureOptions, whole: str, stepwise: str, names: tuple[str, ...]
+) -> tuple[str, str]:
+    """The traversals by ``options``: (of passes that take a ray to its hit, of single-kernel passes). By default
+    ``whole`` and ``stepwise``. Raises ViewerError for one that is not among the structure's ``names``."""
     if options.traversal == "auto":
         return whole, stepwise
     if options.traversal not in names:
@@ -122,7 +125,7 @@ def traversals(options: StructureOptions, whole: str, stepwise: str, names: tupl
     return options.traversal, stepwise if options.traversal == "stack" else options.traversal
 
 
-def over_grid(
+def grid_structure(
     primitives: Primitives, options: StructureOptions, progress: Progress | None = None, before: Structure | None = None
 ) -> Structure:
     """The uniform grid over triangles and quadrics."""
@@ -131,11 +134,11 @@ def over_grid(
 
     if options.rebuild == ON_DEVICE and not primitives.placed:
         return _grid_on_device(primitives, options, before)
-    bounds, boxed = _bounding(primitives)
+    bounds, boxed = _builder_input(primitives)
     built = grid_build.build(bounds, options.grid, boxed=boxed)
-    whole, stepwise = traversals(options, "dda", "dda", tuple(grid.TRAVERSALS))
+    whole, stepwise = resolved_traversals(options, "dda", "dda", tuple(grid.TRAVERSALS))
     extent = float(max(built.voxel * built.resolution))
-    tests = _tests(options, primitives, extent=extent)
+    tests = _candidate_tests(options, primitives, extent=extent)
     resolution = "x".join(map(str, built.resolution))
     return Structure(
         "grid",
@@ -158,8 +161,8 @@ def _grid_on_device(primitives: Primitives, options: StructureOptions, before: S
         raise ViewerError("--intersection planes", "keeps no corners, of which --rebuild device-grid builds", hint)
     earlier = before.built if before is not None and isinstance(before.built, DeviceGrid) else None
     built = plan(primitives.corners, options.grid, earlier)
-    whole, stepwise = traversals(options, "dda", "dda", tuple(grid.TRAVERSALS))
-    tests = _tests(options, primitives, extent=float(max(built.voxel * built.resolution)))
+    whole, stepwise = resolved_traversals(options, "dda", "dda", tuple(grid.TRAVERSALS))
+    tests = _candidate_tests(options, primitives, extent=float(max(built.voxel * built.resolution)))
     resolution = "x".join(map(str, built.resolution))
     built.statistics["resolution"] = resolution
     return Structure(
@@ -173,16 +176,16 @@ def _grid_on_device(primitives: Primitives, options: StructureOptions, before: S
     )
 
 
-def over_bvh(
+def bvh_structure(
     primitives: Primitives, options: StructureOptions, progress: Progress | None = None, before: Structure | None = None
 ) -> Structure:
     """The bounding volume hierarchy over triangles and quadrics."""
-    bounds, _ = _bounding(primitives, mean=True)
-    built: Bvh = bvh_build.build(bounds, options.build, leaf=bvh.MOST_IN_LEAF, progress=progress)
-    built = keyed(built, bounds, primitives.moving)
-    whole, stepwise = traversals(options, "stack", "octants", bvh.TRAVERSALS)
+    bounds, _ = _builder_input(primitives, mean=True)
+    built: Bvh = bvh_build.build(bounds, options.build, leaf=bvh.MAX_IN_LEAF, progress=progress)
+    built = with_boxes_at_keys(built, bounds, primitives.moving)
+    whole, stepwise = resolved_traversals(options, "stack", "octants", bvh.TRAVERSALS)
     extent = float((built.high[0] - built.low[0]).max())
-    tests = _tests(options, primitives, extent=extent, order=built.order)
+    tests = _candidate_tests(options, primitives, extent=extent, order=built.order)
     return Structure(
         "bvh",
         built,
@@ -194,17 +197,17 @@ def over_bvh(
     )
 
 
-def over_octree(
+def octree_structure(
     primitives: Primitives, options: StructureOptions, progress: Progress | None = None, before: Structure | None = None
 ) -> Structure:
     """The octree over triangles and quadrics."""
     from raystream.accel import octree
 
-    bounds, boxed = _bounding(primitives)
+    bounds, boxed = _builder_input(primitives)
     built = octree.build(bounds, boxed)
-    whole, stepwise = traversals(options, "octants", "octants", ("octants",))
+    whole, stepwise = resolved_traversals(options, "octants", "octants", ("octants",))
     extent = float((built.high[0] - built.low[0]).max()) if len(built.low) else 1.0
-    tests = _tests(options, primitives, extent=extent)
+    tests = _candidate_tests(options, primitives, extent=extent)
     return Structure(
         "octree",
         built,
@@ -216,23 +219,23 @@ def over_octree(
     )
 
 
-def brute_force(
+def loop_structure(
     primitives: Primitives, options: StructureOptions, progress: Progress | None = None, before: Structure | None = None
 ) -> Structure:
     """No structure: every ray is tested against all triangles and quadrics, as in Purcell et al. (2003, section 2.4).
-    Raises ViewerError for more than `MOST_UNSORTED`."""
-    if len(primitives.corners) > MOST_UNSORTED:
+    Raises ViewerError for more than `MAX_UNSORTED`."""
+    if len(primitives.corners) > MAX_UNSORTED:
         raise ViewerError(
             "--accel none",
             f"{len(primitives.corners):,} triangles and quadrics to test against every ray",
-            f"it takes up to {MOST_UNSORTED:,}; use --accel bvh",
+            f"it takes up to {MAX_UNSORTED:,}; use --accel bvh",
         )
-    whole, stepwise = traversals(options, "loop", "loop", ("loop",))
-    bounds, _ = _bounding(primitives)
+    whole, stepwise = resolved_traversals(options, "loop", "loop", ("loop",))
+    bounds, _ = _builder_input(primitives)
     order = np.flatnonzero(np.isfinite(bounds).all(axis=(1, 2))).astype(np.int32)
     points = bounds[order].reshape(-1, 3)
     extent = float(np.ptp(points, axis=0).max()) if len(points) else 1.0
-    tests = _tests(options, primitives, extent=extent, order=order)
+    tests = _candidate_tests(options, primitives, extent=extent, order=order)
     return Structure(
         "none",
         order,
@@ -248,13 +251,10 @@ def brute_force(
     )
 
 
-def _bounding(primitives: Primitives, mean: bool = False) -> tuple[NDArray[np.float32], NDArray[np.bool_] | None]:
-    """Corners (T, 3, 3) for builders, with a triangle over the box of each quadric and moving triangle
-    (``mean``: over its mean box), and a mask of those.
-
-    Duplicate triangles are left out.
-    """
-    bounds = bounding(primitives.corners, primitives.moving, primitives.culled, mean)
+def _builder_input(primitives: Primitives, mean: bool = False) -> tuple[NDArray[np.float32], NDArray[np.bool_] | None]:
+    """(corners (T, 3, 3) for builders, mask (T,) of those that stand for a box): each quadric and moving triangle
+    (``mean``: its mean box) is a triangle that spans its box, duplicates are NaN. The mask is None without any."""
+    bounds = builder_corners(primitives.corners, primitives.moving, primitives.culled, mean)
     if not primitives.placed and primitives.moving is None:
         return bounds, None
     boxed = np.zeros(len(bounds), bool)
@@ -263,12 +263,12 @@ def _bounding(primitives: Primitives, mean: bool = False) -> tuple[NDArray[np.fl
     if primitives.placed:
         indices = primitives.placed.indices
         bounds = bounds.copy()
-        bounds[indices] = corners_of(boxes(primitives.placed))
+        bounds[indices] = box_triangles(boxes(primitives.placed))
         boxed[indices] = True
     return bounds, boxed
 
 
-def _tests(
+def _candidate_tests(
     options: StructureOptions, primitives: Primitives, extent: float = 1.0, order: NDArray[np.int32] | None = None
 ) -> list[Module]:
     """The modules of the tests of a flat scene's candidates."""
@@ -292,25 +292,25 @@ def _tests(
 
 ON_DEVICE = "device-grid"  # of `StructureOptions.rebuild`: grids are built on the device
 FLAT: Mapping[str, Callable[..., Structure]] = {
-    **{"bvh": over_bvh, "grid": over_grid, "octree": over_octree},
-    "none": brute_force,
+    **{"bvh": bvh_structure, "grid": grid_structure, "octree": octree_structure},
+    "none": loop_structure,
 }
-MOST_UNSORTED = 1 << 12  # triangles and quadrics that a ray is tested against without a structure
+MAX_UNSORTED = 1 << 12  # triangles and quadrics that a ray is tested against without a structure
 TWO_LEVEL = "two-level-"  # prefix of two-level structures' names, before the objects' structure
 # A scene is traversed in one level, which is faster, up to this many triangles, about a gibibyte, or below this
 # multiple of the triangles of its distinct meshes.
-MOST_FLAT, LEAST_REPEATED = 1 << 22, 4
+MAX_FLAT, MIN_REPETITION = 1 << 22, 4
 GRID_CHOICES = ("adinetz", "adinetz", ("adinetz",))
 
 
-def automatic(scene: Scene) -> str:
+def default_structure(scene: Scene) -> str:
     """The structure of ``--accel auto`` for a scene."""
     if scene.deforms:
         return f"{TWO_LEVEL}bvh"  # whose trees follow a pose
     distinct = sum(len(scene.meshes[mesh].triangles) for mesh in {instance.mesh for instance in scene.instances})
     flat = scene.triangle_count
     moves = any(instance.motion is not None for instance in scene.instances)  # boxes of objects are tighter
-    return f"{TWO_LEVEL}bvh" if moves or (flat > MOST_FLAT and flat >= LEAST_REPEATED * distinct) else "bvh"
+    return f"{TWO_LEVEL}bvh" if moves or (flat > MAX_FLAT and flat >= MIN_REPETITION * distinct) else "bvh"
 
 
 TRAVERSAL = Record("Traversal", Field("candidate", "int", about="address of the next candidate", within=ROWS))

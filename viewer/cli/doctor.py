@@ -34,7 +34,14 @@ from raystream.renderer.renderer import Renderer
 from raystream.stream.gl.device import Device, shared_device
 from raystream.stream.selftest.check import ABSENT, DIFFERS, FAIL, PASS, Check, Finding, examine, in_one_line
 from raystream.stream.selftest.facts import TIMES, capabilities
-from raystream.stream.selftest.fallbacks import GROUPS, apply_fallbacks, device_notes, fallbacks_for, keep, stack_note
+from raystream.stream.selftest.fallbacks import (
+    GROUPS,
+    apply_fallbacks,
+    device_notes,
+    fallbacks_for,
+    record_result,
+    stack_note,
+)
 
 Data = dict[str, Any]
 
@@ -255,7 +262,7 @@ def _capabilities(subject: UnderTest) -> Data:
 def _checked(check: Check, subject: UnderTest) -> Data:
     finding = examine(subject.device, check)
     if check.decides:
-        keep(subject.device, check.name, fails=finding.verdict == FAIL)
+        record_result(subject.device, check.name, fails=finding.verdict == FAIL)
     return finding_data(finding)
 
 

@@ -59,16 +59,16 @@ from raystream.scene.quadric import Quadric
 from raystream.scene.scene import Instance, Scene
 from raystream.scene.texture import Image, Texture
 from raystream.stream.compile.generate import Form, fragment
-from raystream.stream.compile.link import MOST_ATTACHMENTS
+from raystream.stream.compile.link import MAX_ATTACHMENTS
 from raystream.stream.compile.memories import tables_of
 from raystream.stream.compile.source import Source
 from raystream.stream.declare.program import Program
 from raystream.stream.gl.device import EXACT, WITHOUT_PRECISE, Device, probe_sources, shared_device
 from raystream.stream.gl.draw import tiles_source
-from raystream.stream.gl.passes import interleaved_source, pass_sources, rows_source
+from raystream.stream.gl.passes import interleaved_records_source, pass_sources, record_rows_source
 from raystream.stream.gl.resources import FORMS, Resources
 from raystream.stream.gl.resources import copy_source as rectangle_source
-from raystream.stream.machines.common import EDGE, choice_source
+from raystream.stream.machines.common import TILE_EDGE, selection_source
 from raystream.stream.machines.mask import census_sources, stream_sources
 from raystream.stream.machines.multipass import copy_source, snapshot_source
 from raystream.stream.raster import raster_source
@@ -249,10 +249,10 @@ def _drawn_over_streams() -> Sources:
     for name, source in grid_sources():
         yield f"grid on the device: {name}", source
     for form in FORMS:
-        for texels in (1, MOST_ATTACHMENTS):
+        for texels in (1, MAX_ATTACHMENTS):
             yield f"copy: {form}, {texels} textures", rectangle_source(form, texels)
     yield "copy: states", snapshot_source()
-    yield "choice of rays", choice_source()
+    yield "choice of rays", selection_source()
     yield "film: error", error_source()
     yield "film: half", half_source()
     yield "film: pixels", pixels_source()
@@ -292,9 +292,9 @@ def _deforming(device: Device) -> Sources:
         yield f"deform: {name}", source
     for name, source in posed_motion_sources(renderer.prepared, renderer.gpu_scene.resources):
         yield f"posed motion: {name}", source
-    for texels in (1, MOST_ATTACHMENTS):
-        yield f"rows of {texels} texels", rows_source(texels)
-        yield f"interleaved rows of {texels} texels", interleaved_source(texels)
+    for texels in (1, MAX_ATTACHMENTS):
+        yield f"rows of {texels} texels", record_rows_source(texels)
+        yield f"interleaved rows of {texels} texels", interleaved_records_source(texels)
 
 
 def _self_test(device: Device) -> Sources:
@@ -511,7 +511,7 @@ def _all_forms(renderer: Renderer, program: Program, label: str, exhaustive: boo
                     yield f"{name}, counts {counts[0]} to {counts[-1]})", source
         for name, source in stream_sources(linked, steps):
             yield f"{program.name} {fuse}: {name}", source
-        for index, source in enumerate(census_sources(linked, steps, EDGE)):
+        for index, source in enumerate(census_sources(linked, steps, TILE_EDGE)):
             yield f"{program.name} {fuse}: census {index}", source
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from raystream.scene.camera import Camera
 from raystream.scene.projections import Orthographic
-from raystream.stream.declare.record import Field, Record, rows_of
+from raystream.stream.declare.record import Field, Record, matrix_rows
 from raystream.stream.gl.device import Device
 from raystream.stream.gl.stream import Stream
 
@@ -171,7 +171,7 @@ HISTORY = Record(
 
 MOTION = Record(
     "Motion",
-    *rows_of("row", "vec4", "the map from a place relative to the eye to where it was, relative to the eye then"),
+    *matrix_rows("row", "vec4", "the map from a place relative to the eye to where it was, relative to the eye then"),
     Field("first", "int", about="of the instances, or under a flat structure of the triangles, that have moved so"),
     Field("end", "int", about="the one after the last of them"),
 )

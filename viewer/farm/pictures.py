@@ -20,8 +20,8 @@ from raystream.farm.worker import RendererSpec, Traced
 from raystream.film.error import Halves, stop_of
 from raystream.film.files.checkpoint import DRIVER, Checkpoint
 from raystream.film.film import Film
-from raystream.formats.image.environment_maps import environment_of
-from raystream.formats.objects import taken
+from raystream.formats.image.environment_maps import resolve_environment
+from raystream.formats.objects import scene_from
 from raystream.options import table as options
 from raystream.renderer.inputs.settings import Settings
 from raystream.renderer.render import RENDER_KEYWORDS, framed, resumed_film
@@ -123,7 +123,7 @@ def render(
 
     Raises ViewerError for a wrong option, an unresponsive scheduler, and workers of different builds.
     """
-    resolved = taken(scene, arguments)
+    resolved = scene_from(scene, arguments)
     render_keywords = {name: arguments.pop(name) for name in RENDER_KEYWORDS if name in arguments}
     renderer = Renderer(resolved, **arguments)
     try:
@@ -249,7 +249,7 @@ def portable_settings(settings: Settings) -> tuple[Settings, ImageEnvironment | 
     of the settings."""
     value = settings.environment
     named = isinstance(value, str) and value not in ("none", "sky", "studio")
-    resolved = environment_of(value)[0] if named else value
+    resolved = resolve_environment(value)[0] if named else value
     if isinstance(resolved, ImageEnvironment):
         return settings.replace(environment=None), resolved
     return settings, None

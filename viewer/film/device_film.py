@@ -212,11 +212,11 @@ class Buffer:
                 field[block.y : block.y + height, block.x : block.x + width] = values
         return out
 
-    def fields_later(self, names: Collection[str]) -> Generator[None, None, dict[str, NDArray[np.float32]]]:
+    def read_fields_stepwise(self, names: Collection[str]) -> Generator[None, None, dict[str, NDArray[np.float32]]]:
         """The result of `fields`, read back in steps; the host does not wait for a concurrent device, except for a
         picture of several streams."""
         if len(self.blocks) == 1 and self.device.concurrent:
-            return (yield from self.blocks[0].stream.fields_later(names))
+            return (yield from self.blocks[0].stream.read_fields_stepwise(names))
         yield
         return self.fields(names)
 

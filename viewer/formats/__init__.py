@@ -45,7 +45,7 @@ _OTHERS = (
     (b"version https://git-lfs", "a Git LFS pointer, not the file itself"),
 )
 
-_HEAD = 4096
+_HEAD_BYTES = 4096
 KEYWORDS = {
     "raystream.formats.gltf.reader": ("lenient", "max_texture"),
     "raystream.formats.obj": ("lenient", "max_texture"),
@@ -90,7 +90,7 @@ def recognise(path: str | Path) -> Any:
     """The module of a file's format, by its first bytes alone. Raises ViewerError as `load` does for an unreadable file
     or an unknown format."""
     path = Path(path)
-    return _choose(without_mark(read_file(path, most=_HEAD)), path)
+    return _choose_reader(without_mark(read_file(path, max_bytes=_HEAD_BYTES)), path)
 
 
 def suffixes() -> tuple[str, ...]:
@@ -104,7 +104,7 @@ def _plugin_fault(module: Any, path: Path, error: BaseException) -> ViewerError:
     return ViewerError(str(path), what, "tell its authors; --debug shows where")
 
 
-def _takes(module: Any, head: bytes, path: Path) -> bool:
+def _sniffs(module: Any, head: bytes, path: Path) -> bool:
     """Whether a reader's ``sniff`` knows the file. Raises ViewerError for a plug-in that fails at that."""
     try:
         return bool(module.sniff(head, path))
@@ -123,8 +123,8 @@ def _suffix(name: str) -> str:
     return f".{name.lower().removeprefix('.')}"
 
 
-def _foreign(accepts: Callable[[str], bool]) -> list[Any]:
-    """The readers of plug-ins whose extension, with its dot, it accepts."""
+def _plugin_readers(accepts: Callable[[str], bool]) -> list[Any]:
+    """The modules of plug-ins whose file extension, with its dot, ``accepts`` takes."""
     builtin = {suffix for extensions in FORMATS.values() for suffix in extensions}
     names = [
         name
@@ -133,35 +133,38 @@ def _foreign(accepts: Callable[[str], bool]) -> list[Any]:
     ]
     readers: list[Any] = []
 
-    def take(_: str, module: Any) -> None:
+    def add_reader(_: str, module: Any) -> None:
         module.NAME, module.sniff, module.read  # noqa: B018 - what a reader has
         readers.append(module)
 
     if names:
-        distributions.load_plugins("formats", take, *names)
+        distributions.load_plugins("formats", add_reader, *names)
     return readers
 
 
-def _choose(head: bytes, path: Path) -> Any:
+def _choose_reader(head: bytes, path: Path) -> Any:
+    """The module whose ``sniff`` takes the file's first bytes; first asked is that of its extension."""
     if not head:
         raise ViewerError(str(path), "the file is empty")
     suffix = path.suffix.lower()
     names = sorted(FORMATS, key=lambda name: suffix not in FORMATS[name])
-    named = [import_module(names[0])] if suffix in FORMATS[names[0]] else _foreign(lambda other: other == suffix)
-    by_name = next(iter(named), None)
+    named = [import_module(names[0])] if suffix in FORMATS[names[0]] else _plugin_readers(lambda other: other == suffix)
+    by_suffix = next(iter(named), None)
     readers = chain(named, map(import_module, names))
-    by_content = next((module for module in readers if _takes(module, head, path)), None)
-    if by_content is None and by_name is None:
-        by_content = next((reader for reader in _foreign(lambda extension: True) if _takes(reader, head, path)), None)
+    by_content = next((module for module in readers if _sniffs(module, head, path)), None)
+    if by_content is None and by_suffix is None:
+        by_content = next(
+            (reader for reader in _plugin_readers(lambda extension: True) if _sniffs(reader, head, path)), None
+        )
     expected = ", ".join(suffixes())
     if by_content is None:
         other = next((what for magic, what in _OTHERS if head.startswith(magic)), None)
         if other:
             raise ViewerError(str(path), f"holds {other}", f"scenes are {expected}")
-        if by_name is None:
+        if by_suffix is None:
             raise ViewerError(str(path), "is of no known scene format", f"known are {expected}")
-        return by_name  # whose reader raises the error
-    if by_name is not None and by_name is not by_content:
+        return by_suffix  # whose reader raises the error
+    if by_suffix is not None and by_suffix is not by_content:
         raise ViewerError(
             str(path),
             f"is named {suffix} but holds {by_content.NAME}",

@@ -66,7 +66,7 @@ LUMPS = (
 HEADER = 8 + 8 * len(LUMPS)
 
 
-def split(data: bytes, path: Path) -> dict[str, bytes]:
+def split_lumps(data: bytes, path: Path) -> dict[str, bytes]:
     """The bytes of each lump by name. Raises ViewerError for another version, and for a lump outside of the file or
     with a fractional number of elements."""
     if len(data) < HEADER:
@@ -88,12 +88,12 @@ def split(data: bytes, path: Path) -> dict[str, bytes]:
     return lumps
 
 
-def array(lumps: dict[str, bytes], name: str, dtype: np.dtype | str) -> NDArray:
+def lump_array(lumps: dict[str, bytes], name: str, dtype: np.dtype | str) -> NDArray:
     """The elements of a lump."""
     return np.frombuffer(lumps[name], dtype)
 
 
-def join(lumps: dict[str, bytes]) -> bytes:
+def join_lumps(lumps: dict[str, bytes]) -> bytes:
     """A level of these lumps, by name; missing ones are empty."""
     header, body, start = bytearray(MAGIC + VERSION.to_bytes(4, "little")), bytearray(), HEADER
     for name, _ in LUMPS:
@@ -114,18 +114,18 @@ def read_entities(text: bytes, path: Path) -> list[dict[str, str]]:
     """Keys and values of every entity, ``{ "key" "value" ... }``. Raises ViewerError for any other form."""
     where, records = f"{path}: lump entities", []
     decoded = text.split(b"\0", 1)[0].decode("latin-1").rstrip()
-    at = 0
+    position = 0
     current: dict[str, str] | None = None
     key: str | None = None
-    while at < len(decoded):
-        token = _TOKEN.match(decoded, at)
-        sign = "" if token is None else token[1]
-        if token is None or (sign == "{") != (current is None) or (sign == "}" and key is not None):
-            raise ViewerError(where, f'is not of the form {{ "key" "value" }} at byte {at:,}', DAMAGED)
-        at = token.end()
-        if sign == "{":
+    while position < len(decoded):
+        token = _TOKEN.match(decoded, position)
+        brace = "" if token is None else token[1]
+        if token is None or (brace == "{") != (current is None) or (brace == "}" and key is not None):
+            raise ViewerError(where, f'is not of the form {{ "key" "value" }} at byte {position:,}', DAMAGED)
+        position = token.end()
+        if brace == "{":
             current = {}
-        elif current is not None and sign == "}":
+        elif current is not None and brace == "}":
             records.append(current)
             current = None
         elif current is not None and key is None:
@@ -144,11 +144,11 @@ _ATTRIBUTES = (("position", 3), ("uv", 2), ("light_uv", 2), ("normal", 3), ("col
 _WIDTH = sum(width for _, width in _ATTRIBUTES)
 # Memory of a face's row with its temporaries, of a triangle until its vertices are numbered, and of a patch's point.
 _FACE_BYTES, _TRIANGLE_BYTES, _POINT_BYTES = 512, 192, 64
-_POINTS = 1 << 16  # tessellated at once
+_MAX_POINTS = 1 << 16  # tessellated at once
 
 
 @dataclass(frozen=True)
-class Unfolded:
+class FaceTriangles:
     """The triangles of faces, in their order.
 
     vertices  : (V,) of dtype `VERTEX`: the level's, and those of tessellated patches.
@@ -161,80 +161,85 @@ class Unfolded:
     counts: Index
 
 
-def spans(starts: Index, lengths: Index) -> Index:
-    """The numbers of all ranges, one behind the other: starts[0], starts[0] + 1, ..."""
-    before = np.cumsum(lengths) - lengths
-    return np.repeat(starts - before, lengths) + np.arange(int(lengths.sum()))
+def expand_ranges(starts: Index, lengths: Index) -> Index:
+    """The integers of all ranges start .. start + length - 1, one range behind the other."""
+    offsets = np.cumsum(lengths) - lengths
+    return np.repeat(starts - offsets, lengths) + np.arange(int(lengths.sum()))
 
 
 def drawn_faces(
     models: NDArray, lumps: dict[str, bytes], budget: Budget, hidden: int, path: Path
 ) -> tuple[Index, Index]:
-    """The visible faces of some models: indices of the model and of the face, (N,) each.
+    """The visible faces of some models: (index into ``models`` (N,), index of the face (N,)).
 
     hidden : flags of textures of which one hides a face. Raises ViewerError for a face that names anything out of
     range.
     """
-    faces, textures = array(lumps, "faces", FACE), array(lumps, "textures", TEXTURE)
+    faces, textures = lump_array(lumps, "faces", FACE), lump_array(lumps, "textures", TEXTURE)
     lengths = models["faces"].astype(np.int64)
     budget.charge(_FACE_BYTES * int(lengths.sum()))
-    indices = spans(models["face"].astype(np.int64), lengths)
-    owners = np.repeat(np.arange(len(models)), lengths)
+    indices = expand_ranges(models["face"].astype(np.int64), lengths)
+    models_of_faces = np.repeat(np.arange(len(models)), lengths)
     chosen = faces[indices]
     refuse = _refusal(indices, path)
     for name, label, count in (
         ("texture", "texture", len(textures)),
         ("lightmap", "lightmap", len(lumps["lightmaps"]) // (3 * PAGE * PAGE)),
     ):
-        value, least = chosen[name], 0 if name == "texture" else np.iinfo(np.int32).min
-        refuse((value < least) | (value >= count), lambda row: f"names {label} {value[row]} of {count}")  # noqa: B023
+        value, lowest = chosen[name], 0 if name == "texture" else np.iinfo(np.int32).min
+        refuse((value < lowest) | (value >= count), lambda row: f"names {label} {value[row]} of {count}")  # noqa: B023
     for name, lump, size in (("vertex", "vertices", VERTEX.itemsize), ("corner", "corners", 4)):
-        first, many, total = chosen[name].astype(np.int64), chosen[lump].astype(np.int64), len(lumps[lump]) // size
-        wrong = (many < 0) | ((many > 0) & ((first < 0) | (first + many > total)))
+        first, count, total = (
+            chosen[name].astype(np.int64),
+            chosen[lump].astype(np.int64),
+            len(lumps[lump]) // size,
+        )
+        out_of_range = (count < 0) | ((count > 0) & ((first < 0) | (first + count > total)))
         refuse(
-            wrong,
-            lambda row: f"has {lump} {first[row]:,} to {first[row] + many[row]:,} of {total:,}",  # noqa: B023
+            out_of_range,
+            lambda row: f"has {lump} {first[row]:,} to {first[row] + count[row]:,} of {total:,}",  # noqa: B023
         )
     flags = textures["flags"][chosen["texture"]] if len(chosen) else np.zeros(0, np.int32)
     visible = (flags & hidden == 0) & np.isin(chosen["kind"], (POLYGON, PATCH, MESH))
-    return owners[visible], indices[visible]
+    return models_of_faces[visible], indices[visible]
 
 
-def unfolded(face_indices: Index, lumps: dict[str, bytes], budget: Budget, path: Path) -> Unfolded:
+def face_triangles(face_indices: Index, lumps: dict[str, bytes], budget: Budget, path: Path) -> FaceTriangles:
     """The triangles of faces by index, checked by `drawn_faces`.
 
     Raises ViewerError for corners that are not triangles of the face's own vertices, for nets that are not of odd
     sides, and beyond the budget.
     """
-    faces, vertices = array(lumps, "faces", FACE)[face_indices], array(lumps, "vertices", VERTEX)
+    faces, vertices = lump_array(lumps, "faces", FACE)[face_indices], lump_array(lumps, "vertices", VERTEX)
     curved = faces["kind"] == PATCH
     refuse = _refusal(face_indices, path)
-    wide, tall = faces["net"].astype(np.int64).T
+    columns, rows = faces["net"].astype(np.int64).T
     vertex_counts = faces["vertices"].astype(np.int64)
     refuse(
-        curved & ((np.minimum(wide, tall) < 3) | (wide % 2 == 0) | (tall % 2 == 0) | (wide * tall != vertex_counts)),
-        lambda row: f"is a net of {wide[row]} x {tall[row]} control points, of {vertex_counts[row]}",
+        curved
+        & ((np.minimum(columns, rows) < 3) | (columns % 2 == 0) | (rows % 2 == 0) | (columns * rows != vertex_counts)),
+        lambda row: f"is a net of {columns[row]} x {rows[row]} control points, of {vertex_counts[row]}",
     )
     corners = np.where(curved, 0, faces["corners"].astype(np.int64))
     refuse(corners % 3 != 0, lambda row: f"has {corners[row]} corners, not a multiple of 3")
     points, triangle_counts = np.zeros(len(faces), np.int64), corners // 3
-    points[curved], triangle_counts[curved] = counts(faces["net"][curved].astype(np.int64))
+    points[curved], triangle_counts[curved] = tessellation_sizes(faces["net"][curved].astype(np.int64))
     budget.charge(_TRIANGLE_BYTES * int(triangle_counts.sum()) + _POINT_BYTES * int(points.sum()))
 
     starts = np.cumsum(triangle_counts) - triangle_counts
     triangles = np.empty((int(triangle_counts.sum()), 3), np.int64)
     flat = np.flatnonzero(~curved)
-    indices = array(lumps, "corners", "<i4")[spans(faces["corner"][flat].astype(np.int64), corners[flat])]
+    indices = lump_array(lumps, "corners", "<i4")[expand_ranges(faces["corner"][flat].astype(np.int64), corners[flat])]
     face = np.repeat(flat, corners[flat])
-    strange = np.flatnonzero((indices < 0) | (indices >= vertex_counts[face]))
-    if len(strange):
-        row = face[strange[0]]
+    invalid = np.flatnonzero((indices < 0) | (indices >= vertex_counts[face]))
+    if len(invalid):
+        row = face[invalid[0]]
         raise ViewerError(
             f"{path}: face {face_indices[row]:,}", f"indexes one of its vertices beyond {vertex_counts[row]}", DAMAGED
         )
-    triangles[spans(starts[flat], triangle_counts[flat])] = (indices + faces["vertex"][face]).reshape(-1, 3)
+    triangles[expand_ranges(starts[flat], triangle_counts[flat])] = (indices + faces["vertex"][face]).reshape(-1, 3)
     tessellation = _tessellation(faces, vertices, np.flatnonzero(curved), points, starts, triangles)
-    return Unfolded(np.concatenate([vertices, tessellation]), triangles, triangle_counts)
+    return FaceTriangles(np.concatenate([vertices, tessellation]), triangles, triangle_counts)
 
 
 def _refusal(indices: Index, path: Path) -> Callable[[NDArray[np.bool_], Callable[[int], str]], None]:
@@ -253,26 +258,28 @@ def _tessellation(
     """The points of patches, dtype `VERTEX`; their triangles are written from ``starts`` on. Patches whose nets have
     equal sides are tessellated together."""
     tessellation = np.zeros(int(points.sum()), VERTEX)
-    before = np.cumsum(points) - points
+    first_points = np.cumsum(points) - points
     sides, shape = np.unique(faces["net"][curved], axis=0, return_inverse=True)
-    by_shape = np.argsort(shape.ravel(), kind="stable")
+    order = np.argsort(shape.ravel(), kind="stable")
     ends = np.cumsum(np.bincount(shape.ravel(), minlength=len(sides)))
-    for (wide, tall), last, first in zip(sides.tolist(), ends.tolist(), [0, *ends.tolist()], strict=False):
-        rows = curved[by_shape[first:last]]
-        step = max(1, _POINTS // int(points[rows[0]]))
-        for part in (rows[at : at + step] for at in range(0, len(rows), step)):
-            controls = vertices[faces["vertex"][part].astype(np.int64)[:, None] + np.arange(wide * tall)]
+    for (width, height), end, first in zip(sides.tolist(), ends.tolist(), [0, *ends.tolist()], strict=False):
+        rows = curved[order[first:end]]
+        step = max(1, _MAX_POINTS // int(points[rows[0]]))
+        for patches in (rows[start : start + step] for start in range(0, len(rows), step)):
+            controls = vertices[faces["vertex"][patches].astype(np.int64)[:, None] + np.arange(width * height)]
             values = np.concatenate([controls[name].astype(np.float64) for name, _ in _ATTRIBUTES], axis=-1)
-            nets = np.nan_to_num(values, nan=0.0, posinf=1e30, neginf=-1e30).reshape(len(part), tall, wide, _WIDTH)
-            surface, pattern = tessellated(nets)
-            target = spans(before[part], points[part])
-            tessellation[target] = _rows(surface.reshape(-1, _WIDTH))
-            corners = pattern + (len(vertices) + before[part])[:, None, None]
-            triangles[spans(starts[part], np.full(len(part), len(pattern)))] = corners.reshape(-1, 3)
+            nets = np.nan_to_num(values, nan=0.0, posinf=1e30, neginf=-1e30).reshape(
+                len(patches), height, width, _WIDTH
+            )
+            surface, pattern = tessellate(nets)
+            target = expand_ranges(first_points[patches], points[patches])
+            tessellation[target] = _vertex_rows(surface.reshape(-1, _WIDTH))
+            corners = pattern + (len(vertices) + first_points[patches])[:, None, None]
+            triangles[expand_ranges(starts[patches], np.full(len(patches), len(pattern)))] = corners.reshape(-1, 3)
     return tessellation
 
 
-def _rows(values: NDArray[np.float64]) -> NDArray:
+def _vertex_rows(values: NDArray[np.float64]) -> NDArray:
     """Attributes (N, 14) as rows of dtype `VERTEX`."""
     rows, start = np.zeros(len(values), VERTEX), 0
     with np.errstate(over="ignore", invalid="ignore"):
@@ -286,10 +293,10 @@ def _rows(values: NDArray[np.float64]) -> NDArray:
 STEPS = 8  # segments of a patch along each side
 
 
-def tessellated(nets: NDArray[np.float64], steps: int = STEPS) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def tessellate(nets: NDArray[np.float64], steps: int = STEPS) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Points (..., (rows) (columns), C) of nets (..., H, W, C) of control points with any attributes, H and W odd and
     at least 3, and the triangles (T, 3) of each; neighbouring patches share points."""
-    points = refined(refined(nets, -3, steps), -2, steps)
+    points = interpolate_axis(interpolate_axis(nets, -3, steps), -2, steps)
     rows, columns = points.shape[-3:-1]
     a = (np.arange(rows - 1)[:, None] * columns + np.arange(columns - 1)).ravel()
     b, c, d = a + columns, a + columns + 1, a + 1
@@ -297,19 +304,19 @@ def tessellated(nets: NDArray[np.float64], steps: int = STEPS) -> tuple[NDArray[
     return points.reshape(*points.shape[:-3], rows * columns, points.shape[-1]), triangles
 
 
-def counts(sides: NDArray[np.int64], steps: int = STEPS) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def tessellation_sizes(sides: NDArray[np.int64], steps: int = STEPS) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Numbers of points and of triangles (N,) of nets of those sides (N, 2)."""
     cells = (sides - 1) // 2 * steps
     return (cells + 1).prod(axis=1), 2 * cells.prod(axis=1)
 
 
-def refined(nets: NDArray[np.float64], axis: int, steps: int) -> NDArray[np.float64]:
-    """Values between control points along one axis."""
+def interpolate_axis(nets: NDArray[np.float64], axis: int, steps: int) -> NDArray[np.float64]:
+    """Points of quadratic Bézier patches along one axis: 2 k + 1 control points become ``steps`` k + 1 values."""
     nets = np.moveaxis(nets, axis, 0)
     patches = (len(nets) - 1) // 2
-    at = np.arange(patches * steps + 1)
-    patch = np.minimum(at // steps, patches - 1)
-    t = (at / steps - patch).reshape(-1, *[1] * (nets.ndim - 1))
+    sample = np.arange(patches * steps + 1)
+    patch = np.minimum(sample // steps, patches - 1)
+    t = (sample / steps - patch).reshape(-1, *[1] * (nets.ndim - 1))
     first = 2 * patch
     values = (1 - t) ** 2 * nets[first] + 2 * t * (1 - t) * nets[first + 1] + t**2 * nets[first + 2]
     return np.moveaxis(values, 0, axis)
@@ -321,9 +328,9 @@ NAME = "a Quake III level"
 
 UNIT = 1.0 / 32.0  # metres
 LIGHTMAPS = "lightmaps"
-UNSEEN = 0x80 | 0x4  # surface flags: not drawn; sky
+HIDDEN_FLAGS = 0x80 | 0x4  # surface flags: not drawn; sky
 ENDINGS = (".png", ".jpg", ".jpeg", ".webp")
-EYE = 26.0  # of a player above the start, level units
+EYE_HEIGHT = 26.0  # of a player above the start, level units
 # A point light of "light" 300 has 300 * 7500 / d^2 of 255 at distance d (the level compiler's scale).
 BRIGHTNESS, DEFAULT_LIGHT = 7500.0 / 255.0, 300.0
 STARTS = ("info_player_start", "info_player_deathmatch", "info_player_intermission")
@@ -347,43 +354,45 @@ def read(path: Path, max_texture: int | None = None) -> Scene:
     data = read_file(path)
     budget = Budget(str(path))
     budget.grant(len(data))
-    lumps = split(data, path)
+    lumps = split_lumps(data, path)
     budget.charge(entities_size(lumps["entities"]))
     entities = read_entities(lumps["entities"], path)
-    textures = array(lumps, "textures", TEXTURE)
-    pages = array(lumps, "lightmaps", "u1").reshape(-1, PAGE, PAGE, 3)
+    textures = lump_array(lumps, "textures", TEXTURE)
+    pages = lump_array(lumps, "lightmaps", "u1").reshape(-1, PAGE, PAGE, 3)
     budget.charge(_MATERIAL_BYTES * len(textures))
     scene = Scene(name=path.stem, materials=[])
-    shown = _materials(scene, textures, path, max_texture)
-    lit = _lightmaps(scene, pages)
-    models, offsets = _placed(array(lumps, "models", MODEL), entities, len(lumps["faces"]) // FACE.itemsize, path)
-    drawn = np.unique(models)
-    owners, indices = drawn_faces(array(lumps, "models", MODEL)[drawn], lumps, budget, UNSEEN, path)
-    faces = array(lumps, "faces", FACE)[indices]
+    materials = _materials(scene, textures, path, max_texture)
+    lightmaps = _lightmaps(scene, pages)
+    models, offsets = _placed_models(
+        lump_array(lumps, "models", MODEL), entities, len(lumps["faces"]) // FACE.itemsize, path
+    )
+    used_models = np.unique(models)
+    owners, indices = drawn_faces(lump_array(lumps, "models", MODEL)[used_models], lumps, budget, HIDDEN_FLAGS, path)
+    faces = lump_array(lumps, "faces", FACE)[indices]
     kinds = np.stack([owners, faces["texture"], np.maximum(faces["lightmap"], -1)], axis=1)
     groups, group = np.unique(kinds, axis=0, return_inverse=True)
     order = np.argsort(group.ravel(), kind="stable")
-    geometry = unfolded(indices[order], lumps, budget, path)
+    geometry = face_triangles(indices[order], lumps, budget, path)
     counts = np.bincount(group.ravel()[order], geometry.counts, len(groups)).astype(np.int64)
     groups, counts = groups[counts > 0], counts[counts > 0]
     budget.charge(_MESH_BYTES * len(groups))
     names = [f"{_name(textures[texture])} {page}" for _, texture, page in groups.tolist()]
-    scene.meshes = _meshes(geometry, counts, groups, [shown[texture] for texture in groups[:, 1]], names, budget)
+    scene.meshes = _meshes(geometry, counts, groups, [materials[texture] for texture in groups[:, 1]], names, budget)
     baked: dict[tuple[int, int], int] = {}
     for index, (_, texture, page) in enumerate(groups.tolist()):
         if (texture, page) not in baked:
-            baked[texture, page] = _baked(scene, shown[texture], page, lit)
+            baked[texture, page] = _add_baked_material(scene, materials[texture], page, lightmaps)
         scene.variants.setdefault(LIGHTMAPS, {})[index] = baked[texture, page]
-    _instances(scene, groups[:, 0], drawn, models, offsets, budget)
+    _instances(scene, groups[:, 0], used_models, models, offsets, budget)
     _lights(scene, entities, path)
     _cameras(scene, entities, path)
     return scene
 
 
-def _placed(
+def _placed_models(
     models: NDArray, entities: list[dict[str, str]], faces: int, path: Path
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """The world, and the models placed by entities: their indices (N,), and offsets (N, 3) in level units."""
+    """The world, model 0, and the models that entities place: (indices (N,), offsets (N, 3) in level units)."""
     first, count = models["face"].astype(np.int64), models["faces"].astype(np.int64)
     wrong = np.flatnonzero((first < 0) | (count < 0) | (first + count > faces))
     if len(wrong):
@@ -400,7 +409,7 @@ def _placed(
 
 
 def _meshes(
-    geometry: Unfolded,
+    geometry: FaceTriangles,
     counts: NDArray[np.int64],
     groups: NDArray[np.int64],
     materials: list[int],
@@ -410,35 +419,38 @@ def _meshes(
     """A mesh of each group of triangles, ``counts`` of them one behind the other. Normals define a triangle's front,
     as files disagree on winding."""
     triangles, level = geometry.triangles, geometry.vertices
-    positions, normals = _turned(level["position"]) * np.float32(UNIT), _turned(level["normal"])
+    positions, normals = _z_up_to_y_up(level["position"]) * np.float32(UNIT), _z_up_to_y_up(level["normal"])
     for start in range(0, len(triangles), _CHUNK):
         part = triangles[start : start + _CHUNK]
         with np.errstate(over="ignore", invalid="ignore"):
             a, b, c = positions[part].astype(np.float64).transpose(1, 0, 2)
             front = np.cross(b - a, c - a)
-            against = (front * normals[part].astype(np.float64).sum(axis=1)).sum(axis=1) < 0
-        part[against] = part[against][:, [0, 2, 1]]
+            is_flipped = (front * normals[part].astype(np.float64).sum(axis=1)).sum(axis=1) < 0
+        part[is_flipped] = part[is_flipped][:, [0, 2, 1]]
     # A vertex once for each group that uses it, ordered by groups.
-    owner = np.repeat(np.arange(len(groups)), counts)
-    triangles += owner[:, None] * len(level)
+    triangle_groups = np.repeat(np.arange(len(groups)), counts)
+    triangles += triangle_groups[:, None] * len(level)
     keys, indices = np.unique(triangles, return_inverse=True)
     triangles = indices.reshape(-1, 3)
     budget.charge(_VERTEX_BYTES * len(keys))
-    holder, used = np.divmod(keys, max(len(level), 1))
-    corner_data, positions = level[used], positions[used]
-    normals, _ = unit_normals(positions, triangles.astype(np.int32), normals[used])
+    vertex_groups, level_vertices = np.divmod(keys, max(len(level), 1))
+    corner_data, positions = level[level_vertices], positions[level_vertices]
+    normals, _ = unit_normals(positions, triangles.astype(np.int32), normals[level_vertices])
     colors = corner_data["color"].astype(np.float32) / 255.0
     colors[:, 3] = 1.0
     uvs, uvs_1 = (
         np.nan_to_num(corner_data[name], posinf=0, neginf=0).astype(np.float32) for name in ("uv", "light_uv")
     )
     meshes = []
-    ends, limits = np.cumsum(counts), np.searchsorted(holder, np.arange(len(groups) + 1)).tolist()
-    for k, (last, count) in enumerate(zip(ends.tolist(), counts.tolist(), strict=True)):
-        rows = slice(limits[k], limits[k + 1])
+    ends, starts = (
+        np.cumsum(counts),
+        np.searchsorted(vertex_groups, np.arange(len(groups) + 1)).tolist(),
+    )
+    for k, (end, count) in enumerate(zip(ends.tolist(), counts.tolist(), strict=True)):
+        rows = slice(starts[k], starts[k + 1])
         mesh = Mesh(
             positions[rows],
-            (triangles[last - count : last] - limits[k]).astype(np.int32),
+            (triangles[end - count : end] - starts[k]).astype(np.int32),
             np.full(count, materials[k], np.int32),
             normals[rows],
             uvs[rows],
@@ -453,24 +465,25 @@ def _meshes(
 def _instances(
     scene: Scene,
     owners: NDArray[np.int64],
-    drawn: NDArray[np.int64],
+    used_models: NDArray[np.int64],
     models: NDArray[np.int64],
     offsets: NDArray[np.float64],
     budget: Budget,
 ) -> None:
-    """The meshes of each placed model at its place. owners : the place among ``drawn`` of each mesh's model."""
-    starts = np.searchsorted(owners, np.arange(len(drawn) + 1))
-    place = np.searchsorted(drawn, models)
-    budget.charge(_INSTANCE_BYTES * int((starts[place + 1] - starts[place]).sum()))
-    for index, offset in zip(place.tolist(), _turned(offsets) * UNIT, strict=True):
+    """Append instances of the meshes of each placed model. owners : of each mesh, the index of its model among
+    ``used_models``. models, offsets : of the placed ones, level units."""
+    starts = np.searchsorted(owners, np.arange(len(used_models) + 1))
+    slot = np.searchsorted(used_models, models)
+    budget.charge(_INSTANCE_BYTES * int((starts[slot + 1] - starts[slot]).sum()))
+    for index, offset in zip(slot.tolist(), _z_up_to_y_up(offsets) * UNIT, strict=True):
         transform = np.eye(4)
         transform[:3, 3] = offset
         for mesh in range(starts[index], starts[index + 1]):
             scene.instances.append(Instance(mesh, transform, name=scene.meshes[mesh].name))
 
 
-def _turned(vectors: NDArray) -> NDArray:
-    """(..., 3) with +Z up to those with +Y up."""
+def _z_up_to_y_up(vectors: NDArray) -> NDArray:
+    """Vectors (..., 3) with +Z up as vectors with +Y up."""
     return np.stack([vectors[..., 0], vectors[..., 2], -vectors[..., 1]], axis=-1)
 
 
@@ -488,7 +501,7 @@ def _materials(scene: Scene, textures: NDArray, path: Path, max_texture: int | N
     for entry in textures:
         name = _name(entry)
         material = Material(name or "texture", GREY)
-        if not int(entry["flags"]) & UNSEEN:
+        if not int(entry["flags"]) & HIDDEN_FLAGS:
             image = pictures.image(name)
             if image is None:
                 absent.append(name)
@@ -547,7 +560,7 @@ def _lightmaps(scene: Scene, pages: NDArray[np.uint8]) -> list[int]:
     return indices
 
 
-def _baked(scene: Scene, material: int, page: int, lit: list[int]) -> int:
+def _add_baked_material(scene: Scene, material: int, page: int, lit: list[int]) -> int:
     """The material with baked light: a lightmap's, or else vertex colours."""
     plain = scene.materials[material]
     layers = (ClassicTexture(lit[page]),) if page >= 0 else ()
@@ -590,17 +603,17 @@ def _lights(scene: Scene, entities: list[dict[str, str]], path: Path) -> None:
         color = np.clip(_vector(entity, "_color", (1.0, 1.0, 1.0)), 0.0, 1e3)
         color = color / max(float(color.max()), 1e-9)
         scale = math.pi * strength * BRIGHTNESS * UNIT * UNIT
-        at = _turned(_vector(entity, "origin")) * UNIT
+        position = _z_up_to_y_up(_vector(entity, "origin")) * UNIT
         red, green, blue = (float(component) * scale for component in color)
-        x, y, z = (float(component) for component in at)
+        x, y, z = (float(component) for component in position)
         target = named.get(entity.get("target", ""))
-        towards = None if target is None else _turned(_vector(target, "origin")) * UNIT - at
-        if towards is None or not np.linalg.norm(towards) > 0:
+        direction = None if target is None else _z_up_to_y_up(_vector(target, "origin")) * UNIT - position
+        if direction is None or not np.linalg.norm(direction) > 0:
             scene.lights.append(Light("point", f"light {index}", (x, y, z), intensity=(red, green, blue)))
             continue
         radius = max(_number(entity, "radius", 64.0), 1.0) * UNIT
-        angle = min(max(math.atan2(radius, float(np.linalg.norm(towards))), 0.01), 1.5)
-        dx, dy, dz = (float(component) for component in towards)
+        angle = min(max(math.atan2(radius, float(np.linalg.norm(direction))), 0.01), 1.5)
+        dx, dy, dz = (float(component) for component in direction)
         scene.lights.append(
             Light("spot", f"light {index}", (x, y, z), (dx, dy, dz), (red, green, blue), 0.9 * angle, angle)
         )
@@ -615,11 +628,11 @@ def _cameras(scene: Scene, entities: list[dict[str, str]], path: Path) -> None:
     )
     names: set[str] = set()
     for index, (_, _, entity) in enumerate(starts):
-        origin = _vector(entity, "origin") + [0.0, 0.0, EYE]
+        origin = _vector(entity, "origin") + [0.0, 0.0, EYE_HEIGHT]
         pitch, yaw, _ = _vector(entity, "angles").tolist()
         angle, tilt = math.radians(_number(entity, "angle", yaw)), math.radians(pitch)
-        ahead = np.array([math.cos(angle) * math.cos(tilt), math.sin(angle) * math.cos(tilt), -math.sin(tilt)])
-        eye, aim = _turned(origin) * UNIT, _turned(origin + 64.0 * ahead) * UNIT
+        forward = np.array([math.cos(angle) * math.cos(tilt), math.sin(angle) * math.cos(tilt), -math.sin(tilt)])
+        eye, aim = _z_up_to_y_up(origin) * UNIT, _z_up_to_y_up(origin + 64.0 * forward) * UNIT
         name = entity.get("name") or ("start" if index == 0 else f"start {index}")
         if name in names or not name.isprintable():
             name = f"start {index}"

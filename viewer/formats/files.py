@@ -13,10 +13,10 @@ from pathlib import Path
 from urllib.parse import unquote, unquote_to_bytes
 
 from raystream.base.errors import ViewerError
-from raystream.formats.text import decoded, readings
+from raystream.formats.text import decoded, other_readings
 
 # An upper limit of this loader's memory.
-LARGEST_FILE = 8 << 30
+MAX_FILE_BYTES = 8 << 30
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
 
@@ -37,19 +37,19 @@ def check_regular(path: Path, where: str | None = None) -> int:
     return status.st_size
 
 
-def read_file(path: Path, where: str | None = None, most: int | None = None) -> bytes:
+def read_file(path: Path, where: str | None = None, max_bytes: int | None = None) -> bytes:
     """The bytes of a regular file, the first ``most`` of them where given. Raises ViewerError."""
     size = check_regular(path, where)
     where = where or str(path)
-    if most is None and size > LARGEST_FILE:
+    if max_bytes is None and size > MAX_FILE_BYTES:
         raise ViewerError(
-            where, f"{size:,} bytes, more than the {LARGEST_FILE:,} that can be loaded", "split the scene"
+            where, f"{size:,} bytes, more than the {MAX_FILE_BYTES:,} that can be loaded", "split the scene"
         )
     try:
         # Non-blocking, in case the file has become a pipe since.
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
         with open(descriptor, "rb") as file:
-            return file.read(size if most is None else min(most, size))
+            return file.read(size if max_bytes is None else min(max_bytes, size))
     except OSError as error:
         raise ViewerError(where, f"cannot be read: {_reason(error)}") from None
 
@@ -58,13 +58,13 @@ def _reason(error: Exception) -> str:
     return (getattr(error, "strerror", None) or str(error)).lower()
 
 
-def short(text: object, most: int = 60) -> str:
+def short(text: object, max_length: int = 60) -> str:
     """The text for a message: its ``repr``, cut after ``most`` characters."""
     try:
-        shown = repr(text)
+        text_ = repr(text)
     except ValueError:  # an integer of more digits than Python prints
-        shown = "a huge number"
-    return shown if len(shown) <= most else shown[: most - 3] + "..."
+        text_ = "a huge number"
+    return text_ if len(text_) <= max_length else text_[: max_length - 3] + "..."
 
 
 def uri_fault(uri: str) -> str:
@@ -128,9 +128,9 @@ def decode_data_uri(uri: str, where: str) -> bytes:
         raise ViewerError(where, f"data URI is not valid base64: {error}", "the file is damaged") from None
 
 
-_FREE = 1 << 30
-_EMPTY = 1 << 20
-_PER_BYTE = 16
+_BASE_BYTES = 1 << 30
+_EMPTY_BYTES = 1 << 20
+_BYTES_PER_FILE_BYTE = 16
 
 
 class Budget:
@@ -139,12 +139,12 @@ class Budget:
 
     def __init__(self, where: str) -> None:
         self.where = where
-        self.remaining, self.empty = _FREE, _EMPTY
+        self.remaining, self.empty = _BASE_BYTES, _EMPTY_BYTES
 
     def grant(self, size: int) -> None:
         """Add bytes of the file to the budget."""
-        self.remaining += _PER_BYTE * size
-        self.empty += _PER_BYTE * size
+        self.remaining += _BYTES_PER_FILE_BYTE * size
+        self.empty += _BYTES_PER_FILE_BYTE * size
 
     def charge(self, size: int, empty: bool = False) -> None:
         """Charge bytes before their allocation, ``empty`` for those without a buffer view; raises ViewerError beyond
@@ -161,7 +161,7 @@ class Budget:
 
 # -- files as a scene file names them: in another letter case, with folders of its author's machine --------------------
 
-_MOST_ENTRIES = 1 << 16  # of a folder that are compared
+_MAX_ENTRIES = 1 << 16  # of a folder that are compared
 
 
 def referenced_file(folder: Path, name: str, where: str) -> Path:
@@ -175,10 +175,10 @@ def referenced_file(folder: Path, name: str, where: str) -> Path:
     try:
         return resolve_uri(folder, name, where, encoded=False)
     except ViewerError as error:
-        for text in dict.fromkeys((*readings(name), unquote(name, errors="surrogateescape"))):
+        for text in dict.fromkeys((*other_readings(name), unquote(name, errors="surrogateescape"))):
             parts = [part for part in text.split("/") if part not in ("", ".") and "\0" not in part]
             for first in range(len(parts)):
-                path = _alike(folder, parts[first:])
+                path = _find_loosely(folder, parts[first:])
                 if path is not None:
                     check_regular(path, where)
                     return path
@@ -191,7 +191,7 @@ def unquoted(name: str) -> str:
     return text[1:-1] if len(text) > 2 and text[0] == text[-1] and text[0] in "\"'" else name
 
 
-def _alike(folder: Path, parts: list[str]) -> Path | None:
+def _find_loosely(folder: Path, parts: list[str]) -> Path | None:
     """The file at a relative path whose parts may differ in letter case or Unicode form; None without one, or outside
     the folder."""
     if ".." in parts:
@@ -199,7 +199,7 @@ def _alike(folder: Path, parts: list[str]) -> Path | None:
     try:
         root = path = folder.resolve(strict=True)
         for part in parts:
-            entry = part if (path / part).exists() else _entry(path, part)
+            entry = part if (path / part).exists() else _matching_entry(path, part)
             if entry is None:
                 return None
             path = path / entry
@@ -209,19 +209,19 @@ def _alike(folder: Path, parts: list[str]) -> Path | None:
         return None
 
 
-def _entry(folder: Path, name: str) -> str | None:
+def _matching_entry(folder: Path, name: str) -> str | None:
     """The first entry, by name, of a folder that is alike; not looked for in a huge one."""
-    plain_name = _plain(name)
+    normalized = _normalized_name(name)
     with os.scandir(folder) as entries:
-        alike = [
+        matches = [
             entry.name
-            for entry, _ in zip(entries, range(_MOST_ENTRIES), strict=False)
-            if _plain(entry.name) == plain_name
+            for entry, _ in zip(entries, range(_MAX_ENTRIES), strict=False)
+            if _normalized_name(entry.name) == normalized
         ]
-    return min(alike, default=None)
+    return min(matches, default=None)
 
 
-def _plain(name: str) -> str:
+def _normalized_name(name: str) -> str:
     import unicodedata  # which takes time, and most files are named as they are
 
     return unicodedata.normalize("NFC", decoded(name.encode("utf-8", "surrogateescape"))).casefold()

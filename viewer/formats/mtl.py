@@ -18,14 +18,14 @@ from raystream.scene.material import Material
 from raystream.scene.texture import Image, Texture
 
 # Largest number of bytes read from a library.
-LARGEST = 16 << 20
+MAX_BYTES = 16 << 20
 
 _COLORS = ("kd", "ke", "ks", "ka", "tf")
 # Fields of physically based rendering, and of normal and bump maps.
 _PHYSICAL = frozenset(("pr", "pm", "ps", "pc", "pcr", "aniso", "map_pr", "map_pm", "map_ps", "map_pc", "map_pcr"))
 _BUMPS = frozenset(("norm", "bump", "map_bump"))
 _SHEEN_ROUGHNESS = 0.5  # MTL has none
-LARGEST_IOR = 100.0
+MAX_IOR = 100.0
 _NUMBERS = ("ns", "ni", "d", "tr", "pr", "pm", "illum", "pc", "pcr", "ps", "aniso", "anisor", "sharpness")
 
 
@@ -43,9 +43,9 @@ def read_mtl(content: bytes, name: str, warnings: list[str]) -> list[Material]:
     and anisor), Ks is ignored, and Ni sets the reflectance. Purely diffuse materials are ``lambert``, clear mirrors
     ``mirror``, clear glass ``dielectric``, all others ``principled``.
     """
-    if len(content) > LARGEST:
-        warnings.append(f"{name}: only the first {LARGEST:,} bytes of the materials were read")
-        content = content[:LARGEST]
+    if len(content) > MAX_BYTES:
+        warnings.append(f"{name}: only the first {MAX_BYTES:,} bytes of the materials were read")
+        content = content[:MAX_BYTES]
     materials: list[Material] = []
     faults: list[int] = []
     for line_number, line in enumerate(without_mark(content).splitlines(), 1):
@@ -65,9 +65,9 @@ def read_mtl(content: bytes, name: str, warnings: list[str]) -> list[Material]:
                 materials[-1].source[key] = values if key in _COLORS else values[0]
         else:
             materials[-1].source[key] = value
-    unseen = [material.name for material in materials if _apply(material)]
-    if unseen:
-        names = ", ".join(short(label, 30) for label in unseen[:5])
+    invisible = [material.name for material in materials if _set_fields(material)]
+    if invisible:
+        names = ", ".join(short(label, 30) for label in invisible[:5])
         warnings.append(f"{name}: materials of opacity 0 are opaque instead: {names}")
     if faults:
         warnings.append(f"{name}: line {faults[0]} is malformed; {len(faults):,} lines in all were left out")
@@ -95,7 +95,7 @@ def clamped(value: float) -> float:
     return min(max(value, 0.0), 1.0)
 
 
-def _apply(material: Material) -> bool:
+def _set_fields(material: Material) -> bool:
     """Set the fields by the statements. Returns whether an opacity of 0 became 1: a slip of exporters that write
     MTL's Tr for d, or d for Tr."""
     source = material.source
@@ -116,13 +116,13 @@ def _apply(material: Material) -> bool:
     material.clearcoat_roughness = clamped(source.get("pcr", 1.0 if "map_pcr" in source else 0.0))
     material.anisotropy = clamped(source.get("aniso", 0.0))
     material.anisotropy_rotation = 2.0 * math.pi * source.get("anisor", 0.0)
-    _scatter(material)
-    slip = material.base_color[3] == 0.0 and not material.transmission and "map_d" not in source
-    if slip:
+    _set_lobes(material)
+    is_slip = material.base_color[3] == 0.0 and not material.transmission and "map_d" not in source
+    if is_slip:
         material.base_color = (*material.base_color[:3], 1.0)
         source["d"] = 1.0
-        _scatter(material)
-    return slip
+        _set_lobes(material)
+    return is_slip
 
 
 def roughness_of(exponent: float) -> float:
@@ -130,15 +130,15 @@ def roughness_of(exponent: float) -> float:
     return clamped((2.0 / (max(exponent, 0.0) + 2.0)) ** 0.25)
 
 
-def _scatter(material: Material) -> None:
+def _set_lobes(material: Material) -> None:
     """Choose the material's kind, and derive fields from Ks, Ni, Tf and the opacity."""
     source = material.source
     model = int(source.get("illum", 2))
     ks = [clamped(value) for value in source.get("ks", [0.0, 0.0, 0.0])]
     exponent, ior, opacity = max(source.get("ns", 0.0), 0.0), source.get("ni", 0.0), material.base_color[3]
-    material.ior = min(ior, LARGEST_IOR) if ior > 1.0 else 1.5
-    physical, bumps = not _PHYSICAL.isdisjoint(source), not _BUMPS.isdisjoint(source)
-    reflects = model in (3, 5, 8)
+    material.ior = min(ior, MAX_IOR) if ior > 1.0 else 1.5
+    is_physical, has_bumps = not _PHYSICAL.isdisjoint(source), not _BUMPS.isdisjoint(source)
+    is_mirror = model in (3, 5, 8)
     if model in (4, 6, 7, 9) and (opacity < 1.0 or ior > 1.0 or any(source.get("tf", [0.0]))):
         tint = [clamped(value) for value in source.get("tf", [1.0, 1.0, 1.0])]
         if not any(tint):  # some programs write 0 for no filter
@@ -147,27 +147,27 @@ def _scatter(material: Material) -> None:
         material.transmission = material.thickness = 1.0
         if "pr" not in source:  # the exponent is for highlights of lights, not for glass
             material.roughness = 0.0
-        material.kind = "principled" if physical or bumps else "dielectric"
+        material.kind = "principled" if is_physical or has_bumps else "dielectric"
         return
-    holes = opacity < 1.0 or "map_d" in source
-    material.alpha_mode = "blend" if holes else "opaque"
-    special = holes or bumps
-    if physical:
-        special = True
-    elif reflects and sum(ks) > sum(material.base_color[:3]):
+    has_opacity = opacity < 1.0 or "map_d" in source
+    material.alpha_mode = "blend" if has_opacity else "opaque"
+    needs_principled = has_opacity or has_bumps
+    if is_physical:
+        needs_principled = True
+    elif is_mirror and sum(ks) > sum(material.base_color[:3]):
         material.base_color = (ks[0], ks[1], ks[2], opacity)
         material.metallic, material.roughness = 1.0, 0.0
         material.kind = "mirror"
-    elif model not in (0, 1) and any(ks) and (exponent > 0.0 or reflects):
-        normal = ((material.ior - 1.0) / (material.ior + 1.0)) ** 2  # reflectance at normal incidence
-        red, green, blue = (value / normal for value in ks)
+    elif model not in (0, 1) and any(ks) and (exponent > 0.0 or is_mirror):
+        reflectance = ((material.ior - 1.0) / (material.ior + 1.0)) ** 2  # reflectance at normal incidence
+        red, green, blue = (value / reflectance for value in ks)
         material.specular_color = (red, green, blue)
         if exponent == 0.0:
             material.roughness = 0.0
-        special = True
+        needs_principled = True
     else:
         material.specular_factor = 0.0
-    if special:
+    if needs_principled:
         material.kind = "principled"
 
 
@@ -225,7 +225,7 @@ class _Reader:
 
     def read(self, material: Material) -> None:
         """Set a material's texture numbers."""
-        named = {key: _parse(text) for key, text in material.source.items() if isinstance(text, str) and text}
+        named = {key: _parse_map(text) for key, text in material.source.items() if isinstance(text, str) and text}
         fields = {key: field for key, field in _PLAIN.items() if key in named and self._counts(material, key)}
         for key, (field, content) in fields.items():
             if key == "map_kd" and "map_d" in named and material.kind == "principled":
@@ -248,7 +248,7 @@ class _Reader:
         """Combine map_d, as opacity, with map_Kd or white."""
         name, options = named["map_d"]
         mask = self._bytes(name)
-        values = _grey(mask) if (mask[..., 3] == 255).all() else mask[..., 3]
+        values = _red_channel(mask) if (mask[..., 3] == 255).all() else mask[..., 3]
         color = mask
         if "map_kd" in named:
             color = self._bytes(named["map_kd"][0])
@@ -256,7 +256,7 @@ class _Reader:
         else:
             color = np.full_like(mask, 255)
         texels = color.copy()
-        texels[..., 3] = _resized(values, color.shape)
+        texels[..., 3] = _resample_nearest(values, color.shape)
         material.texture = self._add(self._image_of(texels, name), options, "color")
 
     def _surface(self, material: Material, named: dict[str, tuple[str, Options]]) -> None:
@@ -268,14 +268,14 @@ class _Reader:
             shape = self._bytes(name).shape
             texels = np.full(shape, 255, np.uint8)
             if rough is not None:
-                values = _grey(self._bytes(rough[0]))
+                values = _red_channel(self._bytes(rough[0]))
                 if "map_pr" not in named:
                     exponents = np.arange(256) / 255.0 * max(material.source.get("ns", 0.0), 0.0)
                     table = [roughness_of(exponent) * 255.0 for exponent in exponents.tolist()]
                     values, material.roughness = np.round(table).astype(np.uint8)[values], 1.0
                 texels[..., 1] = values
             if metal is not None:
-                texels[..., 2] = _resized(_grey(self._bytes(metal[0])), shape)
+                texels[..., 2] = _resample_nearest(_red_channel(self._bytes(metal[0])), shape)
             material.metallic_roughness_texture = self._add(self._image_of(texels, name), options, "data")
         if "map_pcr" in named:
             name, options = named["map_pcr"]
@@ -287,7 +287,7 @@ class _Reader:
         image, scale = self._image(name), options.get("-bm", (1.0, 1.0))[0]
         rgb = self._bytes(name)[..., :3]
         if (rgb == rgb[..., :1]).all():
-            image, scale = self._image_of(_normals(rgb[..., 0], scale), name), 1.0
+            image, scale = self._image_of(_normal_map(rgb[..., 0], scale), name), 1.0
         material.normal_texture = self._add(image, options, "normal")
         material.normal_scale = scale
 
@@ -323,7 +323,7 @@ class _Reader:
         return len(self.textures) - 1
 
 
-def _grey(texels: Bytes) -> Bytes:
+def _red_channel(texels: Bytes) -> Bytes:
     """(H, W): the red channel, for images that should be grey."""
     return np.ascontiguousarray(texels[..., 0])
 
@@ -334,53 +334,53 @@ def _as_bytes(texels: NDArray) -> Bytes:
     return np.clip(np.round(texels.astype(np.float32) * 255.0), 0, 255).astype(np.uint8)
 
 
-def _resized(values: Bytes, shape: tuple[int, ...]) -> Bytes:
+def _resample_nearest(values: Bytes, shape: tuple[int, ...]) -> Bytes:
     """(H, W) resampled by nearest texels."""
     rows = (np.arange(shape[0]) * values.shape[0]) // shape[0]
     columns = (np.arange(shape[1]) * values.shape[1]) // shape[1]
     return values[rows[:, None], columns]
 
 
-def _normals(heights: Bytes, scale: float) -> Bytes:
+def _normal_map(heights: Bytes, scale: float) -> Bytes:
     """A normal map (H, W, 4) from repeating heights, by central differences."""
-    high = heights.astype(np.float32) * np.float32(scale / 255.0)
-    right = (np.roll(high, -1, axis=1) - np.roll(high, 1, axis=1)) / 2
-    up = (np.roll(high, 1, axis=0) - np.roll(high, -1, axis=0)) / 2
-    normal = np.stack([-right, -up, np.ones_like(high)], axis=-1)
+    heights_scaled = heights.astype(np.float32) * np.float32(scale / 255.0)
+    right = (np.roll(heights_scaled, -1, axis=1) - np.roll(heights_scaled, 1, axis=1)) / 2
+    up = (np.roll(heights_scaled, 1, axis=0) - np.roll(heights_scaled, -1, axis=0)) / 2
+    normal = np.stack([-right, -up, np.ones_like(heights_scaled)], axis=-1)
     normal /= np.linalg.norm(normal, axis=-1, keepdims=True)
     texels = np.full((*heights.shape, 4), 255, np.uint8)
     texels[..., :3] = np.round((normal + 1) / 2 * 255)
     return texels
 
 
-def _parse(text: str) -> tuple[str, Options]:
+def _parse_map(text: str) -> tuple[str, Options]:
     """The file name, which may contain blanks and stand in quotes, and the options, which may stand before and behind
     it: pairs of numbers, (1, 1) for ``-clamp on``."""
     words = [(word[0], word.start(), word.end()) for word in _WORD.finditer(text)]
     options: Options = {}
-    first, last = _options([word for word, _, _ in words], options), len(words)
-    for at in range(first + 1, len(words)):
-        behind: Options = {}
-        tail = [word for word, _, _ in words[at:]]
-        if tail[0] == "#" or _options(tail, behind, all_words=True) == len(tail):
-            options.update(behind)
-            last = at
+    first, last = _take_options([word for word, _, _ in words], options), len(words)
+    for k in range(first + 1, len(words)):
+        options_behind: Options = {}
+        tail = [word for word, _, _ in words[k:]]
+        if tail[0] == "#" or _take_options(tail, options_behind, all_words=True) == len(tail):
+            options.update(options_behind)
+            last = k
             break
     name = text[words[first][1] : words[last - 1][2]] if first < last else text
     return unquoted(name).replace("\\", "/"), options
 
 
-def _options(words: list[str], options: Options, all_words: bool = False) -> int:
+def _take_options(words: list[str], options: Options, all_words: bool = False) -> int:
     """Take the options at the beginning, and return how many words they are; the last is none, unless ``all_words``."""
-    at, end = 0, len(words) if all_words else len(words) - 1
-    while at < end and words[at] in (*_ONE, *_VECTORS, "-mm"):
-        option = words[at]
-        at += 1
+    k, end = 0, len(words) if all_words else len(words) - 1
+    while k < end and words[k] in (*_ONE, *_VECTORS, "-mm"):
+        option = words[k]
+        k += 1
         arguments: list[str] = []
         most = 3 if option in _VECTORS else 2 if option == "-mm" else 1
-        while at < end and len(arguments) < most and (option in _ONE or _number(words[at]) is not None):
-            arguments.append(words[at])
-            at += 1
+        while k < end and len(arguments) < most and (option in _ONE or _number(words[k]) is not None):
+            arguments.append(words[k])
+            k += 1
         if option in _VECTORS and arguments:
             first, second = (
                 _number(word) or 0.0 for word in (arguments + arguments[:1] if len(arguments) == 1 else arguments)[:2]
@@ -391,7 +391,7 @@ def _options(words: list[str], options: Options, all_words: bool = False) -> int
         elif option == "-bm" and arguments and _number(arguments[0]) is not None:
             value = _number(arguments[0]) or 0.0
             options[option] = (value, value)
-    return at
+    return k
 
 
 def _number(word: str) -> float | None:

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from raystream.base.errors import ViewerError
 from raystream.base.jit import helper, run
 from raystream.formats.files import read_file, referenced_file, short, unquoted
-from raystream.formats.mtl import LARGEST, read_mtl, read_textures
+from raystream.formats.mtl import MAX_BYTES, read_mtl, read_textures
 from raystream.formats.polygons import triangulate
 from raystream.formats.text import (
     SMALL,
     at_word_end,
     decoded,
-    grown,
+    doubled,
     integer,
     number,
     skip_blanks,
@@ -41,16 +41,16 @@ def _words(text: bytes) -> np.ndarray:
     return np.array([list(word.ljust(16, b"\0")) for word in text.split()], np.uint8)
 
 
-_SILENT = _words(
+_SILENT_WORDS = _words(
     b"g o s mg lod shadow_obj trace_obj bevel c_interp d_interp usemap maplib vp cstype deg bmat step "
     b"parm trim hole scrv sp end con ctech stech"
 )
-_LEFT_OUT = _words(b"curv curv2 surf call csh bsp bzp cdc cdp res")
-_MATERIALS = _words(b"usemtl mtllib")
+_OMITTED_WORDS = _words(b"curv curv2 surf call csh bsp bzp cdc cdp res")
+_MATERIAL_WORDS = _words(b"usemtl mtllib")
 
 
 @helper
-def _one_of(data, at, after, words):
+def _match_word(data, at, after, words):
     """The row of the matching word, or -1."""
     if after - at > 16:
         return -1
@@ -64,8 +64,8 @@ def _one_of(data, at, after, words):
 
 
 FACE, LINE, POINT = range(3)
-FULL = 7  # no fault: an array is full
-NOT_YET = 1 << 40  # in place of a relative index of a texture vertex or normal, of which there is none before it
+ARRAY_FULL = 7  # no fault: an array is full
+MISSING_INDEX = 1 << 40  # in place of a relative index of a texture vertex or normal, of which there is none before it
 
 
 @helper
@@ -96,7 +96,7 @@ def _face(data, at, end, counts, corners, filled):
         if at >= end or data[at] == 10 or data[at] == 35:
             return filled, at, 0
         if filled == len(corners):
-            return filled, at, FULL
+            return filled, at, ARRAY_FULL
         for column in range(3):
             corners[filled, column] = -1
         for column in range(3):
@@ -113,7 +113,7 @@ def _face(data, at, end, counts, corners, filled):
             if value < 0:
                 value += counts[column] + 1
                 if value <= 0 and column > 0 and counts[column] == 0:
-                    value = NOT_YET
+                    value = MISSING_INDEX
                 elif value <= 0:
                     return filled, at, 5
             corners[filled, column] = value - 1
@@ -158,7 +158,7 @@ def scan(data, at, vertices, texcoords, normals, corners, faces, events, counts,
             or counts[4] == len(faces)
             or counts[5] == len(events)
         ):
-            return FULL, start
+            return ARRAY_FULL, start
         at = skip_blanks(data, at, end)
         if at >= end:
             break
@@ -205,12 +205,12 @@ def scan(data, at, vertices, texcoords, normals, corners, faces, events, counts,
             faces[counts[4], 2] = FACE if first == 102 else (LINE if first == 108 else POINT)
             filled, after, fault = _face(data, after, end, counts, corners, counts[3])
             if fault:
-                at = start if fault == FULL else after
+                at = start if fault == ARRAY_FULL else after
                 break
             faces[counts[4], 0] = filled - counts[3]
             counts[3] = filled
             counts[4] += 1
-        elif _one_of(data, at, after, _MATERIALS) >= 0:
+        elif _match_word(data, at, after, _MATERIAL_WORDS) >= 0:
             event = events[counts[5]]
             event[0] = 1 if first == 109 else 0
             event[1] = after
@@ -219,9 +219,9 @@ def scan(data, at, vertices, texcoords, normals, corners, faces, events, counts,
             event[2] = after
             event[3] = counts[4]
             counts[5] += 1
-        elif _one_of(data, at, after, _LEFT_OUT) >= 0:
+        elif _match_word(data, at, after, _OMITTED_WORDS) >= 0:
             counts[6] += 1
-        elif _one_of(data, at, after, _SILENT) < 0:
+        elif _match_word(data, at, after, _SILENT_WORDS) < 0:
             for k in range(at, after):
                 if data[k] < 32 or data[k] == 127:
                     fault = 6
@@ -271,29 +271,29 @@ def read(path: Path, lenient: bool = False, max_texture: int | None = None) -> S
     coordinates moves from lower to upper left. Vertex colours ('v x y z r g b') are sRGB and become linear. Smoothing
     groups are ignored: missing normals are computed by crease angle. Raises ViewerError with the line.
     """
-    data = _joined(_text(path))
+    data = _join_continued_lines(_text(path))
     if b"\0" in data:
         raise ViewerError(str(path), "holds bytes that are not text", "the file is damaged or not OBJ")
-    (vertices, texcoords, normals, corners, faces, events), counts, fault, at = _scan(data)
-    lengths, face_at, kinds = faces.T
-    left_out, unknown = int(counts[6]), int(counts[7])
+    (vertices, texcoords, normals, corners, faces, events), counts, fault, offset = _scan(data)
+    lengths, face_offsets, kinds = faces.T
+    omitted, unknown = int(counts[6]), int(counts[7])
     if fault:
-        raise ViewerError(f"{path}: {_line(path, at)}", _FAULTS[fault], "the file is damaged or not OBJ")
+        raise ViewerError(f"{path}: {_line_name(path, offset)}", _FAULTS[fault], "the file is damaged or not OBJ")
     if unknown and not len(vertices):
         raise ViewerError(str(path), "holds no vertices", "it is damaged or not OBJ")
     warnings: list[str] = []
-    if left_out:
-        warnings.append(f"{left_out:,} curves or surfaces were left out")
+    if omitted:
+        warnings.append(f"{omitted:,} curves or surfaces were left out")
     if unknown:
         warnings.append(f"{unknown:,} lines with unknown statements were left out")
-    _leave_out(corners, texcoords, normals, warnings)
-    _check_range(corners, lengths, face_at, (len(vertices), len(texcoords), len(normals)), path)
+    _drop_missing_attributes(corners, texcoords, normals, warnings)
+    _check_range(corners, lengths, face_offsets, (len(vertices), len(texcoords), len(normals)), path)
     materials, of_face = _materials(data, events, len(lengths), path, warnings)
     textures = read_textures(materials, path.parent, warnings, lenient, max_texture)
     positions, transform = centred(vertices[:, :3])
     vertices[:, :3] = positions
     scene = Scene([], [], materials, name=path.stem, warnings=warnings, textures=textures)
-    points_only = not len(kinds) and not left_out and len(vertices) > 0
+    points_only = not len(kinds) and not omitted and len(vertices) > 0
     for points in _points_and_lines(vertices, corners, lengths, kinds, of_face, points_only):
         scene.instances.append(Instance(len(scene.meshes), transform))
         scene.meshes.append(points)
@@ -302,9 +302,9 @@ def read(path: Path, lenient: bool = False, max_texture: int | None = None) -> S
         lengths, of_face = lengths[polygons], of_face[polygons]
         if not len(lengths):
             return scene
-    thin = int(np.count_nonzero(lengths < 3))
-    if thin:
-        warnings.append(f"{thin:,} faces with fewer than three corners were left out")
+    degenerate = int(np.count_nonzero(lengths < 3))
+    if degenerate:
+        warnings.append(f"{degenerate:,} faces with fewer than three corners were left out")
 
     triangles, polygon, tangled = triangulate(positions, corners[:, 0], lengths)
     if tangled:
@@ -324,11 +324,11 @@ def _scan(data: bytes) -> tuple[list[NDArray], NDArray[np.int64], int, int]:
     while True:
         fault, at = run(scan, text, at, *buffers, counts, values, small=len(data) < SMALL)
         rows = zip(buffers, counts.tolist(), strict=False)
-        if fault != FULL:
+        if fault != ARRAY_FULL:
             return [array[:count] for array, count in rows], counts, fault, at
         full = [count == len(array) for array, count in rows]
         full[CORNERS] |= not any(full)  # a face has more corners than there is room
-        buffers = [grown(array) if fills else array for array, fills in zip(buffers, full, strict=True)]
+        buffers = [doubled(array) if fills else array for array, fills in zip(buffers, full, strict=True)]
 
 
 def _text(path: Path) -> bytes:
@@ -336,7 +336,7 @@ def _text(path: Path) -> bytes:
     return with_newlines(without_mark(read_file(path)))
 
 
-def _joined(data: bytes) -> bytes:
+def _join_continued_lines(data: bytes) -> bytes:
     """The text with continued lines joined; byte offsets are unchanged.
 
     A comment does not continue, nor does a character of two bytes (Shift JIS), the second of which is a backslash.
@@ -356,7 +356,7 @@ def _joined(data: bytes) -> bytes:
 _CONTINUED, _COMMENT = re.compile(rb"\\[ \t]*\n"), re.compile(rb"(?:^|\s)#", re.MULTILINE)
 
 
-def _line(path: Path, at: int) -> str:
+def _line_name(path: Path, at: int) -> str:
     """The line number of a byte of the text."""
     return f"line {_text(path).count(10, 0, at) + 1}"
 
@@ -366,7 +366,7 @@ def _floats(values: NDArray[np.float64]) -> NDArray[np.float32]:
         return values.astype(np.float32)
 
 
-def _leave_out(corners: NDArray, texcoords: NDArray, normals: NDArray, warnings: list[str]) -> None:
+def _drop_missing_attributes(corners: NDArray, texcoords: NDArray, normals: NDArray, warnings: list[str]) -> None:
     """Take texture vertices and normals out of corners that name some where the file has none at all."""
     for column, rows, word in ((1, texcoords, "texture vertices"), (2, normals, "normals")):
         if not len(rows) and len(corners) and int(corners[:, column].max()) >= 0:
@@ -379,12 +379,12 @@ def _check_range(
 ) -> None:
     for column, (label, count) in enumerate(zip(("vertex", "texture vertex", "normal"), counts, strict=True)):
         if len(corners) and int(corners[:, column].max()) >= count:
-            bad = int(np.argmax(corners[:, column] >= count))
-            face = int(np.searchsorted(np.cumsum(lengths), bad, "right"))
-            what = f"names {label} {corners[bad, column] + 1} of {count:,}"
-            if corners[bad, column] + 1 == NOT_YET:
+            first_bad = int(np.argmax(corners[:, column] >= count))
+            face = int(np.searchsorted(np.cumsum(lengths), first_bad, "right"))
+            what = f"names {label} {corners[first_bad, column] + 1} of {count:,}"
+            if corners[first_bad, column] + 1 == MISSING_INDEX:
                 what = f"{_FAULTS[5]} {label}"
-            raise ViewerError(f"{path}: {_line(path, int(face_at[face]))}", what, "the file is damaged")
+            raise ViewerError(f"{path}: {_line_name(path, int(face_at[face]))}", what, "the file is damaged")
 
 
 def _mesh(
@@ -398,19 +398,19 @@ def _mesh(
         with_normal = False
         warnings.append("only some faces have normals; all are recomputed")
     if with_uv or with_normal:
-        used = corners[triangles.ravel()].astype(np.int32)
+        corner_rows = corners[triangles.ravel()].astype(np.int32)
         if not with_normal:
-            used[:, 2] = -1
-        indices, first = weld(used.view(np.uint32), small=len(used) < SMALL)
-        faces, source = indices.reshape(-1, 3), used[first]
+            corner_rows[:, 2] = -1
+        indices, first = weld(corner_rows.view(np.uint32), small=len(corner_rows) < SMALL)
+        faces, source = indices.reshape(-1, 3), corner_rows[first]
         vertices = vertices[source[:, 0]]
     else:
         faces = corners[:, 0].astype(np.int32)[triangles]
     mesh = Mesh(_floats(vertices[:, :3]), faces)
     if with_uv:
         uvs = np.zeros((len(source), 2))
-        has = source[:, 1] >= 0
-        uvs[has] = texcoords[source[has, 1]]
+        has_uv = source[:, 1] >= 0
+        uvs[has_uv] = texcoords[source[has_uv, 1]]
         uvs = finite_uvs(uvs, warnings)
         uvs[:, 1] = 1.0 - uvs[:, 1]
         mesh.uvs = _floats(uvs)
@@ -505,7 +505,7 @@ def _read_library(text: str, path: Path, library: dict[str, Material], warnings:
         for name in names:
             try:
                 file = referenced_file(path.parent, name, str(path))
-                content = read_file(file, most=LARGEST + 1)
+                content = read_file(file, most=MAX_BYTES + 1)
             except ViewerError as error:
                 faults.append(f"mtllib not read: {error.what}")
                 continue

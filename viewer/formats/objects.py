@@ -56,7 +56,7 @@ Z_UP = np.eye(4)[[1, 2, 0, 3]]
 
 
 @dataclass
-class Gathered:
+class SceneBuilder:
     """A scene in the making. z_up : its instances and cameras are z up."""
 
     name: str = "object"
@@ -118,19 +118,19 @@ class Gathered:
         if vertices.dtype == np.float64:
             vertices, self.centres[-1] = centred(vertices)
         faces = _triangles(surface)
-        used = vertices[faces] if vertices.dtype.kind == "f" and faces.size else np.zeros((0, 3, 3))
-        if not np.isfinite(used).all():
-            face, corner = np.argwhere(~np.isfinite(used).all(axis=2))[0].tolist()
-            what = f"vertex {faces[face, corner]} is at {used[face, corner].tolist()}, a corner of face {face}"
+        used_corners = vertices[faces] if vertices.dtype.kind == "f" and faces.size else np.zeros((0, 3, 3))
+        if not np.isfinite(used_corners).all():
+            face, corner = np.argwhere(~np.isfinite(used_corners).all(axis=2))[0].tolist()
+            what = f"vertex {faces[face, corner]} is at {used_corners[face, corner].tolist()}, a corner of face {face}"
             raise ViewerError(surface.name, what, "give finite numbers")
         normals, uvs, colors = surface.normals, surface.uvs, surface.colors
-        corners = uvs is not None and np.ndim(uvs) == 3
-        if surface.face_colors is not None or corners:  # every corner a vertex of its own
+        per_corner_uvs = uvs is not None and np.ndim(uvs) == 3
+        if surface.face_colors is not None or per_corner_uvs:  # every corner a vertex of its own
             order = faces.ravel()
             vertices, faces = vertices[order], np.arange(len(order), dtype=np.int32).reshape(-1, 3)
             normals = None if normals is None else np.asarray(normals)[order]
-            uvs = uvs if uvs is None or not corners else np.asarray(uvs).reshape(-1, 2)
-            uvs = np.asarray(surface.uvs)[order] if uvs is not None and not corners else uvs
+            uvs = uvs if uvs is None or not per_corner_uvs else np.asarray(uvs).reshape(-1, 2)
+            uvs = np.asarray(surface.uvs)[order] if uvs is not None and not per_corner_uvs else uvs
             colors = None if colors is None else colors[order]
             if surface.face_colors is not None:
                 colors = np.repeat(surface.face_colors, 3, axis=0)
@@ -203,7 +203,7 @@ def _triangles(surface: ForeignSurface) -> NDArray:
     return np.ascontiguousarray(faces, np.int32)
 
 
-def linear(colors: NDArray, encoded: bool = True) -> NDArray[np.float32]:
+def to_linear(colors: NDArray, encoded: bool = True) -> NDArray[np.float32]:
     """(N, 4) linear from colours (N, 3 or 4): integers are sRGB of 0 to 255; floats are 0 to 1, sRGB if ``encoded``."""
     are_integers = colors.dtype.kind in "iu"
     values = colors.astype(np.float64) / (255 if are_integers else 1)
@@ -214,7 +214,7 @@ def linear(colors: NDArray, encoded: bool = True) -> NDArray[np.float32]:
     return rgba
 
 
-def colors_of(surface: ForeignSurface, colors: NDArray, notes: list[str]) -> None:
+def set_colors(surface: ForeignSurface, colors: NDArray, notes: list[str]) -> None:
     """Set the surface's colours: per vertex, or per face if their number matches. Floats are linear; where they are
     bytes in all but their type, they are taken so, with a note."""
     values = rows(surface.name, "colors", colors, (3, 4))
@@ -225,7 +225,7 @@ def colors_of(surface: ForeignSurface, colors: NDArray, notes: list[str]) -> Non
             raise ViewerError(surface.name, f"colors reach {values.max():g}", COLORS)
         notes.append(f"{surface.name}: colors reach {values.max():g}: taken as sRGB of 0 to 255 ({COLORS})")
         values = values.astype(np.uint8)
-    rgba = linear(values, encoded=False)
+    rgba = to_linear(values, encoded=False)
     if len(rgba) == len(surface.vertices):
         surface.colors = rgba
     elif len(rgba) == len(surface.faces):
@@ -273,10 +273,10 @@ def scene_of(
         if isinstance(source, Scene):
             return source if variant is None else source.with_variant(variant)
         return named.load(source, variant, lenient, max_texture)
-    gathered = Gathered(z_up=(up or ("z" if is_z_up(source) else "y")) == "z")
+    gathered = SceneBuilder(z_up=(up or ("z" if is_z_up(source) else "y")) == "z")
     if isinstance(source, (tuple, list)):
         gathered.name = "arrays"
-        gathered.add(_of_arrays(source, gathered.warnings))
+        gathered.add(_arrays_surface(source, gathered.warnings))
     elif _is_trimesh_scene(source):
         _add_trimesh_scene(gathered, source)
     elif _is_plotter(source):
@@ -317,18 +317,18 @@ def is_z_up(source: Any) -> bool:
     return any(is_one(source) for is_one in (_is_plotter, _is_blocks, _is_dataset))
 
 
-def taken(source: Any, options: dict[str, Any], max_texture: int | None = None) -> Scene:
+def scene_from(source: Any, options: dict[str, Any], max_texture: int | None = None) -> Scene:
     """`scene_of` with its keywords taken out of ``options``; a camera there is converted with it. max_texture : where
     they have none."""
     up = options.pop("up", None)
     variant, lenient = options.pop("variant", None), bool(options.pop("lenient", False))
     scene = scene_of(source, variant, lenient, up, check("max_texture", options.get("max_texture", max_texture)))
     if up == "z" or (up is None and not isinstance(source, (str, os.PathLike, Scene)) and is_z_up(source)):
-        options.update({"camera": _turned(check("camera", options["camera"]))} if "camera" in options else {})
+        options.update({"camera": _z_up_to_y_up(check("camera", options["camera"]))} if "camera" in options else {})
     return scene
 
 
-def _turned(camera: Any) -> Any:
+def _z_up_to_y_up(camera: Any) -> Any:
     """A z-up camera converted; a name stays."""
     if isinstance(camera, str) and "," in camera:
         turned = z_up_camera(Camera.parse(camera))
@@ -336,13 +336,13 @@ def _turned(camera: Any) -> Any:
     return z_up_camera(camera) if isinstance(camera, Camera) else camera
 
 
-def _of_arrays(arrays: tuple | list, notes: list[str]) -> ForeignSurface:
+def _arrays_surface(arrays: tuple | list, notes: list[str]) -> ForeignSurface:
     if len(arrays) not in (2, 3):
         raise ViewerError("scene", f"{len(arrays)} arrays", "give (vertices, faces) or (vertices, faces, colors)")
     vertices, faces = rows("arrays", "vertices", arrays[0], (3,)), array_of("arrays", "faces", arrays[1])
     surface = ForeignSurface("arrays", vertices, faces)
     if len(arrays) == 3 and arrays[2] is not None:
-        colors_of(surface, array_of("arrays", "colors", arrays[2]), notes)
+        set_colors(surface, array_of("arrays", "colors", arrays[2]), notes)
     return surface
 
 
@@ -353,7 +353,7 @@ def _is_open3d(source: Any) -> bool:
     )
 
 
-def _add_open3d(gathered: Gathered, source: Any) -> None:
+def _add_open3d(gathered: SceneBuilder, source: Any) -> None:
     """Open3D's mesh with its normals, colours, and textures by triangle; its colours are sRGB of 0 to 1."""
     mesh = source if hasattr(source, "triangles") else source.to_legacy()
     gathered.name = "mesh"
@@ -364,7 +364,7 @@ def _add_open3d(gathered: Gathered, source: Any) -> None:
         surface.normals = normals
     colors = np.asarray(getattr(mesh, "vertex_colors", ()))
     if colors.shape == (count, 3) and count:
-        surface.colors = linear(colors)
+        surface.colors = to_linear(colors)
     uvs = np.asarray(getattr(mesh, "triangle_uvs", ()))
     images = [np.asarray(texture) for texture in getattr(mesh, "textures", ())]
     if uvs.shape == (3 * triangles, 2) and images:
@@ -390,7 +390,7 @@ def _is_trimesh_scene(source: Any) -> bool:
     )
 
 
-def _add_trimesh_scene(gathered: Gathered, source: Any) -> None:
+def _add_trimesh_scene(gathered: SceneBuilder, source: Any) -> None:
     """A ``trimesh.Scene``: every mesh once, an instance per node, and its camera if any."""
     gathered.name = _trimesh_name(source, "scene")
     indices: dict[str, int] = {}
@@ -407,7 +407,7 @@ def _add_trimesh_scene(gathered: Gathered, source: Any) -> None:
         gathered.cameras.append(_trimesh_camera(source))
 
 
-def _add_trimesh(gathered: Gathered, source: Any) -> None:
+def _add_trimesh(gathered: SceneBuilder, source: Any) -> None:
     """A ``Trimesh``, or another object with vertices and faces."""
     gathered.name = _trimesh_name(source, kind_of(source))
     gathered.add(_trimesh_surface(gathered, source, gathered.name))
@@ -431,20 +431,20 @@ def _trimesh_camera(scene: Any) -> Camera:
     return Camera(tuple(origin), tuple(target), tuple(up), fov=float(scene.camera.fov[1]), name=str(scene.camera.name))
 
 
-def _trimesh_surface(gathered: Gathered, mesh: Any, name: str) -> ForeignSurface:
+def _trimesh_surface(gathered: SceneBuilder, mesh: Any, name: str) -> ForeignSurface:
     surface = ForeignSurface(name, np.asarray(mesh.vertices), np.asarray(mesh.faces))
     visual: Any = getattr(mesh, "visual", None)
     kind = getattr(visual, "kind", None)
     if kind == "texture":
         _trimesh_textured(gathered, surface, visual)
     elif kind == "face":
-        surface.face_colors = linear(np.asarray(visual.face_colors))
+        surface.face_colors = to_linear(np.asarray(visual.face_colors))
     elif kind == "vertex":
-        surface.colors = linear(np.asarray(visual.vertex_colors))
+        surface.colors = to_linear(np.asarray(visual.vertex_colors))
     return surface
 
 
-def _trimesh_textured(gathered: Gathered, surface: ForeignSurface, visual: Any) -> None:
+def _trimesh_textured(gathered: SceneBuilder, surface: ForeignSurface, visual: Any) -> None:
     uv = getattr(visual, "uv", None)
     if uv is not None and len(uv) == len(surface.vertices):
         surface.uvs = np.column_stack([np.asarray(uv)[:, 0], 1 - np.asarray(uv)[:, 1]]).astype(np.float32)
@@ -460,7 +460,7 @@ def _trimesh_textured(gathered: Gathered, surface: ForeignSurface, visual: Any) 
     surface.materials = indices[chosen]
 
 
-def _trimesh_material(gathered: Gathered, source: Any, surface: ForeignSurface) -> Material:
+def _trimesh_material(gathered: SceneBuilder, source: Any, surface: ForeignSurface) -> Material:
     """glTF's material for a ``PBRMaterial``; the diffuse part of a ``SimpleMaterial``."""
     name = str(getattr(source, "name", None) or surface.name)
     lookup = {"wrap": ("repeat", "repeat")}
@@ -479,14 +479,14 @@ def _trimesh_material(gathered: Gathered, source: Any, surface: ForeignSurface) 
         diffuse = getattr(source, "diffuse", None)
         white = (1.0, 1.0, 1.0, 1.0)
         # With an image, trimesh ignores the diffuse colour.
-        color = white if image is not None else GREY if diffuse is None else _rgba(linear(np.asarray(diffuse)[None]))
+        color = white if image is not None else GREY if diffuse is None else _rgba(to_linear(np.asarray(diffuse)[None]))
         return Material(name, color, texture=image, alpha_mode="blend" if color[3] < 1 else "opaque")
     factor = getattr(source, "baseColorFactor", None)
     color = (1.0, 1.0, 1.0, 1.0)
     if factor is not None:  # glTF's factor is linear; trimesh keeps it as bytes
         values = np.asarray(factor)
         values = values / 255 if values.dtype.kind in "iu" else values
-        color = _rgba(linear(values[None].astype(np.float64), encoded=False))
+        color = _rgba(to_linear(values[None].astype(np.float64), encoded=False))
     emission = getattr(source, "emissiveFactor", None)
     emissive = texture("emissiveTexture")
     glow = (0.0, 0.0, 0.0) if emission is None else tuple(float(component) for component in emission)
@@ -542,18 +542,18 @@ def _has_faces(source: Any) -> bool:
     return getattr_static(source, "regular_faces", None) is not None
 
 
-def _add_datasets(gathered: Gathered, source: Any) -> None:
+def _add_datasets(gathered: SceneBuilder, source: Any) -> None:
     """A dataset or blocks of datasets, z up as in PyVista."""
     gathered.name = kind_of(source)
     for name, dataset in _datasets(source, gathered.name):
         surface = _dataset_surface(gathered, dataset, name)
         if surface is not None:
             gathered.add(surface)
-    camera = _upright(gathered)
+    camera = _isometric_camera(gathered)
     gathered.cameras += [camera] if camera is not None else []
 
 
-def _add_plotter(gathered: Gathered, plotter: Any) -> None:
+def _add_plotter(gathered: SceneBuilder, plotter: Any) -> None:
     """Every visible surface of a plotter with its colour and transform, and the plotter's camera."""
     gathered.name = "plotter"
     for name, actor in plotter.actors.items():
@@ -596,7 +596,7 @@ def _actor_matrix(actor: Any) -> NDArray[np.float64]:
 
 
 def _dataset_surface(
-    gathered: Gathered, dataset: Any, name: str, scalars: bool = True, actor: Any = None
+    gathered: SceneBuilder, dataset: Any, name: str, scalars: bool = True, actor: Any = None
 ) -> ForeignSurface | None:
     """The surface of a dataset; None, with a note, if it has none."""
     if not _has_faces(dataset):
@@ -628,10 +628,10 @@ def _dataset_color(surface: ForeignSurface, dataset: Any, limits: Any) -> None:
     name = dataset.active_scalars_name
     if name is None:
         return
-    of_points = name in dataset.point_data
-    values = np.asarray((dataset.point_data if of_points else dataset.cell_data)[name])
+    on_points = name in dataset.point_data
+    values = np.asarray((dataset.point_data if on_points else dataset.cell_data)[name])
     if values.ndim == 2 and values.shape[1] in (3, 4) and (values.dtype == np.uint8 or name.upper() in ("RGB", "RGBA")):
-        colors = linear(values)
+        colors = to_linear(values)
     elif values.ndim == 1 and values.dtype.kind in "fiub":
         numbers = values.astype(np.float64)
         finite = numbers[np.isfinite(numbers)]
@@ -640,37 +640,41 @@ def _dataset_color(surface: ForeignSurface, dataset: Any, limits: Any) -> None:
             low, high = float(limits[0]), float(limits[1])
         fraction = np.nan_to_num(np.clip((numbers - low) / ((high - low) or 1.0), 0, 1))
         samples = np.linspace(0, 1, len(VIRIDIS))
-        colors = linear(np.stack([np.interp(fraction, samples, VIRIDIS[:, k]) for k in range(3)], axis=1) / 255)
+        colors = to_linear(np.stack([np.interp(fraction, samples, VIRIDIS[:, k]) for k in range(3)], axis=1) / 255)
     else:
         return
-    if of_points:
+    if on_points:
         surface.colors = colors
     else:
         surface.face_colors = colors
 
 
-def _actor_material(gathered: Gathered, actor: Any, surface: ForeignSurface) -> Material:
+def _actor_material(gathered: SceneBuilder, actor: Any, surface: ForeignSurface) -> Material:
     prop = actor.prop
-    shown = surface.colors is not None or surface.face_colors is not None
+    has_colors = surface.colors is not None or surface.face_colors is not None
     image = getattr(actor, "texture", None)
     texture = None
     if image is not None and surface.uvs is not None and hasattr(image, "to_array"):
         texture = gathered.texture(np.ascontiguousarray(np.asarray(image.to_array())))
-    white = shown or texture is not None
-    red, green, blue = (1.0, 1.0, 1.0) if white else linear(np.array([prop.color.float_rgb]))[0, :3].tolist()
+    white = has_colors or texture is not None
+    red, green, blue = (1.0, 1.0, 1.0) if white else to_linear(np.array([prop.color.float_rgb]))[0, :3].tolist()
     opacity = float(prop.opacity)
     pbr = "PBR" in str(getattr(prop, "interpolation", "")).upper()
-    more: dict[str, Any] = {"kind": "principled", "metallic": float(prop.metallic), "roughness": float(prop.roughness)}
+    fields: dict[str, Any] = {
+        "kind": "principled",
+        "metallic": float(prop.metallic),
+        "roughness": float(prop.roughness),
+    }
     return Material(
         surface.name,
         (red, green, blue, opacity),
         texture=texture,
         alpha_mode="blend" if opacity < 1 else "opaque",
-        **(more if pbr else {}),
+        **(fields if pbr else {}),
     )
 
 
-def _upright(gathered: Gathered) -> Camera | None:
+def _isometric_camera(gathered: SceneBuilder) -> Camera | None:
     """A camera that frames everything from the direction +X, +Y and +Z, z up."""
     points = [mesh.positions.astype(np.float64) for mesh in gathered.meshes]
     indices = np.array([instance.mesh for instance in gathered.instances], np.intp)
@@ -683,8 +687,8 @@ def _upright(gathered: Gathered) -> Camera | None:
     except ViewerError:
         return None
 
-    def back(vector: tuple[float, float, float]) -> tuple[float, float, float]:
+    def to_z_up(vector: tuple[float, float, float]) -> tuple[float, float, float]:
         y, z, x = vector
         return x, y, z
 
-    return Camera(back(view.origin), back(view.target), back(view.up), fov=view.fov, name="isometric")
+    return Camera(to_z_up(view.origin), to_z_up(view.target), to_z_up(view.up), fov=view.fov, name="isometric")

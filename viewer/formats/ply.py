@@ -15,7 +15,17 @@ from raystream.base.jit import run
 from raystream.formats.files import read_file, referenced_file, short
 from raystream.formats.image.images import MODELLERS, ImageMemory, read_image
 from raystream.formats.polygons import triangulate
-from raystream.formats.text import BAD, FULL, SMALL, decoded, grown, lists, table, with_newlines, without_mark
+from raystream.formats.text import (
+    ARRAY_FULL,
+    BAD_ROW,
+    SMALL,
+    decoded,
+    doubled,
+    lists,
+    table,
+    with_newlines,
+    without_mark,
+)
 from raystream.scene.geometry.normals import unit_normals
 from raystream.scene.geometry.quadrics import Quadrics, line_radius, point_radius
 from raystream.scene.geometry.vertices import centred, finite_uvs, weld
@@ -27,7 +37,7 @@ from raystream.scene.texture import Image, Texture, linear_from_srgb
 # -- the header of PLY files: encoding, elements and their properties --------------------------------------------------
 
 # Longer than any real header; the search for end_header stops here.
-_LONGEST = 1 << 20
+_MAX_HEADER_BYTES = 1 << 20
 
 _TYPES = {
     "char": "i1",
@@ -95,9 +105,9 @@ def read_header(data: bytes, path: Path) -> Header:
     elements: list[Element] = []
     textures: list[bytes] = []
     unknown: list[str] = []
-    at, line_number = 0, 0
+    offset, line_number = 0, 0
     while True:
-        line, at = _line(data, at)
+        line, offset = _line(data, offset)
         line_number += 1
         if line is None:
             raise ViewerError(str(path), "the PLY header does not end", "the file is damaged or truncated")
@@ -131,7 +141,7 @@ def read_header(data: bytes, path: Path) -> Header:
     if not encoding:
         raise ViewerError(str(path), "the PLY header has no line 'format'", "the file is damaged")
     # Entries without properties take no space, whatever their count.
-    return Header(encoding, [element for element in elements if element.properties], at, textures, unknown)
+    return Header(encoding, [element for element in elements if element.properties], offset, textures, unknown)
 
 
 def _add_property(element: Element, words: list[str], where: str) -> None:
@@ -149,16 +159,16 @@ def _add_property(element: Element, words: list[str], where: str) -> None:
     element.properties.append(Property(name, codes[-1], codes[0] if len(codes) == 2 else ""))
 
 
-def _line(data: bytes, at: int) -> tuple[bytes | None, int]:
+def _line(data: bytes, start: int) -> tuple[bytes | None, int]:
     """The line at ``at`` without its end (newline, carriage return or both), and the start of the next."""
-    newline = data.find(b"\n", at, _LONGEST)
-    ret = data.find(b"\r", at, newline if newline >= 0 else _LONGEST)
-    if newline < 0 and ret < 0:
-        tail = data[at:_LONGEST]
-        return (tail, len(data)) if tail.strip() == b"end_header" else (None, at)
-    if ret >= 0 and ret + 1 != newline:  # old Macintosh files
-        return data[at:ret], ret + 1
-    return data[at:newline].rstrip(b"\r"), newline + 1
+    newline = data.find(b"\n", start, _MAX_HEADER_BYTES)
+    carriage_return = data.find(b"\r", start, newline if newline >= 0 else _MAX_HEADER_BYTES)
+    if newline < 0 and carriage_return < 0:
+        tail = data[start:_MAX_HEADER_BYTES]
+        return (tail, len(data)) if tail.strip() == b"end_header" else (None, start)
+    if carriage_return >= 0 and carriage_return + 1 != newline:  # old Macintosh files
+        return data[start:carriage_return], carriage_return + 1
+    return data[start:newline].rstrip(b"\r"), newline + 1
 
 
 # -- the body: elements read as columns and lists, from binary of either endian and from text --------------------------
@@ -179,22 +189,24 @@ class _Reader:
 
     def __init__(self, data: bytes, header: Header, path: Path) -> None:
         self.data = data
-        self.at = header.size
+        self.position = header.size
         self.path = path
-        self.longer: dict[str, int] = {}  # lines with more values than declared, of each element
+        self.overlong: dict[str, int] = {}  # lines with more values than declared, of each element
 
-    def _go(self, at: int) -> None:
+    def _seek(self, at: int) -> None:
         """Go on from a byte of the file."""
-        self.at = at
+        self.position = at
 
-    def several(self, element: Element, names: Sequence[str], scalars: bool) -> tuple[dict[str, NDArray], list[Lists]]:
+    def read_both(
+        self, element: Element, names: Sequence[str], scalars: bool
+    ) -> tuple[dict[str, NDArray], list[Lists]]:
         """The scalar properties by name, if asked for, and these list properties: the first as integers."""
-        start, columns, list_properties = self.at, dict[str, NDArray](), list[Lists]()
+        start, columns, list_properties = self.position, dict[str, NDArray](), list[Lists]()
         for index, name in enumerate(names):
-            self._go(start)
+            self._seek(start)
             list_properties.append(self.lists(element, name, integers=not index))
         if scalars:
-            self._go(start)
+            self._seek(start)
             columns = self.columns(element)
         return columns, list_properties
 
@@ -209,8 +221,8 @@ class _Reader:
     def _fail(self, element: Element, what: str) -> ViewerError:
         return ViewerError(f"{self.path}: element {element.name}", what, DAMAGED)
 
-    def _short(self, element: Element) -> ViewerError:
-        remaining = len(self.data) - self.at
+    def _too_short(self, element: Element) -> ViewerError:
+        remaining = len(self.data) - self.position
         return self._fail(element, f"says {element.count:,} entries, but only {remaining:,} bytes are left")
 
     def _as_integers(self, element: Element, lists: Lists) -> Lists:
@@ -258,7 +270,7 @@ class BinaryReader(_Reader):
         kind = np.dtype(self.order + element.properties[index].type)
         bytes_ = np.frombuffer(self.data, np.uint8)
         raw = np.empty(int(lengths[0].sum()) * kind.itemsize, np.uint8)
-        run(gather, bytes_, starts[0], lengths[0], kind.itemsize, raw, small=len(self.data) < SMALL)
+        run(concatenate_bytes, bytes_, starts[0], lengths[0], kind.itemsize, raw, small=len(self.data) < SMALL)
         lists = Lists(lengths[0], raw.view(kind))
         return self._as_integers(element, lists) if integers else lists
 
@@ -271,18 +283,18 @@ class BinaryReader(_Reader):
 
     def _rows(self, element: Element, fields: Sequence[tuple]) -> NDArray:
         kind = np.dtype(list(fields))
-        if element.count * kind.itemsize > len(self.data) - self.at:
-            raise self._short(element)
+        if element.count * kind.itemsize > len(self.data) - self.position:
+            raise self._too_short(element)
         if not kind.itemsize:
             return np.zeros(0, kind)
-        rows = np.frombuffer(self.data, kind, element.count, self.at)
-        self._go(self.at + rows.nbytes)
+        rows = np.frombuffer(self.data, kind, element.count, self.position)
+        self._seek(self.position + rows.nbytes)
         return rows
 
     def _uniform(self, element: Element, name: str) -> Lists | None:
         """The list if every row has lists of the first row's lengths; None otherwise."""
         fields: list[tuple] = []
-        at = self.at
+        at = self.position
         lengths = {}
         if not element.count:
             return Lists(np.zeros(0, np.int64), np.zeros(0, np.int64))
@@ -301,30 +313,30 @@ class BinaryReader(_Reader):
             fields += [(f"{p.name} length", size), (p.name, kind, (length,))]
             lengths[p.name] = length
             at += size.itemsize + length * kind.itemsize
-        if at - self.at >= 1 << 31:  # beyond NumPy's records
+        if at - self.position >= 1 << 31:  # beyond NumPy's records
             return None
         record = np.dtype(fields)
-        if element.count * record.itemsize > len(self.data) - self.at:
+        if element.count * record.itemsize > len(self.data) - self.position:
             return None
-        rows = np.frombuffer(self.data, record, element.count, self.at)
+        rows = np.frombuffer(self.data, record, element.count, self.position)
         if any((rows[f"{other} length"] != length).any() for other, length in lengths.items()):
             return None
-        self._go(self.at + rows.nbytes)
+        self._seek(self.position + rows.nbytes)
         return Lists(np.full(element.count, lengths[name], np.int64), rows[name].reshape(-1))
 
     def _scan(self, element: Element, chosen: list[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Offsets of the chosen properties in every row, and their lengths: (chosen, count) int64 each."""
         smallest = sum(np.dtype(p.length_type or p.type).itemsize for p in element.properties)
-        if element.count * smallest > len(self.data) - self.at:
-            raise self._short(element)
+        if element.count * smallest > len(self.data) - self.position:
+            raise self._too_short(element)
         lengths = [np.dtype(p.length_type) if p.length_type else None for p in element.properties]
         if any(kind is not None and kind.kind == "f" for kind in lengths):
             raise self._fail(element, "has a list whose length is a float")
         starts, counts = np.empty((2, len(chosen), element.count), np.int64)
         at, bad = run(
-            traversal,
+            find_offsets,
             np.frombuffer(self.data, np.uint8),
-            self.at,
+            self.position,
             element.count,
             np.array([0 if kind is None else kind.itemsize for kind in lengths], np.int64),
             np.array([kind is not None and kind.kind == "i" for kind in lengths], np.bool_),
@@ -337,7 +349,7 @@ class BinaryReader(_Reader):
         )
         if bad >= 0:
             raise self._fail(element, f"entry {bad:,} has a list that runs past the end of the file")
-        self._go(at)
+        self._seek(at)
         return starts, counts
 
 
@@ -350,24 +362,24 @@ class AsciiReader(_Reader):
     def __init__(self, data: bytes, header: Header, path: Path) -> None:
         super().__init__(with_newlines(data), header, path)
         self.bytes = np.frombuffer(self.data, np.uint8)
-        self.by_lines = self.data.count(b"\n", self.at) + 1 >= sum(element.count for element in header.elements)
+        self.by_lines = self.data.count(b"\n", self.position) + 1 >= sum(element.count for element in header.elements)
 
     def columns(self, element: Element) -> dict[str, NDArray]:
         """The scalar properties by name, float64."""
         scalars = [k for k, p in enumerate(element.properties) if not p.length_type]
         if len(scalars) < len(element.properties):
-            start, columns = self.at, {}
+            start, columns = self.position, {}
             for k in scalars:  # a rare layout: the element is read once for each
-                self._go(start)
+                self._seek(start)
                 columns[element.properties[k].name] = self._list(element, k).values
             if not scalars:
                 self.skip(element)
             return columns
         self._check_size(element)
         values = np.empty((element.count, len(scalars)))
-        at, bad, longer = run(table, self.bytes, self.at, values, self.by_lines, small=len(self.data) < SMALL)
-        self._go(at)
-        self.longer[element.name] = longer
+        at, bad, longer = run(table, self.bytes, self.position, values, self.by_lines, small=len(self.data) < SMALL)
+        self._seek(at)
+        self.overlong[element.name] = longer
         if bad >= 0:
             raise self._bad_row(element, bad)
         return {p.name: values[:, k] for k, p in enumerate(element.properties)}
@@ -391,7 +403,7 @@ class AsciiReader(_Reader):
             filled, at, row, state, longer = run(
                 lists,
                 self.bytes,
-                self.at,
+                self.position,
                 row,
                 kinds,
                 index,
@@ -402,29 +414,29 @@ class AsciiReader(_Reader):
                 longer,
                 small=len(self.data) < SMALL,
             )
-            self._go(at)
-            if state != FULL:
+            self._seek(at)
+            if state != ARRAY_FULL:
                 break
-            values = grown(values)
-        self.longer[element.name] = longer
-        bad = row if state == BAD else -1
+            values = doubled(values)
+        self.overlong[element.name] = longer
+        bad = row if state == BAD_ROW else -1
         if bad >= 0:
             raise self._bad_row(element, bad)
         return Lists(lengths, values[:filled])
 
     def _check_size(self, element: Element) -> None:
         # A number and its separator take two bytes; the last may lack the separator.
-        if 2 * element.count * len(element.properties) > len(self.data) - self.at + 1:
-            raise self._short(element)
+        if 2 * element.count * len(element.properties) > len(self.data) - self.position + 1:
+            raise self._too_short(element)
 
     def _bad_row(self, element: Element, row: int) -> ViewerError:
-        line = self.data.count(b"\n", 0, self.at) + 1
-        word = self.data[self.at : self.at + 40].split()
+        line = self.data.count(b"\n", 0, self.position) + 1
+        word = self.data[self.position : self.position + 40].split()
         actual = short(word[0].decode("utf-8", "replace"), 30) if word else "the end of the file"
         return self._fail(element, f"entry {row:,} (line {line}): expected a number, got {actual}")
 
 
-def traversal(data, at, count, length_sizes, length_signed, sizes, big, chosen, starts, lengths):
+def find_offsets(data, offset, count, length_sizes, length_signed, sizes, big, chosen, starts, lengths):
     """Find the offsets of the chosen properties in every entry.
 
     length_sizes (P,): bytes of a list's length, 0 for scalars; sizes (P,): bytes of a value; big: big-endian. starts,
@@ -432,38 +444,38 @@ def traversal(data, at, count, length_sizes, length_signed, sizes, big, chosen, 
     """
     end = len(data)
     for row in range(count):
-        for p in range(len(sizes)):
+        for prop in range(len(sizes)):
             length = 1
-            width = length_sizes[p]
+            width = length_sizes[prop]
             if width > 0:
-                if at + width > end:
-                    return at, row
+                if offset + width > end:
+                    return offset, row
                 length = 0
                 for k in range(width):
-                    byte = np.int64(data[at + k if big else at + width - 1 - k])
-                    if k == 0 and length_signed[p] and byte >= 128:
-                        return at, row
+                    byte = np.int64(data[offset + k if big else offset + width - 1 - k])
+                    if k == 0 and length_signed[prop] and byte >= 128:
+                        return offset, row
                     if length > (1 << 40):
-                        return at, row
+                        return offset, row
                     length = length * 256 + byte  # type: ignore[assignment]
-                at += width
-            if length < 0 or length > (end - at) // sizes[p]:
-                return at, row
-            for w in range(len(chosen)):
-                if chosen[w] == p:
-                    starts[w, row] = at
-                    lengths[w, row] = length
-            at += length * sizes[p]
-    return at, -1
+                offset += width
+            if length < 0 or length > (end - offset) // sizes[prop]:
+                return offset, row
+            for chosen_row in range(len(chosen)):
+                if chosen[chosen_row] == prop:
+                    starts[chosen_row, row] = offset
+                    lengths[chosen_row, row] = length
+            offset += length * sizes[prop]
+    return offset, -1
 
 
-def gather(data, starts, lengths, size, out):
+def concatenate_bytes(data, starts, lengths, size, out):
     """Concatenate the bytes of all lists: entry i has lengths[i] values of ``size`` bytes from starts[i]."""
-    to = 0
+    target = 0
     for row in range(len(starts)):
         for k in range(lengths[row] * size):
-            out[to] = data[starts[row] + k]
-            to += 1
+            out[target] = data[starts[row] + k]
+            target += 1
 
 
 # -- attributes of PLY files: colours and texture coordinates of vertices and of faces, and textures -------------------
@@ -477,7 +489,7 @@ _COLORS = (
 _CORNER_UVS = ("texcoord", "texcoords", "tex_coord", "uv")
 _TEXTURE_NUMBERS = ("texnumber", "texture_number")
 # Floats of colours beyond this are of 0 to 255, and whole ones beyond 1.
-_BRIGHTEST = 32.0
+_MAX_LINEAR = 32.0
 
 
 @dataclass
@@ -495,22 +507,22 @@ class Faces:
         return self.colors is not None or self.uvs is not None
 
 
-def faces_of(reader: AsciiReader | BinaryReader, element: Element, indices: str, warnings: list[str]) -> Faces:
+def read_faces(reader: AsciiReader | BinaryReader, element: Element, indices: str, warnings: list[str]) -> Faces:
     """The faces of an element, whose list of vertex numbers is named; other properties are told."""
     kinds = {p.name: p.type for p in element.properties if not p.length_type}
     uvs = next((p.name for p in element.properties if p.name in _CORNER_UVS and p.length_type), None)
     textures = next((name for name in _TEXTURE_NUMBERS if name in kinds), None)
     colors = next((names for names in _COLORS if all(name in kinds for name in names[:3])), ())
-    columns, lists = reader.several(
+    columns, lists = reader.read_both(
         element, (indices,) if uvs is None else (indices, uvs), bool(colors) or textures is not None
     )
-    faces = Faces(lists[0], colors_of(columns, kinds, warnings))
+    faces = Faces(lists[0], read_colors(columns, kinds, warnings))
     if uvs is not None and (lists[1].lengths == 2 * lists[0].lengths).all():
         faces.uvs = np.asarray(lists[1].values, np.float64).reshape(-1, 2)
     elif uvs is not None:
-        other = lists[1].lengths != 2 * lists[0].lengths
+        wrong = lists[1].lengths != 2 * lists[0].lengths
         if lists[1].lengths.any():
-            warnings.append(f"{int(other.sum()):,} faces lack texture coordinates for their corners; none are used")
+            warnings.append(f"{int(wrong.sum()):,} faces lack texture coordinates for their corners; none are used")
     faces.textures = columns[textures] if textures is not None else None
     used = {indices, uvs, textures, *colors}
     unused = [p.name for p in element.properties if p.name not in used]
@@ -519,7 +531,7 @@ def faces_of(reader: AsciiReader | BinaryReader, element: Element, indices: str,
     return faces
 
 
-def columns_of(columns: dict[str, NDArray], names: Sequence[str]) -> Float | None:
+def stack_columns(columns: dict[str, NDArray], names: Sequence[str]) -> Float | None:
     """(N, len(names)) float32, or None if one is missing."""
     if not all(name in columns for name in names):
         return None
@@ -533,7 +545,7 @@ def columns_of(columns: dict[str, NDArray], names: Sequence[str]) -> Float | Non
 def vertex_uvs(vertex: dict[str, NDArray], warnings: list[str]) -> Float | None:
     """(V, 2), their origin at the upper left instead of the lower one."""
     for names in _UVS:
-        uvs = columns_of(vertex, names)
+        uvs = stack_columns(vertex, names)
         if uvs is not None:
             uvs = finite_uvs(uvs, warnings)
             uvs[:, 1] = np.float32(1) - uvs[:, 1]
@@ -541,7 +553,7 @@ def vertex_uvs(vertex: dict[str, NDArray], warnings: list[str]) -> Float | None:
     return None
 
 
-def colors_of(columns: dict[str, NDArray], types: dict[str, str], warnings: list[str]) -> Float | None:
+def read_colors(columns: dict[str, NDArray], types: dict[str, str], warnings: list[str]) -> Float | None:
     """(N, 4) linear; None without.
 
     Integers are sRGB of 0 to their type's largest; those of more than 8 bits of 0 to 255 where none is larger. Floats
@@ -553,7 +565,7 @@ def colors_of(columns: dict[str, NDArray], types: dict[str, str], warnings: list
             continue
         present = [name for name in names if name in columns]
         if all(columns[name].dtype == np.uint8 for name in present):  # the usual case, by a table
-            return _of_bytes([columns[name] for name in present])
+            return _colors_of_bytes([columns[name] for name in present])
         values = np.ones((len(columns[names[0]]), 4))
         for k, name in enumerate(present):
             column = columns[name]
@@ -561,15 +573,15 @@ def colors_of(columns: dict[str, NDArray], types: dict[str, str], warnings: list
         values = np.where(np.isfinite(values), np.maximum(values, 0.0), 0.0)
         kind = np.dtype(types[names[0]])
         rgb = values[:, :3]
-        most = float(rgb.max(initial=0.0))
+        largest = float(rgb.max(initial=0.0))
         if kind.kind == "f":
             integral = bool((rgb == np.floor(rgb)).all())
-            scale = 255.0 if most <= 255.0 and (most > _BRIGHTEST or (integral and most > 1.0)) else None
+            scale = 255.0 if largest <= 255.0 and (largest > _MAX_LINEAR or (integral and largest > 1.0)) else None
             if scale is not None:
-                warnings.append(f"colours up to {most:g} are taken for sRGB of 0 to 255")
+                warnings.append(f"colours up to {largest:g} are taken for sRGB of 0 to 255")
         else:
             limits = [255.0, 65535.0, float(np.iinfo(kind).max)] if kind.itemsize > 1 else [float(np.iinfo(kind).max)]
-            scale = next((limit for limit in limits if most <= limit), limits[-1]) if most else limits[-1]
+            scale = next((limit for limit in limits if largest <= limit), limits[-1]) if largest else limits[-1]
             scale = min(scale, float(np.iinfo(kind).max))
         if scale is not None:
             rgb[:] = linear_from_srgb(np.minimum(rgb / scale, 1.0))
@@ -579,7 +591,7 @@ def colors_of(columns: dict[str, NDArray], types: dict[str, str], warnings: list
     return None
 
 
-def _of_bytes(columns: list[NDArray]) -> Float:
+def _colors_of_bytes(columns: list[NDArray]) -> Float:
     linear = np.arange(256) / 255.0
     tables = np.stack([linear_from_srgb(linear), linear]).astype(np.float32)
     colors = np.ones((len(columns[0]), 4), np.float32)
@@ -605,7 +617,7 @@ def with_attributes(
         uvs = np.zeros((len(order), 2), np.float32) if mesh.uvs is None else mesh.uvs[order]
         uvs[:count] = flipped[corners.ravel()]
         rows.append(uvs.view(np.uint32))
-    if faces.colors is not None and (mesh.colors is None or not _one(faces.colors) or _one(mesh.colors)):
+    if faces.colors is not None and (mesh.colors is None or not _all_equal(faces.colors) or _all_equal(mesh.colors)):
         colors = np.ones((len(order), 4), np.float32) if mesh.colors is None else mesh.colors[order]
         colors[:count] = np.repeat(faces.colors[polygon], 3, axis=0)
         rows.append(colors.view(np.uint32))
@@ -626,12 +638,12 @@ def with_attributes(
     return mesh, None if normals is None else normals[source]
 
 
-def _one(rows: NDArray) -> bool:
+def _all_equal(rows: NDArray) -> bool:
     """Whether all rows are alike."""
     return bool((rows == rows[:1]).all())
 
 
-def textured(
+def read_textures(
     mesh: Mesh, names: list[str], folder: Path, warnings: list[str], lenient: bool, max_texture: int | None
 ) -> tuple[list[Material], list[Texture]]:
     """The materials of a mesh and their textures, one for each file named; the mesh's numbers of materials are numbers
@@ -711,21 +723,21 @@ def read(path: Path, lenient: bool = False, max_texture: int | None = None) -> S
     kind = np.float32 if single else np.float64
     positions, transform = centred(np.stack([quiet_nans(vertex[name]).astype(kind) for name in "xyz"], axis=1))
     mesh = Mesh(positions, np.zeros((0, 3), np.int32), name=path.stem)
-    mesh.colors, mesh.uvs = colors_of(vertex, header.types("vertex"), warnings), vertex_uvs(vertex, warnings)
-    normals = columns_of(vertex, ("nx", "ny", "nz"))
+    mesh.colors, mesh.uvs = read_colors(vertex, header.types("vertex"), warnings), vertex_uvs(vertex, warnings)
+    normals = stack_columns(vertex, ("nx", "ny", "nz"))
     triangles = []
     cut = None
     if face is not None:
-        cut = _cut_faces(face.corners, positions, path, warnings)
+        cut = _triangulate_faces(face.corners, positions, path, warnings)
         # Where all are triangles their corners are the file's own.
         vertex_numbers = face.corners.values
         triangles.append((vertex_numbers.reshape(-1, 3) if cut is None else vertex_numbers[cut[0]]).astype(np.int32))
     if strips is not None:
-        triangles.append(_cut_strips(strips, len(positions), path).astype(np.int32))
+        triangles.append(_strip_triangles(strips, len(positions), path).astype(np.int32))
     faces = np.concatenate(triangles) if len(triangles) > 1 else triangles[0] if triangles else NO_TRIANGLES
     if not (face and len(face.corners.lengths)) and not (strips and len(strips.lengths)) and len(positions):
         mesh = points_or_lines(positions, edges, mesh.colors, path.stem)
-        materials, _ = textured(mesh, [], path.parent, warnings, lenient, max_texture)
+        materials, _ = read_textures(mesh, [], path.parent, warnings, lenient, max_texture)
         return Scene([mesh], [Instance(0, transform)], materials, name=path.stem, warnings=warnings)
     mesh.triangles, mesh.materials = faces, np.zeros(len(faces), np.int32)
     if face is not None and face.attributes:
@@ -736,7 +748,7 @@ def read(path: Path, lenient: bool = False, max_texture: int | None = None) -> S
         if mended:
             warnings.append(f"{mended:,} vertices have a normal without direction; recomputed from their faces")
     names = [decoded(name) for name in header.textures]
-    materials, textures = textured(mesh, names, path.parent, warnings, lenient, max_texture)
+    materials, textures = read_textures(mesh, names, path.parent, warnings, lenient, max_texture)
     return Scene([mesh], [Instance(0, transform)], materials, name=path.stem, warnings=warnings, textures=textures)
 
 
@@ -773,17 +785,17 @@ def _read_elements(
         elif element.name == "tristrips":
             strips = reader.lists(element, name)
         else:
-            face = faces_of(reader, element, name, warnings)
-    for name, lines in reader.longer.items():
+            face = read_faces(reader, element, name, warnings)
+    for name, lines in reader.overlong.items():
         if lines:
             warnings.append(f"{lines:,} lines of element {name} have more values than it declares, which are left out")
     return vertex, face, strips, edges
 
 
-_Cut = tuple[NDArray[np.int64], NDArray[np.int64]]
+_CornerTriangles = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
-def _cut_faces(face: Lists, positions: NDArray, path: Path, warnings: list[str]) -> _Cut | None:
+def _triangulate_faces(face: Lists, positions: NDArray, path: Path, warnings: list[str]) -> _CornerTriangles | None:
     """Triangles as numbers of corners (T, 3), and the face of each (T,); None where all faces are triangles, see
     `_whole_triangles`."""
 
@@ -793,21 +805,21 @@ def _cut_faces(face: Lists, positions: NDArray, path: Path, warnings: list[str])
     _check(face.values, len(positions), name, path)
     if (face.lengths == 3).all():
         return None
-    thin = int(np.count_nonzero(face.lengths < 3))
-    if thin:
-        warnings.append(f"{thin:,} faces with fewer than three corners were left out")
+    degenerate = int(np.count_nonzero(face.lengths < 3))
+    if degenerate:
+        warnings.append(f"{degenerate:,} faces with fewer than three corners were left out")
     triangles, polygon, tangled = triangulate(positions, face.values.astype(np.int64), face.lengths)
     if tangled:
         warnings.append(f"{tangled:,} polygons cross themselves too often to be cut well")
     return triangles, polygon
 
 
-def _whole_triangles(face: Lists) -> _Cut:
+def _whole_triangles(face: Lists) -> _CornerTriangles:
     """`_cut_faces` where it cuts nothing."""
     return np.arange(len(face.values)).reshape(-1, 3), np.arange(len(face.lengths))
 
 
-def _cut_strips(strips: Lists, count: int, path: Path) -> NDArray[np.int64]:
+def _strip_triangles(strips: Lists, count: int, path: Path) -> NDArray[np.int64]:
     """Triangle strips; -1 or a new list begins a new one; every second triangle is reversed."""
     values = np.asarray(strips.values).astype(np.int64)
     values[strips.values == -1] = -1
@@ -815,13 +827,13 @@ def _cut_strips(strips: Lists, count: int, path: Path) -> NDArray[np.int64]:
     ends = values == -1
     _check(values[~ends], count, lambda at: f"tristrips: entry {at:,}", path)
     indices = np.arange(len(values))
-    nth = indices - np.maximum.accumulate(np.where(ends, indices, -1)) - 1  # position in its strip
-    last = np.flatnonzero(~ends & (nth >= 2))
-    odd = (nth[last] % 2).astype(bool)
+    position_in_strip = indices - np.maximum.accumulate(np.where(ends, indices, -1)) - 1  # position in its strip
+    last = np.flatnonzero(~ends & (position_in_strip >= 2))
+    odd = (position_in_strip[last] % 2).astype(bool)
     a, b, c = values[last - 2], values[last - 1], values[last]
     # Strips are joined by repeated vertices: their degenerate triangles are dropped.
-    real = (a != b) & (b != c) & (c != a)
-    return np.stack([a, np.where(odd, c, b), np.where(odd, b, c)], axis=1)[real]
+    is_proper = (a != b) & (b != c) & (c != a)
+    return np.stack([a, np.where(odd, c, b), np.where(odd, b, c)], axis=1)[is_proper]
 
 
 def _check(values: NDArray, count: int, name: Callable[[int], str], path: Path) -> None:

@@ -12,7 +12,7 @@ from raystream.base.jit import helper, run
 # -- the compiled loops ------------------------------------------------------------------------------------------------
 
 # Tests of corners against ears, over a file's polygons, after which the rest is cut into fans: about 2 s.
-BUDGET = 400_000_000
+MAX_EAR_TESTS = 400_000_000
 
 
 def cut_polygons(positions, corners, starts, lengths, triangles, hard, plane):
@@ -22,24 +22,32 @@ def cut_polygons(positions, corners, starts, lengths, triangles, hard, plane):
     triangles. plane (N, 2) float64 for polygons of up to N corners: scratch. Returns the number of hard polygons; all
     have 5 corners or more.
     """
-    at, hard_count = 0, 0
-    for p in range(len(lengths)):
-        start, n = starts[p], lengths[p]
+    t, hard_count = 0, 0
+    for polygon in range(len(lengths)):
+        start, n = starts[polygon], lengths[polygon]
         if n < 3:
             continue
-        if n == 3 or not _flatten(positions, corners, start, n, plane) or _convex(plane, n):
-            _fan(triangles, at, start, n)
+        if n == 3 or not _project(positions, corners, start, n, plane) or _convex(plane, n):
+            _cut_fan(triangles, t, start, n)
         elif n == 4:
             # Not convex: the inner diagonal is the one through the reflex corner.
             if _signed_area(plane, 0, 1, 2) <= 0.0 or _signed_area(plane, 2, 3, 0) <= 0.0:
-                triangles[at, 0], triangles[at, 1], triangles[at, 2] = start, start + 1, start + 3
-                triangles[at + 1, 0], triangles[at + 1, 1], triangles[at + 1, 2] = start + 1, start + 2, start + 3
+                triangles[t, 0], triangles[t, 1], triangles[t, 2] = (
+                    start,
+                    start + 1,
+                    start + 3,
+                )
+                triangles[t + 1, 0], triangles[t + 1, 1], triangles[t + 1, 2] = (
+                    start + 1,
+                    start + 2,
+                    start + 3,
+                )
             else:
-                _fan(triangles, at, start, n)
+                _cut_fan(triangles, t, start, n)
         else:
-            hard[hard_count, 0], hard[hard_count, 1] = p, at
+            hard[hard_count, 0], hard[hard_count, 1] = polygon, t
             hard_count += 1
-        at += n - 2
+        t += n - 2
     return hard_count
 
 
@@ -53,24 +61,25 @@ def clip_polygons(positions, corners, starts, lengths, triangles, hard, plane, i
 
     plane: as in `cut_polygons`. The rest: `scratch`.
     """
-    budget, tangled = BUDGET, 0
+    budget, tangled = MAX_EAR_TESTS, 0
     for k in range(len(hard)):
         start, n = starts[hard[k, 0]], lengths[hard[k, 0]]
-        _flatten(positions, corners, start, n, plane)
-        budget = _clip(plane, n, triangles, hard[k, 1], start, budget, indices, cell_start, bounds)
+        _project(positions, corners, start, n, plane)
+        budget = _clip_ears(plane, n, triangles, hard[k, 1], start, budget, indices, cell_start, bounds)
         if budget <= 0:
             tangled += 1
     return tangled
 
 
 @helper
-def _fan(triangles, at, start, n):
+def _cut_fan(triangles, at, start, n):
+    """Write the n - 2 triangles around a polygon's first corner ``start``, from triangle ``at`` on."""
     for k in range(n - 2):
         triangles[at + k, 0], triangles[at + k, 1], triangles[at + k, 2] = start, start + k + 1, start + k + 2
 
 
 @helper
-def _flatten(positions, corners, start, n, plane):
+def _project(positions, corners, start, n, plane):
     """The polygon projected to its largest side, counter-clockwise; False if it has no area or is not finite."""
     nx, ny, nz = 0.0, 0.0, 0.0
     o = corners[start]
@@ -133,7 +142,7 @@ def _convex(plane, n):
 
 
 @helper
-def _blocks(plane, p, a, b, c):
+def _is_inside_ear(plane, p, a, b, c):
     """Whether corner p lies in the triangle a, b, c or on its border, other than at a corner."""
     x, y = plane[p, 0], plane[p, 1]
     for k in range(3):
@@ -148,30 +157,30 @@ def _blocks(plane, p, a, b, c):
 
 
 @helper
-def _clip(plane, n, triangles, at, start, budget, indices, cell_start, bounds):
+def _clip_ears(plane, n, triangles, t, start, budget, indices, cell_start, bounds):
     """Ear clipping of a simple polygon of n corners, at least 5. Returns the rest of the budget (0: exhausted).
 
     Where a full turn finds no ear (touching or crossing edges), the cut is at, in this order: a collinear corner, a
     convex corner, any corner.
     """
-    before, after = indices[0], indices[1]
+    previous, following = indices[0], indices[1]
     reflex = indices[2]  # candidates inside ears: reflex or collinear corners
-    place = indices[3]  # of each corner in that list, or -1
+    reflex_position = indices[3]  # of each corner in that list, or -1
     cell_corner, cell_of, cursor = indices[4], indices[5], indices[6]
     blockers = 0
     low, high, scale = bounds[0], bounds[1], bounds[2]
     low[0] = low[1] = np.inf
     high[0] = high[1] = -np.inf
     for k in range(n):
-        place[k] = -1
-        before[k] = (k + n - 1) % n
-        after[k] = (k + 1) % n
+        reflex_position[k] = -1
+        previous[k] = (k + n - 1) % n
+        following[k] = (k + 1) % n
         for axis in range(2):
             low[axis] = min(low[axis], plane[k, axis])
             high[axis] = max(high[axis], plane[k, axis])
     for k in range(n):
-        if _signed_area(plane, before[k], k, after[k]) <= 0.0:
-            place[k] = blockers
+        if _signed_area(plane, previous[k], k, following[k]) <= 0.0:
+            reflex_position[k] = blockers
             reflex[blockers] = k
             blockers += 1
 
@@ -194,29 +203,29 @@ def _clip(plane, n, triangles, at, start, budget, indices, cell_start, bounds):
         cell_corner[cursor[cell_of[k]]] = reflex[k]
         cursor[cell_of[k]] += 1
 
-    remaining, failed, patience = n, 0, 0
+    remaining, rejected, relaxation = n, 0, 0
     b = 0
     while remaining > 3:
-        a, c = before[b], after[b]
+        a, c = previous[b], following[b]
         area = _signed_area(plane, a, b, c)
-        ear = patience == 3 or (patience == 2 and area > 0.0) or (patience == 1 and area == 0.0)
+        ear = relaxation == 3 or (relaxation == 2 and area > 0.0) or (relaxation == 1 and area == 0.0)
         budget -= 1
-        if patience == 0 and area > 0.0:
+        if relaxation == 0 and area > 0.0:
             ear = True
-            x0, x1 = min(plane[a, 0], plane[b, 0], plane[c, 0]), max(plane[a, 0], plane[b, 0], plane[c, 0])
-            y0, y1 = min(plane[a, 1], plane[b, 1], plane[c, 1]), max(plane[a, 1], plane[b, 1], plane[c, 1])
-            i0 = min(side - 1, int((x0 - low[0]) * scale[0]))
-            i1 = min(side - 1, int((x1 - low[0]) * scale[0]))
-            j0 = min(side - 1, int((y0 - low[1]) * scale[1]))
-            j1 = min(side - 1, int((y1 - low[1]) * scale[1]))
-            if (i1 - i0 + 1) * (j1 - j0 + 1) < blockers:
-                for j in range(j0, j1 + 1):
-                    for i in range(i0, i1 + 1):
+            x_low, x_high = min(plane[a, 0], plane[b, 0], plane[c, 0]), max(plane[a, 0], plane[b, 0], plane[c, 0])
+            y_low, y_high = min(plane[a, 1], plane[b, 1], plane[c, 1]), max(plane[a, 1], plane[b, 1], plane[c, 1])
+            i_low = min(side - 1, int((x_low - low[0]) * scale[0]))
+            i_high = min(side - 1, int((x_high - low[0]) * scale[0]))
+            j_low = min(side - 1, int((y_low - low[1]) * scale[1]))
+            j_high = min(side - 1, int((y_high - low[1]) * scale[1]))
+            if (i_high - i_low + 1) * (j_high - j_low + 1) < blockers:
+                for j in range(j_low, j_high + 1):
+                    for i in range(i_low, i_high + 1):
                         cell = j * side + i
                         budget -= 1 + cell_start[cell + 1] - cell_start[cell]
                         for k in range(cell_start[cell], cell_start[cell + 1]):
                             p = cell_corner[k]
-                            if place[p] >= 0 and _blocks(plane, p, a, b, c):
+                            if reflex_position[p] >= 0 and _is_inside_ear(plane, p, a, b, c):
                                 ear = False
                                 break
                         if not ear:
@@ -226,40 +235,48 @@ def _clip(plane, n, triangles, at, start, budget, indices, cell_start, bounds):
             else:
                 budget -= blockers
                 for k in range(blockers):
-                    if _blocks(plane, reflex[k], a, b, c):
+                    if _is_inside_ear(plane, reflex[k], a, b, c):
                         ear = False
                         break
         if budget <= 0:
             break
         if not ear:
             b = c
-            failed += 1
-            if failed >= remaining:
-                failed = 0
-                patience += 1
+            rejected += 1
+            if rejected >= remaining:
+                rejected = 0
+                relaxation += 1
             continue
-        triangles[at, 0], triangles[at, 1], triangles[at, 2] = start + a, start + b, start + c
-        at += 1
+        triangles[t, 0], triangles[t, 1], triangles[t, 2] = (
+            start + a,
+            start + b,
+            start + c,
+        )
+        t += 1
         remaining -= 1
-        failed, patience = 0, 0
-        after[a] = c
-        before[c] = a
+        rejected, relaxation = 0, 0
+        following[a] = c
+        previous[c] = a
         for k in range(3):
             q = a if k == 0 else (b if k == 1 else c)
-            blocking = q != b and _signed_area(plane, before[q], q, after[q]) <= 0.0
-            if place[q] >= 0 and not blocking:
+            blocking = q != b and _signed_area(plane, previous[q], q, following[q]) <= 0.0
+            if reflex_position[q] >= 0 and not blocking:
                 blockers -= 1
-                moved = reflex[blockers]
-                reflex[place[q]] = moved
-                place[moved] = place[q]
-                place[q] = -1
-        b = after[c]  # skipping one makes fewer slivers
+                last_reflex = reflex[blockers]
+                reflex[reflex_position[q]] = last_reflex
+                reflex_position[last_reflex] = reflex_position[q]
+                reflex_position[q] = -1
+        b = following[c]  # skipping one makes fewer slivers
     a = b
     while remaining >= 3:
-        triangles[at, 0], triangles[at, 1], triangles[at, 2] = start + a, start + after[b], start + after[after[b]]
-        at += 1
+        triangles[t, 0], triangles[t, 1], triangles[t, 2] = (
+            start + a,
+            start + following[b],
+            start + following[following[b]],
+        )
+        t += 1
         remaining -= 1
-        b = after[b]
+        b = following[b]
     return max(budget, 0)
 
 
@@ -290,14 +307,14 @@ def triangulate(positions: NDArray, corners: Long, lengths: Long) -> tuple[Long,
     polygon = np.repeat(np.arange(len(lengths)), counts)
     if not len(polygon):
         return np.zeros((0, 3), np.int64), polygon, 0
-    shape = (np.require(positions, np.float32, ["C"]), np.require(corners, np.int64, ["C"]), starts, lengths)
+    polygons = (np.require(positions, np.float32, ["C"]), np.require(corners, np.int64, ["C"]), starts, lengths)
     triangles, plane = np.empty((len(polygon), 3), np.int64), np.empty((max(4, int(lengths.max())), 2))
     hard = np.empty((int(np.count_nonzero(lengths > 4)), 2), np.int64)
-    hard_count = run(cut_polygons, *shape, triangles, hard, plane, small=len(corners) < SMALL)
+    hard_count = run(cut_polygons, *polygons, triangles, hard, plane, small=len(corners) < SMALL)
     hard = hard[:hard_count]
     if not hard_count:
         return triangles, polygon, 0
     # Separate loops: few files need them, and they take seconds to compile.
-    room = scratch(int(lengths[hard[:, 0]].max()))
+    scratch_arrays = scratch(int(lengths[hard[:, 0]].max()))
     small = int(lengths[hard[:, 0]].sum()) < SMALL
-    return triangles, polygon, run(clip_polygons, *shape, triangles, hard, plane, *room, small=small)
+    return triangles, polygon, run(clip_polygons, *polygons, triangles, hard, plane, *scratch_arrays, small=small)

@@ -14,7 +14,7 @@ from raystream.formats.files import check_regular, read_file
 from raystream.formats.text import (
     SMALL,
     at_word_end,
-    grown,
+    doubled,
     number,
     skip_blanks,
     skip_space,
@@ -45,7 +45,7 @@ def _is(data, at, after, word):
     return True
 
 
-FULL = 5  # no fault
+ARRAY_FULL = 5  # no fault
 
 
 def scan_facets(data, at, corners, count, in_facet, closed):
@@ -64,7 +64,7 @@ def scan_facets(data, at, corners, count, in_facet, closed):
             if in_facet < 0 or in_facet == 3:
                 return count, in_facet, closed, 2, at
             if count == len(corners):
-                return count, in_facet, closed, FULL, at
+                return count, in_facet, closed, ARRAY_FULL, at
             for k in range(3):
                 after = skip_blanks(data, after, end)
                 value, ended = number(data, after, end)
@@ -105,7 +105,7 @@ def scan_facets(data, at, corners, count, in_facet, closed):
 
 NAME = "STL"
 
-_HEADER = 84
+_HEADER_BYTES = 84
 _RECORD = np.dtype([("normal", "<f4", 3), ("corners", "<f4", 9), ("attribute", "<u2")])
 _ASCII = re.compile(rb"\s*solid\b[^\r\n]*[\r\n]\s*(facet|endsolid)\b", re.IGNORECASE)
 
@@ -120,7 +120,7 @@ _FAULTS = {
 def sniff(head: bytes, path: Path) -> bool:
     """Whether it begins like ASCII STL, or has exactly the size of a binary file with its count."""
     return bool(_ASCII.match(head)) or (
-        len(head) >= _HEADER and check_regular(path) == _HEADER + _RECORD.itemsize * _count(head)
+        len(head) >= _HEADER_BYTES and check_regular(path) == _HEADER_BYTES + _RECORD.itemsize * _count(head)
     )
 
 
@@ -129,14 +129,14 @@ def read(path: Path) -> Scene:
     data = read_file(path)
     warnings: list[str] = []
     # Binary files may begin with 'solid' too: decided by size, and by the zeros of their header.
-    exact = len(data) >= _HEADER and len(data) == _HEADER + _RECORD.itemsize * _count(data)
-    if not exact:
+    is_exact_binary = len(data) >= _HEADER_BYTES and len(data) == _HEADER_BYTES + _RECORD.itemsize * _count(data)
+    if not is_exact_binary:
         data = without_mark(data)
-    if not exact and b"\0" not in data[:_HEADER] and data[:4096].lstrip()[:5].lower() == b"solid":
-        near, transform = centred(_read_ascii(with_newlines(data), path, warnings))
+    if not is_exact_binary and b"\0" not in data[:_HEADER_BYTES] and data[:4096].lstrip()[:5].lower() == b"solid":
+        corners, transform = centred(_read_ascii(with_newlines(data), path, warnings))
     else:
-        near, transform = centred(_read_binary(data, path, warnings))
-    positions, triangles = _weld(near)
+        corners, transform = centred(_read_binary(data, path, warnings))
+    positions, triangles = _merge_corners(corners)
     mesh = Mesh(positions, triangles, name=path.stem)
     return Scene([mesh], [Instance(0, transform)], [Material()], name=path.stem, warnings=warnings)
 
@@ -146,10 +146,10 @@ def _count(data: bytes) -> int:
 
 
 def _read_binary(data: bytes, path: Path, warnings: list[str]) -> NDArray[np.float32]:
-    if len(data) < _HEADER:
+    if len(data) < _HEADER_BYTES:
         raise ViewerError(str(path), f"{len(data)} bytes, too short for STL", "the file is truncated or not STL")
     count = _count(data)
-    needed = _HEADER + _RECORD.itemsize * count
+    needed = _HEADER_BYTES + _RECORD.itemsize * count
     if len(data) < needed:
         raise ViewerError(
             str(path),
@@ -158,7 +158,7 @@ def _read_binary(data: bytes, path: Path, warnings: list[str]) -> NDArray[np.flo
         )
     if len(data) > needed:
         warnings.append(f"{len(data) - needed:,} bytes after the last triangle were left out")
-    return np.frombuffer(data, _RECORD, count, _HEADER)["corners"].reshape(-1, 3)
+    return np.frombuffer(data, _RECORD, count, _HEADER_BYTES)["corners"].reshape(-1, 3)
 
 
 def _read_ascii(data: bytes, path: Path, warnings: list[str]) -> NDArray[np.float64]:
@@ -168,9 +168,9 @@ def _read_ascii(data: bytes, path: Path, warnings: list[str]) -> NDArray[np.floa
         count, in_facet, closed, fault, at = run(
             scan_facets, text, at, corners, count, in_facet, closed, small=len(data) < SMALL
         )
-        if fault != FULL:
+        if fault != ARRAY_FULL:
             break
-        corners = grown(corners)
+        corners = doubled(corners)
     if fault:
         raise ViewerError(f"{path}: line {data.count(10, 0, at) + 1}", _FAULTS[fault], "the file is damaged")
     if not closed:
@@ -178,7 +178,7 @@ def _read_ascii(data: bytes, path: Path, warnings: list[str]) -> NDArray[np.floa
     return corners[:count]
 
 
-def _weld(corners: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
+def _merge_corners(corners: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
     """Vertices by first appearance, and triangles: corners of equal bits share a vertex."""
     if not len(corners):
         return np.zeros((0, 3), np.float32), np.zeros((0, 3), np.int32)

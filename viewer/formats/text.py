@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from raystream.base.jit import helper
 
 # 10^-400 .. 10^400: exact or nearest doubles in between, 0 and infinity beyond.
-_POWER = np.array([float(f"1e{e}") for e in range(-400, 401)])
-_ZERO = 400
+_POWERS_OF_TEN = np.array([float(f"1e{e}") for e in range(-400, 401)])
+_ZERO_POWER = 400
 
 # File size below which loops are not worth compiling.
 SMALL = 1 << 14
@@ -49,7 +49,7 @@ def decoded(text: bytes) -> str:
         return "".join(map(_WESTERN.__getitem__, text))
 
 
-def readings(name: str) -> list[str]:
+def other_readings(name: str) -> list[str]:
     """The names that a `decoded` one may have been before in other encodings, itself first."""
     names = [name]
     if not name.isascii() and all(character in _WESTERN for character in name):
@@ -138,7 +138,7 @@ _NAN = np.frombuffer(b"nan", np.uint8).copy()
 
 
 @helper
-def _special(data, at, end):
+def _microsoft_special(data, at, end):
     """(value, end) of the '#INF', '#IND' or '#QNAN' that Microsoft's library writes behind '1.'."""
     at += 1
     value = np.inf if _letters(data, at, end, _INF) > 0 else np.nan
@@ -148,7 +148,7 @@ def _special(data, at, end):
 
 
 @helper
-def _enclosed(data, at, end):
+def _skip_parentheses(data, at, end):
     """The end of the '(ind)' or '(snan)' behind a nan; ``at`` without one."""
     after = at
     if after < end and data[after] == 40:
@@ -169,16 +169,16 @@ def number(data, at, end):
     last place, far below float32's.
     """
     negative, at = _sign(data, at, end)
-    first = at
+    start = at
     mantissa, digits, exponent, at = _mantissa(data, at, end, np.uint64(0), 0)
-    has_digits = at > first
+    has_digits = at > start
     if at < end and data[at] == 46:
-        first = at + 1
-        mantissa, digits, passed, at = _mantissa(data, first, end, mantissa, digits)
-        has_digits = has_digits or at > first
-        exponent -= at - first - passed
-        if has_digits and at == first and at < end and data[at] == 35:
-            value, at = _special(data, at, end)
+        start = at + 1
+        mantissa, digits, passed, at = _mantissa(data, start, end, mantissa, digits)
+        has_digits = has_digits or at > start
+        exponent -= at - start - passed
+        if has_digits and at == start and at < end and data[at] == 35:
+            value, at = _microsoft_special(data, at, end)
             return (-value if negative else value), at
     if not has_digits:
         value = 0.0
@@ -191,26 +191,26 @@ def number(data, at, end):
             value = np.nan
         if length == 0 or (at > 0 and data[at - 1] == 46):
             return 0.0, -1
-        return (-value if negative else value), _enclosed(data, at + length, end)
+        return (-value if negative else value), _skip_parentheses(data, at + length, end)
     if at < end and (data[at] | 32) == 101:  # e
-        minus, mark = _sign(data, at + 1, end)
+        minus, exponent_end = _sign(data, at + 1, end)
         power = 0
-        first = mark
-        while mark < end and _is_digit(data[mark]):
-            power = min(power * 10 + np.int64(data[mark] - 48), 1000000)  # type: ignore[assignment]
-            mark += 1
-        if mark > first:
+        start = exponent_end
+        while exponent_end < end and _is_digit(data[exponent_end]):
+            power = min(power * 10 + np.int64(data[exponent_end] - 48), 1000000)  # type: ignore[assignment]
+            exponent_end += 1
+        if exponent_end > start:
             exponent += -power if minus else power
-            at = mark
+            at = exponent_end
     value = np.float64(mantissa)
     if mantissa > 0 and exponent != 0:
         if exponent >= -22 and exponent < 0:
-            value /= _POWER[_ZERO - exponent]
+            value /= _POWERS_OF_TEN[_ZERO_POWER - exponent]
         else:
             # In two steps, where the power alone would overflow a double.
             step = min(max(exponent, -300), 300)
             remainder = min(max(exponent - step, -400), 400)
-            value = value * _POWER[_ZERO + step] * _POWER[_ZERO + remainder]
+            value = value * _POWERS_OF_TEN[_ZERO_POWER + step] * _POWERS_OF_TEN[_ZERO_POWER + remainder]
     return (-value if negative else value), at
 
 
@@ -266,7 +266,7 @@ def table(data, at, values, by_lines):
     return at, -1, longer
 
 
-DONE, BAD, FULL = range(3)
+DONE, BAD_ROW, ARRAY_FULL = range(3)
 
 
 def lists(data, at, row, kinds, chosen, lengths, values, filled, by_lines, longer):
@@ -278,14 +278,14 @@ def lists(data, at, row, kinds, chosen, lengths, values, filled, by_lines, longe
     """
     end = len(data)
     while row < len(lengths):
-        start, before = at, filled
+        start, filled_before = at, filled
         for p in range(len(kinds)):
             count = 1
             if kinds[p]:
                 at = skip_space(data, at, end)
                 count, after = integer(data, at, end)
                 if after < 0 or count < 0 or not at_word_end(data, after, end):
-                    return filled, at, row, BAD, longer
+                    return filled, at, row, BAD_ROW, longer
                 at = after
             if p == chosen:
                 lengths[row] = count
@@ -293,11 +293,11 @@ def lists(data, at, row, kinds, chosen, lengths, values, filled, by_lines, longe
                 at = skip_space(data, at, end)
                 value, after = number(data, at, end)
                 if after < 0 or not at_word_end(data, after, end):
-                    return filled, at, row, BAD, longer
+                    return filled, at, row, BAD_ROW, longer
                 at = after
                 if p == chosen:
                     if filled == len(values):
-                        return before, start, row, FULL, longer
+                        return filled_before, start, row, ARRAY_FULL, longer
                     values[filled] = value
                     filled += 1
         if by_lines:
@@ -307,7 +307,7 @@ def lists(data, at, row, kinds, chosen, lengths, values, filled, by_lines, longe
     return filled, at, row, DONE, longer
 
 
-def grown(rows: NDArray) -> NDArray:
+def doubled(rows: NDArray) -> NDArray:
     """The array with room for twice as many rows."""
     longer = np.empty((2 * len(rows), *rows.shape[1:]), rows.dtype)
     longer[: len(rows)] = rows

@@ -118,7 +118,7 @@ _SEEN = PreparedValue(
     "principled_kept",
     "PREPARED",
     serves=frozenset({"bsdf_delta", "light_share", *(f"bsdf_{name}" for _, name, *_ in _FUNCTIONS)}),
-    kept=frozenset({"at_channel"}),
+    preserved_by=frozenset({"at_channel"}),
 )
 
 

@@ -23,7 +23,7 @@ from raystream.stream.compile.source import Source
 from raystream.stream.declare.record import LARGEST_INTEGER, Record
 from raystream.stream.gl.device import Device
 from raystream.stream.gl.draw import DrawSizes, Shader, ranges, square, timed_draws
-from raystream.stream.gl.objects import ALWAYS, EQUAL, INCREASE, INCREASE_AND_WRAP, LARGEST, REPLACE, Query, Stencil
+from raystream.stream.gl.objects import ALL_BITS, ALWAYS, EQUAL, INCREASE, INCREASE_AND_WRAP, REPLACE, Query, Stencil
 from raystream.stream.gl.passes import Pass, add_fetch, pass_source
 from raystream.stream.gl.stream import Stream
 from raystream.stream.jobs import Draw, Host, Job
@@ -474,7 +474,7 @@ class StencilRouting:
         bit = 1
         while bit < self.edge * self.edge:
             self._bit.shader.set("bit", bit)
-            with self.stencil.test(ALWAYS, LARGEST, REPLACE, bits=bit):
+            with self.stencil.test(ALWAYS, ALL_BITS, REPLACE, bits=bit):
                 self._bit.render()
             bit *= 2
         target.color_mask = True, True, True, True

@@ -181,7 +181,7 @@ def _rows(program: Program) -> list[_Row]:
         then = "DONE" if call.then is DONE else str(call.then)
         if then not in returns.setdefault(call.state, []):
             returns[call.state].append(then)
-        for name in program.body(call.state):
+        for name in program.subroutine(call.state):
             inside.setdefault(name, call.state)
     rows = [_Row("START", "start", exits=[_exit_target(program.start, "")], round=True)]
     entries = set()

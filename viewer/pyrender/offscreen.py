@@ -152,7 +152,7 @@ class OffscreenRenderer:
         depth = np.zeros(eye.size[::-1], np.float32)
         if renderer is not None:
             near = max(eye.near, 0.0)  # behind the eye depth counts from the near plane
-            with renderer.lock, renderer.device.held():  # as `Renderer.trace`, of rays that are packed already
+            with renderer.lock, renderer.device.kept_current():  # as `Renderer.trace`, of rays that are packed already
                 renderer.revive()
                 distance = renderer.ray_queries.trace(renderer.settings, *self._rays(eye)).distance
             depth[...] = np.where(np.isfinite(distance), distance + near, 0.0).reshape(depth.shape)
@@ -210,7 +210,7 @@ class OffscreenRenderer:
         if renderer is not None:
             samples = self.spp or SAMPLES[style]
             device = renderer.device
-            with device.held():
+            with device.kept_current():
                 linear = renderer.render(eye.size, samples).linear
                 with features_of(renderer, eye.size, min(samples, MAX_FEATURE_SAMPLES)) as features, device.current():
                     sums = features.fields(("hits", "count"))

@@ -106,7 +106,7 @@ class Renderer:
     def revive(self) -> None:
         """Make the parts again on a new context where another library has ended the device's (see `Device.ended`)."""
         if self.device.ended:
-            with self.device.aside():  # others may be opening one, too
+            with self.device.lent_context():  # others may be opening one, too
                 opened = tuned_device(self.settings)
             self._set_parts(GpuScene(opened, self.prepared))
 
@@ -299,7 +299,7 @@ class Renderer:
         limits = {"spp": spp, "time": time, "error": error, "quality": quality}
         continuation = {"resume": resume, "film": film, "sample_range": sample_range}
         request = picture_request(self, size, layers, limits, continuation, denoise, stats, state)
-        report = None if progress is None else self.device.called_aside(progress)
+        report = None if progress is None else self.device.lending_context(progress)
         with framed(self, request.size):
             picture = render_picture(self, request, report)
         warn([*self.notes, *picture.remarks()])

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from raystream.base.errors import ViewerError, warn
 from raystream.formats.named import kind_of
-from raystream.formats.objects import taken
+from raystream.formats.objects import scene_from
 from raystream.options.declare import Affects, join_words
 from raystream.options.table import check
 from raystream.programs import programs_with
@@ -50,7 +50,7 @@ def load_scene(scene: Any, options: dict[str, Any], max_texture: int | None = No
         return scene
     if isinstance(scene, Scene):
         scene.check()
-    resolved = taken(scene, options, max_texture)
+    resolved = scene_from(scene, options, max_texture)
     if resolved is not scene:
         warn(resolved.warnings)
     return resolved
@@ -308,7 +308,7 @@ def show_scene(
     source_scene, similar = before.given, before  # `prepared` shares equal parts with the similar scene
 
     def prepared(similar: PreparedScene) -> PreparedScene:
-        with gpu_scene.device.aside():  # it may take long
+        with gpu_scene.device.lent_context():  # it may take long
             return prepare(source_scene, chosen, progress, similar)
 
     if isinstance(scene, PreparedScene):

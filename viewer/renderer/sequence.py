@@ -77,7 +77,7 @@ def render(
         scene = scene_at(animated, *times, check("shutter", shutter), check("motion_keys", motion_keys))
     render_options = {name: keywords.pop(name) for name in RENDER_KEYWORDS if name in keywords}
     renderer = Renderer(scene, **keywords)
-    with renderer.device.held():
+    with renderer.device.kept_current():
         try:
             return renderer.render(**render_options)
         finally:

@@ -26,7 +26,7 @@ PARALLEL = 1e-6
 MARGIN = 1.1
 LEAST_ASPECT = 1e-3  # narrower pictures are framed as these
 # What a camera sees is at least this share of the picture's height, in pictures of at most this width over height.
-LEAST_SEEN, WIDEST = 0.02, 2.0
+LEAST_SEEN, MAX_ROW_TEXELS = 0.02, 2.0
 # Limits of lenses and focus distances for products and quotients within float32.
 LARGEST_LENS, NEAREST_FOCUS = 1e18, 1e-18
 
@@ -184,7 +184,7 @@ class Camera:
         corners = np.array([[x, y, z] for x in box[:, 0] for y in box[:, 1] for z in box[:, 2]]) - self.origin
         ahead, upwards, sideways = corners @ forward, corners @ up, corners @ right
         half = slope * ahead if self.projection is None else np.full(8, self.projection.height / 2)
-        beside = (sideways - WIDEST * half, -sideways - WIDEST * half)
+        beside = (sideways - MAX_ROW_TEXELS * half, -sideways - MAX_ROW_TEXELS * half)
         above = (upwards - half, -upwards - half)
         if any((distances >= 0).all() for distances in (-ahead, *beside, *above)):
             return False

@@ -122,33 +122,33 @@ class Executor:
         self.stats, self._stage = Stats(draws=self._drawn_before), None
         self._job, self._running, self._drawn_before = self._job + 1, True, 0
         job_index = self._job
-        answer: Any = None
+        result: Any = None
         fraction = 0.0
         try:
             while True:
                 with self._job_context(job_index):
                     try:
-                        step = job.send(answer)
+                        step = job.send(result)
                     except StopIteration:
-                        self._begin(None)
+                        self._begin_stage(None)
                         return
                 if isinstance(step, TimedStage):
                     with self._job_context(job_index):
-                        self._begin(step.name)
-                    answer = None
+                        self._begin_stage(step.name)
+                    result = None
                 elif isinstance(step, Run):
                     for fraction in self._run(step, job_index):
                         yield fraction
-                    answer, fraction = self.machine, 1.0
+                    result, fraction = self.machine, 1.0
                 else:
                     with self._job_context(job_index):
-                        answer = self._do(step)
+                        result = self._execute(step)
                 yield fraction
         finally:
             if job_index == self._job:
                 self._running = False
 
-    def _begin(self, stage: str | None) -> None:
+    def _begin_stage(self, stage: str | None) -> None:
         """Begin a stage, ending the previous one."""
         if self.times is None:
             self._stage = None
@@ -161,7 +161,7 @@ class Executor:
         self._stage = None if stage is None else (stage, now)
 
     def count(self, draws: int) -> None:
-        """Draws beside the steps, for the current job; between two jobs for the next."""
+        """Add draws made outside of steps to the statistics of the current job, or between two jobs of the next."""
         if self._running:
             self.stats.draws += draws
         else:
@@ -184,7 +184,8 @@ class Executor:
                 )
             yield
 
-    def _do(self, step: Draw | Copy | Clear | Host) -> Any:
+    def _execute(self, step: Draw | Copy | Clear | Host) -> Any:
+        """Execute a step that is no run; returns the function's result of a `Host` step."""
         if isinstance(step, Draw):
             self.stats.draws += 1
             return step.draw()
@@ -198,6 +199,7 @@ class Executor:
         return copies.to_rows(step.rectangle, step.rows, step.corner, step.size)
 
     def _run(self, step: Run, job_index: int) -> Iterator[float]:
+        """Execute a run, pass by pass; yields the fraction of its rays that are done."""
         with self._job_context(job_index):
             machine = self.machine = self._machine_of(step)
             steps = machine.batch.steps()

@@ -33,24 +33,24 @@ class FairLock:
     def __enter__(self) -> None:
         if self._check is not None:
             self._check()
-        me = get_ident()
-        if self._holder == me:
+        thread = get_ident()
+        if self._holder == thread:
             self._depth += 1
             return
         with self._guard:
             if self._holder is None:
-                self._holder, self._depth = me, 1
+                self._holder, self._depth = thread, 1
                 return
-        self._wait(me)
+        self._wait_for_turn(thread)
 
     @property
-    def mine(self) -> bool:
+    def held(self) -> bool:
         """Whether this thread has it."""
         return self._holder == get_ident()
 
     @property
-    def wanted(self) -> bool:
-        """Whether a thread waits for it."""
+    def contended(self) -> bool:
+        """Whether another thread waits for it."""
         return bool(self._waiting)
 
     @contextmanager
@@ -63,31 +63,32 @@ class FairLock:
             yield
         finally:
             interrupt: BaseException | None = None
-            while not self.mine:
+            while not self.held:
                 try:
-                    self._wait(get_ident())
-                except BaseException as raised:  # Ctrl-C: the blocks around this one give back what they hold
+                    self._wait_for_turn(get_ident())
+                except BaseException as raised:  # Ctrl-C: take it first, as the enclosing blocks will release it
                     interrupt = raised
             self._depth = depth
             if interrupt is not None:
                 raise interrupt
 
-    def _wait(self, me: int) -> None:
-        ticket = me, Lock()
+    def _wait_for_turn(self, thread: int) -> None:
+        """Wait until the holder hands the lock to this thread."""
+        ticket = thread, Lock()
         ticket[1].acquire()
         with self._guard:
             if self._holder is None:  # released since
-                self._holder, self._depth = me, 1
+                self._holder, self._depth = thread, 1
                 return
             self._waiting.append(ticket)
         try:
             ticket[1].acquire()
         except BaseException:  # Ctrl-C
             with self._guard:
-                handed = ticket not in self._waiting
-                if not handed:
+                granted = ticket not in self._waiting
+                if not granted:
                     self._waiting.remove(ticket)
-            if handed:
+            if granted:
                 self._release()
             raise
 

@@ -97,7 +97,7 @@ class Rasterizer:
         self.records = Stream(device, record, size)
         context = device.context
         self.target = context.framebuffer(self.records.textures)
-        self.single = [context.framebuffer([texture]) for texture in self.records.textures]
+        self.texel_targets = [context.framebuffer([texture]) for texture in self.records.textures]
         self.blank = [
             (float(r), float(g), float(b), float(a)) for r, g, b, a in device.stored(record.pack(np.asarray(blank)))[0]
         ]
@@ -109,7 +109,7 @@ class Rasterizer:
         self.target.depth_mask = True
         self.target.use()  # also resets the machines' scissors, which would clip the clear
         self.target.clear(depth=1.0)
-        for framebuffer, texel in zip(self.single, self.blank, strict=True):
+        for framebuffer, texel in zip(self.texel_targets, self.blank, strict=True):
             framebuffer.use()
             framebuffer.clear(color=texel)
         self.target.use()
@@ -122,7 +122,7 @@ class Rasterizer:
         for name, texture in self.samplers.items():
             self.shader.bind(name, texture)
         for first, count in ranges(self.shader.parts, triangles):
-            self.shader.bare.render(moderngl.TRIANGLES, vertices=3 * count, first=3 * first)
+            self.shader.without_attributes.render(moderngl.TRIANGLES, vertices=3 * count, first=3 * first)
 
     def release(self) -> None:
         """Free the textures."""
@@ -132,18 +132,20 @@ class Rasterizer:
 
 # -- instances of triangle meshes, of which a view draws those that it may see -----------------------------------------
 
-GROUP = 128  # triangles, at most, that are left out or drawn together
-ROW = 4096  # entries in a row of the textures of triangle indices and of first slots; also shaders/raster/slot.glsl
-SLOTS = 256  # in a row of their texture; also shaders/raster/slot.glsl
-ONE_SIDED, TESTED = 1, 2  # kinds of triangles, bits: seen from the front alone; every fragment is tested
-CLIP = 3  # texels of a slot that hold the rows from the mesh's space to the view's
+MAX_GROUP_TRIANGLES = 128  # triangles, at most, that are left out or drawn together
+ROW_ENTRIES = (
+    4096  # entries in a row of the textures of triangle indices and of first slots; also shaders/raster/slot.glsl
+)
+ROW_SLOTS = 256  # in a row of their texture; also shaders/raster/slot.glsl
+ONE_SIDED, ALPHA_TESTED = 1, 2  # kinds of triangles, bits: seen from the front alone; every fragment is tested
+CLIP_TEXELS = 3  # texels of a slot that hold the rows from the mesh's space to the view's
 _PLANES = np.array([[0, 0, 1], [-1, 0, 1], [1, 0, 1], [0, -1, 1], [0, 1, 1]], np.float64)  # of a frustum, inwards
 
 
 @dataclass(frozen=True)
 class PinholeView:
-    """A pinhole: origin (3,), and right, up, forward (3,), of which the first two are as long as the tangents of half
-    the field of view."""
+    """A pinhole camera: origin (3,), and right, up, forward (3,) in world space; the lengths of right and up are the
+    tangents of half the field of view."""
 
     origin: NDArray[np.float64]
     right: NDArray[np.float64]
@@ -152,7 +154,8 @@ class PinholeView:
 
     @property
     def rows(self) -> NDArray[np.float64]:
-        """(3, 3): from a place relative to the origin to column and row, -1 .. 1 times the depth, and depth."""
+        """(3, 3) matrix from world positions relative to the origin to (column, row, depth); column and row are -1 .. 1
+        times the depth."""
         across, down = self.right / (self.right @ self.right), -self.up / (self.up @ self.up)
         return np.stack([across, down, self.forward])
 
@@ -172,11 +175,11 @@ class RasterMesh:
     indices: NDArray[np.int32] | None = None
     attributes: Mapping[str, NDArray[np.float32]] = field(default_factory=dict)
 
-    def same(self, other: RasterMesh) -> bool:
-        """Whether the other is drawn alike: of the same arrays, but for kinds of the same values."""
-        mine, others = (self.positions, self.corners), (other.positions, other.corners)
-        shared = all(a is b for a, b in zip(mine, others, strict=True)) and self.attributes == other.attributes == {}
-        return shared and np.array_equal(self.kinds, other.kinds)
+    def draws_alike(self, other: RasterMesh) -> bool:
+        """Whether both are drawn alike: the same arrays without attributes, and equal kinds."""
+        same_arrays = self.positions is other.positions and self.corners is other.corners
+        same_arrays = same_arrays and self.attributes == other.attributes == {}
+        return same_arrays and np.array_equal(self.kinds, other.kinds)
 
 
 @dataclass(frozen=True)
@@ -192,46 +195,46 @@ class InstancedDraw:
     instances: int
 
     @property
-    def all(self) -> int:
+    def triangles_drawn(self) -> int:
         """Triangles of all its instances."""
         return self.triangles * self.instances
 
-    def cut(self, most: int) -> tuple[InstancedDraw, list[InstancedDraw]]:
-        """The first of its triangles, ``most`` or less, and the draws of the others, all in the order of the draw:
-        instance by instance."""
-        if self.all <= most:
+    def split(self, limit: int) -> tuple[InstancedDraw, list[InstancedDraw]]:
+        """A draw of the first ``limit`` or fewer of its triangles, and the draws of the others, in order: instance by
+        instance."""
+        if self.triangles_drawn <= limit:
             return self, []
-        if self.triangles <= most:
-            some = most // self.triangles
-            return replace(self, instances=some), [
-                replace(self, offset=self.offset + some, instances=self.instances - some)
+        if self.triangles <= limit:
+            whole_instances = limit // self.triangles
+            return replace(self, instances=whole_instances), [
+                replace(self, offset=self.offset + whole_instances, instances=self.instances - whole_instances)
             ]
         single = replace(self, instances=1)
-        remaining = [replace(single, first=self.first + most, triangles=self.triangles - most)]
+        remaining = [replace(single, first=self.first + limit, triangles=self.triangles - limit)]
         if self.instances > 1:
             remaining.append(replace(self, offset=self.offset + 1, instances=self.instances - 1))
-        return replace(single, triangles=most), remaining
+        return replace(single, triangles=limit), remaining
 
 
-def in_parts(draws: Iterable[InstancedDraw], sizes: DrawSizes) -> Iterator[list[InstancedDraw]]:
-    """Draws in their order, cut and put together to parts of as many triangles as a draw may have by then."""
-    waiting, part, room = deque(draws), [], sizes.rays
-    while waiting:
-        draw, remaining = waiting.popleft().cut(room)
-        waiting.extendleft(reversed(remaining))
-        part.append(draw)
-        room -= draw.all
-        if room <= 0 or not waiting:
-            yield part
-            part, room = [], sizes.rays
+def draws_in_parts(draws: Iterable[InstancedDraw], sizes: DrawSizes) -> Iterator[list[InstancedDraw]]:
+    """The draws in their order, split and combined into batches of as many triangles as ``sizes`` allows by then."""
+    pending, batch, free_triangles = deque(draws), [], sizes.rays
+    while pending:
+        draw, remaining = pending.popleft().split(free_triangles)
+        pending.extendleft(reversed(remaining))
+        batch.append(draw)
+        free_triangles -= draw.triangles_drawn
+        if free_triangles <= 0 or not pending:
+            yield batch
+            batch, free_triangles = [], sizes.rays
 
 
 class MeshGroups:
     """Meshes (O) in groups of triangles that lie near each other; made without OpenGL.
 
-    ordered : along Morton's curve, which takes a while, for views that see a part; else those that follow each other.
+    ordered : along Morton's curve, which takes a while, for views that see a part; else as triangles follow each other.
     corners : (T, 3) uint32 addresses of vertices, all meshes' one behind the other. indices : (T,) float32.
-    starts, lengths, mesh, kinds : (G,) of the groups. low, high : (G, 3) their boxes, the mesh's space.
+    starts, lengths, mesh, kinds : (G,) of the groups. low, high : (G, 3) their boxes, in the mesh's space.
     mesh_low, mesh_high : (O, 3), inf and -inf of meshes with nothing to draw.
     """
 
@@ -240,7 +243,8 @@ class MeshGroups:
         sizes = [len(mesh.positions) for mesh in self.meshes]
         self.first_vertices = np.cumsum([0, *sizes], dtype=np.int64)
         parts = [
-            _grouped(mesh, int(first), ordered) for mesh, first in zip(self.meshes, self.first_vertices, strict=False)
+            _group_triangles(mesh, int(first), ordered)
+            for mesh, first in zip(self.meshes, self.first_vertices, strict=False)
         ]
         self.corners = np.concatenate([part[0] for part in parts] or [np.zeros((0, 3), np.uint32)])
         self.indices = np.concatenate([part[1] for part in parts] or [np.zeros(0, np.float32)])
@@ -254,18 +258,18 @@ class MeshGroups:
         np.minimum.at(self.mesh_low, self.mesh, self.low)
         np.maximum.at(self.mesh_high, self.mesh, self.high)
 
-    def enclose(self, meshes: NDArray[np.int64], low: NDArray[np.float64], high: NDArray[np.float64]) -> None:
-        """Have meshes (N,), ascending, and each group of them, within boxes (N, 3) of their spaces: their positions are
-        written on the device."""
-        box = np.searchsorted(meshes, self.mesh)
-        same_mesh = np.append(meshes, -1)[box] == self.mesh
-        self.low[same_mesh], self.high[same_mesh] = low[box[same_mesh]], high[box[same_mesh]]
-        drawn = self.mesh_low[meshes, 0] <= self.mesh_high[meshes, 0]  # it has groups
-        self.mesh_low[meshes[drawn]], self.mesh_high[meshes[drawn]] = low[drawn], high[drawn]
+    def set_boxes(self, meshes: NDArray[np.int64], low: NDArray[np.float64], high: NDArray[np.float64]) -> None:
+        """Set the boxes of meshes (N,), ascending, and of all their groups to ``low``, ``high`` (N, 3), in the mesh's
+        space: their positions are written on the device."""
+        box_of_group = np.searchsorted(meshes, self.mesh)
+        changed = np.append(meshes, -1)[box_of_group] == self.mesh  # groups of these meshes
+        self.low[changed], self.high[changed] = low[box_of_group[changed]], high[box_of_group[changed]]
+        has_groups = self.mesh_low[meshes, 0] <= self.mesh_high[meshes, 0]
+        self.mesh_low[meshes[has_groups]], self.mesh_high[meshes[has_groups]] = low[has_groups], high[has_groups]
 
 
 class InstancedMeshes:
-    """Meshes on the device and their instances; the context must be current in every call but `place`.
+    """Meshes on the device and their instances; the context must be current in every call but `set_instances`.
 
     extra : texels of four floats that programs may read of an instance, beside `CLIP`.
     slots : a texture of the instances that the view may see, `SLOTS` in a row, each of `CLIP` texels and the extra.
@@ -274,84 +278,95 @@ class InstancedMeshes:
     """
 
     def __init__(self, device: Device, groups: MeshGroups, extra: int = 1) -> None:
-        self.device, self.groups, self.texels = device, groups, CLIP + extra
+        self.device, self.groups, self.texels = device, groups, CLIP_TEXELS + extra
         context, meshes = device.context, groups.meshes
         arrays = {"position": [mesh.positions for mesh in meshes]}
         for name in meshes[0].attributes if meshes else ():
             arrays[name] = [mesh.attributes[name] for mesh in meshes]
         owners = [np.full(len(mesh.positions), index, np.float32) for index, mesh in enumerate(meshes)]
-        self._buffers = {"mesh": (context.buffer(_bytes(owners)), 1)}
+        self._buffers = {"mesh": (context.buffer(_float_bytes(owners)), 1)}
         for name, parts in arrays.items():
-            self._buffers[name] = context.buffer(_bytes(parts)), parts[0].shape[1] if parts else 3
+            self._buffers[name] = context.buffer(_float_bytes(parts)), parts[0].shape[1] if parts else 3
         self._indices = context.buffer(reserve=max(12, groups.corners.nbytes), dynamic=True)
         self._arrays: dict[int, tuple[Shader, moderngl.VertexArray]] = {}
-        self.order = float_texture(device, (ROW, max(1, -(-len(groups.indices) // ROW))), 1)
-        self.first_slots = float_texture(device, (ROW, max(1, -(-len(meshes) // ROW))), 1)
+        self.order = float_texture(device, (ROW_ENTRIES, max(1, -(-len(groups.indices) // ROW_ENTRIES))), 1)
+        self.first_slots = float_texture(device, (ROW_ENTRIES, max(1, -(-len(meshes) // ROW_ENTRIES))), 1)
         self.slots = float_texture(device, (1, 1))
         self.extent, self.drawn = 1.0, 0
         self.draws: list[InstancedDraw] = []
         self._batches: NDArray[np.int64] | None = None  # of the groups that the index buffer holds
-        self.place(np.zeros(0, np.int64), np.zeros((0, 4, 4)), np.zeros((0, extra, 4)))
+        self.set_instances(np.zeros(0, np.int64), np.zeros((0, 4, 4)), np.zeros((0, extra, 4)))
 
     def write_positions(self, meshes: NDArray[np.int64], source: Stream, firsts: NDArray[np.int64]) -> None:
-        """Take the positions of meshes (N,), ascending, from the first three components of a stream's elements, from
-        the numbers (N,) ``firsts`` on; those that follow each other there and here at once."""
-        starts, end = self.groups.first_vertices[meshes], self.groups.first_vertices[meshes + 1]
-        apart = np.flatnonzero((starts[1:] != end[:-1]) | (firsts[1:] - firsts[:-1] != starts[1:] - starts[:-1])) + 1
-        for a, b in zip(np.r_[0, apart].tolist(), np.r_[apart, len(meshes)].tolist(), strict=True):
-            if a < b:
-                self._take(source, int(firsts[a]), int(starts[a]), int(end[b - 1] - starts[a]))
+        """Copy the positions of meshes (N,), ascending, from the first three components of a stream's elements, each
+        mesh's from element ``firsts`` (N,) on; meshes adjacent in both places in one copy."""
+        starts, ends = self.groups.first_vertices[meshes], self.groups.first_vertices[meshes + 1]
+        breaks = np.flatnonzero((starts[1:] != ends[:-1]) | (firsts[1:] - firsts[:-1] != starts[1:] - starts[:-1])) + 1
+        for first_mesh, end_mesh in zip(np.r_[0, breaks].tolist(), np.r_[breaks, len(meshes)].tolist(), strict=True):
+            if first_mesh < end_mesh:
+                self._copy_positions(
+                    source,
+                    int(firsts[first_mesh]),
+                    int(starts[first_mesh]),
+                    int(ends[end_mesh - 1] - starts[first_mesh]),
+                )
 
-    def _take(self, source: Stream, first: int, at: int, count: int) -> None:
-        """Positions of ``count`` vertices from number ``at`` on, as of `write_positions`."""
-        buffer, wide = self._buffers["position"][0], source.size[0]
+    def _copy_positions(self, source: Stream, first: int, target: int, count: int) -> None:
+        """Copy ``count`` positions from element ``first`` of a stream to vertex ``target``."""
+        buffer, width = self._buffers["position"][0], source.size[0]
         while count:  # the rest of a row, whole rows, the beginning of one
-            row, column = divmod(first, wide)
-            rows = 1 if column else max(1, count // wide)
-            part = column, row, min(wide - column, count), rows
-            source.framebuffer.read_into(buffer, part, components=3, dtype="f4", write_offset=12 * at)
-            copied = part[2] * rows
-            first, at, count = first + copied, at + copied, count - copied
+            row, column = divmod(first, width)
+            rows = 1 if column else max(1, count // width)
+            box = column, row, min(width - column, count), rows
+            source.framebuffer.read_into(buffer, box, components=3, dtype="f4", write_offset=12 * target)
+            copied = box[2] * rows
+            first, target, count = first + copied, target + copied, count - copied
 
-    def place(self, meshes: NDArray, transforms: NDArray, extra: NDArray) -> None:
-        """Have these instances: (I,) meshes, (I, 4, 4) float64 to the world, (I, extra, 4) texels."""
-        self._of, self._extra = np.asarray(meshes, np.int64), np.asarray(extra, np.float32)
+    def set_instances(self, meshes: NDArray, transforms: NDArray, extra: NDArray) -> None:
+        """Set the instances. meshes : (I,) of each. transforms : (I, 4, 4) float64, to the world. extra : (I, extra, 4)
+        texels."""
+        self._mesh_of, self._extra = np.asarray(meshes, np.int64), np.asarray(extra, np.float32)
         self._linear, self._origins = transforms[:, :3, :3], transforms[:, :3, 3]
-        low, high = self.groups.mesh_low[self._of], self.groups.mesh_high[self._of]
-        self._there: NDArray[np.bool_] = np.asarray((low <= high).all(axis=1))
-        low, high = (np.where(self._there[:, None], ends, 0.0) for ends in (low, high))
-        self._middle, self._half = (low + high) / 2, (high - low) / 2
+        low, high = self.groups.mesh_low[self._mesh_of], self.groups.mesh_high[self._mesh_of]
+        self._has_triangles: NDArray[np.bool_] = np.asarray((low <= high).all(axis=1))
+        low, high = (np.where(self._has_triangles[:, None], corners, 0.0) for corners in (low, high))
+        self._center, self._half = (low + high) / 2, (high - low) / 2
         self._mirrored = np.linalg.det(self._linear) < 0
-        middle = np.einsum("irc,ic->ir", self._linear, self._middle) + self._origins
+        center = np.einsum("irc,ic->ir", self._linear, self._center) + self._origins
         half = np.einsum("irc,ic->ir", np.abs(self._linear), self._half)
-        if self._there.any():
-            ends = (middle + half)[self._there].max(axis=0), (middle - half)[self._there].min(axis=0)
-            self.extent = max(float(np.linalg.norm(ends[0] - ends[1])), 1e-30)
+        if self._has_triangles.any():
+            corners = (center + half)[self._has_triangles].max(axis=0), (center - half)[self._has_triangles].min(axis=0)
+            self.extent = max(float(np.linalg.norm(corners[0] - corners[1])), 1e-30)
 
     def select(self, view: PinholeView) -> None:
-        """Have the instances that this view may see in the textures and in the index buffer."""
+        """Write the instances that this view may see to the textures and the index buffer, for `render`."""
         groups, count = self.groups, len(self.groups.meshes)
         linear = view.rows @ self._linear
         origins = (self._origins - view.origin) @ view.rows.T
         planes, offsets = _PLANES @ linear, origins @ _PLANES.T
-        instances = np.flatnonzero(_inside(planes, offsets, self._middle, self._half) & self._there)
-        instances = instances[np.lexsort((self._mirrored[instances], self._of[instances]))]
-        meshes, mirrored = self._of[instances], self._mirrored[instances]
+        instances = np.flatnonzero(_may_be_inside(planes, offsets, self._center, self._half) & self._has_triangles)
+        instances = instances[np.lexsort((self._mirrored[instances], self._mesh_of[instances]))]
+        meshes, mirrored = self._mesh_of[instances], self._mirrored[instances]
         copies = np.bincount(meshes, minlength=count)
-        first = np.cumsum(copies) - copies
-        turned = np.bincount(meshes, mirrored, count).astype(np.int64)  # instances that are mirrored, the last ones
-        # Groups of meshes that are seen once, all of one batch, and of others, of a batch each.
-        group_instances = np.append(instances, -1)[np.minimum(first[groups.mesh], len(instances))]
-        once, visible = copies[groups.mesh] == 1, copies[groups.mesh] > 0
-        single = np.flatnonzero(once)
-        middle, half = (groups.low[single] + groups.high[single]) / 2, (groups.high[single] - groups.low[single]) / 2
-        visible[single] = _inside(planes[group_instances[single]], offsets[group_instances[single]], middle, half)
-        flipped = once & (groups.kinds & ONE_SIDED > 0) & (turned[groups.mesh] > 0)
-        batches = np.where(once, groups.kinds + 4 * flipped, 8 + 4 * groups.mesh + groups.kinds)
+        first_slots = np.cumsum(copies) - copies
+        mirrored_copies = np.bincount(meshes, mirrored, count).astype(
+            np.int64
+        )  # instances that are mirrored, the last ones
+        # A mesh with a single visible instance is culled by its groups, and these share a batch by kind; other meshes
+        # have a batch for each kind.
+        group_instances = np.append(instances, -1)[np.minimum(first_slots[groups.mesh], len(instances))]
+        is_single, visible = copies[groups.mesh] == 1, copies[groups.mesh] > 0
+        single = np.flatnonzero(is_single)
+        center, half = (groups.low[single] + groups.high[single]) / 2, (groups.high[single] - groups.low[single]) / 2
+        visible[single] = _may_be_inside(
+            planes[group_instances[single]], offsets[group_instances[single]], center, half
+        )
+        is_mirrored = is_single & (groups.kinds & ONE_SIDED > 0) & (mirrored_copies[groups.mesh] > 0)
+        batches = np.where(is_single, groups.kinds + 4 * is_mirrored, 8 + 4 * groups.mesh + groups.kinds)
         batches[~visible] = -1
         self._write_triangles(batches)
-        self._write_slots(instances, linear, origins, first)
-        self.draws = list(self._ranges(copies, turned))
+        self._write_slots(instances, linear, origins, first_slots)
+        self.draws = list(self._ranges(copies, mirrored_copies))
         self.drawn = sum(draw.triangles * draw.instances for draw in self.draws)
 
     def render(self, shader: Shader, kinds: Sequence[int]) -> None:
@@ -363,8 +378,8 @@ class InstancedMeshes:
         draws = [draw for draw in self.draws if draw.kind in kinds]
         if parts is not None:
             parts.collect_timings()
-        for part in [draws] if parts is None else in_parts(draws, parts.sizes):
-            with nullcontext() if parts is None else parts.part(sum(draw.all for draw in part)):
+        for part in [draws] if parts is None else draws_in_parts(draws, parts.sizes):
+            with nullcontext() if parts is None else parts.timed_part(sum(draw.triangles_drawn for draw in part)):
                 for draw in part:
                     self._draw(draw, shader, array)
             if parts is not None:
@@ -385,19 +400,20 @@ class InstancedMeshes:
             context.disable(moderngl.CULL_FACE)
 
     def _array(self, shader: Shader) -> moderngl.VertexArray:
-        arrays = self._arrays.get(id(shader))
-        if arrays is None:
+        cached = self._arrays.get(id(shader))
+        if cached is None:
             content = [
                 (buffer, f"{width}f4", name)
                 for name, (buffer, width) in self._buffers.items()
                 if name in shader.members
             ]
             array = self.device.context.vertex_array(shader.program, content, self._indices, index_element_size=4)
-            arrays = self._arrays[id(shader)] = shader, array
-        return arrays[1]
+            cached = self._arrays[id(shader)] = shader, array
+        return cached[1]
 
     def _write_triangles(self, batches: NDArray[np.int64]) -> None:
-        """Have the groups (G,) of these batches, -1 for none, in the index buffer, and their triangles' indices."""
+        """Write the groups to the index buffer, ordered by their batches (G,), -1: not drawn; and the triangles'
+        indices to ``order``."""
         if self._batches is not None and np.array_equal(batches, self._batches):
             return
         self._batches = batches
@@ -408,41 +424,45 @@ class InstancedMeshes:
         total = int(ends[-1]) if len(ends) else 0
         drawn_batches, first = np.unique(batches[visible], return_index=True)
         starts = np.append(ends - lengths, total)
-        self._runs = [(int(b), int(starts[a]), int(starts[e])) for b, a, e in _runs(drawn_batches, first, len(visible))]
+        self._batch_ranges = [
+            (int(b), int(starts[a]), int(starts[e])) for b, a, e in _batch_bounds(drawn_batches, first, len(visible))
+        ]
         if not total:
             return
         chosen = np.repeat(self.groups.starts[visible] - (ends - lengths), lengths) + np.arange(total)
         self._indices.write(self.groups.corners[chosen])
-        _write(self.order, self.groups.indices[chosen])
+        _write_rows(self.order, self.groups.indices[chosen])
 
-    def _write_slots(self, instances: NDArray, linear: NDArray, place: NDArray, first: NDArray) -> None:
-        """Have these instances in the slots."""
-        _write(self.first_slots, first.astype(np.float32))
-        rows = -(-len(instances) // SLOTS)
+    def _write_slots(self, instances: NDArray, linear: NDArray, origins: NDArray, first_slots: NDArray) -> None:
+        """Write the instances (N,) to the slots, with their matrices (I, 3, 3) and (I, 3) to the view, and the first
+        slot of each mesh."""
+        _write_rows(self.first_slots, first_slots.astype(np.float32))
+        rows = -(-len(instances) // ROW_SLOTS)
         if self.slots.height < rows or self.slots.width == 1:
             self.slots.release()
-            self.slots = float_texture(self.device, (SLOTS * self.texels, max(1, 2 * rows)))
+            self.slots = float_texture(self.device, (ROW_SLOTS * self.texels, max(1, 2 * rows)))
         if not rows:
             return
-        texels = np.zeros((rows * SLOTS, self.texels, 4), np.float32)
-        texels[: len(instances), :CLIP, :3] = linear[instances]
-        texels[: len(instances), :CLIP, 3] = place[instances]
-        texels[: len(instances), CLIP:] = self._extra[instances]
-        self.slots.write(texels, viewport=(0, 0, SLOTS * self.texels, rows))
+        texels = np.zeros((rows * ROW_SLOTS, self.texels, 4), np.float32)
+        texels[: len(instances), :CLIP_TEXELS, :3] = linear[instances]
+        texels[: len(instances), :CLIP_TEXELS, 3] = origins[instances]
+        texels[: len(instances), CLIP_TEXELS:] = self._extra[instances]
+        self.slots.write(texels, viewport=(0, 0, ROW_SLOTS * self.texels, rows))
 
-    def _ranges(self, copies: NDArray, turned: NDArray) -> Iterator[InstancedDraw]:
-        for batch, first, end in self._runs:
+    def _ranges(self, copies: NDArray, mirrored_copies: NDArray) -> Iterator[InstancedDraw]:
+        """The draws of the index buffer's batches, by the numbers of visible and of mirrored instances of each mesh."""
+        for batch, first, end in self._batch_ranges:
             if batch < 8:
                 yield InstancedDraw(batch % 4, batch >= 4, first, end - first, 0, 1)
                 continue
             mesh, kind = divmod(batch - 8, 4)
-            plain, mirrored = int(copies[mesh] - turned[mesh]), int(turned[mesh])
+            unmirrored, mirrored = int(copies[mesh] - mirrored_copies[mesh]), int(mirrored_copies[mesh])
             if not kind & ONE_SIDED:
-                plain, mirrored = plain + mirrored, 0
-            if plain:
-                yield InstancedDraw(kind, False, first, end - first, 0, plain)
+                unmirrored, mirrored = unmirrored + mirrored, 0
+            if unmirrored:
+                yield InstancedDraw(kind, False, first, end - first, 0, unmirrored)
             if mirrored:
-                yield InstancedDraw(kind, True, first, end - first, plain, mirrored)
+                yield InstancedDraw(kind, True, first, end - first, unmirrored, mirrored)
 
     def release(self) -> None:
         """Free buffers and textures; the programs stay."""
@@ -455,33 +475,34 @@ class InstancedMeshes:
             texture.release()
 
 
-def _inside(planes: NDArray, offsets: NDArray, middle: NDArray, half: NDArray) -> NDArray[np.bool_]:
-    """(N,): whether boxes, of middles and half edges (N, 3), may be within planes (N, 5, 3) with offsets (N, 5)."""
-    reach = np.einsum("npc,nc->np", planes, middle) + np.einsum("npc,nc->np", np.abs(planes), half)
-    return np.asarray((reach + offsets >= 0).all(axis=1))
+def _may_be_inside(planes: NDArray, offsets: NDArray, center: NDArray, half: NDArray) -> NDArray[np.bool_]:
+    """(N,) whether boxes, of centers and half edges (N, 3), reach inside planes (N, 5, 3) with offsets (N, 5)."""
+    farthest = np.einsum("npc,nc->np", planes, center) + np.einsum("npc,nc->np", np.abs(planes), half)
+    return np.asarray((farthest + offsets >= 0).all(axis=1))
 
 
-def _runs(batches: NDArray, first: NDArray, count: int) -> Iterator[tuple[int, int, int]]:
-    """Each batch with its first group and the one after its last."""
+def _batch_bounds(batches: NDArray, first: NDArray, count: int) -> Iterator[tuple[int, int, int]]:
+    """(batch, its first group, the one after its last) of each batch."""
     for batch, start, end in zip(batches, first, np.append(first, count)[1:], strict=True):
         yield int(batch), int(start), int(end)
 
 
-def _write(texture: moderngl.Texture, values: NDArray[np.float32]) -> None:
-    """Values into the first rows of a texture of `ROW` columns."""
-    rows = -(-len(values) // ROW)
+def _write_rows(texture: moderngl.Texture, values: NDArray[np.float32]) -> None:
+    """Write values (N,) into the first rows of a texture of `ROW_ENTRIES` columns."""
+    rows = -(-len(values) // ROW_ENTRIES)
     if rows:
-        texels = np.zeros(rows * ROW, np.float32)
+        texels = np.zeros(rows * ROW_ENTRIES, np.float32)
         texels[: len(values)] = values
-        texture.write(texels, viewport=(0, 0, ROW, rows))
+        texture.write(texels, viewport=(0, 0, ROW_ENTRIES, rows))
 
 
-def _bytes(parts: Sequence[NDArray]) -> bytes:
+def _float_bytes(parts: Sequence[NDArray]) -> bytes:
     return b"".join(np.ascontiguousarray(part, np.float32).tobytes() for part in parts) or bytes(12)
 
 
-def _grouped(mesh: RasterMesh, first: int, ordered: bool) -> tuple[NDArray, ...]:
-    """Corners, indices; lengths, kinds, low and high of its groups, of one kind each."""
+def _group_triangles(mesh: RasterMesh, first: int, ordered: bool) -> tuple[NDArray, ...]:
+    """A mesh's triangles in groups of one kind each: corners (T, 3), vertex addresses from ``first`` on; indices (T,);
+    lengths, kinds (G,), low and high (G, 3) of the groups."""
     triangles = np.arange(len(mesh.corners))
     if not np.isfinite(mesh.positions).all():  # row by row takes far longer
         finite = np.asarray(np.isfinite(mesh.positions).all(axis=1))
@@ -491,12 +512,14 @@ def _grouped(mesh: RasterMesh, first: int, ordered: bool) -> tuple[NDArray, ...]
     low, high = np.minimum(np.minimum(a, b), c), np.maximum(np.maximum(a, b), c)
     kinds = mesh.kinds[triangles]
     if ordered or (kinds[1:] != kinds[:-1]).any():
-        order = np.lexsort((_along_curve(low + high), kinds)) if ordered else np.argsort(kinds, kind="stable")
+        order = np.lexsort((_morton_codes(low + high), kinds)) if ordered else np.argsort(kinds, kind="stable")
         triangles, low, high, kinds = triangles[order], low[order], high[order], kinds[order]
     kinds = kinds.astype(np.int64)
     edges = np.flatnonzero(np.diff(kinds, prepend=-1)).tolist()
     ends = [*edges[1:], len(triangles)]
-    starts = np.array([k for a, b in zip(edges, ends, strict=False) for k in range(a, b, GROUP)], np.int64)
+    starts = np.array(
+        [k for a, b in zip(edges, ends, strict=False) for k in range(a, b, MAX_GROUP_TRIANGLES)], np.int64
+    )
     lengths = np.diff(starts, append=len(triangles))
     indices = triangles if mesh.indices is None else mesh.indices[triangles]
     if len(starts):
@@ -505,23 +528,23 @@ def _grouped(mesh: RasterMesh, first: int, ordered: bool) -> tuple[NDArray, ...]
     return corners, indices.astype(np.float32), lengths, kinds[starts], low, high
 
 
-def _along_curve(points: ArrayLike) -> NDArray[np.int64]:
-    """(N,) numbers of points (N, 3) along Morton's curve: those that follow each other lie near each other."""
-    at = np.asarray(points, np.float64).reshape(-1, 3)
-    low = at.min(axis=0, initial=np.inf)
-    size = float(np.max(at.max(axis=0, initial=-np.inf) - low, initial=0.0))
-    cells = ((at - low) * (1023 / size if size > 0 else 0.0)).astype(np.int64)
-    out = np.zeros(len(at), np.int64)
+def _morton_codes(positions: ArrayLike) -> NDArray[np.int64]:
+    """(N,) Morton codes of points (N, 3), of 10 bits an axis over their bounds."""
+    positions = np.asarray(positions, np.float64).reshape(-1, 3)
+    low = positions.min(axis=0, initial=np.inf)
+    size = float(np.max(positions.max(axis=0, initial=-np.inf) - low, initial=0.0))
+    cells = ((positions - low) * (1023 / size if size > 0 else 0.0)).astype(np.int64)
+    codes = np.zeros(len(positions), np.int64)
     for bit in range(10):
         for axis in range(3):
-            out |= ((cells[:, axis] >> bit) & 1) << (3 * bit + axis)
-    return out
+            codes |= ((cells[:, axis] >> bit) & 1) << (3 * bit + axis)
+    return codes
 
 
 # -- the visibility buffer: which triangle of which instance a pinhole sees through the middle of every pixel ----------
 # C. A. Burns and W. A. Hunt, "The Visibility Buffer: A Cache-Friendly Approach to Deferred Shading" (JCGT 2013).
 
-NEAR = 1e-6  # of the extent: what is nearer to the eye is cut
+NEAR_FRACTION = 1e-6  # of the scene's extent: distance of the near plane
 
 
 def raster_source(file: str) -> Source:
@@ -543,16 +566,16 @@ class VisibilityBuffer:
         self._target = DepthTarget(device)
 
     def draw(self, view: PinholeView, size: tuple[int, int], tested: Shader | None = None) -> None:
-        """Find the nearest triangle of every pixel of a picture of ``size`` (width, height). tested : the program of
-        those that are `TESTED`, with its textures bound; without it they are left out."""
+        """Find the nearest triangle of every pixel of a picture of ``size`` (width, height). tested : the program for
+        `ALPHA_TESTED` triangles, with its textures bound; without it they are left out."""
         self.meshes.select(view)
         if self.visible.size != size:
             self.visible.release()
             self.visible = float_texture(self.device, size, 2)
         self._target.begin(self.visible, (-1.0, -1.0, 0.0, 0.0))
-        for shader, kinds in ((self.shader, (0, ONE_SIDED)), (tested, (TESTED, TESTED | ONE_SIDED))):
+        for shader, kinds in ((self.shader, (0, ONE_SIDED)), (tested, (ALPHA_TESTED, ALPHA_TESTED | ONE_SIDED))):
             if shader is not None:
-                shader.set("least_depth", NEAR * self.meshes.extent)
+                shader.set("least_depth", NEAR_FRACTION * self.meshes.extent)
                 self.meshes.render(shader, kinds)
         self._target.end()
 
@@ -567,16 +590,16 @@ class DepthTarget:
 
     def __init__(self, device: Device) -> None:
         self.device = device
-        self._of: moderngl.Texture | None = None
+        self._mesh_of: moderngl.Texture | None = None
         self._target: moderngl.Framebuffer | None = None
         self._depth: RawObject | None = None
 
     def begin(self, texture: moderngl.Texture, blank: tuple[float, float, float, float]) -> None:
-        """Empty a picture, which is drawn to until `end`, row 0 at the top."""
+        """Clear a picture to ``blank`` and direct draws to it until `end`, row 0 at the top."""
         context = self.device.context
-        if self._target is None or self._of is not texture:
+        if self._target is None or self._mesh_of is not texture:
             self.release()
-            self._of, self._target = texture, context.framebuffer([texture])
+            self._mesh_of, self._target = texture, context.framebuffer([texture])
             self._depth = attach_depth(self.device, self._target, texture.size)
         self._target.depth_mask = True
         self._target.use()
@@ -586,13 +609,13 @@ class DepthTarget:
         context.disable(moderngl.BLEND | moderngl.CULL_FACE)
         context.depth_func = ">"
 
-    def keep_depths(self) -> None:
-        """What is drawn from here on until `end` hides nothing behind it."""
+    def disable_depth_writes(self) -> None:
+        """Leave the depths unchanged by later draws, until `end`."""
         assert self._target is not None
         self._target.depth_mask = False
 
     def end(self) -> None:
-        """The state that other passes expect."""
+        """Restore the depth state that other passes expect."""
         self.device.context.disable(moderngl.DEPTH_TEST)
         self.device.context.depth_func = "<"
 
@@ -600,4 +623,4 @@ class DepthTarget:
         """Free the depths; the picture stays."""
         if self._target is not None and self._depth is not None:
             self._depth.release()
-            self._target = self._of = self._depth = None
+            self._target = self._mesh_of = self._depth = None

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from raystream.base.errors import ViewerError
 from raystream.film.error import Stop
 from raystream.formats.named import load
-from raystream.formats.objects import taken
+from raystream.formats.objects import scene_from
 from raystream.options import table as options
 from raystream.renderer.device.tuning import tuned_device
 from raystream.renderer.inputs.camera import view as camera_of
@@ -154,7 +154,7 @@ class CanvasView:
         if settings.camera is not None:
             taking["camera"] = settings.camera
         taking["max_texture"] = settings.max_texture
-        self._scene: Scene | None = taken(source, taking)  # later by the worker
+        self._scene: Scene | None = scene_from(source, taking)  # later by the worker
         _check_motion(self._scene, view_options)
         settings = settings.replace(camera=taking.get("camera"))
         self._path = os.fspath(source) if isinstance(source, (str, os.PathLike)) else ""

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raystream import formats
-from raystream.accel.structures import MOST_UNSORTED
+from raystream.accel.structures import MAX_UNSORTED
 from raystream.base.errors import ViewerError
 from raystream.film.tonemap import AUTO, TONEMAPS
 from raystream.options import table as options
@@ -114,7 +114,7 @@ def _cycle(context: ViewportContext, name: str, values: tuple[str, ...] = ()) ->
     if (
         name == "accel"
         and context.view.renderer is not None
-        and context.view.renderer.prepared.starts[-1] > MOST_UNSORTED
+        and context.view.renderer.prepared.starts[-1] > MAX_UNSORTED
     ):
         choices = tuple(choice for choice in choices if choice != "none")  # which would be refused
     now = str(context.scene_loader.requested[name]).partition("=")[0]

@@ -62,7 +62,7 @@ class PictureTexture:
         """Recompile the shaders. Raises ShaderError; the old ones then stay."""
         place, resize = (Shader(self.device, film_source(name)) for name in ("place", "resize"))
         square = Tiles(self.device, (1, 1), 1)
-        square.keep(None)
+        square.set_alive(None)
         self._place, self._resize = Drawing(self.device, place, square), Drawing(self.device, resize, square)
         self._square, self._running = square, None
 
@@ -256,7 +256,7 @@ class Display:
         """Recompile its shader. Raises ShaderError; the old one then stays."""
         # Several programs: drivers for the CPU run both sides of a branch, and filtering takes long.
         square = Tiles(self.device, (1, 1), 1)
-        square.keep(None)
+        square.set_alive(None)
         made = [Shader(self.device, film_source("show", smooth_up=smooth_up)) for smooth_up in (0, 1)]
         self._drawings = [Drawing(self.device, shader, square) for shader in made]
         self._enlarge = Drawing(self.device, Shader(self.device, film_source("resize")), square)
@@ -327,7 +327,7 @@ class AutoExposure:
         """Recompile its shader. Raises ShaderError; the old one then stays."""
         shader = Shader(self.device, film_source("luminance"))
         square = Tiles(self.device, (1, 1), 1)
-        square.keep(None)
+        square.set_alive(None)
         self._drawing = Drawing(self.device, shader, square)
 
     @property

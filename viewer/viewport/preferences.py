@@ -23,7 +23,7 @@ from raystream.options.values import LARGEST_SIDE
 
 VARIABLE = "RAYSTREAM_SETTINGS"
 MOST_RECENT = 10
-LARGEST_FILE = 1 << 18  # bytes; a file of settings has a few hundred
+MAX_FILE_BYTES = 1 << 18  # bytes; a file of settings has a few hundred
 LONGEST_SHOWN = 70  # characters of a wrong value that a message repeats
 
 
@@ -240,9 +240,9 @@ def _read(path: Path) -> str:
         if path.exists() and not path.is_file():
             raise ViewerError(str(path), "is no file", f"{VARIABLE} names the file of the settings")
         with open(path, "rb") as file:
-            data = file.read(LARGEST_FILE + 1)
-        if len(data) > LARGEST_FILE:
-            raise ViewerError(str(path), f"is larger than {LARGEST_FILE} bytes", "remove it")
+            data = file.read(MAX_FILE_BYTES + 1)
+        if len(data) > MAX_FILE_BYTES:
+            raise ViewerError(str(path), f"is larger than {MAX_FILE_BYTES} bytes", "remove it")
         return data.decode("utf-8-sig").replace("\r\n", "\n")
     except FileNotFoundError:
         return ""

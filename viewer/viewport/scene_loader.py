@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from raystream.base.errors import ViewerError
 from raystream.base.interrupts import UNWAITED
-from raystream.formats.image.environment_maps import HIGH_RANGE, environment_of
+from raystream.formats.image.environment_maps import HIGH_RANGE, resolve_environment
 from raystream.lighting.backdrop import backdrop_of
 from raystream.options.declare import Affects
 from raystream.options.table import OPTIONS
@@ -87,7 +87,7 @@ def background(scene: Scene, settings: Settings) -> NDArray[np.float32]:
     if isinstance(value, str) and value not in WORDS:
         return np.full((rows, columns, 3), UNREAD, np.float32)
     single, grounded = is_single_object(scene), scene.ground is not None
-    environment, _ = environment_of(value, 0.0, has_lights_at_a_glance(scene), settings.sun, single, grounded)
+    environment, _ = resolve_environment(value, 0.0, has_lights_at_a_glance(scene), settings.sun, single, grounded)
     lights = [light for light in scene.lights if any(light.intensity)]
     shines = any(any(material.emission) for material in scene.materials)
     if value is None and settings.sun is None and scene.fills and not single and not shines and are_all_suns(lights):
@@ -107,7 +107,7 @@ def white_under(scene: Scene, settings: Settings) -> float:
     if lit and value in (None, "none"):
         return white_radiance(scene)
     constant = value is not None and not isinstance(value, str)
-    if constant and isinstance(environment := environment_of(value, 0.0, lit)[0], ConstantEnvironment):
+    if constant and isinstance(environment := resolve_environment(value, 0.0, lit)[0], ConstantEnvironment):
         return white_radiance(scene, max(float(luminance(environment.radiance)), FAINTEST))
     return white_radiance(scene, 1.0)
 

@@ -64,9 +64,9 @@ def show(scene: Any, **options: Any) -> None:
     Raises ViewerError for a bad scene, and for a wrong option; where there is no display, too:
     `raystream.render` needs none.
     """
-    from raystream.formats.objects import taken
+    from raystream.formats.objects import scene_from
 
-    source = os.fspath(scene) if isinstance(scene, (str, os.PathLike)) else taken(scene, options)
+    source = os.fspath(scene) if isinstance(scene, (str, os.PathLike)) else scene_from(scene, options)
     from raystream.window.app import App
 
     App(source, **options).run()

@@ -13,7 +13,7 @@ import glfw
 import moderngl
 
 from raystream.base.errors import DeviceError, ViewerError
-from raystream.stream.gl.contexts import PrelinkedContext, check_room
+from raystream.stream.gl.contexts import PrelinkedContext, disable_cache_on_full_disk
 
 TITLE = "Raystream"
 GROUND = (0.085, 0.094, 0.110)  # around the picture, sRGB
@@ -87,7 +87,7 @@ class Window:
             (glfw.STENCIL_BITS, 0),
         ):
             glfw.window_hint(hint, value)
-        self.remark = check_room()
+        self.remark = disable_cache_on_full_disk()
         self.handle = glfw.create_window(*size, title, None, None)
         if not self.handle:
             glfw.terminate()

@@ -21,7 +21,7 @@ import raystream.lighting.environment as lighting
 from benchmarks.common import Options, Result, Table, facts, say
 from benchmarks.errors import LUMINANCE
 from raystream import Camera, Scene
-from raystream.formats.image.environment_maps import environment_of
+from raystream.formats.image.environment_maps import resolve_environment
 from raystream.scene.environment import ImageEnvironment
 from raystream.scene.material import Material
 from raystream.scene.mesh import Mesh
@@ -162,7 +162,7 @@ def _measured(
     """Variance, seconds and mean; None where a tree would have no light."""
     if case == "no suns":
         given = chosen["environment"]
-        image = environment_of(given)[0] if isinstance(given, str) else given
+        image = resolve_environment(given)[0] if isinstance(given, str) else given
         assert isinstance(image, ImageEnvironment)
         # Read-only pixels would keep their cached tables with suns.
         chosen = {**chosen, "environment": ImageEnvironment(image.pixels.copy())}

@@ -23,7 +23,7 @@ from benchmarks.rays import embree
 from benchmarks.scenes import View, found
 from raystream.accel import structures
 from raystream.accel.structures import Primitives, Structure, StructureOptions
-from raystream.accel.two_level.structure import over_instances
+from raystream.accel.two_level.structure import two_level_structure
 from raystream.kernels.records import RAY
 from raystream.programs import LEVELS, trace
 from raystream.renderer.sampling.ray_queries import pack_rays
@@ -210,7 +210,7 @@ def _builds(
     def build(which: str) -> None:
         recipe = wanted[which][0]
         flat = structures.FLAT.get(recipe.accel)
-        made[which] = flat(Primitives(corners), recipe) if flat else over_instances(scene, recipe)
+        made[which] = flat(Primitives(corners), recipe) if flat else two_level_structure(scene, recipe)
 
     timings = interleave({which: lambda which=which: build(which) for which in wanted}, 1)
     return made, {which: timings[which].to_json() | dict(made[which].statistics) for which in wanted}

@@ -17,7 +17,7 @@ from benchmarks.common import Options, Result, Table, facts, interleave, say
 from benchmarks.scenes import shared
 from benchmarks.viewing import playing
 from raystream.accel import bvh_build
-from raystream.accel.bvh_tree import MOST_IN_LEAF
+from raystream.accel.bvh_tree import MAX_IN_LEAF
 from raystream.renderer.renderer import Renderer
 from raystream.scene.animation import Animation, Track
 from raystream.scene.deform import Deformation, DeformedMesh, MeshPose
@@ -158,7 +158,7 @@ def _measured(scene: Scene, pose: Callable[..., Scene], device: Any, runs: int) 
     cases: dict[str, Callable[[], Any]] = {
         "pose": lambda: _waited(device, lambda: step(deformer.pose(tables))),
         "both": lambda: _waited(device, lambda: step(both())),
-        "tree": lambda: [bvh_build.build(each, leaf=MOST_IN_LEAF) for each in corners],
+        "tree": lambda: [bvh_build.build(each, leaf=MAX_IN_LEAF) for each in corners],
         "build": lambda: _waited(device, rebuild),
     }
     timings = {name: timing.to_json() for name, timing in interleave(cases, runs).items()}

@@ -19,7 +19,7 @@ from benchmarks.common import Options, Result, Table, Timing, facts, interleave,
 from benchmarks.scenes import found
 from raystream.accel import primitives
 from raystream.accel.grid.build import build
-from raystream.accel.grid.grid import DeviceGrid, mark_last, plan
+from raystream.accel.grid.grid import DeviceGrid, lists_with_marked_ends, plan
 from raystream.renderer.device.grid_build import GridBuild
 from raystream.stream.declare import kernel
 from raystream.stream.gl.device import Device
@@ -79,7 +79,7 @@ def builds(device: Device, corners: NDArray[np.float32]) -> Iterator[Builds]:
 
     def on_host() -> None:
         made = build(corners, grid.resolution)
-        mark_last(made.pointers, made.lists)
+        lists_with_marked_ends(made.pointers, made.lists)
 
     try:
         yield Builds(grid, on_device, on_host)

@@ -154,7 +154,7 @@ def _kernels(context: Context) -> Table:
     for name in PROGRAMS:
         linked = program(name)
         for step in linked.steps("none"):
-            written = linked.attachments(step)
+            written = linked.attachment_count(step)
             passes = [-(-written // LIMITS[year].outputs) for year in YEARS]
             found = counts.get(name, {}).get(step.name)
             told: tuple[Any, ...] = ("-", "-", "-", "-")
@@ -163,7 +163,7 @@ def _kernels(context: Context) -> Table:
                 long = arithmetic > day.instructions or found.levels > day.fetches
                 over += long
                 told = (arithmetic, found.textures, found.levels, "too long" if long else "fits")
-            rows.append((f"{name}: {step.name}", linked.samplers(step), written, *passes, *told))
+            rows.append((f"{name}: {step.name}", linked.sampler_count(step), written, *passes, *told))
     heads = (
         "pass",
         "textures read",

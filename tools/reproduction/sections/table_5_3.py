@@ -38,8 +38,8 @@ def table_5_3(context: Context) -> Iterator[Part]:
         name = program_of(kernel)
         linked, states = program(name), PUBLISHED_KERNELS[kernel][name]
         steps = [step for step in linked.steps("none") if step.name in states]
-        read = [linked.samplers(step) for step in steps]
-        written = [linked.attachments(step) for step in steps]
+        read = [linked.sampler_count(step) for step in steps]
+        written = [linked.attachment_count(step) for step in steps]
         number: Any = "-"
         if counts:
             number = sum(counts[name][state].all for state in states)

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raystream.accel.grid.build import Grid
-from raystream.accel.grid.grid import mark_last
+from raystream.accel.grid.grid import lists_with_marked_ends
 from raystream.base import jit
 from reproduction.simulators.schedule import Runs
 from reproduction.simulators.triangle import distance
@@ -57,7 +57,7 @@ class Space:
         """From a grid and the triangles that it was built over."""
         low = grid.low.astype(np.float32)
         high = low + grid.voxel * np.asarray(grid.resolution, np.float32)
-        pointers, lists = mark_last(grid.pointers, grid.lists)
+        pointers, lists = lists_with_marked_ends(grid.pointers, grid.lists)
         box = np.ascontiguousarray([low, high, grid.voxel], np.float32)
         resolution = np.array(grid.resolution, np.int64)
         return cls(box, resolution, pointers.ravel(), lists, np.ascontiguousarray(corners, np.float32))

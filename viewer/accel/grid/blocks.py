@@ -24,8 +24,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from raystream.accel.grid.build import Grid
-from raystream.accel.grid.cost import LIMIT
-from raystream.accel.grid.grid import ENTRY, mark_last
+from raystream.accel.grid.cost import MAX_ADDRESS
+from raystream.accel.grid.grid import ENTRY, lists_with_marked_ends
 from raystream.base.errors import ViewerError
 from raystream.kernels.records import RAY
 from raystream.stream.declare.kernel import Module, Table, Volume
@@ -34,7 +34,7 @@ from raystream.stream.declare.record import ROWS, SMALL, Field, Record
 BLOCK_BITS = 4
 BLOCK = 1 << BLOCK_BITS  # texels along each edge of a block
 # Blocks along each edge of the volume that OpenGL 3.3 guarantees: 3-D textures of at least 256 texels.
-GRANTED = 256 // BLOCK
+MAX_BLOCKS_PER_EDGE = 256 // BLOCK
 
 # The fields of a traversal step come first, so that they share a texel.
 HEADER = Record(
@@ -88,27 +88,27 @@ def allocate(grids: Sequence[Grid], bases: ArrayLike | None = None) -> Blocks:
     starts = np.cumsum([0, *triangles[:-1]]) if bases is None else np.asarray(bases, np.int64)
     if starts.shape != (len(grids),):
         raise ViewerError("grids", f"bases have shape {starts.shape}, expected ({len(grids)},)")
-    if (last := int((starts + triangles).max())) > LIMIT:
-        raise ViewerError("grids", f"{last:,} triangles, and their addresses end at {LIMIT:,}")
-    corners, shape = _allocate(headers["resolution"], tiles)
+    if (last := int((starts + triangles).max())) > MAX_ADDRESS:
+        raise ViewerError("grids", f"{last:,} triangles, and their addresses end at {MAX_ADDRESS:,}")
+    corners, shape = _allocate_tiles(headers["resolution"], tiles)
     tile_table = np.zeros(len(corners), TILE.dtype)
     tile_table["corner"] = corners
     volume = np.full(shape, -1.0, np.float32)
     lists, length = [], 0
     for index, grid in enumerate(grids):
-        pointers, entries = mark_last(grid.pointers, grid.lists)
+        pointers, entries = lists_with_marked_ends(grid.pointers, grid.lists)
         base = np.float32(starts[index])
         lists.append(np.where(entries < 0, entries - base, entries + base))
         pointers = np.where(pointers >= 0, pointers + np.float32(length), pointers)
         length += len(entries)
-        if length > LIMIT:
+        if length > MAX_ADDRESS:
             raise ViewerError(
                 "grids",
-                f"{index + 1:,} of {len(grids):,} grids have {length:,} list entries; addresses end at {LIMIT:,}",
+                f"{index + 1:,} of {len(grids):,} grids have {length:,} list entries; addresses end at {MAX_ADDRESS:,}",
                 "use a coarser --grid",
             )
         first = headers["table"][index]
-        _copy(volume, pointers, corners[first : first + math.prod(tiles[index][1])], *tiles[index])
+        _copy_tiles(volume, pointers, corners[first : first + math.prod(tiles[index][1])], *tiles[index])
     entries_table = np.zeros(length, ENTRY.dtype)
     entries_table["entry"] = np.concatenate(lists)
     voxels = sum(grid.pointers.size for grid in grids)
@@ -130,7 +130,7 @@ Span = tuple[int, int, int]
 
 
 def _headers(grids: Sequence[Grid]) -> tuple[NDArray, list[tuple[Span, Span]]]:
-    """Headers (G,), and for each grid the voxels per tile and the tiles, along x, y, z."""
+    """Headers (G,), and for each grid ((voxels per tile), (tiles)), each along x, y, z."""
     headers = np.zeros(len(grids), HEADER.dtype)
     tiles: list[tuple[Span, Span]] = []
     table = 0
@@ -140,9 +140,9 @@ def _headers(grids: Sequence[Grid]) -> tuple[NDArray, list[tuple[Span, Span]]]:
         tiles.append(((edges[0], edges[1], edges[2]), (counts[0], counts[1], counts[2])))
         headers[index] = (grid.resolution, grid.low, 1.0 / grid.voxel.astype(np.float64), table)
         table += math.prod(counts)
-    if table > LIMIT:
+    if table > MAX_ADDRESS:
         raise ViewerError(
-            "grids", f"{table:,} tiles of {BLOCK}^3 voxels; addresses end at {LIMIT:,}", "use coarser grids"
+            "grids", f"{table:,} tiles of {BLOCK}^3 voxels; addresses end at {MAX_ADDRESS:,}", "use coarser grids"
         )
     return headers, tiles
 
@@ -152,15 +152,15 @@ def tile_edge(count: int) -> int:
     return min(BLOCK, 1 << (count - 1).bit_length())
 
 
-def _allocate(resolutions: NDArray[np.int32], tiles: list[tuple[Span, Span]]) -> tuple[NDArray[np.int32], Span]:
+def _allocate_tiles(resolutions: NDArray[np.int32], tiles: list[tuple[Span, Span]]) -> tuple[NDArray[np.int32], Span]:
     """Corner (K, 3) of every tile in the volume, x, y, z, and the volume's shape (D, H, W)."""
     by_shape: dict[Span, list[NDArray[np.int64]]] = {}  # tile numbers by shape
     total = 0
     for edges, counts in tiles:
-        more = math.prod(counts)
-        by_shape.setdefault(edges, []).append(np.arange(total, total + more))
-        total += more
-    block, within = np.zeros(total, np.int64), np.zeros((total, 3), np.int32)
+        tile_count = math.prod(counts)
+        by_shape.setdefault(edges, []).append(np.arange(total, total + tile_count))
+        total += tile_count
+    block, offset_in_block = np.zeros(total, np.int64), np.zeros((total, 3), np.int32)
     blocks = 0
     for edges in sorted(by_shape):
         indices = np.concatenate(by_shape[edges])
@@ -169,28 +169,28 @@ def _allocate(resolutions: NDArray[np.int32], tiles: list[tuple[Span, Span]]) ->
         block[indices] = blocks + block_indices
         remainder, x = np.divmod(offset, per_axis[0])
         z, y = np.divmod(remainder, per_axis[1])
-        within[indices] = np.stack([x, y, z], 1) * edges
+        offset_in_block[indices] = np.stack([x, y, z], 1) * edges
         blocks += int(block_indices[-1]) + 1
-    wide, tall, deep = volume_shape(blocks)
-    remainder, x = np.divmod(block, wide)
-    z, y = np.divmod(remainder, tall)
-    corners = (np.stack([x, y, z], 1) * BLOCK + within).astype(np.int32)
-    return corners, (deep * BLOCK, tall * BLOCK, wide * BLOCK)
+    width, height, depth = volume_shape(blocks)
+    remainder, x = np.divmod(block, width)
+    z, y = np.divmod(remainder, height)
+    corners = (np.stack([x, y, z], 1) * BLOCK + offset_in_block).astype(np.int32)
+    return corners, (depth * BLOCK, height * BLOCK, width * BLOCK)
 
 
 def volume_shape(blocks: int) -> Span:
     """Blocks along x, y, z of a volume of ``blocks``: the smallest box within every driver's limits, or about a
     cube."""
-    longest = max(GRANTED, math.ceil(blocks ** (1 / 3)) + 2)
+    longest = max(MAX_BLOCKS_PER_EDGE, math.ceil(blocks ** (1 / 3)) + 2)
     edges = np.arange(1, longest + 1)
-    wide, tall = (part.ravel() for part in np.meshgrid(edges, edges))
-    deep = -(-blocks // (wide * tall))
-    size = np.where(deep <= longest, wide * tall * deep, np.iinfo(np.int64).max)
-    best = np.lexsort((np.maximum(np.maximum(wide, tall), deep), size))[0]  # of equal ones the most cubical
-    return int(wide[best]), int(tall[best]), int(deep[best])
+    widths, heights = (part.ravel() for part in np.meshgrid(edges, edges))
+    depths = -(-blocks // (widths * heights))
+    size = np.where(depths <= longest, widths * heights * depths, np.iinfo(np.int64).max)
+    best = np.lexsort((np.maximum(np.maximum(widths, heights), depths), size))[0]  # of equal ones the most cubical
+    return int(widths[best]), int(heights[best]), int(depths[best])
 
 
-def _copy(
+def _copy_tiles(
     volume: NDArray[np.float32], pointers: NDArray[np.float32], corners: NDArray[np.int32], edges: Span, counts: Span
 ) -> None:
     """Write a grid's pointers (nz, ny, nx) into the volume, tile by tile."""

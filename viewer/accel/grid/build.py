@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raystream.accel.grid.cost import (
-    LARGEST_AXIS,
-    LIMIT,
-    MOST_VOXELS,
+    MAX_ADDRESS,
+    MAX_AXIS_VOXELS,
+    MAX_VOXELS,
     Resolution,
     Survey,
     by_minimal_dimension,
@@ -48,7 +48,7 @@ Bounds = tuple[float, float]  # of an interval; empty if the first is larger
 
 # An axis whose component along the row is below this share of the other counts as perpendicular to the row: over 2048
 # voxels an error below 1e-8 voxels, and quotients stay far from overflow.
-PARALLEL = 1e-12
+PARALLEL_RATIO = 1e-12
 BOX = 2  # value of `keep`: voxels overlap the triangle's bounds, not the triangle alone
 
 
@@ -61,7 +61,7 @@ def survey(corners: Floats, first: int, last: int, keep: NDArray[np.uint8], boun
     """
     lx, ly, lz = bounds[0, 0], bounds[0, 1], bounds[0, 2]
     hx, hy, hz = bounds[1, 0], bounds[1, 1], bounds[1, 2]
-    ex = ey = ez = px = py = pz = 0.0
+    extent_x = extent_y = extent_z = area_x = area_y = area_z = 0.0
     for t in range(first, last):
         ax, ay, az = float(corners[t, 0, 0]), float(corners[t, 0, 1]), float(corners[t, 0, 2])
         bx, by, bz = float(corners[t, 1, 0]), float(corners[t, 1, 1]), float(corners[t, 1, 2])
@@ -80,24 +80,24 @@ def survey(corners: Floats, first: int, last: int, keep: NDArray[np.uint8], boun
         z0, z1 = min(az, bz, cz), max(az, bz, cz)
         lx, ly, lz = min(lx, x0), min(ly, y0), min(lz, z0)
         hx, hy, hz = max(hx, x1), max(hy, y1), max(hz, z1)
-        ex += x1 - x0
-        ey += y1 - y0
-        ez += z1 - z0
-        px += 0.5 * nx
-        py += 0.5 * ny
-        pz += 0.5 * nz
+        extent_x += x1 - x0
+        extent_y += y1 - y0
+        extent_z += z1 - z0
+        area_x += 0.5 * nx
+        area_y += 0.5 * ny
+        area_z += 0.5 * nz
     bounds[0, 0], bounds[0, 1], bounds[0, 2] = lx, ly, lz
     bounds[1, 0], bounds[1, 1], bounds[1, 2] = hx, hy, hz
-    sums[0] += ex
-    sums[1] += ey
-    sums[2] += ez
-    sums[3] += px
-    sums[4] += py
-    sums[5] += pz
+    sums[0] += extent_x
+    sums[1] += extent_y
+    sums[2] += extent_z
+    sums[3] += area_x
+    sums[4] += area_y
+    sums[5] += area_z
 
 
 @helper
-def _edge(
+def _edge_bound(
     p0: float,
     q0: float,
     p1: float,
@@ -114,7 +114,7 @@ def _edge(
     side: 1 if corners 0, 1, 2 are counter-clockwise in (p, q), else -1; it gives the inward normal.
     """
     n_p, n_q = side * (q0 - q1), side * (p1 - p0)
-    if abs(n_p) <= PARALLEL * abs(n_q):
+    if abs(n_p) <= PARALLEL_RATIO * abs(n_q):
         n_p = 0.0
     inner = min(n_p * p0 + n_q * q0, n_p * p1 + n_q * q1, n_p * p2 + n_q * q2)
     reach = n_p * (1.0 + p_margin) if n_p > 0.0 else -n_p * p_margin
@@ -126,8 +126,8 @@ def _edge(
 
 
 @helper
-def _narrow(sign: int, a: float, b: float, q: int, low: float, high: float) -> Bounds:
-    """The interval of p, cut by an edge's bound at q; an empty one is (1, 0)."""
+def _clip_interval(sign: int, a: float, b: float, q: int, low: float, high: float) -> Bounds:
+    """The interval low .. high of p clipped by an edge's bound (`_edge_bound`) at q; an empty one is (1, 0)."""
     bound = a * q + b
     if sign > 0:
         return max(low, bound), high
@@ -136,7 +136,7 @@ def _narrow(sign: int, a: float, b: float, q: int, low: float, high: float) -> B
     return (low, high) if bound >= 0.0 else (1.0, 0.0)
 
 
-def enter(
+def list_voxels(
     corners: Floats,
     keep: NDArray[np.uint8],
     first: int,
@@ -177,67 +177,67 @@ def enter(
         used += 1
         # For a triangle within one slab of voxels, only the projection onto that slab can separate; within one row of
         # voxels nothing can.
-        cut = keep[t] != BOX
-        wide_x, wide_y, wide_z = cut and x1 > x0, cut and y1 > y0, cut and z1 > z0
+        tests_triangle = keep[t] != BOX
+        wide_x, wide_y, wide_z = tests_triangle and x1 > x0, tests_triangle and y1 > y0, tests_triangle and z1 > z0
         use_xy, use_yz, use_xz = wide_x and wide_y, wide_y and wide_z, wide_x and wide_z
         use_plane = use_xy and wide_z
         if use_xy or use_plane:
             side = 1.0 if (bx - ax) * (cy - ay) - (by - ay) * (cx - ax) >= 0.0 else -1.0
-            xy0, xya0, xyb0 = _edge(ax, ay, bx, by, cx, cy, side, mx, my)
-            xy1, xya1, xyb1 = _edge(bx, by, cx, cy, ax, ay, side, mx, my)
-            xy2, xya2, xyb2 = _edge(cx, cy, ax, ay, bx, by, side, mx, my)
+            xy0, xya0, xyb0 = _edge_bound(ax, ay, bx, by, cx, cy, side, mx, my)
+            xy1, xya1, xyb1 = _edge_bound(bx, by, cx, cy, ax, ay, side, mx, my)
+            xy2, xya2, xyb2 = _edge_bound(cx, cy, ax, ay, bx, by, side, mx, my)
         if use_yz:
             side = 1.0 if (by - ay) * (cz - az) - (bz - az) * (cy - ay) >= 0.0 else -1.0
-            yz0, yza0, yzb0 = _edge(ay, az, by, bz, cy, cz, side, my, mz)
-            yz1, yza1, yzb1 = _edge(by, bz, cy, cz, ay, az, side, my, mz)
-            yz2, yza2, yzb2 = _edge(cy, cz, ay, az, by, bz, side, my, mz)
+            yz0, yza0, yzb0 = _edge_bound(ay, az, by, bz, cy, cz, side, my, mz)
+            yz1, yza1, yzb1 = _edge_bound(by, bz, cy, cz, ay, az, side, my, mz)
+            yz2, yza2, yzb2 = _edge_bound(cy, cz, ay, az, by, bz, side, my, mz)
         if use_xz:
             side = 1.0 if (bx - ax) * (cz - az) - (bz - az) * (cx - ax) >= 0.0 else -1.0
-            xz0, xza0, xzb0 = _edge(ax, az, bx, bz, cx, cz, side, mx, mz)
-            xz1, xza1, xzb1 = _edge(bx, bz, cx, cz, ax, az, side, mx, mz)
-            xz2, xza2, xzb2 = _edge(cx, cz, ax, az, bx, bz, side, mx, mz)
-        px = py = pz = plane_low = plane_high = 0.0
+            xz0, xza0, xzb0 = _edge_bound(ax, az, bx, bz, cx, cz, side, mx, mz)
+            xz1, xza1, xzb1 = _edge_bound(bx, bz, cx, cz, ax, az, side, mx, mz)
+            xz2, xza2, xzb2 = _edge_bound(cx, cz, ax, az, bx, bz, side, mx, mz)
+        normal_x = normal_y = normal_z = plane_low = plane_high = 0.0
         if use_plane:
-            px = (by - ay) * (cz - az) - (bz - az) * (cy - ay)
-            py = (bz - az) * (cx - ax) - (bx - ax) * (cz - az)
-            pz = (bx - ax) * (cy - ay) - (by - ay) * (cx - ax)
-            if px < 0.0:
-                px, py, pz = -px, -py, -pz
-            if px <= PARALLEL * max(abs(py), abs(pz)):
-                px = 0.0
+            normal_x = (by - ay) * (cz - az) - (bz - az) * (cy - ay)
+            normal_y = (bz - az) * (cx - ax) - (bx - ax) * (cz - az)
+            normal_z = (bx - ax) * (cy - ay) - (by - ay) * (cx - ax)
+            if normal_x < 0.0:
+                normal_x, normal_y, normal_z = -normal_x, -normal_y, -normal_z
+            if normal_x <= PARALLEL_RATIO * max(abs(normal_y), abs(normal_z)):
+                normal_x = 0.0
             da, db, dc = (
-                px * ax + py * ay + pz * az,
-                px * bx + py * by + pz * bz,
-                px * cx + py * cy + pz * cz,
+                normal_x * ax + normal_y * ay + normal_z * az,
+                normal_x * bx + normal_y * by + normal_z * bz,
+                normal_x * cx + normal_y * cy + normal_z * cz,
             )
             # px x + py y + pz z is in [plane_low, plane_high] for overlapped voxels (x, y, z)
-            grow = px * mx + abs(py) * my + abs(pz) * mz
-            plane_low = min(da, db, dc) - (px + max(py, 0.0) + max(pz, 0.0)) - grow
-            plane_high = max(da, db, dc) - (min(py, 0.0) + min(pz, 0.0)) + grow
+            widening = normal_x * mx + abs(normal_y) * my + abs(normal_z) * mz
+            plane_low = min(da, db, dc) - (normal_x + max(normal_y, 0.0) + max(normal_z, 0.0)) - widening
+            plane_high = max(da, db, dc) - (min(normal_y, 0.0) + min(normal_z, 0.0)) + widening
         for z in range(z0, z1 + 1):
             y_low, y_high = float(y0), float(y1)
             if use_yz:
-                y_low, y_high = _narrow(yz0, yza0, yzb0, z, y_low, y_high)
-                y_low, y_high = _narrow(yz1, yza1, yzb1, z, y_low, y_high)
-                y_low, y_high = _narrow(yz2, yza2, yzb2, z, y_low, y_high)
+                y_low, y_high = _clip_interval(yz0, yza0, yzb0, z, y_low, y_high)
+                y_low, y_high = _clip_interval(yz1, yza1, yzb1, z, y_low, y_high)
+                y_low, y_high = _clip_interval(yz2, yza2, yzb2, z, y_low, y_high)
             row_low, row_high = float(x0), float(x1)
             if use_xz:
-                row_low, row_high = _narrow(xz0, xza0, xzb0, z, row_low, row_high)
-                row_low, row_high = _narrow(xz1, xza1, xzb1, z, row_low, row_high)
-                row_low, row_high = _narrow(xz2, xza2, xzb2, z, row_low, row_high)
+                row_low, row_high = _clip_interval(xz0, xza0, xzb0, z, row_low, row_high)
+                row_low, row_high = _clip_interval(xz1, xza1, xzb1, z, row_low, row_high)
+                row_low, row_high = _clip_interval(xz2, xza2, xzb2, z, row_low, row_high)
             if y_low > y_high or row_low > row_high:
                 continue
             for y in range(math.ceil(y_low), math.floor(y_high) + 1):
                 x_low, x_high = row_low, row_high
                 if use_xy:
-                    x_low, x_high = _narrow(xy0, xya0, xyb0, y, x_low, x_high)
-                    x_low, x_high = _narrow(xy1, xya1, xyb1, y, x_low, x_high)
-                    x_low, x_high = _narrow(xy2, xya2, xyb2, y, x_low, x_high)
+                    x_low, x_high = _clip_interval(xy0, xya0, xyb0, y, x_low, x_high)
+                    x_low, x_high = _clip_interval(xy1, xya1, xyb1, y, x_low, x_high)
+                    x_low, x_high = _clip_interval(xy2, xya2, xyb2, y, x_low, x_high)
                 if use_plane:
-                    offset = py * y + pz * z
-                    if px > 0.0:
-                        x_low = max(x_low, (plane_low - offset) / px)
-                        x_high = min(x_high, (plane_high - offset) / px)
+                    offset = normal_y * y + normal_z * z
+                    if normal_x > 0.0:
+                        x_low = max(x_low, (plane_low - offset) / normal_x)
+                        x_high = min(x_high, (plane_high - offset) / normal_x)
                     elif offset < plane_low or offset > plane_high:
                         continue
                 if x_low > x_high:
@@ -255,7 +255,7 @@ def enter(
     return last, used
 
 
-def address(counts: NDArray[np.int32], pointers: Floats) -> tuple[int, int, int]:
+def lay_out_lists(counts: NDArray[np.int32], pointers: Floats) -> tuple[int, int, int]:
     """Lay the lists out voxel by voxel, each with room for its terminator.
 
     counts (W, V) int32: triangles per worker and voxel; replaced by the start of each worker's part of the voxel's
@@ -281,7 +281,7 @@ def address(counts: NDArray[np.int32], pointers: Floats) -> tuple[int, int, int]
     return offset, full, longest
 
 
-def fill(block: NDArray[np.int32], cursors: NDArray[np.int32], lists: Floats) -> None:
+def fill_lists(block: NDArray[np.int32], cursors: NDArray[np.int32], lists: Floats) -> None:
     """Write one block of `enter` into the lists; cursors (V,) int32: the next free address of each voxel."""
     triangle = np.float32(0.0)
     for entry in block:
@@ -296,29 +296,29 @@ class Loops(NamedTuple):
     """The four loops of the builder, compiled or interpreted."""
 
     survey: Callable[..., None]
-    enter: Callable[..., tuple[int, int]]
-    address: Callable[..., tuple[int, int, int]]
-    fill: Callable[..., None]
+    list_voxels: Callable[..., tuple[int, int]]
+    lay_out_lists: Callable[..., tuple[int, int, int]]
+    fill_lists: Callable[..., None]
 
 
-PLAIN = Loops(survey, enter, address, fill)
+PLAIN = Loops(survey, list_voxels, lay_out_lists, fill_lists)
 COMPILED = Loops(*(partial(run, loop) for loop in PLAIN))
 
 
 # -- the uniform grid --------------------------------------------------------------------------------------------------
 
 ROUNDING = 2.0**-24  # largest relative error of one float32 operation
-REACH = 16.0  # traversal is exact for rays from within this many diagonals of the box
+MAX_ORIGIN_DIAGONALS = 16.0  # traversal is exact for rays from within this many diagonals of the box
 # Least margin of triangle overlap, as a share of a voxel: far above the overlap test's own rounding in float64 (1e-12),
 # with room for the rounding of hit distances; about 0.2 % more references.
-LEAST_MARGIN = 1e-3
+MIN_MARGIN = 1e-3
 # Least thickness of a box, so that edges and their inverses stay normal float32 numbers.
-LEAST_EXTENT = 1e-30
+MIN_EXTENT = 1e-30
 # Beyond these numbers of triangles, or of list entries and voxels, compiled loops are worth their tens of milliseconds
 # of loading.
 PLAIN_TRIANGLES, PLAIN_ENTRIES, PLAIN_VOXELS = 512, 1 << 13, 1 << 15
 TRIANGLES_PER_WORKER = 1 << 15  # fewer are not worth a thread
-MOST_WORKERS = 4  # each has its own counts of triangles per voxel, up to 64 MiB
+MAX_WORKERS = 4  # each has its own counts of triangles per voxel, up to 64 MiB
 FIRST_BLOCK, NEXT_BLOCK = 1 << 12, 1 << 18  # entries
 
 Result = TypeVar("Result")
@@ -345,7 +345,7 @@ class Grid:
 
 
 @dataclass(frozen=True)
-class _Soup:
+class _Triangles:
     """The input triangles: corners (T, 3, 3); keep (T,) uint8; bounds (2, 3) float64; and their survey."""
 
     corners: NDArray[np.float32]
@@ -412,14 +412,14 @@ def build(
         soup = _survey(workers, corners)
         if soup.survey.count == 0:
             return empty(len(corners), start_time)
-        if soup.survey.count >= LIMIT:
-            raise ViewerError("grid", f"{soup.survey.count:,} triangles, and list addresses end at {LIMIT:,}")
+        if soup.survey.count >= MAX_ADDRESS:
+            raise ViewerError("grid", f"{soup.survey.count:,} triangles, and list addresses end at {MAX_ADDRESS:,}")
         if boxed is not None:
             soup.keep[boxed & (soup.keep == 1)] = BOX
         report(0.1)
-        entries = at_resolution(soup.survey, requested, partial(_enter_at, workers, soup))
+        entries = with_resolution(soup.survey, requested, partial(_list_triangles, workers, soup))
         report(0.7)
-        lists = _fill(workers, entries)
+        lists = _fill_lists(workers, entries)
     report(1.0)
     nx, ny, nz = entries.resolution
     pointers = entries.pointers.reshape(nz, ny, nx)
@@ -427,7 +427,7 @@ def build(
     return Grid(entries.low, entries.voxel, entries.resolution, pointers, lists, statistics)
 
 
-def surveyed(corners: NDArray[np.float32]) -> tuple[NDArray[np.float64], Survey]:
+def bounds_and_survey(corners: NDArray[np.float32]) -> tuple[NDArray[np.float64], Survey]:
     """Bounds (2, 3) of the triangles (T, 3, 3) that `build` would list, and their survey. Raises ViewerError for
     extents beyond float32."""
     corners = np.require(corners, np.float32, ["C", "W"])
@@ -461,14 +461,14 @@ def rounding_margin(bounds: NDArray[np.float64]) -> NDArray[np.float64]:
     extent = bounds[1] - bounds[0]
     diagonal = float(np.sqrt((extent**2).sum()))
     largest = np.abs(bounds).max(axis=0)
-    bound = ROUNDING * (2.0 * extent + 3.0 * largest + 8.0 * (REACH + 1.0) * diagonal)
-    return np.maximum(bound, LEAST_EXTENT)
+    bound = ROUNDING * (2.0 * extent + 3.0 * largest + 8.0 * (MAX_ORIGIN_DIAGONALS + 1.0) * diagonal)
+    return np.maximum(bound, MIN_EXTENT)
 
 
 @contextmanager
 def _workers(triangles: int) -> Iterator[_Workers]:
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    workers = max(1, min(cores, MOST_WORKERS, triangles // TRIANGLES_PER_WORKER))
+    workers = max(1, min(cores, MAX_WORKERS, triangles // TRIANGLES_PER_WORKER))
     ranges = _ranges(triangles, -(-triangles // workers))
     if workers == 1:
         yield _Workers(map, ranges)
@@ -481,31 +481,31 @@ def _ranges(count: int, step: int) -> list[tuple[int, int]]:
     return [(first, min(first + step, count)) for first in range(0, count, max(step, 1))]
 
 
-def _survey(workers: _Workers, corners: NDArray[np.float32]) -> _Soup:
-    """The hittable triangles, their bounds, and the survey for the resolution."""
+def _survey(workers: _Workers, corners: NDArray[np.float32]) -> _Triangles:
+    """Find the hittable triangles, their bounds, and the data for the choice of resolution."""
     loops = PLAIN if len(corners) <= PLAIN_TRIANGLES else COMPILED
     keep = np.zeros(len(corners), np.uint8)
 
-    def part(span: tuple[int, int]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def survey_part(span: tuple[int, int]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         bounds, sums = np.array([[np.inf] * 3, [-np.inf] * 3]), np.zeros(6)
         loops.survey(corners, *span, keep, bounds, sums)
         return bounds, sums
 
     # Fixed parts on any number of cores: the sums' rounding, and so the resolution, is the same on every machine.
-    parts = list(workers.map(part, _ranges(len(corners), 2 * TRIANGLES_PER_WORKER)))
+    parts = list(workers.map(survey_part, _ranges(len(corners), 2 * TRIANGLES_PER_WORKER)))
     count = int(np.count_nonzero(keep))
     if count == 0:
-        nothing = Survey(0, np.zeros(3), np.zeros(3), np.ones(3), np.ones(3, np.int64))
-        return _Soup(corners, keep, np.zeros((2, 3)), nothing)
+        no_survey = Survey(0, np.zeros(3), np.zeros(3), np.ones(3), np.ones(3, np.int64))
+        return _Triangles(corners, keep, np.zeros((2, 3)), no_survey)
     low = np.min([bounds[0] for bounds, _ in parts], axis=0)
     high = np.max([bounds[1] for bounds, _ in parts], axis=0)
     sums = np.sum([sums for _, sums in parts], axis=0)
     bounds = np.stack([low, high])
-    return _Soup(corners, keep, bounds, Survey(count, sums[:3], sums[3:], *extent(bounds, "triangles")))
+    return _Triangles(corners, keep, bounds, Survey(count, sums[:3], sums[3:], *edges_and_finest(bounds, "triangles")))
 
 
-def at_resolution(
-    survey: Survey, requested: str | int | Resolution, enter: Callable[[Resolution], Result | None]
+def with_resolution(
+    survey: Survey, requested: str | int | Resolution, list_voxels: Callable[[Resolution], Result | None]
 ) -> Result:
     """The result of ``enter`` at the requested resolution (`grid_cost.parse`); None from it: beyond limits.
 
@@ -513,35 +513,35 @@ def at_resolution(
     """
     if isinstance(requested, str):
         # The lists may be longer than expected; a single voxel always fits.
-        attempts = (enter(resolution) for resolution in cheapest(survey))
+        attempts = (list_voxels(resolution) for resolution in cheapest(survey))
         return next(result for result in attempts if result is not None)
     if isinstance(requested, int):
         size, family = requested, partial(by_minimal_dimension, survey)
     else:
         size, family = max(requested), partial(scaled, requested)
-    if (result := enter(family(size))) is not None:
+    if (result := list_voxels(family(size))) is not None:
         return result
-    fits, fails = 0, size
-    while fails - fits > 1:  # resolutions with too many voxels are rejected without building
-        middle = (fits + fails) // 2
-        fits, fails = (middle, fails) if within_limits(family(middle)) else (fits, middle)
-    if fits and enter(family(fits)) is None:
-        fits, fails = 0, fits
-    while fails - fits > 1:
-        middle = (fits + fails) // 2
-        if enter(family(middle)) is not None:
-            fits = middle
+    fitting, too_large = 0, size
+    while too_large - fitting > 1:  # resolutions with too many voxels are rejected without building
+        candidate = (fitting + too_large) // 2
+        fitting, too_large = (candidate, too_large) if within_limits(family(candidate)) else (fitting, candidate)
+    if fitting and list_voxels(family(fitting)) is None:
+        fitting, too_large = 0, fitting
+    while too_large - fitting > 1:
+        candidate = (fitting + too_large) // 2
+        if list_voxels(family(candidate)) is not None:
+            fitting = candidate
         else:
-            fails = middle
-    largest = "'auto'" if fits == 0 else str(fits if isinstance(requested, int) else family(fits))
+            too_large = candidate
+    largest = "'auto'" if fitting == 0 else str(fitting if isinstance(requested, int) else family(fitting))
     raise ViewerError(
         f"--grid {requested}",
-        f"needs over {MOST_VOXELS:,} voxels, {LIMIT:,} list entries, or {LARGEST_AXIS} voxels along an axis",
+        f"needs over {MAX_VOXELS:,} voxels, {MAX_ADDRESS:,} list entries, or {MAX_AXIS_VOXELS} voxels along an axis",
         f"the largest that fits is {largest}",
     )
 
 
-def space(
+def box_with_margin(
     bounds: NDArray[np.float64], box: NDArray[np.float64], resolution: Resolution
 ) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float64]]:
     """Lowest corner, edges of a voxel (world), and the margin in voxels, of a grid over ``bounds`` (2, 3); each (3,).
@@ -551,10 +551,10 @@ def space(
     margin = rounding_margin(bounds)
     low = (bounds[0] - 2.0 * margin).astype(np.float32)
     voxel = (box / resolution).astype(np.float32)
-    return low, voxel, np.maximum(margin / voxel, LEAST_MARGIN)
+    return low, voxel, np.maximum(margin / voxel, MIN_MARGIN)
 
 
-def extent(bounds: NDArray[np.float64], what: str) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def edges_and_finest(bounds: NDArray[np.float64], what: str) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Edges (3,) of a grid's box over ``bounds`` (2, 3), and its finest sensible resolution (3,).
 
     Raises ViewerError where the box is beyond float32.
@@ -566,24 +566,24 @@ def extent(bounds: NDArray[np.float64], what: str) -> tuple[NDArray[np.float64],
     return box, np.maximum(box / (8.0 * margin), 1.0).astype(np.int64)
 
 
-def _enter_at(workers: _Workers, soup: _Soup, resolution: Resolution) -> _Entries | None:
-    """Triangles listed in voxels; None beyond the limits."""
+def _list_triangles(workers: _Workers, soup: _Triangles, resolution: Resolution) -> _Entries | None:
+    """The triangles listed in the voxels of a grid of this resolution; None beyond the limits."""
     if not within_limits(resolution):
         return None
-    low, voxel, margin = space(soup.bounds, soup.survey.box, resolution)
-    place = low.astype(np.float64), voxel.astype(np.float64), margin, np.array(resolution, np.int64)
+    low, voxel, margin = box_with_margin(soup.bounds, soup.survey.box, resolution)
+    grid_space = low.astype(np.float64), voxel.astype(np.float64), margin, np.array(resolution, np.int64)
     voxels = int(np.prod(resolution))
     counts = np.zeros((len(workers.ranges), voxels), np.int32)
     loops = _loops(soup.survey, resolution)
 
-    def part(worker: int) -> list[NDArray[np.int32]] | None:
+    def list_for_worker(worker: int) -> list[NDArray[np.int32]] | None:
         first, last = workers.ranges[worker]
         blocks, references, size = [], 0, min(NEXT_BLOCK, 4 * (last - first) + FIRST_BLOCK)
         while first < last:
             block = np.empty(size, np.int32)
-            stopped, used = loops.enter(soup.corners, soup.keep, first, last, *place, counts[worker], block)
+            stopped, used = loops.list_voxels(soup.corners, soup.keep, first, last, *grid_space, counts[worker], block)
             references += int(used) - (stopped - first)  # an upper limit, since some triangles are left out
-            if references > LIMIT or size > 4 * LIMIT:
+            if references > MAX_ADDRESS or size > 4 * MAX_ADDRESS:
                 return None
             if stopped == first:
                 size *= 4  # one triangle overlaps more voxels than the block holds
@@ -592,23 +592,24 @@ def _enter_at(workers: _Workers, soup: _Soup, resolution: Resolution) -> _Entrie
             blocks.append(block[:used])
         return blocks
 
-    blocks = [blocks for blocks in workers.map(part, range(len(workers.ranges))) if blocks is not None]
+    blocks = [blocks for blocks in workers.map(list_for_worker, range(len(workers.ranges))) if blocks is not None]
     if len(blocks) < len(workers.ranges):
         return None
     pointers = np.empty(voxels, np.float32)
-    length, full, longest = map(int, loops.address(counts, pointers))
-    if length > LIMIT:
+    length, full, longest = map(int, loops.lay_out_lists(counts, pointers))
+    if length > MAX_ADDRESS:
         return None
     return _Entries(low, voxel, resolution, blocks, counts, pointers, length, full, longest)
 
 
 def _loops(survey: Survey, resolution: Resolution) -> Loops:
+    """Interpreted loops for a small grid, else compiled ones."""
     entries = float(survey.references(np.array([resolution]))[0])
     few = survey.count <= PLAIN_TRIANGLES and entries <= PLAIN_ENTRIES and np.prod(resolution) <= PLAIN_VOXELS
     return PLAIN if few else COMPILED
 
 
-def _fill(workers: _Workers, entries: _Entries) -> NDArray[np.float32]:
+def _fill_lists(workers: _Workers, entries: _Entries) -> NDArray[np.float32]:
     """Fill the lists; entries without a triangle terminate a list."""
     lists = np.full(entries.length, -1.0, np.float32)
     few = entries.length <= PLAIN_ENTRIES
@@ -616,14 +617,14 @@ def _fill(workers: _Workers, entries: _Entries) -> NDArray[np.float32]:
 
     def part(worker: int) -> None:
         for block in entries.blocks[worker]:
-            loops.fill(block, entries.cursors[worker], lists)
+            loops.fill_lists(block, entries.cursors[worker], lists)
 
     for _ in workers.map(part, range(len(entries.blocks))):
         pass
     return lists
 
 
-def _statistics(soup: _Soup, entries: _Entries, lists: NDArray[np.float32]) -> dict[str, float | int]:
+def _statistics(soup: _Triangles, entries: _Entries, lists: NDArray[np.float32]) -> dict[str, float | int]:
     voxels, references = entries.pointers.size, entries.length - entries.full
     crossing = float(soup.survey.crossing(np.array([entries.resolution]))[0])
     arrays = [soup.keep, entries.cursors, entries.pointers, lists, *(b.base for part in entries.blocks for b in part)]
@@ -683,17 +684,17 @@ def build_boxes(
         indices = np.flatnonzero((np.isfinite(low) & np.isfinite(high) & (low <= high)).all(axis=1))
     if not len(indices):
         return empty(len(low), start_time)
-    if len(indices) >= LIMIT:
-        raise ViewerError("grid", f"{len(indices):,} boxes, and list addresses end at {LIMIT:,}")
+    if len(indices) >= MAX_ADDRESS:
+        raise ViewerError("grid", f"{len(indices):,} boxes, and list addresses end at {MAX_ADDRESS:,}")
     total = len(low)
     low, high = low[indices], high[indices]
     bounds = np.stack([low.min(axis=0), high.max(axis=0)])
-    box, finest = extent(bounds, "boxes")
+    box, finest = edges_and_finest(bounds, "boxes")
     sizes = high - low
     areas = sizes[:, [1, 2, 0]] * sizes[:, [2, 0, 1]]
     volume = float(sizes.prod(axis=1).sum())
     survey = Survey(len(indices), sizes.sum(axis=0), areas.sum(axis=0), box, finest, volume, BOX_COST)
-    grid = at_resolution(survey, requested, partial(_enter, low, high, indices, bounds, box))
+    grid = with_resolution(survey, requested, partial(_list_boxes, low, high, indices, bounds, box))
     crossing = float(survey.crossing(np.array([grid.resolution]))[0])
     references = int(grid.statistics["references"])
     grid.statistics.update(
@@ -709,7 +710,7 @@ def build_boxes(
     return grid
 
 
-def _enter(
+def _list_boxes(
     low: NDArray[np.float64],
     high: NDArray[np.float64],
     indices: NDArray[np.intp],
@@ -717,39 +718,40 @@ def _enter(
     box: NDArray[np.float64],
     resolution: Resolution,
 ) -> Grid | None:
-    """Boxes (B, 3) of these indices (B,), listed in voxels; None beyond the limits."""
+    """The grid of this resolution over ``bounds`` (2, 3) with boxes low, high (B, 3) listed by their ``indices`` (B,);
+    None beyond the limits. box : (3,) edges of the grid."""
     if not within_limits(resolution):
         return None
-    corner, voxel, margin = space(bounds, box, resolution)
-    first = np.floor((low - corner) / voxel - margin).astype(np.int64)
-    last = np.floor((high - corner) / voxel + margin).astype(np.int64)
+    box_low, voxel, margin = box_with_margin(bounds, box, resolution)
+    first = np.floor((low - box_low) / voxel - margin).astype(np.int64)
+    last = np.floor((high - box_low) / voxel + margin).astype(np.int64)
     first, last = np.maximum(first, 0), np.minimum(last, np.array(resolution) - 1)
     spans = last - first + 1
     counts = spans.prod(axis=1)
     references = int(counts.sum())
-    if references > LIMIT:
+    if references > MAX_ADDRESS:
         return None
     # All boxes' voxels concatenated, x fastest, by decomposing the index within the box.
     owner = np.repeat(np.arange(len(low)), counts)
-    within = np.arange(references) - np.repeat(np.cumsum(counts) - counts, counts)
-    wide, tall = spans[owner, 0], spans[owner, 1]
-    remainder, x = np.divmod(within, wide)
-    z, y = np.divmod(remainder, tall)
+    index_in_box = np.arange(references) - np.repeat(np.cumsum(counts) - counts, counts)
+    width, height = spans[owner, 0], spans[owner, 1]
+    remainder, x = np.divmod(index_in_box, width)
+    z, y = np.divmod(remainder, height)
     x, y, z = x + first[owner, 0], y + first[owner, 1], z + first[owner, 2]
-    at = (z * resolution[1] + y) * resolution[0] + x
-    order = np.argsort(at, kind="stable")  # within a voxel, ascending indices
-    at, owner = at[order], owner[order]
+    voxel_numbers = (z * resolution[1] + y) * resolution[0] + x
+    order = np.argsort(voxel_numbers, kind="stable")  # within a voxel, ascending indices
+    voxel_numbers, owner = voxel_numbers[order], owner[order]
     voxels = int(np.prod(resolution))
-    lengths = np.bincount(at, minlength=voxels)
-    full = lengths > 0
-    ends = np.cumsum(full)
+    lengths = np.bincount(voxel_numbers, minlength=voxels)
+    has_list = lengths > 0
+    ends = np.cumsum(has_list)
     length = references + int(ends[-1])
-    if length > LIMIT:
+    if length > MAX_ADDRESS:
         return None
-    starts = np.cumsum(lengths + full) - lengths - full
+    starts = np.cumsum(lengths + has_list) - lengths - has_list
     lists = np.full(length, -1.0, np.float32)
-    lists[np.arange(references) + ends[at] - 1] = indices[owner]
-    pointers = np.where(full, starts, -1).astype(np.float32)
+    lists[np.arange(references) + ends[voxel_numbers] - 1] = indices[owner]
+    pointers = np.where(has_list, starts, -1).astype(np.float32)
     statistics: dict[str, float | int] = {
         "triangles": 0,
         "left_out": 0,
@@ -766,4 +768,4 @@ def _enter(
         "peak_bytes": 12 * 8 * references + lists.nbytes + 4 * 8 * voxels,
     }
     nx, ny, nz = resolution
-    return Grid(corner, voxel, resolution, pointers.reshape(nz, ny, nx), lists, statistics)
+    return Grid(box_low, voxel, resolution, pointers.reshape(nz, ny, nx), lists, statistics)

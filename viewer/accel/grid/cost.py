@@ -13,10 +13,10 @@ from raystream.base.errors import ViewerError
 # Addresses of lists and triangles are floats, exact up to 2^24 (the dissertation's memory model). A voxel is addressed
 # by three integers, as a texel of a 3-D texture, so there may be more: half a gibibyte, the largest buffer texture of
 # most drivers. The default resolution keeps to `LIMIT`, 64 MiB.
-LIMIT = 1 << 24
-MOST_VOXELS = 1 << 27
+MAX_ADDRESS = 1 << 24
+MAX_VOXELS = 1 << 27
 # GL_MAX_3D_TEXTURE_SIZE of all OpenGL 3.x hardware (the standard guarantees 256).
-LARGEST_AXIS = 2048
+MAX_AXIS_VOXELS = 2048
 # Relative cost of a traversal step and of a ray-triangle test, by the words fetched and the arithmetic between: a step
 # reads one pointer, a test a list entry and three corners.
 STEP_COST = 1.0
@@ -26,7 +26,7 @@ TEST_COST = 2.0
 HEADROOM = 0.9
 # The coarsest resolution within this share of the least expected cost is taken: the curve is flat there, rays that stop
 # at their first hit prefer coarser grids, and memory falls with the cube.
-NEAR_ENOUGH = 0.02
+COST_TOLERANCE = 0.02
 
 Resolution = tuple[int, int, int]
 
@@ -81,21 +81,23 @@ class Survey:
 
 
 def _surface(box: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The surface areas (...) of boxes with edges (..., 3)."""
     x, y, z = box[..., 0], box[..., 1], box[..., 2]
     return 2.0 * (x * y + y * z + z * x)
 
 
 def cheapest(survey: Survey) -> list[Resolution]:
-    """The resolution with near-cubical voxels of about the least expected cost, then coarser fallbacks."""
-    candidates = _near_cubical(survey, survey.box.max() / np.geomspace(1, LARGEST_AXIS, 256))
+    """Resolutions to try in turn: the coarsest of near-cubical voxels within `COST_TOLERANCE` of the least expected
+    cost, then ever coarser ones."""
+    candidates = _near_cubical(survey, survey.box.max() / np.geomspace(1, MAX_AXIS_VOXELS, 256))
     candidates = np.unique(np.minimum(candidates, survey.finest), axis=0)
     candidates = candidates[np.argsort(candidates.prod(axis=1), kind="stable")]
-    fits = (candidates.prod(axis=1) <= LIMIT) & (survey.entries(candidates) <= HEADROOM * LIMIT)
+    fits = (candidates.prod(axis=1) <= MAX_ADDRESS) & (survey.entries(candidates) <= HEADROOM * MAX_ADDRESS)
     fits[0] = True  # one voxel: the list is all triangles
     candidates = candidates[fits]
     cost = survey.cost(candidates)
-    best = int(np.argmax(cost <= (1.0 + NEAR_ENOUGH) * cost.min()))
-    return [_triple(row) for row in candidates[best::-1]]
+    coarsest = int(np.argmax(cost <= (1.0 + COST_TOLERANCE) * cost.min()))
+    return [_triple(row) for row in candidates[coarsest::-1]]
 
 
 def by_minimal_dimension(survey: Survey, count: int) -> Resolution:
@@ -104,7 +106,7 @@ def by_minimal_dimension(survey: Survey, count: int) -> Resolution:
     An axis in which the box is flatter than 1 / LARGEST_AXIS of its largest has one voxel and is not the minimal
     dimension: near-cubical voxels in it would exceed every texture.
     """
-    thick = (survey.finest > 1) & (survey.box > survey.box.max() / LARGEST_AXIS)
+    thick = (survey.finest > 1) & (survey.box > survey.box.max() / MAX_AXIS_VOXELS)
     if not thick.any():
         return 1, 1, 1
     counts = _near_cubical(survey, np.array([survey.box[thick].min() / count]))[0]
@@ -119,7 +121,7 @@ def scaled(resolution: Resolution, largest: int) -> Resolution:
 
 def _near_cubical(survey: Survey, edges: NDArray[np.float64]) -> NDArray[np.int64]:
     """Resolutions (K, 3) for voxels of about these edge lengths (K,), possibly beyond the limits."""
-    return np.clip(np.rint(survey.box / edges[:, None]), 1, MOST_VOXELS).astype(np.int64)
+    return np.clip(np.rint(survey.box / edges[:, None]), 1, MAX_VOXELS).astype(np.int64)
 
 
 def _triple(row: NDArray[np.int64]) -> Resolution:
@@ -129,7 +131,7 @@ def _triple(row: NDArray[np.int64]) -> Resolution:
 def within_limits(resolution: Resolution) -> bool:
     """Whether a grid's texture may have this resolution."""
     nx, ny, nz = resolution
-    return max(resolution) <= LARGEST_AXIS and nx * ny * nz <= MOST_VOXELS
+    return max(resolution) <= MAX_AXIS_VOXELS and nx * ny * nz <= MAX_VOXELS
 
 
 def parse(resolution: object) -> str | int | Resolution:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from raystream.accel.grid import build
 from raystream.accel.grid.build import Grid
-from raystream.accel.grid.cost import LIMIT, Resolution, by_minimal_dimension, cheapest, parse, within_limits
+from raystream.accel.grid.cost import MAX_ADDRESS, Resolution, by_minimal_dimension, cheapest, parse, within_limits
 from raystream.base.errors import ViewerError
 from raystream.kernels.records import RAY
 from raystream.stream.declare.kernel import Module, Table, Volume
@@ -44,14 +44,14 @@ class Box(Protocol):
 def module(grid: Grid, traversal: str = "dda") -> Module:
     """The module that traverses a grid (`raystream.accel.grid.build.build`) by one of `TRAVERSALS`; the hits are the
     same."""
-    pointers, entries = mark_last(grid.pointers, grid.lists)
+    pointers, entries = lists_with_marked_ends(grid.pointers, grid.lists)
     lists = np.zeros(len(entries), ENTRY.dtype)
     lists["entry"] = entries
     return module_over(grid, Volume("grid_pointers", pointers), Table("grid_lists", ENTRY, lists, hot=True), traversal)
 
 
 def module_over(grid: Box, pointers: Volume, lists: Table, traversal: str = "dda") -> Module:
-    """The same over memories that are there: lists of `ENTRY`, and pointers to them."""
+    """The module that traverses a grid whose memories exist: ``lists`` of `ENTRY`, and ``pointers`` into them."""
     uniforms: dict[str, tuple[str, Any]] = {"grid_resolution": ("ivec3", tuple(map(int, grid.resolution)))}
     if traversal == "dda":
         low = grid.low.astype(np.float32)
@@ -91,18 +91,18 @@ def texel_coordinates(grid: Box) -> tuple[NDArray[np.float32], NDArray[np.float3
     return scale.astype(np.float32), (-grid.low * scale).astype(np.float32)
 
 
-def mark_last(pointers: NDArray[np.float32], lists: NDArray[np.float32]) -> tuple[NDArray, NDArray]:
-    """Lists without terminators, the last entry n of each written as -n - 1; and the pointers into them."""
-    null = lists < 0
-    before = np.cumsum(null, dtype=np.int64) - null  # null entries before each address
+def lists_with_marked_ends(pointers: NDArray[np.float32], lists: NDArray[np.float32]) -> tuple[NDArray, NDArray]:
+    """(pointers, lists) of a grid with lists without terminators: the last entry n of each is written as -n - 1."""
+    is_terminator = lists < 0
+    terminators_before = np.cumsum(is_terminator, dtype=np.int64) - is_terminator  # null entries before each address
     entries = lists.copy()
-    last = np.flatnonzero(null[1:])  # the entries before a null one
+    last = np.flatnonzero(is_terminator[1:])  # the entries before a null one
     entries[last] = -entries[last] - 1
-    full = pointers >= 0
-    moved = pointers.copy()
-    at = pointers[full].astype(np.int64)
-    moved[full] = at - before[at]
-    return moved, entries[~null]
+    has_list = pointers >= 0
+    new_pointers = pointers.copy()
+    addresses = pointers[has_list].astype(np.int64)
+    new_pointers[has_list] = addresses - terminators_before[addresses]
+    return new_pointers, entries[~is_terminator]
 
 
 # -- pointers and lists made on the device -----------------------------------------------------------------------------
@@ -112,10 +112,10 @@ def mark_last(pointers: NDArray[np.float32], lists: NDArray[np.float32]) -> tupl
 # Of the overlap test in float32, in units of float32's rounding for each voxel along the longest axis: a corner is off
 # by 2 (difference, product), a separating axis's interval by at most 14 (plane: normal times corner 3 and 3, their
 # least or largest 1, the row's share 2 and 1, quotient 2, slack 2). Edges stay below that.
-SINGLE = 16.0
-ROOM = 1.25  # of the lists, as a share of the expected entries
+FLOAT32_ERROR = 16.0
+LIST_HEADROOM = 1.25  # of the lists, as a share of the expected entries
 # A resolution is kept from frame to frame, and with it all programs, up to this multiple of the least expected cost.
-KEPT = 1.5
+MAX_COST_RATIO = 1.5
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ class DeviceGrid:
         return int(np.prod(self.resolution))
 
 
-def plan(corners: NDArray[np.float32], resolution: object = "auto", before: DeviceGrid | None = None) -> DeviceGrid:
+def plan(corners: NDArray[np.float32], resolution: object = "auto", earlier: DeviceGrid | None = None) -> DeviceGrid:
     """The grid over triangles (T, 3, 3) float32, world space, to be built on the device.
 
     resolution : as of `raystream.accel.grid.build.build`. before : of an earlier frame, whose memories serve on, and
@@ -150,28 +150,28 @@ def plan(corners: NDArray[np.float32], resolution: object = "auto", before: Devi
     triangles and more, and for extents beyond float32.
     """
     requested = parse(resolution)
-    bounds, survey = build.surveyed(corners)
-    if len(corners) >= LIMIT:
-        raise ViewerError("grid", f"{len(corners):,} triangles, and list addresses end at {LIMIT:,}")
+    bounds, survey = build.bounds_and_survey(corners)
+    if len(corners) >= MAX_ADDRESS:
+        raise ViewerError("grid", f"{len(corners):,} triangles, and list addresses end at {MAX_ADDRESS:,}")
     if not isinstance(requested, str):
         chosen = by_minimal_dimension(survey, requested) if isinstance(requested, int) else requested
     else:
         chosen = cheapest(survey)[0]
-        if before is not None:
-            costs = survey.cost(np.array([before.resolution, chosen]))
-            chosen = before.resolution if costs[0] <= KEPT * costs[1] else chosen
-    if not within_limits(chosen) or np.prod(chosen) >= LIMIT:
+        if earlier is not None:
+            costs = survey.cost(np.array([earlier.resolution, chosen]))
+            chosen = earlier.resolution if costs[0] <= MAX_COST_RATIO * costs[1] else chosen
+    if not within_limits(chosen) or np.prod(chosen) >= MAX_ADDRESS:
         raise ViewerError(
-            f"--grid {requested}", f"--rebuild device-grid sorts fewer than {LIMIT:,} voxels", "take fewer"
+            f"--grid {requested}", f"--rebuild device-grid sorts fewer than {MAX_ADDRESS:,} voxels", "take fewer"
         )
-    low, voxel, margin = build.space(bounds, survey.box, chosen)
-    margin = margin + SINGLE * build.ROUNDING * max(chosen)
-    if before is not None and before.resolution == chosen and before.triangles == len(corners):
-        pointers, lists = before.pointers, before.lists
+    low, voxel, margin = build.box_with_margin(bounds, survey.box, chosen)
+    margin = margin + FLOAT32_ERROR * build.ROUNDING * max(chosen)
+    if earlier is not None and earlier.resolution == chosen and earlier.triangles == len(corners):
+        pointers, lists = earlier.pointers, earlier.lists
     else:
         empty = np.broadcast_to(np.float32(-1.0), chosen[::-1])
-        room = min(int(ROOM * float(survey.references(np.array([chosen]))[0])) + 1, LIMIT)
+        list_size = min(int(LIST_HEADROOM * float(survey.references(np.array([chosen]))[0])) + 1, MAX_ADDRESS)
         pointers = Volume("grid_pointers", empty)
-        lists = Table("grid_lists", ENTRY, np.broadcast_to(np.zeros((), ENTRY.dtype), (room,)), hot=True)
+        lists = Table("grid_lists", ENTRY, np.broadcast_to(np.zeros((), ENTRY.dtype), (list_size,)), hot=True)
     counts: dict[str, Any] = {"triangles": len(corners), "voxels": int(np.prod(chosen))}
     return DeviceGrid(low, voxel, margin.astype(np.float32), chosen, len(corners), pointers, lists, counts)

@@ -21,12 +21,19 @@ from numpy.typing import NDArray
 from raystream.accel import bvh_build, primitives
 from raystream.accel import bvh_tree as bvh
 from raystream.accel.bvh_build import Bvh
-from raystream.accel.bvh_tree import keyed
-from raystream.accel.deform import Deforming, RefitTables, Trees, boxes_of
-from raystream.accel.motion import KEYS, MOTION, Moving, bounding, with_keys
-from raystream.accel.primitives import corners_of
-from raystream.accel.structures import GRID_CHOICES, TWO_LEVEL, Progress, Structure, StructureOptions, traversals
-from raystream.accel.two_level.top import BY_AREA, Changes, Top, TopBvhOptions, top_over
+from raystream.accel.bvh_tree import with_boxes_at_keys
+from raystream.accel.deform import Deforming, RefitTables, Trees, posed_bounds
+from raystream.accel.motion import KEYS, MOTION, Moving, builder_corners, with_keys
+from raystream.accel.primitives import box_triangles
+from raystream.accel.structures import (
+    GRID_CHOICES,
+    TWO_LEVEL,
+    Progress,
+    Structure,
+    StructureOptions,
+    resolved_traversals,
+)
+from raystream.accel.two_level.top import BY_AREA, Changes, Top, TopBvhOptions, top_structure
 from raystream.base.errors import ViewerError
 from raystream.base.jit import run
 from raystream.kernels.records import RAY
@@ -40,22 +47,22 @@ from raystream.scene.mesh import Mesh, transforms_of
 from raystream.scene.quadric import PlacedQuadrics, Quadric
 from raystream.scene.scene import Instance, Scene
 from raystream.stream.declare.kernel import Module, Table
-from raystream.stream.declare.record import ROWS, Field, Record, rows_of
+from raystream.stream.declare.record import ROWS, Field, Record, matrix_rows
 
 # -- objects and instances of a two-level scene, and the instances' world-space boxes ----------------------------------
 
-PARTS = 16  # boxes that cover an object, so that it stays tightly bounded under rotation
+COVER_PARTS = 16  # boxes that cover an object, so that it stays tightly bounded under rotation
 # Largest growth of a relative error on the way to an object's space and back. Flat or more distorted instances become
 # objects of their own, in world space.
-MOST_GROWTH = 1000.0
+MAX_GROWTH = 1000.0
 # The same within the object's space: a ray passes through anything squeezed more than this between two float32
 # distances.
-MOST_SQUEEZE = 1e5
+MAX_SQUEEZE = 1e5
 # Rounding of float32 rays on their way to an object's space, relative to the coordinates.
-PLACE_ROUNDING = 2.0**-21
-CHUNK = 1 << 14  # instances per batch of boxes
-SMALL = 200  # coordinates below which loops are not worth compiling
-LARGEST = float(np.finfo(np.float32).max)
+TRANSFORM_ROUNDING = 2.0**-21
+BOX_BATCH = 1 << 14  # instances per batch of boxes
+SMALL_COORDINATES = 200  # coordinates below which loops are not worth compiling
+LARGEST_FLOAT32 = float(np.finfo(np.float32).max)
 
 
 @dataclass(frozen=True)
@@ -68,11 +75,11 @@ class Objects:
     meshes  : O meshes with normals, in their files' own units. scales : (O,) float64, from these to the object's space.
     corners : for each (T, 3, 3) float32, object space.
     parts   : (O, 1 + `PARTS`, 7) float64, the cover of each object (`cover`), object space.
-    of      : (I,) int32, the object of each of the scene's instances, -1 for an empty one.
+    object_of : (I,) int32, the object of each of the scene's instances, -1 for an empty one.
     baked   : (I,) bool, whether that object is the instance itself, in the world: see `bent`.
     quadrics : O, an object's quadrics in place of triangles, else None; its corners then bound their boxes.
     deforming : the scene's numbers of the meshes that deform in their objects' spaces: the first objects.
-    bound    : numbers of deforming meshes with an instance that is an object of its own, whose pose cannot be followed.
+    unfollowable : the scene's numbers of deforming meshes with an instance that is an object of its own.
     keys    : O, the meshes of an object that deforms while the shutter is open at its keys, the first as in ``meshes``;
               of others none. moving : O, its triangles that move, object space.
     """
@@ -81,32 +88,32 @@ class Objects:
     scales: NDArray[np.float64]
     corners: list[NDArray[np.float32]]
     parts: NDArray[np.float64]
-    of: NDArray[np.int32]
+    object_of: NDArray[np.int32]
     baked: NDArray[np.bool_]
     quadrics: list[PlacedQuadrics | None]
     keys: list[list[Mesh]]
     moving: list[Moving | None]
     deforming: list[int] = field(default_factory=list)
-    bound: frozenset[int] = frozenset()
+    unfollowable: frozenset[int] = frozenset()
 
-    def moving_in(self, order: Sequence[NDArray[np.int32]]) -> Moving | None:
+    def moving_triangles(self, order: Sequence[NDArray[np.int32]]) -> Moving | None:
         """The moving triangles in a table of one object after the other; ``order``: the triangles of each."""
-        parts, first = [], 0
+        moving_parts, first = [], 0
         for triangles, moving in zip(order, self.moving, strict=True):
             if moving is not None:
                 row = np.full(1 + max(int(triangles.max(initial=0)), int(moving.indices.max())), -1, np.int64)
                 row[moving.indices] = np.arange(len(moving.indices))
-                at = np.flatnonzero(row[triangles] >= 0)
-                parts.append((at + first, moving.corners, row[triangles[at]]))
+                positions = np.flatnonzero(row[triangles] >= 0)
+                moving_parts.append((positions + first, moving.corners, row[triangles[positions]]))
             first += len(triangles)
-        if not parts:
+        if not moving_parts:
             return None
-        indices, first = np.concatenate([at for at, _, _ in parts]), 0
-        corners = np.empty((len(parts[0][1]), len(indices), 3, 3), np.float32)
-        for at, object_corners, rows in parts:
+        indices, first = np.concatenate([positions for positions, _, _ in moving_parts]), 0
+        corners = np.empty((len(moving_parts[0][1]), len(indices), 3, 3), np.float32)
+        for positions, object_corners, rows in moving_parts:
             for key, source in zip(corners, object_corners, strict=True):
-                np.take(source, rows, axis=0, out=key[first : first + len(at)], mode="clip")
-            first += len(at)
+                np.take(source, rows, axis=0, out=key[first : first + len(positions)], mode="clip")
+            first += len(positions)
         return Moving(indices, corners)
 
     @property
@@ -129,14 +136,14 @@ def objects_of(scene: Scene) -> Objects:
         name = scene.instances[index].name or f"instance {index}"
         raise ViewerError(f"{scene.name}: {name}", "its transformation is not finite", "give finite numbers")
     linear = transforms[:, :3, :3]
-    baked = bent(linear, inverses(linear)) | _bent_in_motion(scene)
-    at = at_keys(scene)
+    baked = is_too_distorted(linear, inverses(linear)) | _is_distorted_in_motion(scene)
+    scenes_at_keys = at_keys(scene)
     indices: dict[tuple[int, int], int] = {}  # (mesh, instance in the world or -1) -> object
     meshes: list[Mesh] = []
     corners: list[NDArray[np.float32]] = []
     scales: list[float] = []
     parts: list[NDArray[np.float64]] = []
-    placed: list[PlacedQuadrics | None] = []
+    quadrics: list[PlacedQuadrics | None] = []
     keys: list[list[Mesh]] = []
     moving: list[Moving | None] = []
     objects = np.full(len(scene.instances), -1, np.int32)
@@ -147,47 +154,49 @@ def objects_of(scene: Scene) -> Objects:
         key = (instance.mesh, index if baked[index] else -1)
         if key not in indices:
             mesh = scene.meshes[instance.mesh]
-            shapes = isinstance(mesh, DeformedMesh) and bool(mesh.motion)
-            shapes |= bool(baked[index]) and instance.motion is not None
-            scenes = at if shapes else at[:1]
+            changes_shape = isinstance(mesh, DeformedMesh) and bool(mesh.motion)
+            changes_shape |= bool(baked[index]) and instance.motion is not None
+            scenes = scenes_at_keys if changes_shape else scenes_at_keys[:1]
             poses = [
                 in_world(scene_at_key, scene_at_key.instances[index])
                 if baked[index]
                 else with_normals(scene_at_key.meshes[instance.mesh])
                 for scene_at_key in scenes
             ]
-            indices[key] = _add(poses, meshes, scales, corners, parts, placed, moving)
+            indices[key] = _add_object(poses, meshes, scales, corners, parts, quadrics, moving)
             if indices[key] >= 0:
-                keys.append(poses if shapes else [])
+                keys.append(poses if changes_shape else [])
                 if deforms[index] and not baked[index]:
                     deforming.append(instance.mesh)
         objects[index] = indices[key]
-    covered = np.array(parts).reshape(-1, 1 + PARTS, 7)
+    covers = np.array(parts).reshape(-1, 1 + COVER_PARTS, 7)
     bound = frozenset(scene.instances[index].mesh for index in np.flatnonzero(deforms & baked).tolist())
     scaled = np.array(scales, np.float64)
-    return Objects(meshes, scaled, corners, covered, objects, baked, placed, keys, moving, deforming, bound)
+    return Objects(meshes, scaled, corners, covers, objects, baked, quadrics, keys, moving, deforming, bound)
 
 
-def _bent_in_motion(scene: Scene) -> NDArray[np.bool_]:
-    """(I,): whether an instance that moves is `bent` at one of its keys, or halfway between two."""
+def _is_distorted_in_motion(scene: Scene) -> NDArray[np.bool_]:
+    """(I,) whether a moving instance is too distorted for an object space at one of its keys, or halfway between
+    two."""
     is_bent = np.zeros(len(scene.instances), bool)
     for index, instance in enumerate(scene.instances):
         if instance.motion is not None:
             linear = np.concatenate([instance.motion, (instance.motion[1:] + instance.motion[:-1]) / 2])[:, :3, :3]
-            is_bent[index] = bent(linear, inverses(linear)).any()
+            is_bent[index] = is_too_distorted(linear, inverses(linear)).any()
     return is_bent
 
 
-def _add(
+def _add_object(
     poses: list[Mesh],
     meshes: list[Mesh],
     scales: list[float],
     corners: list,
     parts: list,
-    placed: list,
+    quadrics: list,
     moving: list[Moving | None],
 ) -> int:
-    """The object's number, or -1 if it has nothing to hit. poses : of its mesh at the keys, if it deforms."""
+    """Append an object to the lists; returns its number, or -1 if no ray can hit it. poses : its mesh at each key, only
+    one unless it changes its shape."""
     mesh = poses[0]
     quadric = PlacedQuadrics.of(mesh.shape, mesh.maps) if isinstance(mesh, (Quadric, Quadrics)) else None
     if quadric is not None and len(poses) > 1:
@@ -197,35 +206,35 @@ def _add(
     elif isinstance(mesh, Quadric):
         shapes = mesh.positions[None, None]
     else:
-        shapes = primitives.corners_of(primitives.boxes(quadric))[None]
-    size = np.abs(shapes)
-    sound = np.asarray(
-        (size <= (LARGEST_COORDINATE if isinstance(mesh, DeformedMesh) else LARGEST)).all(axis=(0, 2, 3))
+        shapes = primitives.box_triangles(primitives.boxes(quadric))[None]
+    magnitude = np.abs(shapes)
+    finite = np.asarray(
+        (magnitude <= (LARGEST_COORDINATE if isinstance(mesh, DeformedMesh) else LARGEST_FLOAT32)).all(axis=(0, 2, 3))
     )
-    if isinstance(mesh, DeformedMesh) and len(poses) == 1 and not sound.all():  # another pose may be finite
-        rest_corners = np.nan_to_num(mesh.rest.positions[mesh.triangles[~sound]], posinf=0.0, neginf=0.0)
-        shapes[0, ~sound], sound[:] = rest_corners, True
-        size = np.abs(shapes)
-    if not sound.any():
+    if isinstance(mesh, DeformedMesh) and len(poses) == 1 and not finite.all():  # another pose may be finite
+        rest_corners = np.nan_to_num(mesh.rest.positions[mesh.triangles[~finite]], posinf=0.0, neginf=0.0)
+        shapes[0, ~finite], finite[:] = rest_corners, True
+        magnitude = np.abs(shapes)
+    if not finite.any():
         return -1
-    largest = float((size if sound.all() else size[:, sound]).max())
+    largest = float((magnitude if finite.all() else magnitude[:, finite]).max())
     _, exponent = np.frexp(largest)
     scale = float(np.ldexp(1.0, -max(-100, min(100, int(exponent)))))
-    placed.append(None)
+    quadrics.append(None)
     if quadric is None:
         with np.errstate(over="ignore"):  # of what is not sound
             shapes *= np.float32(scale)  # a power of two
     else:
-        placed[-1] = replace(quadric, transforms=np.diag([scale, scale, scale, 1.0]) @ quadric.transforms)
-        shapes = primitives.corners_of(primitives.boxes(placed[-1]))[None]
+        quadrics[-1] = replace(quadric, transforms=np.diag([scale, scale, scale, 1.0]) @ quadric.transforms)
+        shapes = primitives.box_triangles(primitives.boxes(quadrics[-1]))[None]
     meshes.append(mesh)
     scales.append(scale)
     corners.append(shapes[0] if len(shapes) == 1 else shapes[0].copy())
     moving.append(Moving.of(shapes) if len(shapes) > 1 else None)
-    covered = shapes if moving[-1] is not None else shapes[:1]
-    parts.append(covering_boxes(covered if sound.all() else covered[:, sound]))
-    if placed[-1] is not None:
-        parts[-1][:, 6] = np.minimum(parts[-1][:, 6], primitives.radius(placed[-1]))
+    covered_shapes = shapes if moving[-1] is not None else shapes[:1]
+    parts.append(covering_boxes(covered_shapes if finite.all() else covered_shapes[:, finite]))
+    if quadrics[-1] is not None:
+        parts[-1][:, 6] = np.minimum(parts[-1][:, 6], primitives.radius(quadrics[-1]))
     return len(meshes) - 1
 
 
@@ -250,19 +259,19 @@ def in_world(scene: Scene, instance: Instance) -> Mesh:
     return baked
 
 
-def bent(linear: NDArray[np.float64], inverse: NDArray[np.float64]) -> NDArray[np.bool_]:
+def is_too_distorted(linear: NDArray[np.float64], inverse: NDArray[np.float64]) -> NDArray[np.bool_]:
     """(N,): whether maps (N, 3, 3) with these `inverses` distort too much for an object space."""
-    return (growth(linear, inverse) > MOST_GROWTH) | (growth(inverse, linear) > MOST_SQUEEZE)
+    return (growth(linear, inverse) > MAX_GROWTH) | (growth(inverse, linear) > MAX_SQUEEZE)
 
 
 def growth(linear: NDArray[np.float64], inverse: NDArray[np.float64]) -> NDArray[np.float64]:
     """(N,): growth of a relative error from world to object space and back, for maps (N, 3, 3) and their `inverses`;
     inf for a singular one."""
     with np.errstate(over="ignore", invalid="ignore"):
-        grown = (np.abs(linear) @ np.abs(inverse)).sum(axis=2).max(axis=1, initial=0.0)
+        error_growth = (np.abs(linear) @ np.abs(inverse)).sum(axis=2).max(axis=1, initial=0.0)
         # Cofactors and determinant of a matrix of rank one are both mere rounding.
-        sound = np.abs(linear @ inverse - np.eye(3)).max(axis=(1, 2), initial=0.0) < 1e-6
-    return np.where(sound & np.isfinite(grown), grown, np.inf)
+        invertible = np.abs(linear @ inverse - np.eye(3)).max(axis=(1, 2), initial=0.0) < 1e-6
+    return np.where(invertible & np.isfinite(error_growth), error_growth, np.inf)
 
 
 def inverses(linear: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -278,34 +287,34 @@ def inverses(linear: NDArray[np.float64]) -> NDArray[np.float64]:
 def covering_boxes(corners: NDArray[np.float32]) -> NDArray[np.float64]:
     """(1 + `PARTS`, 7): the cover of triangles (K, T, 3, 3) at K keys, first one box, then halves of halves along the
     longest axis: the centre of a box, half its edges, and the radius of a sphere around that centre."""
-    corners, small = np.ascontiguousarray(corners), corners.size <= SMALL
-    ends = np.empty((2, corners.shape[1], 3), np.float32)
-    run(find_ends, corners, ends[0], ends[1], small=small)
-    low, high = ends.astype(np.float64)
-    middle = low + high
-    groups = every = [np.arange(len(low))]
-    while len(groups) < PARTS:
+    corners, small = np.ascontiguousarray(corners), corners.size <= SMALL_COORDINATES
+    corners_bounds = np.empty((2, corners.shape[1], 3), np.float32)
+    run(find_bounds, corners, corners_bounds[0], corners_bounds[1], small=small)
+    low, high = corners_bounds.astype(np.float64)
+    doubled_centers = low + high
+    groups = all_triangles = [np.arange(len(low))]
+    while len(groups) < COVER_PARTS:
         halves = []
         for group in groups:
-            axis = int(np.argmax(np.ptp(middle[group], axis=0)))
-            order = np.argsort(middle[group, axis], kind="stable")
+            axis = int(np.argmax(np.ptp(doubled_centers[group], axis=0)))
+            order = np.argsort(doubled_centers[group, axis], kind="stable")
             half = (len(group) + 1) // 2
             first = group[order[:half]]
             halves += [first, group[order[half:]] if len(group) > half else first]
         groups = halves
-    covers = np.empty((1 + PARTS, 7))
-    for row, group in zip(covers, [*every, *groups], strict=True):
-        least, most = low[group].min(axis=0), high[group].max(axis=0)
-        row[:3], row[3:6] = (least + most) / 2, (most - least) / 2
-        row[6] = np.sqrt(run(reach, corners, group, *row[:3].tolist(), small=small))
+    covers = np.empty((1 + COVER_PARTS, 7))
+    for row, group in zip(covers, [*all_triangles, *groups], strict=True):
+        low_corner, high_corner = low[group].min(axis=0), high[group].max(axis=0)
+        row[:3], row[3:6] = (low_corner + high_corner) / 2, (high_corner - low_corner) / 2
+        row[6] = np.sqrt(run(max_squared_distance, corners, group, *row[:3].tolist(), small=small))
     return covers
 
 
-def _beyond(corners: NDArray[np.float32], linear: NDArray[np.float64], translation: NDArray[np.float64]) -> bool:
+def _is_beyond(corners: NDArray[np.float32], linear: NDArray[np.float64], translation: NDArray[np.float64]) -> bool:
     """Whether a corner of these triangles (T, 3, 3) is beyond the limit of `Scene.flatten`."""
-    sound = corners[np.isfinite(corners).all(axis=(1, 2))].astype(np.float64)
+    finite = corners[np.isfinite(corners).all(axis=(1, 2))].astype(np.float64)
     with np.errstate(over="ignore"):
-        return bool((np.abs((sound @ linear.T + translation).astype(np.float32)) > LARGEST_COORDINATE).any())
+        return bool((np.abs((finite @ linear.T + translation).astype(np.float32)) > LARGEST_COORDINATE).any())
 
 
 def world_boxes(
@@ -325,36 +334,36 @@ def world_boxes(
     visible = np.flatnonzero(objects >= 0)
     # (7, 1 + PARTS, O): arithmetic on contiguous arrays takes a fifth of the time of small matrix products.
     columns = np.ascontiguousarray(parts.transpose(2, 1, 0))
-    for first in range(0, len(visible), CHUNK):
-        at = visible[first : first + CHUNK]
-        part, rows = columns[..., objects[at]], np.ascontiguousarray(linear[at].transpose(1, 2, 0))
-        own_low, own_high = np.empty((len(at), 3)), np.empty((len(at), 3))
+    for first in range(0, len(visible), BOX_BATCH):
+        batch = visible[first : first + BOX_BATCH]
+        batch_parts, rows = columns[..., objects[batch]], np.ascontiguousarray(linear[batch].transpose(1, 2, 0))
+        local_low, local_high = np.empty((len(batch), 3)), np.empty((len(batch), 3))
         for axis in range(3):
             row, size = rows[axis], np.abs(rows[axis])
-            center = row[0] * part[0] + row[1] * part[1] + row[2] * part[2]
+            center = row[0] * batch_parts[0] + row[1] * batch_parts[1] + row[2] * batch_parts[2]
             # A box reaches as far as its half edges times the absolute values (Arvo, "Transforming axis-aligned
             # bounding boxes", Graphics Gems, 1990), a sphere as far as its radius times the row's length.
-            half = size[0] * part[3] + size[1] * part[4] + size[2] * part[5]
-            half = np.minimum(half, np.sqrt(row[0] ** 2 + row[1] ** 2 + row[2] ** 2) * part[6])
+            half = size[0] * batch_parts[3] + size[1] * batch_parts[4] + size[2] * batch_parts[5]
+            half = np.minimum(half, np.sqrt(row[0] ** 2 + row[1] ** 2 + row[2] ** 2) * batch_parts[6])
             low_end, high_end = center - half, center + half
-            own_low[:, axis] = np.maximum(low_end[0], low_end[1:].min(axis=0))
-            own_high[:, axis] = np.minimum(high_end[0], high_end[1:].max(axis=0))
-        margin = PLACE_ROUNDING * (np.maximum(np.abs(own_low), np.abs(own_high)) + np.abs(translation[at]))
-        least, most = own_low + translation[at] - margin, own_high + translation[at] + margin
-        far = (np.maximum(-least, most) > LARGEST_COORDINATE).any(axis=1)
+            local_low[:, axis] = np.maximum(low_end[0], low_end[1:].min(axis=0))
+            local_high[:, axis] = np.minimum(high_end[0], high_end[1:].max(axis=0))
+        margin = TRANSFORM_ROUNDING * (np.maximum(np.abs(local_low), np.abs(local_high)) + np.abs(translation[batch]))
+        box_low, box_high = local_low + translation[batch] - margin, local_high + translation[batch] + margin
+        is_far = (np.maximum(-box_low, box_high) > LARGEST_COORDINATE).any(axis=1)
         # Boxes are wider than their contents.
-        if any(_beyond(corners[objects[k]], linear[k], translation[k]) for k in at[far]):
+        if any(_is_beyond(corners[objects[k]], linear[k], translation[k]) for k in batch[is_far]):
             raise ViewerError(
                 "instances",
                 f"a coordinate is beyond {LARGEST_COORDINATE:g}, whose square overflows float32",
                 "scale the model down",
             )
-        low[at] = np.nextafter(least.astype(np.float32), np.float32(-np.inf))
-        high[at] = np.nextafter(most.astype(np.float32), np.float32(np.inf))
+        low[batch] = np.nextafter(box_low.astype(np.float32), np.float32(-np.inf))
+        high[batch] = np.nextafter(box_high.astype(np.float32), np.float32(np.inf))
     return low, high
 
 
-def find_ends(corners, low, high):
+def find_bounds(corners, low, high):
     """Lowest and highest corners (T, 3) float32, written, of triangles (K, T, 3, 3) float32 over all keys."""
     for t in range(len(low)):
         for a in range(3):
@@ -365,25 +374,25 @@ def find_ends(corners, low, high):
             low[t, a], high[t, a] = least, most
 
 
-def reach(corners, group, x, y, z):
+def max_squared_distance(corners, group, x, y, z):
     """The square of the largest distance from a point to a corner of the triangles in a group (N,) of (K, T, 3, 3)."""
-    most = 0.0
+    largest = 0.0
     for k in range(len(corners)):
         for t in group:
             for c in range(3):
                 dx = np.float64(corners[k, t, c, 0]) - x
                 dy = np.float64(corners[k, t, c, 1]) - y
                 dz = np.float64(corners[k, t, c, 2]) - z
-                most = max(most, dx * dx + dy * dy + dz * dz)
-    return most
+                largest = max(largest, dx * dx + dy * dy + dz * dz)
+    return largest
 
 
 # -- two levels --------------------------------------------------------------------------------------------------------
 
 INSTANCE = Record(
     "Instance",
-    *rows_of("inverse", "vec4", "the linear map to object space; the object's origin"),
-    *rows_of("linear", "vec3", "the linear map to the world"),
+    *matrix_rows("inverse", "vec4", "the linear map to object space; the object's origin"),
+    *matrix_rows("linear", "vec3", "the linear map to the world"),
     Field("object", "int", about="number of the object", within=ROWS),
     Field("face", "int", about="address of the object's first face", within=ROWS),
     Field("material", "int", about="address of the material of all its triangles, -1: the faces' own", within=ROWS),
@@ -392,7 +401,7 @@ INSTANCE = Record(
 INSTANCE_MOVING = Record(INSTANCE.name, *INSTANCE.fields, KEYS)
 INSTANCE_KEY = Record(
     "InstanceKey",
-    *rows_of("linear", "vec3", "the linear map to the world"),
+    *matrix_rows("linear", "vec3", "the linear map to the world"),
     Field("place", "vec3", "scene units", "world", "the object's origin"),
 )
 MOVING = "MOVING_INSTANCES"  # feature of the scene
@@ -411,7 +420,8 @@ class TwoLevel:
     transforms : (I, 4, 4) float64, the instances' own. low, high : (I, 3) float32, their boxes in the world, over all
                  of their keys.
     mirrored   : (I,) bool, whether the flattened scene swaps corners of the instance's triangles.
-    users      : those that show it. stands : the scene as which it has been moved or posed last; None: as it was built.
+    users      : the GPU scenes that share it. current_scene : the scene to which it was last moved or posed; None: that
+                 of its construction.
     """
 
     objects: Objects
@@ -423,7 +433,7 @@ class TwoLevel:
     mirrored: NDArray[np.bool_]
     modules: list[Module] = field(default_factory=list)
     users: WeakSet[Any] = field(default_factory=WeakSet)
-    stands: Scene | None = None
+    current_scene: Scene | None = None
 
     @classmethod
     def of(cls, scene: Scene, kind: str, rule: TopBvhOptions = BY_AREA) -> TwoLevel:
@@ -438,42 +448,45 @@ class TwoLevel:
         ]
         record = INSTANCE_MOVING if moving else INSTANCE
         table = Table("instances", record, np.zeros(count, record.dtype))
-        table.data["object"] = objects.of
-        shown = objects.of >= 0
-        table.data["face"][shown] = objects.first_faces[objects.of[shown]]
+        table.data["object"] = objects.object_of
+        visible = objects.object_of >= 0
+        table.data["face"][visible] = objects.first_faces[objects.object_of[visible]]
         material = [-1 if instance.material is None else instance.material for instance in scene.instances]
         table.data["material"] = np.where(objects.baked, -1, material) if count else material
         low, high = np.zeros((count, 3), np.float32), np.zeros((count, 3), np.float32)
         keys = len(scene.instances[moving[0]].motion) if moving else 1  # type: ignore[arg-type]
-        top = top_over(kind, count, len(moving), keys, rule)
+        top = top_structure(kind, count, len(moving), keys, rule)
         structure = cls(objects, top, table, np.zeros((count, 4, 4)), low, high, np.zeros(count, bool))
         ray = Module("instances", ("object_ray",), "accel/object_ray.glsl", memories=(table,), uses=(RAY,))
         if moving:
             motion = np.stack([scene.instances[k].motion for k in moving])  # type: ignore[misc]  # (M, K, 4, 4)
-            ray = structure._moving(ray, np.array(moving, np.intp), motion)
+            ray = structure._with_motion_keys(ray, np.array(moving, np.intp), motion)
         structure.modules = [*structure.top.modules, ray]
         transforms = transforms_of(scene.instances)
-        standing = np.where(objects.baked[:, None, None], np.eye(4), transforms)
-        structure._write_instances(np.arange(count), standing, inverses(standing[:, :3, :3]))
+        object_transforms = np.where(objects.baked[:, None, None], np.eye(4), transforms)
+        structure._write_instances(np.arange(count), object_transforms, inverses(object_transforms[:, :3, :3]))
         structure.transforms = transforms
         structure.top.build(
-            structure.low, structure.high, structure._sweep(np.array(moving, np.intp), motion) if moving else None
+            structure.low,
+            structure.high,
+            structure._boxes_in_motion(np.array(moving, np.intp), motion) if moving else None,
         )
         return structure
 
     @property
-    def swept(self) -> bool:
+    def has_motion(self) -> bool:
         """Whether something moves while the shutter is open."""
         moves = "keys" in (self.table.data.dtype.names or ())
         return moves or any(moving is not None for moving in self.objects.moving)
 
-    def _moving(self, ray: Module, indices: NDArray[np.intp], motion: NDArray[np.float64]) -> Module:
-        """The module ``ray`` with the maps (M, K, 4, 4) of instances of these indices (M,) at their keys."""
+    def _with_motion_keys(self, ray: Module, indices: NDArray[np.intp], motion: NDArray[np.float64]) -> Module:
+        """The module ``ray`` with a table of the maps ``motion`` (M, K, 4, 4) of the instances ``indices`` (M,) at
+        their keys."""
         count = motion.shape[1]
         self.table.data["keys"] = -1
         self.table.data["keys"][indices] = np.arange(len(indices)) * count
         keys = np.zeros(motion.shape[:2], INSTANCE_KEY.dtype)
-        objects = self.objects.of[indices]
+        objects = self.objects.object_of[indices]
         scale = np.where(
             objects >= 0, self.objects.scales[np.maximum(objects, 0)] if len(self.objects.scales) else 1.0, 1.0
         )
@@ -487,25 +500,27 @@ class TwoLevel:
             features=frozenset({MOTION, MOVING}),
         )
 
-    def _sweep(self, indices: NDArray[np.intp], motion: NDArray[np.float64]) -> Moving:
-        """Have the boxes of these instances (M,) cover all of their keys (M, K, 4, 4); returns those at each of them,
-        as triangles."""
-        visible = self.objects.of[indices] >= 0
+    def _boxes_in_motion(self, indices: NDArray[np.intp], motion: NDArray[np.float64]) -> Moving:
+        """Set the boxes of the instances ``indices`` (M,) to cover all of their keys ``motion`` (M, K, 4, 4); returns
+        their boxes at each key, as triangles that span them."""
+        visible = self.objects.object_of[indices] >= 0
         indices, motion = indices[visible], motion[visible]
-        objects = self.objects.of[indices]
+        objects = self.objects.object_of[indices]
         linear = motion[..., :3, :3] / self.objects.scales[objects][:, None, None, None]
         boxes = np.empty((motion.shape[1], len(indices), 2, 3), np.float32)
         for key, key_boxes in enumerate(boxes):
-            ends = world_boxes(self.objects.parts, self.objects.corners, objects, linear[:, key], motion[:, key, :3, 3])
-            key_boxes[:, 0], key_boxes[:, 1] = ends
+            key_bounds = world_boxes(
+                self.objects.parts, self.objects.corners, objects, linear[:, key], motion[:, key, :3, 3]
+            )
+            key_boxes[:, 0], key_boxes[:, 1] = key_bounds
         size = np.abs(boxes).max(axis=2) + 2 * np.abs(motion[..., :3, 3].swapaxes(0, 1))  # of the object, turned, too
-        turns = motion[..., :3, :3].reshape(-1, 3, 3)
-        grown = growth(turns, inverses(turns)).reshape(motion.shape[:2]).max(axis=1)
+        maps = motion[..., :3, :3].reshape(-1, 3, 3)
+        grown = growth(maps, inverses(maps)).reshape(motion.shape[:2]).max(axis=1)
         margin = (GROWTH_ROUNDING * grown[:, None] * size.max(axis=0)).astype(np.float32)
         boxes[:, :, 0] -= margin
         boxes[:, :, 1] += margin
         self.low[indices], self.high[indices] = boxes[:, :, 0].min(axis=0), boxes[:, :, 1].max(axis=0)
-        return Moving(indices, corners_of(boxes.reshape(-1, 2, 3)).reshape(*boxes.shape[:2], 3, 3))
+        return Moving(indices, box_triangles(boxes.reshape(-1, 2, 3)).reshape(*boxes.shape[:2], 3, 3))
 
     def move(self, indices: NDArray[np.intp], transforms: NDArray[np.float64]) -> Changes | None:
         """Move the instances of these indices (N,) to (N, 4, 4) float64, and rebuild the top structure.
@@ -521,24 +536,24 @@ class TwoLevel:
         if not len(indices):
             return []
         inverse = inverses(transforms[:, :3, :3])
-        if self.objects.baked[indices].any() or bent(transforms[:, :3, :3], inverse).any():
+        if self.objects.baked[indices].any() or is_too_distorted(transforms[:, :3, :3], inverse).any():
             return None
-        if self.swept:
-            return None  # through their keys
+        if self.has_motion:
+            return None  # moving objects must be rebuilt through their keys
         self._write_instances(indices, transforms, inverse)
         self.transforms[indices] = transforms
-        edges = np.flatnonzero(np.diff(indices) != 1) + 1  # of runs of neighbours
-        firsts, lasts = np.r_[0, edges], np.r_[edges, len(indices)] - 1
+        run_starts = np.flatnonzero(np.diff(indices) != 1) + 1  # of runs of neighbours
+        firsts, lasts = np.r_[0, run_starts], np.r_[run_starts, len(indices)] - 1
         changes = [(self.table, int(indices[a]), int(indices[b]) + 1) for a, b in zip(firsts, lasts, strict=True)]
         return changes + self.top.build(self.low, self.high)
 
     def set_bounds(self, boxes: Mapping[int, NDArray[np.float64]]) -> Changes:
-        """Have objects of these indices within boxes (2, 3) of their spaces, and rebuild the top structure; returns the
-        changed rows."""
+        """Set the bounds of objects to ``boxes``, (2, 3) in object space by the object's index, and rebuild the top
+        structure; returns the changed rows."""
         for index, (low, high) in boxes.items():
             half = (high - low) / 2
             self.objects.parts[index] = *(low + half), *half, np.sqrt((half * half).sum())
-        covered = np.flatnonzero(np.isin(self.objects.of, list(boxes)) & ~self.objects.baked)
+        covered = np.flatnonzero(np.isin(self.objects.object_of, list(boxes)) & ~self.objects.baked)
         if not len(covered):
             return []
         transforms = self.transforms[covered]
@@ -546,14 +561,18 @@ class TwoLevel:
         return self.top.build(self.low, self.high)
 
     def _write_instances(
-        self, indices: NDArray[np.intp], standing: NDArray[np.float64], inverse: NDArray[np.float64]
+        self, indices: NDArray[np.intp], placement: NDArray[np.float64], inverse: NDArray[np.float64]
     ) -> None:
         """Write the rows of these instances, and their boxes; object transforms (N, 4, 4), with inverses (N, 3, 3) of
         the linear parts."""
-        objects = self.objects.of[indices]
+        objects = self.objects.object_of[indices]
         scale = np.ones((len(objects), 1, 1))
         scale[objects >= 0, 0, 0] = self.objects.scales[objects[objects >= 0]]
-        linear, inverse, translation = standing[:, :3, :3] / scale, inverse * scale, standing[:, :3, 3]
+        linear, inverse, translation = (
+            placement[:, :3, :3] / scale,
+            inverse * scale,
+            placement[:, :3, 3],
+        )
         low, high = world_boxes(self.objects.parts, self.objects.corners, objects, linear, translation)
         rows = self.table.data
         for row, axis in enumerate("xyz"):
@@ -571,62 +590,64 @@ Sides = list[NDArray[np.bool_] | None]  # of each object its triangles' ``culled
 LowerLevel = tuple[Callable[[str], Module], list[Any], list[NDArray[np.int32]]]
 
 
-def over_instances(scene: Scene, options: StructureOptions, progress: Progress | None = None) -> Structure:
+def two_level_structure(scene: Scene, options: StructureOptions, progress: Progress | None = None) -> Structure:
     """Two levels: a structure over each distinct mesh, and one over the instances of all."""
-    inner = options.accel.removeprefix(TWO_LEVEL)
-    top = inner if options.top == "auto" else options.top
-    choices = ("stack", "octants", bvh.TRAVERSALS) if inner == "bvh" else GRID_CHOICES
-    whole, stepwise = traversals(options, *choices)
-    two = TwoLevel.of(scene, top, TopBvhOptions(options.build, options.traversal == "escape"))
+    object_structure = options.accel.removeprefix(TWO_LEVEL)
+    top_structure = object_structure if options.top == "auto" else options.top
+    choices = ("stack", "octants", bvh.TRAVERSALS) if object_structure == "bvh" else GRID_CHOICES
+    whole, stepwise = resolved_traversals(options, *choices)
+    two = TwoLevel.of(scene, top_structure, TopBvhOptions(options.build, options.traversal == "escape"))
     sides: Sides = [None] * len(two.objects.meshes)
     if options.back_faces == "culled":
-        sides = culled_of_objects(scene, two.objects.meshes, two.objects.of, two.objects.baked)
-    lower_level = (_bvhs if inner == "bvh" else _grids)(two, options, sides, progress)
-    return _over_objects(options, two, sides, lower_level, {"top": top}, (whole, stepwise))
+        sides = culled_of_objects(scene, two.objects.meshes, two.objects.object_of, two.objects.baked)
+    lower_level = (_lower_bvhs if object_structure == "bvh" else _lower_grids)(two, options, sides, progress)
+    return _assemble_structure(options, two, sides, lower_level, {"top": top_structure}, (whole, stepwise))
 
 
-def _over_objects(
+def _assemble_structure(
     options: StructureOptions,
     two: TwoLevel,
     sides: Sides,
     lower_level: LowerLevel,
     facts: dict[str, str],
     traversal_names: tuple[str, str],
-    before: Deforming | None = None,
+    previous: Deforming | None = None,
 ) -> Structure:
-    """Two levels over those of ``lower_level``. traversal_names : of both schedules. before : with other trees."""
+    """The structure of two levels with the objects' structures of ``lower_level``. traversal_names : of passes that
+    take a ray to its hit, and of single-kernel passes. previous : the deforming objects, if only their trees are
+    new."""
     (make, built, order), (whole, stepwise), bvhs = lower_level, traversal_names, options.accel == f"{TWO_LEVEL}bvh"
-    corners = [shape[o] for shape, o in zip(two.objects.corners, order, strict=True)]
+    corners = [shape[indices] for shape, indices in zip(two.objects.corners, order, strict=True)]
     placed = PlacedQuadrics.joined([quadric for quadric in two.objects.quadrics if quadric is not None])
     marks = None
     if placed:
         firsts = np.cumsum([0, *(0 if quadric is None else len(quadric) for quadric in two.objects.quadrics)]).tolist()
-        marked = [
-            np.full(len(o), -1, np.int32) if quadric is None else (first + o).astype(np.int32)
-            for quadric, first, o in zip(two.objects.quadrics, firsts, order, strict=False)
+        quadric_indices = [
+            np.full(len(indices), -1, np.int32) if quadric is None else (first + indices).astype(np.int32)
+            for quadric, first, indices in zip(two.objects.quadrics, firsts, order, strict=False)
         ]
-        marks = np.concatenate(marked)
+        marks = np.concatenate(quadric_indices)
     test = primitives.triangle_module(
         options.intersection,
         np.concatenate(corners) if corners else np.zeros((0, 3, 3), np.float32),
         slack=options.plane_slack,
         indices=np.concatenate(order) if order else np.zeros(0, np.int32),
         marks=marks,
-        culled=_in_order(sides, order),
+        culled=_culled_by_table_order(sides, order),
     )
-    moving = two.objects.moving_in(order)
+    moving = two.objects.moving_triangles(order)
     if moving is not None:
         test = with_keys(test, moving)
     tests = primitives.with_quadrics(test, primitives.record(placed)) if placed else [test]
     deforming = None
-    if bvhs and not two.swept and options.intersection != "planes" and options.rebuild != "build":
-        deforming = _deforming(two, built, sides, before)
+    if bvhs and not two.has_motion and options.intersection != "planes" and options.rebuild != "build":
+        deforming = _deforming_objects(two, built, sides, previous)
     first = 0 if deforming is None else len(deforming.indices)  # of the others
 
     def again(trees: Trees) -> Structure:
         assert deforming is not None
-        rebuilt = _of_bvhs([*trees.bvhs, *built[first:]])
-        return _over_objects(options, two, sides, rebuilt, facts, traversal_names, replace(deforming, bvhs=trees))
+        rebuilt = _bvh_level([*trees.bvhs, *built[first:]])
+        return _assemble_structure(options, two, sides, rebuilt, facts, traversal_names, replace(deforming, bvhs=trees))
 
     return Structure(
         options.accel,
@@ -638,7 +659,7 @@ def _over_objects(
         facts={**facts, **({"build": options.build} if bvhs else {}), "traversal": whole},
         statistics={
             "objects": len(built),
-            "instances": int(np.count_nonzero(two.objects.of >= 0)),
+            "instances": int(np.count_nonzero(two.objects.object_of >= 0)),
             "triangles": two.objects.triangles,
             "seconds": float(sum(inner.statistics["seconds"] for inner in built)),
             **two.top.statistics,
@@ -648,76 +669,89 @@ def _over_objects(
     )
 
 
-def _deforming(two: TwoLevel, built: Sequence[Bvh], sides: Sides, before: Deforming | None) -> Deforming | None:
-    """A structure that follows poses, with boxes of instances found without vertices from the first pose on; or
-    ``before`` with tables of its trees."""
+def _deforming_objects(
+    two: TwoLevel, built: Sequence[Bvh], sides: Sides, previous: Deforming | None
+) -> Deforming | None:
+    """The deforming objects, whose poses are followed in place; sets their bounds, without vertices, for the first
+    pose. With ``previous`` only the trees' tables are new. None where nothing deforms, or cannot be followed."""
     objects = two.objects
     meshes = [mesh for mesh in objects.meshes[: len(objects.deforming)] if isinstance(mesh, DeformedMesh)]
-    if not meshes or objects.bound:
+    if not meshes or objects.unfollowable:
         return None
     count = len(meshes)
     firsts = np.cumsum([0, *(len(mesh.rest.positions) for mesh in meshes)])[:-1]
     faces = [mesh.triangles for mesh in meshes]
     trees = RefitTables(built[:count], faces, firsts, sides[:count], any(flags is not None for flags in sides))
-    if before is not None:
-        return replace(before, trees=trees)
+    if previous is not None:
+        return replace(previous, trees=trees)
     deforming = Deforming.of(objects.deforming, meshes, objects.scales[:count], trees, built[:count])
     if deforming is not None:
         two.top.often = True
-        two.set_bounds(dict(enumerate(boxes_of(deforming.bounds, [mesh.pose for mesh in meshes]))))
+        two.set_bounds(dict(enumerate(posed_bounds(deforming.bounds, [mesh.pose for mesh in meshes]))))
     return deforming
 
 
-def _in_order(sides: Sides, order: list[NDArray[np.int32]]) -> NDArray[np.bool_] | None:
-    """``culled`` in the order of the triangles' table, one object after the other."""
+def _culled_by_table_order(sides: Sides, order: list[NDArray[np.int32]]) -> NDArray[np.bool_] | None:
+    """(T,) the flags ``culled`` of all objects in the order of the triangles' table; None where all are None."""
     if all(flags is None for flags in sides):
         return None
-    return np.concatenate([np.zeros(len(o), bool) if s is None else s[o] for s, o in zip(sides, order, strict=True)])
+    return np.concatenate(
+        [
+            np.zeros(len(indices), bool) if flags is None else flags[indices]
+            for flags, indices in zip(sides, order, strict=True)
+        ]
+    )
 
 
-def _bvhs(two: TwoLevel, options: StructureOptions, sides: Sides, progress: Progress | None) -> LowerLevel:
-    """The maker of the module of the objects' hierarchies, these, and the order of each one's triangles."""
-    first = 0 if two.swept else len(two.objects.deforming)
-    posed = [index < first for index in range(len(two.objects.corners))]
+def _lower_bvhs(two: TwoLevel, options: StructureOptions, sides: Sides, progress: Progress | None) -> LowerLevel:
+    """Build a hierarchy over each object: the lower level of the structure."""
+    deforming_count = 0 if two.has_motion else len(two.objects.deforming)
+    deforms = [index < deforming_count for index in range(len(two.objects.corners))]
     built = [
         # Triangles that lie in one place now may not in another pose.
-        _tree(corners if follows else bounding(corners, moving, culled, mean=True), moving, options, report)
-        for (corners, report), moving, culled, follows in zip(
-            _with_progress(two.objects.corners, progress), two.objects.moving, sides, posed, strict=True
+        _build_tree(
+            corners if deforms_ else builder_corners(corners, moving, culled, mean=True), moving, options, report
+        )
+        for (corners, report), moving, culled, deforms_ in zip(
+            _with_partial_progress(two.objects.corners, progress), two.objects.moving, sides, deforms, strict=True
         )
     ]
-    return _of_bvhs(built)
+    return _bvh_level(built)
 
 
-def _tree(
+def _build_tree(
     bounds: NDArray[np.float32], moving: Moving | None, options: StructureOptions, progress: Progress | None
 ) -> Bvh:
-    built = bvh_build.build(bounds, options.build, leaf=bvh.MOST_IN_LEAF, progress=progress)
-    return keyed(built, bounds, moving)
+    built = bvh_build.build(bounds, options.build, leaf=bvh.MAX_IN_LEAF, progress=progress)
+    return with_boxes_at_keys(built, bounds, moving)
 
 
-def _of_bvhs(built: list[Bvh]) -> LowerLevel:
-    """The same of hierarchies that have been built."""
+def _bvh_level(built: list[Bvh]) -> LowerLevel:
+    """The lower level of existing hierarchies."""
     # An empty scene still has an object, which no instance uses.
     trees = built or [bvh_build.build(np.zeros((0, 3, 3), np.float32))]
     return lambda traversal: bvh.module(trees, traversal), built, [tree.order for tree in built]
 
 
-def _grids(two: TwoLevel, options: StructureOptions, sides: Sides, progress: Progress | None) -> LowerLevel:
-    """A grid over each object: as `_bvhs`."""
+def _lower_grids(two: TwoLevel, options: StructureOptions, sides: Sides, progress: Progress | None) -> LowerLevel:
+    """Build a grid over each object: the lower level of the structure."""
     from raystream.accel.grid import blocks as grid_blocks
     from raystream.accel.grid import build as grid_build
 
     built = []
     parts = zip(
-        _with_progress(two.objects.corners, progress), two.objects.quadrics, two.objects.moving, sides, strict=True
+        _with_partial_progress(two.objects.corners, progress),
+        two.objects.quadrics,
+        two.objects.moving,
+        sides,
+        strict=True,
     )
     for (corners, report), quadric, moving, culled in parts:
         boxed = None if quadric is None else np.ones(len(quadric), bool)
         if moving is not None:
             boxed = np.zeros(len(corners), bool)
             boxed[moving.indices] = True
-        built.append(grid_build.build(bounding(corners, moving, culled), options.grid, boxed=boxed))
+        built.append(grid_build.build(builder_corners(corners, moving, culled), options.grid, boxed=boxed))
         if report is not None:
             report(1.0, "building the grids")
     grids = built or [grid_build.build(np.zeros((0, 3, 3), np.float32))]
@@ -725,15 +759,18 @@ def _grids(two: TwoLevel, options: StructureOptions, sides: Sides, progress: Pro
     return lambda traversal: grid_blocks.module(grids), built, order
 
 
-def _with_progress(
-    parts: Sequence[NDArray[np.float32]], progress: Progress | None
+def _with_partial_progress(
+    arrays: Sequence[NDArray[np.float32]], progress: Progress | None
 ) -> Iterator[tuple[NDArray[np.float32], Progress | None]]:
-    """Each part, with its own share of the progress."""
-    total, before = max(1, sum(map(len, parts))), 0
-    for part in parts:
-        yield part, None if progress is None else partial(_scaled_progress, progress, before / total, len(part) / total)
-        before += len(part)
+    """Each array with a progress function that reports its share of the whole."""
+    total, done = max(1, sum(map(len, arrays))), 0
+    for array in arrays:
+        yield (
+            array,
+            None if progress is None else partial(_report_scaled, progress, done / total, len(array) / total),
+        )
+        done += len(array)
 
 
-def _scaled_progress(progress: Progress, before: float, scale: float, fraction: float, text: str) -> None:
+def _report_scaled(progress: Progress, before: float, scale: float, fraction: float, text: str) -> None:
     progress(before + scale * fraction, text)

@@ -15,14 +15,21 @@ from numpy.typing import NDArray
 
 from raystream.accel import bvh_build
 from raystream.accel import bvh_tree as bvh
-from raystream.accel.bvh_build import MOST_DEPTH, Bvh
-from raystream.accel.bvh_tree import MOST_TEXELS, keyed, merged, most_segments, widened, with_margin
+from raystream.accel.bvh_build import MAX_DEPTH, Bvh
+from raystream.accel.bvh_tree import (
+    MAX_KEY_TEXELS,
+    enlarged,
+    fitting_segments,
+    merge_segments,
+    with_boxes_at_keys,
+    with_margin,
+)
 from raystream.accel.grid import build as grid_build
 from raystream.accel.grid import grid
 from raystream.accel.grid.build import Grid
-from raystream.accel.grid.cost import LIMIT
+from raystream.accel.grid.cost import MAX_ADDRESS
 from raystream.accel.motion import MOTION, Moving
-from raystream.accel.primitives import corners_of
+from raystream.accel.primitives import box_triangles
 from raystream.kernels.records import RAY
 from raystream.stream.declare.kernel import Module, Table
 from raystream.stream.declare.record import ROWS, SMALL, Field, Record
@@ -56,7 +63,7 @@ NODE = Record(
     Field("missed_down", "ivec4", about="the same for octants 4 to 7, of directions down z", within=ROWS),
 )
 # Room for a grid's voxels, and for its list entries, per instance; and at least.
-ROOM_PER_INSTANCE, LEAST_ROOM = 16, 4096
+ROOM_PER_INSTANCE, MIN_ROOM = 16, 4096
 
 
 @dataclass(frozen=True)
@@ -134,8 +141,8 @@ class TopTables:
         """The values of the traversal's uniforms, by name."""
         return {name: value for name, (_, value) in self.modules[0].uniforms.items()}
 
-    def built_with(self, statistics: Mapping[str, float | int], **values: Any) -> None:
-        """The uniforms and statistics of another build."""
+    def record_build(self, statistics: Mapping[str, float | int], **values: Any) -> None:
+        """Set the traversal's uniforms to ``values``, and the statistics, after a build."""
         self.statistics = {f"top_{name}": value for name, value in statistics.items()}
         uniforms = self.modules[0].uniforms
         for name, value in values.items():
@@ -146,7 +153,7 @@ class TopTables:
         structure's."""
         built = bvh_build.build_boxes(low, high, leaf=1, often=self.often, method=method)
         statistics = {name: value for name, value in built.statistics.items() if name != "bytes"}
-        self.built_with(statistics, top_root=0 if len(built.order) else end)
+        self.record_build(statistics, top_root=0 if len(built.order) else end)
         return built
 
 
@@ -155,24 +162,24 @@ class TopBvh(TopTables):
 
     def __init__(self, count: int, rule: TopBvhOptions = BY_AREA) -> None:
         self.rule = rule
-        self.room = max(1, 2 * count - 1)
-        self.nodes = Table("top_nodes", NODE, np.zeros(self.room, NODE.dtype))
-        super().__init__("bvh", BVH_TOP, (self.nodes,), {"top_root": ("int", 0), "top_end": ("int", self.room)})
+        self.capacity = max(1, 2 * count - 1)
+        self.nodes = Table("top_nodes", NODE, np.zeros(self.capacity, NODE.dtype))
+        super().__init__("bvh", BVH_TOP, (self.nodes,), {"top_root": ("int", 0), "top_end": ("int", self.capacity)})
 
     def build(self, low: Boxes, high: Boxes, moving: Moving | None = None) -> Changes:
         """See `Top`."""
-        built = self.build_tree(low, high, self.rule.build, self.room)
+        built = self.build_tree(low, high, self.rule.build, self.capacity)
         if not len(built.order):
             return []
         count = len(built.low)
-        rows, nodes, leaf = self.nodes.data[:count], bvh.nodes(built), built.second < 0
+        rows, nodes, leaf = self.nodes.data[:count], bvh.node_rows(built), built.second < 0
         nodes["first"][leaf] = built.order[built.first[leaf]]
         for name in ("low", "high", "first", "count"):
             rows[name] = nodes[name]
         if self.rule.escape:
             rows["count"][~leaf] = 0
         missed = self.rule.links(built, self.often)[..., 1].T
-        missed = np.where(missed >= count, self.room, missed)
+        missed = np.where(missed >= count, self.capacity, missed)
         rows["missed_up"], rows["missed_down"] = missed[:, :4], missed[:, 4:]
         return [(self.nodes, 0, count)]
 
@@ -182,26 +189,26 @@ class TopGrid(TopTables):
     in a single table, as textures are few."""
 
     def __init__(self, count: int, rule: TopBvhOptions = BY_AREA) -> None:
-        self.room = min(LIMIT // 2, max(LEAST_ROOM, ROOM_PER_INSTANCE * count))
-        self.entries = Table("top_entries", grid.ENTRY, np.zeros(2 * self.room, grid.ENTRY.dtype))
-        nothing = (0.0, 0.0, 0.0)
+        self.capacity = min(MAX_ADDRESS // 2, max(MIN_ROOM, ROOM_PER_INSTANCE * count))
+        self.entries = Table("top_entries", grid.ENTRY, np.zeros(2 * self.capacity, grid.ENTRY.dtype))
+        zeros = (0.0, 0.0, 0.0)
         super().__init__(
             "grid",
             GRID_TOP,
             (self.entries,),
             {
-                "top_low": ("vec3", nothing),
+                "top_low": ("vec3", zeros),
                 "top_voxel": ("vec3", (1.0, 1.0, 1.0)),
                 "top_resolution": ("ivec3", (1, 1, 1)),
-                "top_lists": ("int", self.room),
+                "top_lists": ("int", self.capacity),
             },
         )
 
     def build(self, low: Boxes, high: Boxes, moving: Moving | None = None) -> Changes:
         """See `Top`."""
-        built = self._fitting(low, high)
-        pointers, entries = grid.mark_last(built.pointers, built.lists)
-        self.built_with(
+        built = self._build_within_capacity(low, high)
+        pointers, entries = grid.lists_with_marked_ends(built.pointers, built.lists)
+        self.record_build(
             built.statistics,
             top_low=tuple(map(float, built.low.astype(np.float32))),
             top_voxel=tuple(map(float, built.voxel)),
@@ -209,13 +216,13 @@ class TopGrid(TopTables):
         )
         data = self.entries.data["entry"]
         data[: pointers.size] = pointers.ravel()
-        data[self.room : self.room + len(entries)] = entries
-        return [(self.entries, 0, pointers.size), (self.entries, self.room, self.room + len(entries))]
+        data[self.capacity : self.capacity + len(entries)] = entries
+        return [(self.entries, 0, pointers.size), (self.entries, self.capacity, self.capacity + len(entries))]
 
-    def _fitting(self, low: Boxes, high: Boxes) -> Grid:
-        """The grid of the cheapest resolution that has room, down to a single voxel."""
+    def _build_within_capacity(self, low: Boxes, high: Boxes) -> Grid:
+        """The grid of the cheapest resolution that fits the table, down to a single voxel."""
         built = grid_build.build_boxes(low, high)
-        while max(built.pointers.size, len(built.lists)) > self.room:
+        while max(built.pointers.size, len(built.lists)) > self.capacity:
             nx, ny, nz = (max(1, int(0.8 * count)) for count in built.resolution)
             built = grid_build.build_boxes(low, high, (nx, ny, nz))
         return built
@@ -252,21 +259,21 @@ SEGMENT = Record(
 
 
 class TopBvhByTime(TopTables):
-    """Over up to ``count`` boxes, of whose nodes up to ``moving`` have a row for each segment between two keys, the
-    others a single one. Nodes lie in the table once for each octant, in a texel that has all of a step but
-    the box."""
+    """The hierarchy over up to ``count`` boxes that follows the ray's time: up to ``moving`` nodes have a row for each
+    segment between two keys, the others a single one. Nodes are in the table once for each octant, in a texel with all
+    that a step needs but the box."""
 
     def __init__(self, count: int, moving: int, segments: int, rule: TopBvhOptions = BY_AREA) -> None:
         self.rule = rule
-        self.room, self.segments = max(1, 2 * count - 1), segments
-        self.nodes = Table("top_nodes", NODE_BY_TIME, np.zeros(OCTANTS * self.room, NODE_BY_TIME.dtype))
-        rows = self.room + moving * (segments - 1)
+        self.capacity, self.segments = max(1, 2 * count - 1), segments
+        self.nodes = Table("top_nodes", NODE_BY_TIME, np.zeros(OCTANTS * self.capacity, NODE_BY_TIME.dtype))
+        rows = self.capacity + moving * (segments - 1)
         self.boxes = Table("top_segments", SEGMENT, np.zeros(rows, SEGMENT.dtype))
         super().__init__(
             "bvh",
             BVH_TOP,
             (self.nodes, self.boxes),
-            {"top_root": ("int", 0), "top_end": ("int", self.room), "top_spans": ("int", segments)},
+            {"top_root": ("int", 0), "top_end": ("int", self.capacity), "top_spans": ("int", segments)},
             "top_bvh_by_time.glsl",
             frozenset({MOTION}),
         )
@@ -276,41 +283,41 @@ class TopBvhByTime(TopTables):
         assert moving is not None
         low, high = low.copy(), high.copy()
         low[moving.indices], high[moving.indices] = moving.mean_boxes().swapaxes(0, 1)
-        built = self.build_tree(low, high, self.rule.build, self.room)
+        built = self.build_tree(low, high, self.rule.build, self.capacity)
         if not len(built.order):
             return []
         count, leaf = len(built.low), built.second < 0
         rows = self.nodes.data[: OCTANTS * count].reshape(count, OCTANTS)
         links = self.rule.links(built, self.often).swapaxes(0, 1)  # (N, 8, 2)
-        rows["nearer"], rows["missed"] = np.moveaxis(np.where(links >= count, self.room, links), -1, 0)
+        rows["nearer"], rows["missed"] = np.moveaxis(np.where(links >= count, self.capacity, links), -1, 0)
         rows["instance"] = np.where(leaf, built.order[built.first], -1)[:, None]
-        keys, boxes = self._boxes(keyed(built, corners_of(np.stack([low, high], axis=1)), moving))
+        keys, boxes = self._write_boxes(with_boxes_at_keys(built, box_triangles(np.stack([low, high], axis=1)), moving))
         rows["keys"] = keys[:, None]
         return [(self.nodes, 0, OCTANTS * count), (self.boxes, 0, boxes)]
 
-    def _boxes(self, built: Bvh) -> tuple[np.ndarray, int]:
+    def _write_boxes(self, built: Bvh) -> tuple[np.ndarray, int]:
         """Write the boxes of nodes: for each segment those that differ at two keys. Returns the nodes' ``keys`` (N,),
         and the number of rows."""
         assert built.keys is not None
-        keys = with_margin(merged(built.keys, self.segments))
-        keys = np.stack(widened(keys[:, :, 0], keys[:, :, 1]), axis=2)
+        keys = with_margin(merge_segments(built.keys, self.segments))
+        keys = np.stack(enlarged(keys[:, :, 0], keys[:, :, 1]), axis=2)
         moves = (keys != keys[:1]).any(axis=(0, 2, 3))
         node, segment = np.nonzero((np.arange(self.segments) == 0) | moves[:, None])
-        first, last = keys[segment, node], keys[segment + 1, node]
+        start_boxes, end_boxes = keys[segment, node], keys[segment + 1, node]
         rows = self.boxes.data[: len(node)]
-        rows["low"], rows["high"] = first.swapaxes(0, 1)
-        rows["low_change"], rows["high_change"] = (last - first).swapaxes(0, 1)
-        at = np.flatnonzero(segment == 0)
-        return np.where(moves, at, -1 - at), len(node)
+        rows["low"], rows["high"] = start_boxes.swapaxes(0, 1)
+        rows["low_change"], rows["high_change"] = (end_boxes - start_boxes).swapaxes(0, 1)
+        first_rows = np.flatnonzero(segment == 0)
+        return np.where(moves, first_rows, -1 - first_rows), len(node)
 
 
-def top_over(kind: str, count: int, moving: int = 0, keys: int = 1, rule: TopBvhOptions = BY_AREA) -> Top:
-    """The structure of a kind of `TOPS` over up to ``count`` boxes, of which ``moving`` move through ``keys`` keys:
-    in a grid, and without room for more, those over all of them serve."""
-    room = max(1, 2 * count - 1)
-    most = min(room, (MOST_DEPTH + 1) * moving)  # nodes: leaves, and what is above them
-    if kind == "bvh" and most and OCTANTS * room <= MOST_TEXELS:
-        segments = most_segments(keys - 1, room, most, MOST_TEXELS // SEGMENT.texels)
+def top_structure(kind: str, count: int, moving: int = 0, keys: int = 1, rule: TopBvhOptions = BY_AREA) -> Top:
+    """The structure of a kind of `TOPS` over up to ``count`` boxes, of which ``moving`` move through ``keys`` keys. In
+    a grid, and where the table would be too large, a moving instance has a single box over all keys."""
+    max_nodes = max(1, 2 * count - 1)
+    max_moving_nodes = min(max_nodes, (MAX_DEPTH + 1) * moving)  # nodes: leaves, and what is above them
+    if kind == "bvh" and max_moving_nodes and OCTANTS * max_nodes <= MAX_KEY_TEXELS:
+        segments = fitting_segments(keys - 1, max_nodes, max_moving_nodes, MAX_KEY_TEXELS // SEGMENT.texels)
         if segments:
-            return TopBvhByTime(count, most, segments, rule)
+            return TopBvhByTime(count, max_moving_nodes, segments, rule)
     return TOPS[kind](count, rule)

@@ -26,7 +26,7 @@ from raystream.film.tonemap import AUTO, TONEMAPS, decode, srgb8, stops
 from raystream.formats.files import read_file
 from raystream.formats.image import exr, hdr
 from raystream.formats.image.environment_maps import read_picture
-from raystream.formats.image.exr import displayed
+from raystream.formats.image.exr import in_display_window
 from raystream.formats.image.images import decode as decode_image
 from raystream.options.table import OPTIONS
 from raystream.scene.light import LUMINANCE
@@ -404,7 +404,7 @@ def _read_exr(name: str, layer: str | None) -> ComparedPicture:
     if not set(names) <= present.keys():
         raise _missing(name, layer, [candidate for candidate in LAYERS if present.keys() >= set(channels(candidate))])
     _, planes_of = image.read_exr(name, names)
-    planes = [displayed(planes_of[channel], head, name) for channel in names]
+    planes = [in_display_window(planes_of[channel], head, name) for channel in names]
     return ComparedPicture(name, planes[0] if len(planes) == 1 else np.stack(planes, axis=-1))
 
 

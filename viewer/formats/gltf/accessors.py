@@ -60,7 +60,7 @@ class Accessors:
     def largest_index(self, key: str, owner: JsonObject) -> int:
         """The largest integer in the type of the accessor of ``owner[key]``: in OpenGL it restarts a primitive."""
         index = owner.index(key, len(self.accessors), "accessor")
-        return int(np.iinfo(self._component(self.accessors[index])).max)
+        return int(np.iinfo(self._dtype(self.accessors[index])).max)
 
     def integers(self, key: str, owner: JsonObject, width: int) -> NDArray[np.int64]:
         """The accessor of ``owner[key]``, unsigned integers, as (count, width) int64."""
@@ -82,7 +82,7 @@ class Accessors:
         """Values (N, width) of a decompressed mesh, checked and normalised like `floats` for the accessor
         ``owner[key]``."""
         accessor = self.accessors[owner.index(key, len(self.accessors), "accessor")]
-        kind, normalized = self._component(accessor), accessor.flag("normalized", False)
+        kind, normalized = self._dtype(accessor), accessor.flag("normalized", False)
         if values.shape[1] not in widths:
             raise owner.fail(key, f"was decompressed to {values.shape[1]} numbers each")
         self.budget.charge(values.size * 4)
@@ -93,7 +93,7 @@ class Accessors:
     def _read(self, index: int) -> tuple[NDArray, bool]:
         """(count, width) in the stored type, and whether integers are normalised."""
         accessor = self.accessors[index]
-        kind = self._component(accessor)
+        kind = self._dtype(accessor)
         width = _WIDTHS.get(accessor.text("type"))
         if width is None:
             raise accessor.fail("type", f"expected SCALAR, VEC2 to VEC4 or MAT4, got '{accessor.text('type')[:20]}'")
@@ -104,10 +104,10 @@ class Accessors:
             self.budget.charge(count * width * kind.itemsize, empty=True)
             raw = np.zeros((count, width), kind)
         if "sparse" in accessor:
-            raw = self._sparse(accessor.child("sparse"), raw)
+            raw = self._with_sparse(accessor.child("sparse"), raw)
         return raw, accessor.flag("normalized", False)
 
-    def _component(self, owner: JsonObject) -> np.dtype:
+    def _dtype(self, owner: JsonObject) -> np.dtype:
         code = owner.integer("componentType")
         if code not in _COMPONENTS:
             raise owner.fail("componentType", f"unknown type {code}")
@@ -136,9 +136,9 @@ class Accessors:
         packed = packed_view(view)
         if packed is not None and (installed(MESHOPT) or not self._has_fallback(view)):
             return self._unpack(index, Packed(view, *packed), packed[0]), 0, view.integer("byteLength")
-        return self._part(view)
+        return self._slice(view)
 
-    def _part(self, owner: JsonObject) -> tuple[bytes, int, int]:
+    def _slice(self, owner: JsonObject) -> tuple[bytes, int, int]:
         buffer = self._buffer(owner.index("buffer", len(self.buffers), "buffer"))
         start, length = owner.integer("byteOffset", 0), owner.integer("byteLength")
         if start + length > len(buffer):
@@ -147,7 +147,7 @@ class Accessors:
 
     def _unpack(self, index: int, packed: Packed, extension: JsonObject) -> bytes:
         if index not in self._unpacked:
-            buffer, start, length = self._part(extension)
+            buffer, start, length = self._slice(extension)
             self.budget.charge(packed.size)
             self._unpacked[index] = packed.decode(buffer[start : start + length])
         return self._unpacked[index]
@@ -156,21 +156,23 @@ class Accessors:
         """Whether a compressed buffer view has an uncompressed fallback."""
         return "uri" in self.buffers[view.index("buffer", len(self.buffers), "buffer")]
 
-    def _sparse(self, sparse: JsonObject, raw: NDArray) -> NDArray:
+    def _with_sparse(self, sparse: JsonObject, raw: NDArray) -> NDArray:
+        """A copy of ``raw`` (count, width) with the elements that a sparse accessor replaces."""
         count = sparse.integer("count", low=0, high=1 << 40)
-        places, values = sparse.child("indices"), sparse.child("values")
-        indices = self._view(places, count, 1, self._component(places))[:, 0]
+        index_data, values = sparse.child("indices"), sparse.child("values")
+        indices = self._view(index_data, count, 1, self._dtype(index_data))[:, 0]
         if indices.dtype.kind != "u":
-            raise places.fail("componentType", "indices must be unsigned integers")
+            raise index_data.fail("componentType", "indices must be unsigned integers")
         if count and int(indices.max()) >= len(raw):
-            raise places.fail("bufferView", f"names element {int(indices.max())} of {len(raw)}")
-        new = self._view(values, count, raw.shape[1], raw.dtype)
+            raise index_data.fail("bufferView", f"names element {int(indices.max())} of {len(raw)}")
+        replacements = self._view(values, count, raw.shape[1], raw.dtype)
         self.budget.charge(raw.nbytes)
         raw = np.array(raw)
-        raw[indices.astype(np.int64)] = new
+        raw[indices.astype(np.int64)] = replacements
         return raw
 
     def _buffer(self, index: int) -> bytes:
+        """The bytes of a buffer, read once: the GLB file's own, a data URI's, or another file's."""
         if index in self._bytes:
             return self._bytes[index]
         buffer = self.buffers[index]
@@ -195,6 +197,7 @@ class Accessors:
 
 
 def _as_floats(raw: NDArray, normalized: bool) -> NDArray[np.float32]:
+    """Values as float32; ``normalized`` integers as -1 .. 1 or 0 .. 1."""
     values = np.ascontiguousarray(raw, np.float32)
     if raw.dtype.kind == "f":
         return quiet_nans(values)

@@ -21,7 +21,7 @@ from raystream.formats.gltf.deformers import target_count
 from raystream.formats.gltf.images import UNEDITED, TexelEdit, transform_of
 from raystream.formats.gltf.json import JsonObject, JsonObjects, MissingExtra, fault_text
 from raystream.formats.gltf.lights import EXTENSION as LIGHTS
-from raystream.formats.gltf.lights import describe
+from raystream.formats.gltf.lights import read_light
 from raystream.formats.gltf.materials import read_material
 from raystream.formats.gltf.nodes import Nodes
 from raystream.scene.animation import INTERPOLATIONS, PATHS, Animation, Track
@@ -38,7 +38,7 @@ from raystream.scene.texture import Texture
 
 NAME = "KHR_animation_pointer"
 
-_TURNS = "/extensions/KHR_texture_transform/"
+_TRANSFORM_KEY = "/extensions/KHR_texture_transform/"
 _TRANSFORM = {"offset": 2, "rotation": 1, "scale": 2}
 # Pointers within a material -> numbers in a value.
 MATERIAL = {
@@ -78,7 +78,7 @@ MATERIAL = {
 LIGHT = {"color": 3, "intensity": 1, "spot/innerConeAngle": 1, "spot/outerConeAngle": 1}
 _VISIBLE = "extensions/KHR_node_visibility/visible"
 _YFOV, _YMAG = "perspective/yfov", "orthographic/ymag"
-_PLACES = {
+_POINTER_PATTERNS = {
     "nodes": re.compile(r"/nodes/(\d{1,9})/(.+)"),
     "meshes": re.compile(r"/meshes/(\d{1,9})/(.+)"),
     "materials": re.compile(r"/materials/(\d{1,9})/(.+)"),
@@ -97,21 +97,22 @@ class Target(NamedTuple):
     width: int
 
 
-def target_of(pointer: str) -> Target | None:
+def parse_pointer(pointer: str) -> Target | None:
     """The target of a pointer; None for an unknown one."""
-    for kind, pattern in _PLACES.items():
+    for kind, pattern in _POINTER_PATTERNS.items():
         match = pattern.fullmatch(pointer)
         if match is None:
             continue
         index, within = int(match[1]), match[2]
-        width = _width(kind, within)
+        width = _value_width(kind, within)
         return None if width is None else Target(kind, index, within, width)
     return None
 
 
-def _width(kind: str, within: str) -> int | None:
+def _value_width(kind: str, within: str) -> int | None:
+    """Numbers in a value of a pointer within an object of this kind; 0 for all weights, None for an unknown pointer."""
     if kind == "materials":
-        texture, _, part = within.partition(_TURNS)
+        texture, _, part = within.partition(_TRANSFORM_KEY)
         return _TRANSFORM.get(part) if texture.endswith("Texture") else MATERIAL.get(within)
     if kind == "cameras":
         return 1 if within in (_YFOV, _YMAG) else None
@@ -124,15 +125,15 @@ def _width(kind: str, within: str) -> int | None:
     return 1 if within == _VISIBLE else PATHS.get(within)
 
 
-class Animated:
-    """The targets of a document's pointers, found before anything is read."""
+class AnimatedTargets:
+    """All targets of a document's animation pointers, collected before its objects are read."""
 
     def __init__(self, document: JsonObject) -> None:
         self.targets: set[Target] = set()
         for described in animation_targets(document):
             with suppress(ViewerError):
                 pointer = pointer_of(described)
-                target = None if pointer is None else target_of(pointer)
+                target = None if pointer is None else parse_pointer(pointer)
                 if target is not None:
                     self.targets.add(target)
 
@@ -143,14 +144,16 @@ class Animated:
         }
 
     @property
-    def hidden(self) -> set[int]:
+    def with_animated_visibility(self) -> set[int]:
         """The indices of the nodes whose own visibility is animated."""
         return self.indices("nodes", _VISIBLE)
 
     def textures(self, document: JsonObject) -> set[str]:
         """The places of textures whose transforms are animated, as in `Textures`."""
         return {
-            _place(document, target.item_index, target.within) for target in self.targets if _TURNS in target.within
+            _texture_path(document, target.item_index, target.within)
+            for target in self.targets
+            if _TRANSFORM_KEY in target.within
         }
 
 
@@ -169,7 +172,7 @@ def pointer_of(target: JsonObject) -> str | None:
     return None if extension is None else extension.text("pointer", None)
 
 
-class _PlacedTextures:
+class _KnownTextures:
     """In the place of `Textures` when materials are read again: the indices are those of the first reading, and
     ``changed`` are textures under other transforms."""
 
@@ -205,82 +208,84 @@ class DocumentProperties:
 
     def materials(self, values: Mapping[str, NDArray]) -> tuple[dict[int, Material], dict[int, Texture]]:
         """See `Properties`."""
-        textures = _PlacedTextures(self.textures, self.texture_numbers)
+        textures = _KnownTextures(self.textures, self.texture_numbers)
         materials: dict[int, Material] = {}
-        for index, changes in _grouped(values, "materials").items():
-            item = _patched(self.document.objects("materials")[index], changes)
+        for index, changes in _group_by_object(values, "materials").items():
+            item = _with_members(self.document.objects("materials")[index], changes)
             with suppress(ViewerError):  # a value that no material has: it stays as it was
                 materials[index] = read_material(item, index, textures, animated=True)[0]
         # Textures that are at rest again are listed, too.
-        at_rest = {index: self.textures[index] for index in self._moving(values) if index not in textures.changed}
+        at_rest = {
+            index: self.textures[index] for index in self._moving_textures(values) if index not in textures.changed
+        }
         return materials, {**at_rest, **textures.changed}
 
     def lights(self, values: Mapping[str, NDArray], lights: list[Light], shown: NDArray[np.bool_]) -> list[Light]:
         """See `Properties`."""
-        changes, moved = _grouped(values, "lights"), list(lights)
+        changes, new_lights = _group_by_object(values, "lights"), list(lights)
         extension = self.document.extension(LIGHTS)
         for k, (index, at_rest) in enumerate(zip(self.light_indices, self.rest_lights, strict=True)):
             if index in changes and extension is not None:
-                item = _patched(extension.objects("lights")[index], changes[index])
-                at_rest = describe(item, index, [], [], []) or at_rest
-            elif shown[k] and any(moved[k].intensity):
+                item = _with_members(extension.objects("lights")[index], changes[index])
+                at_rest = read_light(item, index, [], [], []) or at_rest
+            elif shown[k] and any(new_lights[k].intensity):
                 continue
             intensity = at_rest.intensity if shown[k] else (0.0, 0.0, 0.0)
             with suppress(ViewerError):
-                moved[k] = replace(moved[k], intensity=intensity, inner=at_rest.inner, outer=at_rest.outer)
-        return moved
+                new_lights[k] = replace(new_lights[k], intensity=intensity, inner=at_rest.inner, outer=at_rest.outer)
+        return new_lights
 
     def cameras(self, values: Mapping[str, NDArray], cameras: list[Camera]) -> list[Camera]:
         """See `Properties`."""
-        changes, moved = _grouped(values, "cameras"), list(cameras)
+        changes, new_cameras = _group_by_object(values, "cameras"), list(cameras)
         for k, index in enumerate(self.camera_indices):
             if index in changes:
                 with suppress(ViewerError):
-                    moved[k] = _changed(moved[k], changes[index])
-        return moved
+                    new_cameras[k] = _animated_camera(new_cameras[k], changes[index])
+        return new_cameras
 
-    def _moving(self, values: Mapping[str, NDArray]) -> set[int]:
+    def _moving_textures(self, values: Mapping[str, NDArray]) -> set[int]:
         """The indices of the textures whose transforms are animated."""
         places = {
-            _place(self.document, index, within)
-            for index, changes in _grouped(values, "materials").items()
+            _texture_path(self.document, index, within)
+            for index, changes in _group_by_object(values, "materials").items()
             for within in changes
-            if _TURNS in within
+            if _TRANSFORM_KEY in within
         }
         return {index for (place, _), index in self.texture_numbers.items() if place in places}
 
 
-def _place(document: JsonObject, index: int, within: str) -> str:
+def _texture_path(document: JsonObject, index: int, within: str) -> str:
     """The place in the document of the texture whose transform a pointer within a material names."""
-    return f"{document.objects('materials').where}[{index}].{within.partition(_TURNS)[0].replace('/', '.')}"
+    return f"{document.objects('materials').where}[{index}].{within.partition(_TRANSFORM_KEY)[0].replace('/', '.')}"
 
 
-def _grouped(values: Mapping[str, NDArray], kind: str) -> dict[int, dict[str, NDArray]]:
+def _group_by_object(values: Mapping[str, NDArray], kind: str) -> dict[int, dict[str, NDArray]]:
     """Values by the index of their object, and the pointer within."""
     groups: dict[int, dict[str, NDArray]] = {}
     for pointer, value in values.items():
-        target = target_of(pointer)
+        target = parse_pointer(pointer)
         if target is not None and target.kind == kind:
             groups.setdefault(target.item_index, {})[target.within] = value
     return groups
 
 
-def _patched(item: JsonObject, changes: Mapping[str, NDArray]) -> JsonObject:
+def _with_members(item: JsonObject, changes: Mapping[str, NDArray]) -> JsonObject:
     """A copy of a JSON object with other members."""
     data = copy.deepcopy(item.data)
     for within, value in changes.items():
         *parents, last = within.split("/")
-        place: dict[str, Any] = data
+        parent: dict[str, Any] = data
         for key in parents:
-            if place.get(key) is None:
-                place[key] = {}
-            place = place[key]
+            if parent.get(key) is None:
+                parent[key] = {}
+            parent = parent[key]
         components = [float(component) for component in value]
-        place[last] = components if len(components) > 1 else components[0]
+        parent[last] = components if len(components) > 1 else components[0]
     return JsonObject(data, item.where)
 
 
-def _changed(camera: Camera, values: Mapping[str, NDArray]) -> Camera:
+def _animated_camera(camera: Camera, values: Mapping[str, NDArray]) -> Camera:
     """A camera with its animated field of view, or of an orthographic one its height."""
     if isinstance(camera.projection, Orthographic):
         if _YMAG not in values:
@@ -306,39 +311,39 @@ def read_animations(document: JsonObject, nodes: Nodes, accessors: Accessors, wa
 
     Raises MissingExtra for data whose decoder is not installed.
     """
-    place = {index: k for k, index in enumerate(nodes.indices)}
-    keys = _Keys(accessors)
-    left_out: Counter[str] = Counter()
+    place_of_node = {index: k for k, index in enumerate(nodes.indices)}
+    keys = _KeyReader(accessors)
+    omissions: Counter[str] = Counter()
     unknown: dict[str, None] = {}
     animations, faults = [], []
-    described = document.objects("animations")
-    for index in range(len(described)):
-        reader = _Animation(document, keys)
+    animations_json = document.objects("animations")
+    for index in range(len(animations_json)):
+        reader = _AnimationReader(document, keys)
         try:
-            name, tracks = reader.read(described[index], f"animation {index}")
+            name, tracks = reader.read(animations_json[index], f"animation {index}")
         except MissingExtra:
             raise
         except ViewerError as error:
             faults.append(fault_text(error))
             continue
-        left_out.update(reader.left_out)
+        omissions.update(reader.omissions)
         unknown.update(reader.unknown)
-        placed = tuple(
-            track if track.node < 0 else replace(track, node=place[track.node])
+        scene_tracks = tuple(
+            track if track.node < 0 else replace(track, node=place_of_node[track.node])
             for track in tracks
-            if track.node < 0 or track.node in place
+            if track.node < 0 or track.node in place_of_node
         )
-        animations.append(Animation(name, placed))
+        animations.append(Animation(name, scene_tracks))
     if faults:
         count = "an animation is" if len(faults) == 1 else f"{len(faults):,} animations are"
         warnings.append(f"{count} left out: {faults[0]}")
-    warnings.extend(f"{count:,} animation channels {what}" for what, count in left_out.items())
+    warnings.extend(f"{count:,} animation channels {what}" for what, count in omissions.items())
     if unknown:
         warnings.append(f"animated properties that are not known, and ignored: {', '.join(map(short, unknown))}")
     return animations
 
 
-def animated_weights(document: JsonObject, animated: Animated) -> set[int]:
+def animated_weights(document: JsonObject, animated: AnimatedTargets) -> set[int]:
     """The indices of the nodes whose weights of morph targets some animation moves."""
     indices = animated.indices("nodes", "weights")
     meshes = animated.indices("meshes", "weights")
@@ -351,10 +356,10 @@ def animated_weights(document: JsonObject, animated: Animated) -> set[int]:
     return indices
 
 
-class _Animation:
+class _AnimationReader:
     """Reads one animation. ``left_out``: its omitted channels, by their notes; ``unknown``: pointers."""
 
-    def __init__(self, document: JsonObject, keys: _Keys) -> None:
+    def __init__(self, document: JsonObject, keys: _KeyReader) -> None:
         self.samplers, self.nodes = JsonObjects([], ""), document.objects("nodes")
         self.meshes = document.objects("meshes")
         self.counts = {
@@ -363,7 +368,7 @@ class _Animation:
             "lights": len((document.extension(LIGHTS) or JsonObject({}, "")).objects("lights")),
         }
         self.keys = keys
-        self.left_out: Counter[str] = Counter()
+        self.omissions: Counter[str] = Counter()
         self.unknown: dict[str, None] = {}
         self.first_channels: dict[tuple[int, str], str] = {}
 
@@ -378,65 +383,66 @@ class _Animation:
         self.keys.accessors.budget.charge(_TRACK_BYTES)
         sampler = self.samplers[channel.index("sampler", len(self.samplers), "sampler")]
         target = channel.child("target")
-        moved = self._moved(target)
-        for node, path, _ in moved:
-            before = self.first_channels.setdefault((node, path), channel.where)
-            if before != channel.where:
+        properties = self._properties(target)
+        for node, path, _ in properties:
+            first_channel = self.first_channels.setdefault((node, path), channel.where)
+            if first_channel != channel.where:
                 what = f"{path} of node {node}" if node >= 0 else path
-                first = before.split(": ")[-1]
-                raise target.fail("path", f"{what} is moved by {first}, too", "one channel can move it")
-        if not moved:
+                first_name = first_channel.split(": ")[-1]
+                raise target.fail("path", f"{what} is moved by {first_name}, too", "one channel can move it")
+        if not properties:
             return []
         interpolation = sampler.text("interpolation", "LINEAR")
         if interpolation not in INTERPOLATIONS:
             expected = ", ".join(INTERPOLATIONS)
             raise sampler.fail("interpolation", f"unknown: {short(interpolation)}", f"expected one of {expected}")
         return [
-            Track(node, path, *self.keys.of(sampler, path, width, interpolation), interpolation)
-            for node, path, width in moved
+            Track(node, path, *self.keys.keys_of(sampler, path, width, interpolation), interpolation)
+            for node, path, width in properties
         ]
 
-    def _moved(self, target: JsonObject) -> list[tuple[int, str, int]]:
-        """The property that a target moves: the file's node index or -1, path, and numbers in a value."""
+    def _properties(self, target: JsonObject) -> list[tuple[int, str, int]]:
+        """(the file's node index, or -1, path, numbers in a value) of each property that a target animates."""
         path, pointer = target.text("path"), pointer_of(target)
         if path == "pointer" and pointer is not None:
-            properties = self._of_pointer(pointer)
+            properties = self._nodes_of_pointer(pointer)
             if not properties:
                 self.unknown[pointer] = None
-            return [moved for node, what in properties for moved in self._of_node(target, node, what)]
+            return [prop for node, name in properties for prop in self._property_of_node(target, node, name)]
         if path not in (*PATHS, "weights"):
-            self.left_out[f"move {short(path)}, which is ignored"] += 1
+            self.omissions[f"move {short(path)}, which is ignored"] += 1
             return []
         node = target.index("node", len(self.nodes), "node", None)
         if node is None:
-            self.left_out["name no node and are ignored"] += 1
+            self.omissions["name no node and are ignored"] += 1
             return []
-        return self._of_node(target, node, path)
+        return self._property_of_node(target, node, path)
 
-    def _of_pointer(self, pointer: str) -> list[tuple[int, str]]:
-        """The nodes and paths that a pointer names, -1 and itself beside them; none if it is not known."""
-        named = target_of(pointer)
-        if named is None:
+    def _nodes_of_pointer(self, pointer: str) -> list[tuple[int, str]]:
+        """(node, path) of each node property that a pointer means; (-1, pointer) for another object's; none if it is
+        unknown."""
+        target = parse_pointer(pointer)
+        if target is None:
             return []
-        if named.kind == "nodes":
-            path = "visible" if named.within.endswith("/visible") else named.within
-            return [(named.item_index, path)] if named.item_index < len(self.nodes) else []
-        if named.kind == "meshes":
-            owners = [k for k, node in enumerate(self.nodes) if node.data.get("mesh") == named.item_index]
-            return [(k, named.within) for k in owners if "weights" not in self.nodes[k]]
-        return [(-1, pointer)] if named.item_index < self.counts[named.kind] else []
+        if target.kind == "nodes":
+            path = "visible" if target.within.endswith("/visible") else target.within
+            return [(target.item_index, path)] if target.item_index < len(self.nodes) else []
+        if target.kind == "meshes":
+            owners = [k for k, node in enumerate(self.nodes) if node.data.get("mesh") == target.item_index]
+            return [(k, target.within) for k in owners if "weights" not in self.nodes[k]]
+        return [(-1, pointer)] if target.item_index < self.counts[target.kind] else []
 
-    def _of_node(self, target: JsonObject, node: int, path: str) -> list[tuple[int, str, int]]:
-        """A path of a node, or beside the nodes, with the numbers in a value."""
+    def _property_of_node(self, target: JsonObject, node: int, path: str) -> list[tuple[int, str, int]]:
+        """As `_properties`, of one path of a node, or of a pointer beside the nodes."""
         if node < 0:
-            named = target_of(path)
-            assert named is not None
-            return [(node, path, named.width)]
+            pointer_target = parse_pointer(path)
+            assert pointer_target is not None
+            return [(node, path, pointer_target.width)]
         kind, _, target_index = path.partition("/")
         if kind == "weights":
-            width = self._targets(self.nodes[node])
+            width = self._target_count(self.nodes[node])
             if not width:
-                self.left_out["move weights of nodes without morph targets, and are ignored"] += 1
+                self.omissions["move weights of nodes without morph targets, and are ignored"] += 1
                 return []
             if target_index and int(target_index) >= width:
                 raise target.fail("path", f"names morph target {int(target_index)} of {width}")
@@ -445,13 +451,13 @@ class _Animation:
             raise target.fail("node", f"node {node} has a matrix", "animated nodes have translation, rotation, scale")
         return [(node, path, PATHS.get(path, 1))]
 
-    def _targets(self, node: JsonObject) -> int:
+    def _target_count(self, node: JsonObject) -> int:
         """Morph targets of a node's mesh; 0 without a mesh."""
         mesh = node.index("mesh", len(self.meshes), "mesh", None)
         return 0 if mesh is None else target_count(self.meshes[mesh])
 
 
-class _Keys:
+class _KeyReader:
     """Times and values of samplers; each pair of accessors is checked once, shared by samplers."""
 
     def __init__(self, accessors: Accessors) -> None:
@@ -459,7 +465,7 @@ class _Keys:
         self._times: dict[int, NDArray] = {}
         self._values: dict[tuple[int, str, int, bool], NDArray] = {}
 
-    def of(self, sampler: JsonObject, path: str, width: int, interpolation: str) -> tuple[NDArray, NDArray]:
+    def keys_of(self, sampler: JsonObject, path: str, width: int, interpolation: str) -> tuple[NDArray, NDArray]:
         """times (K,) and values (K, width), for splines (K, 3, width), float32, as in `Track`."""
         times = self._input(sampler)
         spline = interpolation == "CUBICSPLINE"
@@ -483,7 +489,7 @@ class _Keys:
             if self.accessors.accessors[index].integer("componentType") != _FLOAT:
                 raise sampler.fail("input", f"accessor {index} holds integers", "times are float32 seconds")
             times = self.accessors.floats("input", sampler, (1,))[:, 0]
-            fault = _fault(times)
+            fault = _times_fault(times)
             if fault:
                 raise sampler.fail("input", f"accessor {index}: {fault}")
             self._times[index] = times
@@ -513,7 +519,7 @@ class _Keys:
         return accessors[sampler.index(key, len(accessors), "accessor")].integer("count")
 
 
-def _fault(times: NDArray) -> str:
+def _times_fault(times: NDArray) -> str:
     """The fault of key times, or an empty text."""
     if not len(times):
         return "no keys"

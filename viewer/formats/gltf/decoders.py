@@ -55,7 +55,7 @@ DRACO_EXTENSION = "KHR_draco_mesh_compression"
 _FACE_BYTES = 64
 _VERTEX_BYTES = 16
 _METADATA = 0x8000  # of the header's flags
-_DEEPEST = 16
+_MAX_METADATA_DEPTH = 16
 
 
 @dataclass
@@ -99,17 +99,17 @@ def draco_size(extension: JsonObject, data: bytes) -> int:
     Raises ViewerError for other data.
     """
     try:
-        faces, vertices = _Head(data).counts()
+        faces, vertices = _DracoHeader(data).counts()
     except (IndexError, ValueError) as error:
         raise extension.fail("bufferView", f"holds no mesh of Draco: {error}") from None
     return _FACE_BYTES * faces + _VERTEX_BYTES * vertices * len(extension.child("attributes").data)
 
 
-class _Head:
+class _DracoHeader:
     """Reads the header of Draco data."""
 
     def __init__(self, data: bytes) -> None:
-        self.data, self.at = data, 0
+        self.data, self.position = data, 0
 
     def counts(self) -> tuple[int, int]:
         """Faces and vertices that the decoder allocates."""
@@ -134,7 +134,8 @@ class _Head:
         return faces, vertices + self._varint()  # plus vertices added by splits
 
     def _metadata(self, depth: int) -> None:
-        if depth > _DEEPEST:
+        """Skip metadata: entries of key and value, and nested ones."""
+        if depth > _MAX_METADATA_DEPTH:
             raise ValueError("metadata are nested too deeply")
         for _ in range(self._varint()):
             self._take(self._take(1)[0])
@@ -144,12 +145,13 @@ class _Head:
             self._metadata(depth + 1)
 
     def _take(self, count: int) -> bytes:
-        if count > len(self.data) - self.at:
+        if count > len(self.data) - self.position:
             raise IndexError("it is cut off")
-        self.at += count
-        return self.data[self.at - count : self.at]
+        self.position += count
+        return self.data[self.position - count : self.position]
 
     def _varint(self) -> int:
+        """The next integer, of seven bits a byte, the lowest first."""
         value = 0
         for shift in range(0, 35, 7):
             (byte,) = self._take(1)
@@ -166,7 +168,7 @@ _FILTERS = ("NONE", "OCTAHEDRAL", "QUATERNION", "EXPONENTIAL")
 MESHOPT_FILTERS = {"KHR_meshopt_compression": (*_FILTERS, "COLOR"), "EXT_meshopt_compression": _FILTERS}
 # Strides supported by each filter; any multiple of 4 for the others.
 _STRIDES = {"OCTAHEDRAL": (4, 8), "QUATERNION": (8,), "COLOR": (4, 8)}
-_MOST = 1 << 40
+_MAX_ELEMENTS = 1 << 40
 
 
 class Packed:
@@ -177,7 +179,7 @@ class Packed:
 
     def __init__(self, view: JsonObject, extension: JsonObject, filters: tuple[str, ...]) -> None:
         self.where = extension.where
-        self.count = extension.integer("count", high=_MOST)
+        self.count = extension.integer("count", high=_MAX_ELEMENTS)
         self.stride = extension.integer("byteStride", low=1, high=256)
         self.mode, self.filter = extension.text("mode"), extension.text("filter", "NONE")
         if self.mode not in ("ATTRIBUTES", "TRIANGLES", "INDICES"):
@@ -227,9 +229,9 @@ def packed_view(view: JsonObject) -> tuple[JsonObject, tuple[str, ...]] | None:
 # -- images of KHR_texture_basisu: KTX 2 with Basis Universal (ETC1S or UASTC), decoded to RGBA ------------------------
 
 _KTX2 = b"\xabKTX 20\xbb\r\n\x1a\n"
-_HEADER = 80  # bytes, the index of the parts included
-_DECODER = 8  # bytes for each texel: the decoder's own picture, and its copy
-_LEVEL = 24  # bytes of a level's entry: offset, stored length, length once decompressed
+_HEADER_BYTES = 80  # bytes, the index of the parts included
+_DECODER_TEXEL_BYTES = 8  # bytes for each texel: the decoder's own picture, and its copy
+_LEVEL_BYTES = 24  # bytes of a level's entry: offset, stored length, length once decompressed
 
 
 def is_basis(data: bytes) -> bool:
@@ -256,21 +258,21 @@ def decode_basis(data: bytes, where: str, name: str = "image", factor: int = 1) 
 def basis_header(data: bytes, where: str) -> ImageHeader:
     """Size and memory by the header (KTX 2.0, section 3), checked before the decoder allocates memory. Raises
     ViewerError for sizes that do not fit the data."""
-    if len(data) < _HEADER:
+    if len(data) < _HEADER_BYTES:
         raise ViewerError(where, f"{len(data)} bytes, shorter than the header of KTX 2", "the image is damaged")
     width, height, depth, layers, faces, levels = struct.unpack_from("<6I", data, 20)
     if depth or layers or faces != 1 or not width or not height:
         what = f"{width:,} x {height:,} x {depth:,} texels in {layers:,} layers of {faces:,} faces"
         raise ViewerError(where, what, "a texture of glTF has two dimensions, one layer and one face")
     count = max(levels, 1)
-    if count > 32 or len(data) < _HEADER + count * _LEVEL:
+    if count > 32 or len(data) < _HEADER_BYTES + count * _LEVEL_BYTES:
         raise ViewerError(where, f"{levels:,} levels, but no index of them", "the image is damaged")
     for level in range(count):
-        offset, stored, length = struct.unpack_from("<3Q", data, _HEADER + level * _LEVEL)
+        offset, stored, length = struct.unpack_from("<3Q", data, _HEADER_BYTES + level * _LEVEL_BYTES)
         # Blocks of 4 x 4 texels take 16 bytes at most; ETC1S says 0.
         blocks = -(-max(width >> level, 1) // 4) * -(-max(height >> level, 1) // 4)
         if offset + stored > len(data) or length > 16 * blocks:
             what = f"level {level} takes bytes {offset:,} .. {offset + stored:,} of {len(data):,}, and {length:,} later"
             raise ViewerError(where, what, "the image is damaged")
     hint = f"use a smaller image: {count} levels are stored"
-    return ImageHeader(width, height, _DECODER, scales=True, least=1 << (count - 1), hint=hint)
+    return ImageHeader(width, height, _DECODER_TEXEL_BYTES, scales=True, least=1 << (count - 1), hint=hint)

@@ -30,10 +30,10 @@ class Skins:
         self.document = document.objects("skins")
         self.count = len(document.objects("nodes"))
         self.accessors = accessors
-        self._place = {index: k for k, index in enumerate(nodes.indices)}
+        self._place_of_node = {index: k for k, index in enumerate(nodes.indices)}
         self._skins: dict[int, Skin] = {}
 
-    def of(self, index: int) -> Skin:
+    def skin(self, index: int) -> Skin:
         """A skin over the nodes of the scene.
 
         Raises ViewerError for a skin without joints, joints out of range, and fewer or non-finite matrices.
@@ -46,7 +46,7 @@ class Skins:
             inverse = np.broadcast_to(np.eye(4), (len(joints), 4, 4))
             if "inverseBindMatrices" in item:
                 inverse = self._matrices(item, len(joints))
-            places = np.array([self._place[joint] for joint in joints], np.int64)
+            places = np.array([self._place_of_node[joint] for joint in joints], np.int64)
             self.accessors.budget.charge(128 * len(joints))
             self._skins[index] = Skin(places, inverse)
         return self._skins[index]
@@ -64,8 +64,10 @@ class Skins:
         return matrices
 
 
-def mended(joints: NDArray[np.int64], weights: NDArray[np.float32], left_out: Counter[str]) -> tuple[Int, Float]:
-    """Joints (V, K) int32 and weights (V, K) float32 with sums of 1, of those in a file.
+def normalized_influences(
+    joints: NDArray[np.int64], weights: NDArray[np.float32], notes: Counter[str]
+) -> tuple[Int, Float]:
+    """Joints (V, K) int32 and weights (V, K) float32 with sums of 1, from a file's (V, K).
 
     Negative weights and those that are not finite count as 0. A vertex without any follows its first joint. Joints
     without weight are joint 0, as glTF demands, and columns without any are dropped.
@@ -73,13 +75,13 @@ def mended(joints: NDArray[np.int64], weights: NDArray[np.float32], left_out: Co
     with np.errstate(all="ignore"):
         positive = np.where(np.isfinite(weights) & (weights > 0), weights, np.float32(0)).astype(np.float64)
     total = positive.sum(axis=1)
-    none = total <= 0
-    if none.any():
-        left_out["vertices have no weight; they follow their first joint"] += int(none.sum())
-        positive[none] = 0.0
-        positive[none, 0] = total[none] = 1.0
-    off = np.abs(total - 1.0) > _ROUNDING
-    positive[off] /= total[off, None]
+    without_weight = total <= 0
+    if without_weight.any():
+        notes["vertices have no weight; they follow their first joint"] += int(without_weight.sum())
+        positive[without_weight] = 0.0
+        positive[without_weight, 0] = total[without_weight] = 1.0
+    unnormalized = np.abs(total - 1.0) > _ROUNDING
+    positive[unnormalized] /= total[unnormalized, None]
     used = np.asarray(positive.any(axis=0))
     used[0] |= not used.any()
     used_weights = positive[:, used].astype(np.float32)
@@ -97,13 +99,13 @@ def target_count(mesh: JsonObject) -> int:
 
     Raises ViewerError where two primitives have different numbers; those without any do not change their shape.
     """
-    result = 0
+    total = 0
     for primitive in mesh.objects("primitives"):
         count = len(primitive.array("targets"))
-        if count and result and count != result:
-            raise primitive.fail("targets", f"{count} morph targets, and another primitive has {result}")
-        result = result or count
-    return result
+        if count and total and count != total:
+            raise primitive.fail("targets", f"{count} morph targets, and another primitive has {total}")
+        total = total or count
+    return total
 
 
 def rest_weights(node: JsonObject, mesh: JsonObject, count: int) -> tuple[float, ...]:
@@ -193,19 +195,19 @@ class Deformers:
         Raises ViewerError where a vertex follows a joint that the skin does not have.
         """
         deformation = self._deformation(geometry, rig)
-        skin = None if rig.skin is None else self.skins.of(rig.skin)
+        skin = None if rig.skin is None else self.skins.skin(rig.skin)
         if skin is not None:
-            last, count = int(deformation.joints.max(initial=0)), len(skin.joints)
-            if last >= count:
-                at = int(np.argmax((deformation.joints == last).any(axis=1)))
-                raise attributes.fail("JOINTS_0", f"vertex {at:,} follows joint {last:,} of {count:,}")
+            largest_joint, count = int(deformation.joints.max(initial=0)), len(skin.joints)
+            if largest_joint >= count:
+                vertex = int(np.argmax((deformation.joints == largest_joint).any(axis=1)))
+                raise attributes.fail("JOINTS_0", f"vertex {vertex:,} follows joint {largest_joint:,} of {count:,}")
             self.skinned.add(index)
         deformer = Deformer(index, rig.place, skin, np.array(rig.weights))
         self.records.append(deformer)
         return DeformedMesh(mesh, deformation, deformer.pose(self.world))
 
     def _deformation(self, geometry: Geometry, rig: Rig) -> Deformation:
-        """How vertices follow a pose; shared by all meshes of the geometry that follow the same."""
+        """The deformation of a geometry by a rig's joints and morph targets; shared by all meshes with the same."""
         key = id(geometry), rig.skin is None, not rig.weights
         if key not in self._deformations:
             deformation = Deformation.none(len(geometry.mesh.positions))

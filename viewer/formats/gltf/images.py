@@ -22,50 +22,50 @@ from raystream.formats.gltf import decoders
 from raystream.formats.gltf.accessors import Accessors
 from raystream.formats.gltf.decoders import BASISU, installed
 from raystream.formats.gltf.json import JsonObject, MissingExtra, Omissions
-from raystream.formats.image.images import LARGEST_IMAGE, ImageMemory, decode, header
+from raystream.formats.image.images import MAX_IMAGE_TEXELS, ImageMemory, decode, header
 from raystream.scene.material import Material
 from raystream.scene.texture import Image, Texture, uv_transform
 
 # -- the sets of texture coordinates that meshes need ------------------------------------------------------------------
 # A file has any number (glTF 2.0, section 3.7.2.1), a mesh of the scene two.
 
-Sets = tuple[int, ...]
+UvSets = tuple[int, ...]
 
-DEFAULT: Sets = (0, 1)
+DEFAULT: UvSets = (0, 1)
 _TRANSFORM = "KHR_texture_transform"
 
 
-def material_sets(document: JsonObject, variants: str) -> list[Sets]:
+def material_sets(document: JsonObject, variants: str) -> list[UvSets]:
     """For each material the indices of the sets that its meshes have as ``uvs`` and ``uvs_1``: 0 and 1, unless its
     textures use others, then the first two of these. Materials that variants put on one mesh have the same.
 
     variants : the extension of primitives that names them. Malformed members are left to their readers.
     """
     materials = document.array("materials")
-    used = [set(_coordinates(material)) for material in materials]
-    group = list(range(len(materials)))
+    sets_of_materials = [set(_texture_sets(material)) for material in materials]
+    parent = list(range(len(materials)))
 
-    def first(index: int) -> int:
-        while group[index] != index:
-            index = group[index]
+    def representative(index: int) -> int:
+        while parent[index] != index:
+            index = parent[index]
         return index
 
-    for candidates in _on_one_mesh(document, variants):
-        indices = [index for index in candidates if isinstance(index, int) and 0 <= index < len(group)]
+    for candidates in _materials_on_one_mesh(document, variants):
+        indices = [index for index in candidates if isinstance(index, int) and 0 <= index < len(parent)]
         for index in indices[1:]:
-            group[first(index)] = first(indices[0])
+            parent[representative(index)] = representative(indices[0])
     merged: dict[int, set[int]] = {}
-    for index, sets in enumerate(used):
-        merged.setdefault(first(index), set()).update(sets)
-    return [_chosen(merged[first(index)]) for index in range(len(materials))]
+    for index, sets in enumerate(sets_of_materials):
+        merged.setdefault(representative(index), set()).update(sets)
+    return [_used_sets(merged[representative(index)]) for index in range(len(materials))]
 
 
-def _chosen(used: set[int]) -> Sets:
+def _used_sets(used: set[int]) -> UvSets:
     return DEFAULT if used <= set(DEFAULT) else tuple(sorted(used)[:2])
 
 
-def _on_one_mesh(document: JsonObject, variants: str) -> Iterator[list[Any]]:
-    """The materials of every primitive that has several."""
+def _materials_on_one_mesh(document: JsonObject, variants: str) -> Iterator[list[Any]]:
+    """Of every primitive with material variants, the indices of its materials."""
     if document.extension(variants) is None:
         return
     for mesh in document.objects("meshes"):
@@ -75,18 +75,18 @@ def _on_one_mesh(document: JsonObject, variants: str) -> Iterator[list[Any]]:
                 yield [_integer(user.data.get("material")) for user in (primitive, *extension.objects("mappings"))]
 
 
-def _coordinates(value: Any, key: str = "") -> Iterator[int]:
-    """The sets that the textures in part of a JSON document use, but for occlusion's."""
+def _texture_sets(value: Any, key: str = "") -> Iterator[int]:
+    """The sets of texture coordinates that the textures in part of a JSON document use, except occlusion textures."""
     if isinstance(value, dict):
         if key.endswith("Texture") and key != "occlusionTexture":
             uv_set = texture_set(value)
             if uv_set is not None:
                 yield uv_set
         for inner, child in value.items():
-            yield from _coordinates(child, inner)
+            yield from _texture_sets(child, inner)
     elif isinstance(value, list):
         for child in value:
-            yield from _coordinates(child)
+            yield from _texture_sets(child)
 
 
 def texture_set(described: dict[str, Any]) -> int | None:
@@ -148,7 +148,7 @@ class GltfTextures:
         moving: Collection[str] = (),
     ) -> None:
         self.lenient = lenient
-        self.moving = moving
+        self.animated_places = moving
         self.places: dict[tuple[str, str], int] = {}
         self.memory = ImageMemory(max_texture)
         self.document = document
@@ -162,12 +162,12 @@ class GltfTextures:
         self._images: dict[int, Image | ViewerError] = {}
         self._changed: dict[tuple[int, str], Image] = {}
 
-    def of_material(self, sets: Sets, omissions: Omissions) -> MaterialTextures:
+    def of_material(self, sets: UvSets, omissions: Omissions) -> MaterialTextures:
         """The textures as a material has them whose meshes have these sets of texture coordinates."""
         return MaterialTextures(self, sets, omissions)
 
     def number(
-        self, owner: JsonObject, key: str, sets: Sets, content: str = "color", change: TexelEdit = UNEDITED
+        self, owner: JsonObject, key: str, sets: UvSets, content: str = "color", change: TexelEdit = UNEDITED
     ) -> int | None:
         """The scene's index of the texture described by ``owner[key]``; None for one without an image, which counts as
         white. content : see `Texture`. change : of its texels.
@@ -184,7 +184,7 @@ class GltfTextures:
         textures = self.document.objects("textures")
         index = described.index("index", len(textures), "texture")
         place = owner.path(key)
-        source = self._number_of_source(textures[index])
+        source = self._image_index(textures[index])
         if source is None:
             self.without_image[textures[index].where.split(": ")[-1]] = None
             return None
@@ -192,10 +192,10 @@ class GltfTextures:
             what = f"TEXCOORD_{coordinates} is a third set of texture coordinates; TEXCOORD_{sets[0]} is used"
             self.notes.append(f"{place.split(': ')[-1]}: {what}")
         uv_set = sets.index(coordinates) if coordinates in sets else 0
-        moving_place = place if place in self.moving else ""
+        moving_place = place if place in self.animated_places else ""
         texture_key = (index, (transform + 0.0).tobytes(), content, uv_set, moving_place, change.name)
         if texture_key not in self._numbers:
-            texture = self._texture(textures[index], index, self._source(source, change))
+            texture = self._texture(textures[index], index, self._edited_image(source, change))
             texture.transform, texture.content, texture.uv_set = transform, content, uv_set
             self._numbers[texture_key] = len(self.textures)
             self.textures.append(texture)
@@ -229,11 +229,11 @@ class GltfTextures:
         sampler = self._sampler(texture)
         wrap = tuple(_WRAPS.get(sampler.integer(key, 10497), "repeat") for key in ("wrapS", "wrapT"))
         nearest = sampler.integer("magFilter", 0) == _NEAREST
-        smaller = _MINIFICATIONS.get(sampler.integer("minFilter", 0))
+        minification = _MINIFICATIONS.get(sampler.integer("minFilter", 0))
         name = texture.text("name", "") or f"texture {index}"
-        return Texture(image, (wrap[0], wrap[1]), nearest, name=name, minification=smaller)
+        return Texture(image, (wrap[0], wrap[1]), nearest, name=name, minification=minification)
 
-    def _source(self, index: int, change: TexelEdit) -> Image:
+    def _edited_image(self, index: int, change: TexelEdit) -> Image:
         """An image, with its texels changed. Raises ViewerError if unreadable."""
         if change.texels is None:
             return self._image(index)
@@ -258,7 +258,7 @@ class GltfTextures:
         self._images[index] = replacement = Image.checkerboard(f"image {index}")
         return replacement
 
-    def _number_of_source(self, texture: JsonObject) -> int | None:
+    def _image_index(self, texture: JsonObject) -> int | None:
         """WebP and Basis before PNG and JPEG, which are fallbacks for other readers; None without any.
 
         Without Basis's decoder the fallback, if any; else ViewerError with the installation command.
@@ -284,24 +284,24 @@ class GltfTextures:
         Memory is charged beforehand, image by image in the file's order.
         """
         images = self.document.objects("images")
-        work: dict[int, Callable[[], Image]] = {}
+        reads: dict[int, Callable[[], Image]] = {}
         for index in sorted(self._used_images()):
             image = images[index]
             image.index("bufferView", len(self.accessors.views), "buffer view", None)
             try:
                 data = self._bytes(image)
                 packed = decoders.is_basis(data)
-                read, measure = (decoders.decode_basis, decoders.basis_header) if packed else (decode, header)
-                layout = measure(data, image.where)
+                reader, read_header = (decoders.decode_basis, decoders.basis_header) if packed else (decode, header)
+                layout = read_header(data, image.where)
                 factor = self.memory.plan(layout, len(data), image.where)
                 name = image.text("name", "") or f"image {index}"
-                work[index] = partial(self._read, layout.peak(factor), read, data, image.where, name, factor)
+                reads[index] = partial(self._read, layout.peak(factor), reader, data, image.where, name, factor)
             except ViewerError as error:
                 self._images[index] = error
-        if work:
-            with ThreadPoolExecutor(min(len(work), os.cpu_count() or 1)) as pool:
-                decoded = pool.map(lambda index: _tried(images[index].where, work[index]), work)
-                self._images.update(zip(work, decoded, strict=True))
+        if reads:
+            with ThreadPoolExecutor(min(len(reads), os.cpu_count() or 1)) as pool:
+                decoded = pool.map(lambda index: _image_or_error(images[index].where, reads[index]), reads)
+                self._images.update(zip(reads, decoded, strict=True))
 
     def _read(self, peak: int, read: Callable[..., Image], *arguments: object) -> Image:
         with self.memory.decoding(peak):
@@ -313,7 +313,7 @@ class GltfTextures:
         for index in _indices(self.document.data.get("materials")):
             if 0 <= index < len(textures):
                 with suppress(ViewerError):
-                    sources.add(self._number_of_source(textures[index]))
+                    sources.add(self._image_index(textures[index]))
         return {source for source in sources if source is not None}
 
     def _bytes(self, image: JsonObject) -> bytes:
@@ -323,26 +323,26 @@ class GltfTextures:
             return self.accessors.view_bytes(image.index("bufferView", len(self.accessors.views), "buffer view"))
         if uri[:5].lower() == "data:":
             return decode_data_uri(uri, where)
-        return read_file(resolve_uri(self.folder, uri, where), where, most=16 * LARGEST_IMAGE)
+        return read_file(resolve_uri(self.folder, uri, where), where, max_bytes=16 * MAX_IMAGE_TEXELS)
 
 
 @dataclass(frozen=True)
 class MaterialTextures:
     """The textures as one material has them: see `GltfTextures.of_material`."""
 
-    all: GltfTextures
-    sets: Sets
+    shared: GltfTextures
+    sets: UvSets
     omissions: Omissions
 
     @property
     def textures(self) -> Sequence[Texture]:
         """The scene's, in order."""
-        return self.all.textures
+        return self.shared.textures
 
     def number(self, owner: JsonObject, key: str, content: str = "color", change: TexelEdit = UNEDITED) -> int | None:
         """See `GltfTextures.number`."""
         with self.omissions:
-            return self.all.number(owner, key, self.sets, content, change)
+            return self.shared.number(owner, key, self.sets, content, change)
         return None
 
 
@@ -370,7 +370,8 @@ def _indices(value: object, key: str = "") -> Iterator[int]:
             yield from _indices(item)
 
 
-def _tried(where: str, read: Callable[[], Image]) -> Image | ViewerError:
+def _image_or_error(where: str, read: Callable[[], Image]) -> Image | ViewerError:
+    """The image, or the error of reading it: threads return errors, which are raised or noted in the file's order."""
     try:
         return read()
     except ViewerError as error:

@@ -15,7 +15,7 @@ from raystream.base.errors import ViewerError
 from raystream.formats.files import short
 
 # A parsed value takes up to 80 bytes or so: this many stay below 1 GiB.
-MOST_VALUES = 10_000_000
+MAX_VALUES = 10_000_000
 
 _MISSING: Any = object()
 _FLOATS = frozenset({float})
@@ -28,8 +28,8 @@ def parse(data: bytes, where: str) -> JsonObject:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ViewerError(where, f"the JSON is not UTF-8 at byte {error.start}", "the file is damaged") from None
-    if data.count(b",") + data.count(b"[") + data.count(b"{") > MOST_VALUES:
-        raise ViewerError(where, f"the JSON holds more than {MOST_VALUES:,} values", "keep geometry in binary buffers")
+    if data.count(b",") + data.count(b"[") + data.count(b"{") > MAX_VALUES:
+        raise ViewerError(where, f"the JSON holds more than {MAX_VALUES:,} values", "keep geometry in binary buffers")
     try:
         document = json.loads(text, parse_constant=_refuse_constant)
     except RecursionError:
@@ -63,26 +63,26 @@ def _kind(value: object) -> str:
     return names.get(type(value), "something else")
 
 
-class _Placed:
+class _WithPath:
     """A part of a JSON document, whose place is written out where an error names it alone."""
 
     __slots__ = ("_where",)
 
-    _where: str | _Place
+    _where: str | _Member
 
     @property
     def where(self) -> str:
         """The place, as errors name it."""
-        return self._where if isinstance(self._where, str) else _named(*self._where)
+        return self._where if isinstance(self._where, str) else _path_of(*self._where)
 
 
-class JsonObject(_Placed):
+class JsonObject(_WithPath):
     """A JSON object and its place (``scene.gltf: accessors[3]``); missing members and wrong types raise errors. A null
     member counts as missing, and a whole float as an integer."""
 
     __slots__ = ("data",)
 
-    def __init__(self, data: dict[str, Any], where: str | _Place) -> None:
+    def __init__(self, data: dict[str, Any], where: str | _Member) -> None:
         self._where = where
         self.data = data
 
@@ -224,12 +224,12 @@ class JsonObject(_Placed):
         return number
 
 
-class JsonObjects(_Placed):
+class JsonObjects(_WithPath):
     """A JSON array of objects; each element is checked on access."""
 
     __slots__ = ("data",)
 
-    def __init__(self, data: list[Any], where: str | _Place) -> None:
+    def __init__(self, data: list[Any], where: str | _Member) -> None:
         self._where = where
         self.data = data
 
@@ -242,40 +242,42 @@ class JsonObjects(_Placed):
     def __getitem__(self, k: int) -> JsonObject:
         value = self.data[k]
         if not isinstance(value, dict):
-            raise ViewerError(_named(self, k), f"expected an object, got {short(value)}", "the file is damaged")
+            raise ViewerError(_path_of(self, k), f"expected an object, got {short(value)}", "the file is damaged")
         return JsonObject(value, (self, k))
 
-    def having(self, key: str, indices: Iterable[int]) -> list[int]:
-        """The places in ``indices`` of the elements that have a member, in order; also of those that are no objects,
-        whose access raises."""
+    def positions_with(self, key: str, indices: Iterable[int]) -> list[int]:
+        """The positions in ``indices`` of the elements that have the member ``key``, in order; also of elements that
+        are no objects, whose access raises."""
         data = self.data
         return [
-            place for place, k in enumerate(indices) if not isinstance(data[k], dict) or data[k].get(key) is not None
+            position
+            for position, k in enumerate(indices)
+            if not isinstance(data[k], dict) or data[k].get(key) is not None
         ]
 
-    def extended(self, name: str, indices: Iterable[int]) -> list[int]:
-        """The places in ``indices`` of the elements that have an extension, as `having`."""
-        data, places = self.data, []
-        for place, k in enumerate(indices):
+    def positions_with_extension(self, name: str, indices: Iterable[int]) -> list[int]:
+        """The positions in ``indices`` of the elements that have the extension ``name``, as `positions_with`."""
+        data, positions = self.data, []
+        for position, k in enumerate(indices):
             extensions = data[k].get("extensions") if isinstance(data[k], dict) else ()
             if extensions is not None and (type(extensions) is not dict or extensions.get(name) is not None):
-                places.append(place)
-        return places
+                positions.append(position)
+        return positions
 
 
 # An object or array and the key or number in it: written out only for those that an error names, as files have nodes by
 # the hundred thousand.
-_Place = tuple["JsonObject | JsonObjects", str | int]
+_Member = tuple["JsonObject | JsonObjects", str | int]
 
 
-def _named(owner: JsonObject | JsonObjects, key: str | int) -> str:
+def _path_of(owner: JsonObject | JsonObjects, key: str | int) -> str:
     """The path of a member or an item, for messages."""
     return owner.path(str(key)) if isinstance(owner, JsonObject) else f"{owner.where}[{key}]"
 
 
 # -- damaged parts that are left out, with a note, in place of refusing the file ---------------------------------------
 
-_MOST_NAMED = 3
+_MAX_NOTES = 3
 
 
 class MissingExtra(ViewerError):
@@ -310,10 +312,10 @@ class Omissions:
     def notes(self) -> list[str]:
         """One line for each of the first parts, one for all others."""
         faults = list(self._faults)
-        lines = [f"a damaged part is left out: {fault}" for fault in faults[:_MOST_NAMED]]
+        lines = [f"a damaged part is left out: {fault}" for fault in faults[:_MAX_NOTES]]
         return [
             *lines,
-            *([f"{len(faults) - _MOST_NAMED:,} more damaged parts are left out"] if faults[_MOST_NAMED:] else []),
+            *([f"{len(faults) - _MAX_NOTES:,} more damaged parts are left out"] if faults[_MAX_NOTES:] else []),
         ]
 
 

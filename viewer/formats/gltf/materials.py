@@ -83,67 +83,69 @@ def _layer(item: JsonObject, find: FindTexture) -> ClassicTexture:
 
 NAME = "KHR_materials_pbrSpecularGlossiness"
 DIELECTRIC = 0.04  # reflectance of index 1.5
-_LEAST = 0.02
+_MIN_REFLECTANCE = 0.02
 
 Color = tuple[float, float, float]
 
 
-def specular(color: Color) -> tuple[float, Color]:
+def specular_of_reflectance(color: Color) -> tuple[float, Color]:
     """Specular factor and colour of a specular colour, linear."""
-    edge = min(max(color) / _LEAST, 1.0)
-    if edge == 0.0:
+    factor = min(max(color) / _MIN_REFLECTANCE, 1.0)
+    if factor == 0.0:
         return 0.0, (1.0, 1.0, 1.0)
-    red, green, blue = (value / (DIELECTRIC * edge) for value in color)
-    return edge, (red, green, blue)
+    red, green, blue = (value / (DIELECTRIC * factor) for value in color)
+    return factor, (red, green, blue)
 
 
-def edge(color: Color) -> TexelEdit:
+def specular_factor_edit(color: Color) -> TexelEdit:
     """A texture's part of the specular factor in opacity, from specular colours that ``color`` multiplies."""
-    factor = specular(color)[0] or 1.0
+    factor = specular_of_reflectance(color)[0] or 1.0
 
     def changed(texels: NDArray) -> NDArray:
-        out = np.full_like(texels, _most(texels))
-        linear = linear_from_srgb(_fractions(texels))
-        tables = [_encoded(texels, np.minimum(linear * component / _LEAST, 1.0) / factor) for component in color]
+        out = np.full_like(texels, _max_integer(texels))
+        linear = linear_from_srgb(_integer_values(texels))
+        tables = [
+            _to_integers(texels, np.minimum(linear * component / _MIN_REFLECTANCE, 1.0) / factor) for component in color
+        ]
         out[..., 3] = np.max([table[texels[..., k]] for k, table in enumerate(tables)], axis=0)
         return out
 
     return TexelEdit(f"specular {color}", changed)
 
 
-def roughness(gloss: float) -> TexelEdit:
+def roughness_edit(gloss: float) -> TexelEdit:
     """Roughness in green, from glossiness in opacity that ``gloss`` multiplies."""
 
     def changed(texels: NDArray) -> NDArray:
-        out = np.full_like(texels, _most(texels))
-        out[..., 1] = _encoded(texels, 1.0 - gloss * _fractions(texels))[texels[..., 3]]
+        out = np.full_like(texels, _max_integer(texels))
+        out[..., 1] = _to_integers(texels, 1.0 - gloss * _integer_values(texels))[texels[..., 3]]
         return out
 
     return TexelEdit(f"roughness {gloss:g}", changed)
 
 
-def _most(texels: NDArray) -> int:
+def _max_integer(texels: NDArray) -> int:
     """The integer that stands for 1."""
     return int(np.iinfo(texels.dtype).max)
 
 
-def _fractions(texels: NDArray) -> NDArray[np.float64]:
+def _integer_values(texels: NDArray) -> NDArray[np.float64]:
     """The value of each integer."""
-    return np.arange(_most(texels) + 1) / _most(texels)
+    return np.arange(_max_integer(texels) + 1) / _max_integer(texels)
 
 
-def _encoded(texels: NDArray, fractions: NDArray[np.float64]) -> NDArray:
+def _to_integers(texels: NDArray, fractions: NDArray[np.float64]) -> NDArray:
     """The integers of numbers from 0 to 1."""
-    return np.rint(np.minimum(fractions, 1.0) * _most(texels)).astype(texels.dtype)
+    return np.rint(np.minimum(fractions, 1.0) * _max_integer(texels)).astype(texels.dtype)
 
 
 # -- materials, field by field -----------------------------------------------------------------------------------------
 
 # Emission beyond this would overflow float32 in sums of samples.
-_BRIGHTEST = 1e30
-_LARGEST = 1e30
-_LARGEST_IOR = 100.0
-_PRIORITIES = 1000
+_MAX_EMISSION = 1e30
+_MAX_FACTOR = 1e30
+_MAX_IOR = 100.0
+_MAX_PRIORITY = 1000
 
 # Extensions read here.
 EXTENSIONS = frozenset(
@@ -264,7 +266,7 @@ class _Reader:
             hint = f"expected one of {', '.join(ALPHA_MODES).upper()}"
             raise self.item.fail("alphaMode", f"unknown: {short(mode)}", hint)
         material.alpha_mode = mode.lower()
-        material.alpha_cutoff = self._factor(self.item, "alphaCutoff", 0.5, high=_LARGEST)
+        material.alpha_cutoff = self._factor(self.item, "alphaCutoff", 0.5, high=_MAX_FACTOR)
 
     def _surface(self) -> None:
         material, pbr = self.material, self.item.child("pbrMetallicRoughness")
@@ -280,31 +282,31 @@ class _Reader:
         part = self._extension("specular")
         material.specular_factor = self._factor(part, "specularFactor", 1.0)
         material.specular_factor_texture = self._texture(part, "specularTexture")
-        material.specular_color = self._rgb(part, "specularColorFactor", 1.0, high=_LARGEST)
+        material.specular_color = self._rgb(part, "specularColorFactor", 1.0, high=_MAX_FACTOR)
         material.specular_color_texture = self._texture(part, "specularColorTexture", "color")
         part = self._extension("ior")
         # An index of 0 means no limit.
         unlimited = part.number("ior", 1.5) == 0.0
-        material.ior = _LARGEST_IOR if unlimited else self._factor(part, "ior", 1.5, 1.0, _LARGEST_IOR)
+        material.ior = _MAX_IOR if unlimited else self._factor(part, "ior", 1.5, 1.0, _MAX_IOR)
 
     def _glossiness(self, part: JsonObject) -> None:
         """A dielectric whose reflectance is the specular colour, as rough as it is not glossy."""
         material, key = self.material, "specularGlossinessTexture"
         gloss = self._factor(part, "glossinessFactor", 1.0)
         color = self._rgb(part, "specularFactor", 1.0)
-        material.specular_factor, material.specular_color = specular(color)
+        material.specular_factor, material.specular_color = specular_of_reflectance(color)
         material.metallic, material.roughness = 0.0, 1.0 - gloss
         if key in part:
             material.specular_color_texture = self._texture(part, key, "color")
-            material.specular_factor_texture = self._texture(part, key, "data", edge(color))
-            material.metallic_roughness_texture = self._texture(part, key, "data", roughness(gloss))
+            material.specular_factor_texture = self._texture(part, key, "data", specular_factor_edit(color))
+            material.metallic_roughness_texture = self._texture(part, key, "data", roughness_edit(gloss))
         if material.metallic_roughness_texture is not None:
             material.roughness = 1.0
 
     def _emission(self) -> None:
         """Emission with its texture; a single-colour texture is folded into the factor: an even light."""
         material = self.material
-        strength = self._factor(self._extension("emissive_strength"), "emissiveStrength", 1.0, high=_BRIGHTEST)
+        strength = self._factor(self._extension("emissive_strength"), "emissiveStrength", 1.0, high=_MAX_EMISSION)
         factor = np.multiply(self._rgb(self.item, "emissiveFactor", 0.0), strength)
         if factor.any() or self.animated:
             index = self._texture(self.item, "emissiveTexture", "color")
@@ -330,11 +332,11 @@ class _Reader:
         part = self._extension("dispersion")
         material.dispersion = self._factor(part, "dispersion", 0.0, high=LARGEST_DISPERSION)
         part = self._extension("volume")
-        material.thickness = self._factor(part, "thicknessFactor", 0.0, high=_LARGEST)
+        material.thickness = self._factor(part, "thicknessFactor", 0.0, high=_MAX_FACTOR)
         material.thickness_texture = self._texture(part, "thicknessTexture")
         material.attenuation_color = self._rgb(part, "attenuationColor", 1.0)
         if "attenuationDistance" in part:
-            material.attenuation_distance = self._factor(part, "attenuationDistance", math.inf, 1e-30, _LARGEST)
+            material.attenuation_distance = self._factor(part, "attenuationDistance", math.inf, 1e-30, _MAX_FACTOR)
         material.priority = self._priority()
 
     def _layers(self) -> None:
@@ -352,9 +354,9 @@ class _Reader:
         part = self._extension("iridescence")
         material.iridescence = self._factor(part, "iridescenceFactor", 0.0)
         material.iridescence_texture = self._texture(part, "iridescenceTexture")
-        material.iridescence_ior = self._factor(part, "iridescenceIor", 1.3, 1.0, _LARGEST_IOR)
-        thinnest = self._factor(part, "iridescenceThicknessMinimum", 100.0, high=_LARGEST)
-        thickest = self._factor(part, "iridescenceThicknessMaximum", 400.0, high=_LARGEST)
+        material.iridescence_ior = self._factor(part, "iridescenceIor", 1.3, 1.0, _MAX_IOR)
+        thinnest = self._factor(part, "iridescenceThicknessMinimum", 100.0, high=_MAX_FACTOR)
+        thickest = self._factor(part, "iridescenceThicknessMaximum", 400.0, high=_MAX_FACTOR)
         material.iridescence_thickness = (thinnest, thickest)
         material.iridescence_thickness_texture = self._texture(part, "iridescenceThicknessTexture")
         part = self._extension("sheen")
@@ -399,7 +401,7 @@ class _Reader:
         extras = self.item.data.get("extras")
         value = extras.get("priority", 0) if isinstance(extras, dict) else 0
         is_integer = isinstance(value, int) and not isinstance(value, bool)
-        return min(max(value, -_PRIORITIES), _PRIORITIES) if is_integer else 0
+        return min(max(value, -_MAX_PRIORITY), _MAX_PRIORITY) if is_integer else 0
 
 
 def kind_of(material: Material) -> str:

@@ -13,8 +13,16 @@ from raystream.formats.files import short
 from raystream.formats.gltf import decoders
 from raystream.formats.gltf.accessors import Accessors
 from raystream.formats.gltf.decoders import DRACO, installed
-from raystream.formats.gltf.deformers import Deformers, Geometry, Rig, mended, read_targets, rest_weights, target_count
-from raystream.formats.gltf.images import DEFAULT, GltfTextures, Sets
+from raystream.formats.gltf.deformers import (
+    Deformers,
+    Geometry,
+    Rig,
+    normalized_influences,
+    read_targets,
+    rest_weights,
+    target_count,
+)
+from raystream.formats.gltf.images import DEFAULT, GltfTextures, UvSets
 from raystream.formats.gltf.json import JsonObject, Omissions
 from raystream.scene.deform import WIDTHS
 from raystream.scene.geometry.normals import unit_normals, with_normals, with_tangents
@@ -25,7 +33,7 @@ from raystream.scene.mesh import Mesh
 _MODES = ("points", "lines", "line loops", "line strips", "triangles", "triangle strips", "triangle fans")
 # Triangles of a flat mesh from which on they share vertices that have no normals: each would have three of its own, and
 # from 5.6 million on more than can be addressed.
-_SHARED = 1 << 19
+_MIN_SHARED = 1 << 19
 _TANGENT_BYTES = 64  # per vertex or corner, while tangents are computed
 _ATTRIBUTES = ("POSITION", "NORMAL", "COLOR_0", "TANGENT")
 
@@ -46,7 +54,7 @@ class Meshes:
         accessors: Accessors,
         materials: Sequence[Material],
         textures: GltfTextures,
-        sets: Sequence[Sets],
+        sets: Sequence[UvSets],
         variant_count: int,
         deformers: Deformers,
         omissions: Omissions,
@@ -56,12 +64,12 @@ class Meshes:
         self.document = document.objects("meshes")
         self.accessors = accessors
         self.material_count, self.variant_count = len(materials), variant_count
-        self.uses = [*map(textures.uv_sets, materials), frozenset()]
-        self.bends = [*map(textures.tangent_set, materials), None]
+        self.uv_sets = [*map(textures.uv_sets, materials), frozenset()]
+        self.tangent_sets = [*map(textures.tangent_set, materials), None]
         self.sets = [tuple(f"TEXCOORD_{uv_set}" for uv_set in material_sets) for material_sets in (*sets, DEFAULT)]
         self.meshes: list[Mesh] = []
         self.uses_default_material = False
-        self.left_out: Counter[str] = Counter()
+        self.omitted: Counter[str] = Counter()
         self._numbers: dict[tuple, list[int]] = {}
         self._targets: dict[int, int] = {}
         self._geometry: dict[tuple, Geometry | None] = {}
@@ -72,7 +80,7 @@ class Meshes:
         """A variant's materials by mesh number, for meshes where they differ."""
         return {mesh: variants[variant] for mesh, variants in enumerate(self._variants) if variant in variants}
 
-    def of(self, index: int, node: JsonObject, place: int, animated: bool = False) -> list[int]:
+    def scene_meshes(self, index: int, node: JsonObject, place: int, animated: bool = False) -> list[int]:
         """The scene's meshes of a document's mesh on a node: one for each primitive with triangles.
 
         place : the node's in `Nodes`. animated : whether the weights of its morph targets are.
@@ -113,13 +121,18 @@ class Meshes:
         indices = [attributes.integer(key, -1, -(1 << 53)) for key in (*_ATTRIBUTES, *sets)]
         packed = primitive.extension(decoders.DRACO_EXTENSION)
         view = -1 if packed is None else packed.index("bufferView", len(self.accessors.views), "buffer view")
-        key = (*indices, primitive.integer("indices", -1, -(1 << 53)), mode, view, _moved_by(primitive, attributes))
-        bent = next(
-            (self.bends[index] for index in (material, *variants.values()) if self.bends[index] is not None), None
+        key = (*indices, primitive.integer("indices", -1, -(1 << 53)), mode, view, _deformer_key(primitive, attributes))
+        tangent_set = next(
+            (
+                self.tangent_sets[index]
+                for index in (material, *variants.values())
+                if self.tangent_sets[index] is not None
+            ),
+            None,
         )
-        key = (*key, bent)
+        key = (*key, tangent_set)
         if key not in self._geometry:
-            self._geometry[key] = self._read(primitive, attributes, mode, name, bent, sets)
+            self._geometry[key] = self._read_geometry(primitive, attributes, mode, name, tangent_set, sets)
         geometry = self._geometry[key]
         if geometry is None:
             return None
@@ -135,24 +148,24 @@ class Meshes:
         self.meshes.append(mesh if rig == Rig() else self.deformers.pose(index, mesh, geometry, rig, attributes))
         self._mesh_indices[mesh_key] = index
         self._variants.append(variants)
-        used = self.uses[material].union(*(self.uses[other] for other in variants.values()))
+        used = self.uv_sets[material].union(*(self.uv_sets[other] for other in variants.values()))
         if (0 in used and shared.uvs is None) or (1 in used and shared.uvs_1 is None):
-            self.left_out["primitives lack the texture coordinates of their material's texture"] += 1
+            self.omitted["primitives lack the texture coordinates of their material's texture"] += 1
         return len(self.meshes) - 1
 
-    def _read(
+    def _read_geometry(
         self,
         primitive: JsonObject,
         attributes: JsonObject,
         mode: int,
         name: str,
-        bent: int | None,
+        tangent_set: int | None,
         sets: Sequence[str],
     ) -> Geometry | None:
         if "POSITION" not in attributes:
-            self.left_out["primitives without positions cannot be drawn"] += 1
+            self.omitted["primitives without positions cannot be drawn"] += 1
             return None
-        packed = self._packed(primitive, attributes, mode)
+        packed = self._compressed(primitive, attributes, mode)
         stored = {} if packed is None else packed.attributes
         count: int | None = None
 
@@ -192,26 +205,32 @@ class Meshes:
         if normals is not None:
             normals, mended = unit_normals(positions, triangles, normals)
             if mended:
-                self.left_out["vertices have a normal without direction; recomputed from their faces"] += mended
+                self.omitted["vertices have a normal without direction; recomputed from their faces"] += mended
             tangents = self._tangents(attribute("TANGENT", (4,), normalize=True))
         mesh = Mesh(
             positions, triangles, normals=normals, uvs=uvs, colors=colors, name=name, uvs_1=uvs_1, tangents=tangents
         )
         joints, weights = self._influences(attributes, count, stored)
-        targets_there = bool(primitive.array("targets"))
+        has_targets = bool(primitive.array("targets"))
         original = mesh
-        if normals is None and len(triangles) > _SHARED and bent is None and joints is None and not targets_there:
+        if (
+            normals is None
+            and len(triangles) > _MIN_SHARED
+            and tangent_set is None
+            and joints is None
+            and not has_targets
+        ):
             mesh = replace(mesh, normals=np.zeros((count, 3), np.float32))  # those of the faces, see `Mesh`
         else:
             mesh = with_normals(mesh, 0.0)
-        if bent is not None and mesh.tangents is None:
+        if tangent_set is not None and mesh.tangents is None:
             self.accessors.budget.charge(_TANGENT_BYTES * (len(mesh.positions) + 3 * len(mesh.triangles)))
-            mesh = with_tangents(mesh, bent)
+            mesh = with_tangents(mesh, tangent_set)
         fields = [field for field in WIDTHS if getattr(original, field) is not None]
         targets = read_targets(primitive, self.accessors, count, sets, fields)
         if joints is None and not targets:
             return Geometry(mesh)
-        source = _sources(mesh, original)
+        source = _source_vertices(mesh, original)
         if joints is not None and weights is not None:
             self.accessors.budget.charge((joints.itemsize + weights.itemsize) * joints.shape[1] * len(source))
             joints, weights = joints[source], weights[source]
@@ -232,7 +251,7 @@ class Meshes:
             what = f"index {at:,} is {largest:,}, a primitive restart, and there are {count:,} vertices"
             raise primitive.fail("indices", what, "glTF forbids restarts; export separate triangles")
         text = f"indices are {largest:,}, a primitive restart, which glTF forbids; they are read as that vertex"
-        self.left_out[text] += int(np.count_nonzero(restarts))
+        self.omitted[text] += int(np.count_nonzero(restarts))
 
     def _influences(
         self, attributes: JsonObject, count: int, stored: Mapping[str, NDArray]
@@ -256,9 +275,9 @@ class Meshes:
                     raise attributes.fail(key, f"has {len(values):,} elements, and POSITION {count:,}")
         if not joints:
             return None, None
-        return mended(np.concatenate(joints, axis=1), np.concatenate(weights, axis=1), self.left_out)
+        return normalized_influences(np.concatenate(joints, axis=1), np.concatenate(weights, axis=1), self.omitted)
 
-    def _packed(self, primitive: JsonObject, attributes: JsonObject, mode: int) -> decoders.DecodedGeometry | None:
+    def _compressed(self, primitive: JsonObject, attributes: JsonObject, mode: int) -> decoders.DecodedGeometry | None:
         """The geometry in KHR_draco_mesh_compression; None for an uncompressed primitive, and for one with an
         uncompressed fallback if the decoder is not installed."""
         extension = primitive.extension(decoders.DRACO_EXTENSION)
@@ -285,7 +304,7 @@ class Meshes:
             length = np.linalg.norm(tangents[:, :3].astype(np.float64), axis=1, keepdims=True)
             unit = tangents[:, :3] / length
         if not (np.isfinite(unit).all() and (length > 0).all()):
-            self.left_out["primitives have tangents without direction; all of theirs are ignored"] += 1
+            self.omitted["primitives have tangents without direction; all of theirs are ignored"] += 1
             return None
         sign = np.where(tangents[:, 3:] < 0, -1.0, 1.0)
         return np.concatenate([unit, sign], axis=1).astype(np.float32)
@@ -296,7 +315,7 @@ class Meshes:
         if mode == 4:
             spare = len(corners) % 3
             if spare:
-                self.left_out["triangle lists end with one or two spare indices"] += 1
+                self.omitted["triangle lists end with one or two spare indices"] += 1
             return corners[: len(corners) - spare].reshape(-1, 3)
         k = np.arange(max(len(corners) - 2, 0))
         if mode == 5:
@@ -334,7 +353,7 @@ def _points_or_lines(
     return Geometry(mesh) if len(mesh.triangles) else None
 
 
-def _moved_by(primitive: JsonObject, attributes: JsonObject) -> tuple:
+def _deformer_key(primitive: JsonObject, attributes: JsonObject) -> tuple:
     """The key of a primitive's joints and morph targets: the indices of their accessors."""
     joints = [(key, repr(value)) for key, value in attributes.data.items() if key.startswith(("JOINTS_", "WEIGHTS_"))]
     targets = [
@@ -343,7 +362,7 @@ def _moved_by(primitive: JsonObject, attributes: JsonObject) -> tuple:
     return tuple(sorted(joints)), tuple(map(tuple, targets))
 
 
-def _sources(mesh: Mesh, original: Mesh) -> NDArray[np.int64]:
+def _source_vertices(mesh: Mesh, original: Mesh) -> NDArray[np.int64]:
     """(V,): of which vertex of the ``original`` each of the mesh is a copy; both have the same triangles in order."""
     source = np.arange(len(mesh.positions))
     source[mesh.triangles] = original.triangles

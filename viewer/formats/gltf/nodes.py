@@ -44,38 +44,40 @@ class Nodes:
     drawn: int
 
 
-def scene_nodes(document: JsonObject, warnings: list[str], omissions: Omissions, fading: Collection[int] = ()) -> Nodes:
+def scene_nodes(
+    document: JsonObject, warnings: list[str], omissions: Omissions, animated: Collection[int] = ()
+) -> Nodes:
     """The nodes of the default scene, else of the first, else of all trees.
 
-    fading : the indices of nodes whose visibility is animated.
+    animated : the indices of nodes whose visibility is animated.
 
     Raises ViewerError for indices out of range, nodes with two parents, cycles, and invalid transforms.
     """
     nodes = document.objects("nodes")
     children: list[list[int]] = [[] for _ in range(len(nodes))]
-    for index in nodes.having("children", range(len(nodes))):
+    for index in nodes.positions_with("children", range(len(nodes))):
         node = nodes[index]
         with omissions:
             children[index] = node.indices("children", len(nodes), "node")
     parent = _parents(children, nodes)
     roots = _roots(document, parent, warnings)
-    order, above = _depth_first(roots, children)
+    order, parents_ = _depth_first(roots, children)
     drawn = len(order)
-    for root in _roots_of_joints(document, nodes, order, parent):
-        order, above = _depth_first([root], children, order, above)
-    names, translation, rotation, scale, local = _local(nodes, order, warnings, omissions)
-    world = _world(local, above, nodes, order)
-    visible, shown = _visible(nodes, order, above, fading)
+    for root in _joint_roots(document, nodes, order, parent):
+        order, parents_ = _depth_first([root], children, order, parents_)
+    names, translation, rotation, scale, local = _local_transforms(nodes, order, warnings, omissions)
+    world = _world_transforms_checked(local, parents_, nodes, order)
+    visible, shown = _visibility(nodes, order, parents_, animated)
     shown[drawn:] = False
-    parents = np.array(above, np.int64)
+    parents = np.array(parents_, np.int64)
     return Nodes(order, names, parents, translation, rotation, scale, local, world, visible, shown, drawn)
 
 
 def _parents(children: list[list[int]], nodes: JsonObjects) -> list[int]:
     """Every node's parent, -1 for roots; checked for second parents and cycles."""
     parent = [-1] * len(children)
-    for index, below in enumerate(children):
-        for child in below:
+    for index, children_of_node in enumerate(children):
+        for child in children_of_node:
             if parent[child] >= 0:
                 raise ViewerError(
                     f"{nodes.where}[{child}]",
@@ -113,52 +115,52 @@ def _roots(document: JsonObject, parent: list[int], warnings: list[str]) -> list
     return roots
 
 
-def _roots_of_joints(document: JsonObject, nodes: JsonObjects, order: list[int], parent: list[int]) -> list[int]:
+def _joint_roots(document: JsonObject, nodes: JsonObjects, order: list[int], parent: list[int]) -> list[int]:
     """The roots, beside the scene's own, of the trees that hold joints of the scene's skins."""
     skins = document.objects("skins")
     if not len(skins):
         return []
     used = {nodes[index].index("skin", len(skins), "skin") for index in order if "skin" in nodes[index]}
-    reached, further = set(order), []
+    in_trees, roots = set(order), []
     for index in sorted(used):
         for joint in skins[index].indices("joints", len(nodes), "node"):
-            while joint not in reached:
-                reached.add(joint)
+            while joint not in in_trees:
+                in_trees.add(joint)
                 if parent[joint] < 0:
-                    further.append(joint)
+                    roots.append(joint)
                     break
                 joint = parent[joint]
-    return further
+    return roots
 
 
 def _depth_first(
-    roots: list[int], children: list[list[int]], order: list[int] | None = None, above: list[int] | None = None
+    roots: list[int], children: list[list[int]], order: list[int] | None = None, parents: list[int] | None = None
 ) -> tuple[list[int], list[int]]:
     """Nodes in depth-first order, and the index of each one's parent (-1); appended to those given."""
-    order, above = order or [], above or []
+    order, parents = order or [], parents or []
     pending = [(root, -1) for root in reversed(roots)]
     while pending:
-        node, before = pending.pop()
-        place = len(order)
+        node, parent = pending.pop()
+        position = len(order)
         order.append(node)
-        above.append(before)
+        parents.append(parent)
         if children[node]:
-            pending.extend((child, place) for child in reversed(children[node]))
-    return order, above
+            pending.extend((child, position) for child in reversed(children[node]))
+    return order, parents
 
 
-def _visible(
-    nodes: JsonObjects, order: list[int], above: list[int], fading: Collection[int]
+def _visibility(
+    nodes: JsonObjects, order: list[int], parents: list[int], animated: Collection[int]
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     visible = np.ones(len(order), bool)
-    for place in nodes.extended(_VISIBILITY, order):
-        extension = nodes[order[place]].extension(_VISIBILITY)
-        visible[place] = extension is None or extension.flag("visible", True)
-    at_times = visible | np.isin(order, list(fading)) if fading else visible
-    return visible, visible_nodes(at_times, np.array(above, np.int64))
+    for position in nodes.positions_with_extension(_VISIBILITY, order):
+        extension = nodes[order[position]].extension(_VISIBILITY)
+        visible[position] = extension is None or extension.flag("visible", True)
+    sometimes_visible = visible | np.isin(order, list(animated)) if animated else visible
+    return visible, visible_nodes(sometimes_visible, np.array(parents, np.int64))
 
 
-def _local(
+def _local_transforms(
     nodes: JsonObjects, order: list[int], warnings: list[str], omissions: Omissions
 ) -> tuple[list[str], Matrix, Matrix, Matrix, Matrix]:
     """Names; translation, rotation, scale; local transforms (N, 4, 4), from these or from the file's matrix."""
@@ -166,30 +168,30 @@ def _local(
     translation, rotation, scale = np.zeros((count, 3)), np.zeros((count, 4)), np.ones((count, 3))
     rotation[:, 3] = 1.0
     names = [""] * count
-    moved: list[int] = []
-    moves: list[tuple[float, ...]] = []
+    translated: list[int] = []
+    offsets: list[tuple[float, ...]] = []
     with_matrix: list[int] = []
     matrices: list[tuple[float, ...]] = []
-    for place, index in enumerate(order):
+    for position, index in enumerate(order):
         node = nodes[index]
         with omissions:
-            names[place] = node.text("name", "")
+            names[position] = node.text("name", "")
         with omissions:
             if "matrix" in node:
                 matrices.append(_matrix(node))
-                with_matrix.append(place)
+                with_matrix.append(position)
                 continue
             if (offset := node.numbers("translation", 3, None)) is not None:
-                moves.append(offset)
-                moved.append(place)
+                offsets.append(offset)
+                translated.append(position)
             if "rotation" in node:
-                rotation[place] = node.numbers("rotation", 4)
+                rotation[position] = node.numbers("rotation", 4)
             if "scale" in node:
-                scale[place] = node.numbers("scale", 3)
-    translation[moved] = np.array(moves).reshape(-1, 3)
-    unturned = int(np.count_nonzero(~rotation.any(axis=1)))
-    if unturned:
-        warnings.append(f"{unturned:,} nodes have a zero rotation; they are not turned")
+                scale[position] = node.numbers("scale", 3)
+    translation[translated] = np.array(offsets).reshape(-1, 3)
+    zero_rotations = int(np.count_nonzero(~rotation.any(axis=1)))
+    if zero_rotations:
+        warnings.append(f"{zero_rotations:,} nodes have a zero rotation; they are not turned")
     local = compose(translation, rotation, scale)
     if with_matrix:
         local[with_matrix] = np.array(matrices).reshape(-1, 4, 4).transpose(0, 2, 1)
@@ -205,10 +207,10 @@ def _matrix(node: JsonObject) -> tuple[float, ...]:
     return matrix
 
 
-def _world(local: Matrix, above: list[int], nodes: JsonObjects, order: list[int]) -> Matrix:
+def _world_transforms_checked(local: Matrix, parent_array: list[int], nodes: JsonObjects, order: list[int]) -> Matrix:
     """World transforms (N, 4, 4). Raises ViewerError for the first overflow of float64."""
-    parents = np.array(above, np.int64)
-    world = world_transforms(local, levels(parents), parents)
+    parent_array = np.array(parent_array, np.int64)
+    world = world_transforms(local, levels(parent_array), parent_array)
     bad = ~np.isfinite(world).all(axis=(1, 2))
     if bad.any():
         index = order[int(np.argmax(bad))]
@@ -225,13 +227,13 @@ def semantic_classes(document: JsonObject, indices: Sequence[int]) -> list[str] 
     """The classes of the nodes of these indices, empty without one; None if none has."""
     nodes, meshes = document.objects("nodes"), document.objects("meshes")
     classes = [""] * len(indices)
-    for place in sorted({*nodes.having("extras", indices), *nodes.having("mesh", indices)}):
-        node = nodes[indices[place]]
+    for position in sorted({*nodes.positions_with("extras", indices), *nodes.positions_with("mesh", indices)}):
+        node = nodes[indices[position]]
         mesh = node.integer("mesh", -1, low=-(1 << 53))
         label = _class_of(node.data)
         if not label and 0 <= mesh < len(meshes):
             label = _class_of(meshes[mesh].data)
-        classes[place] = label
+        classes[position] = label
     return classes if any(classes) else None
 
 

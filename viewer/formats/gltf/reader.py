@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from raystream.base.errors import ViewerError
 from raystream.formats.files import Budget, read_file, short, uri_fault
 from raystream.formats.gltf.accessors import Accessors
-from raystream.formats.gltf.animations import Animated, DocumentProperties, animated_weights, read_animations
+from raystream.formats.gltf.animations import AnimatedTargets, DocumentProperties, animated_weights, read_animations
 from raystream.formats.gltf.decoders import DECODERS, decoder
 from raystream.formats.gltf.deformers import Deformers, Skins
 from raystream.formats.gltf.images import GltfTextures, material_sets
@@ -54,37 +54,37 @@ APPLIED = frozenset(
     }
 )
 # Extensions that may be required though not supported: geometry and materials are right without them.
-KEPT = frozenset({"KHR_xmp", "KHR_xmp_json_ld", "EXT_lights_image_based"})
+HARMLESS = frozenset({"KHR_xmp", "KHR_xmp_json_ld", "EXT_lights_image_based"})
 
 
 def read_extensions(document: JsonObject, warnings: list[str], omissions: Omissions) -> tuple[list[str], list[str]]:
-    """Names of all extensions that the document declares, and of those without effect here, declared or not, which are
-    told. Raises ViewerError for unknown required ones, unless they are left out."""
+    """(names of all extensions that the document declares, names of those without effect here, declared or not); warns
+    of the latter. Raises ViewerError for unknown required ones, unless ``omissions`` takes them."""
     required = document.texts("extensionsRequired")
     for name in required:
         if name in DECODERS:
             decoder(DECODERS[name], f"{document.path('extensionsRequired')}: {name}")
         with omissions:
-            if name not in APPLIED and name not in KEPT:
+            if name not in APPLIED and name not in HARMLESS:
                 raise document.fail(
                     "extensionsRequired",
                     f"needs the unknown extension {short(name)}",
                     "the scene would be wrong without it",
                 )
     used = sorted({*required, *document.texts("extensionsUsed")})
-    ignored = sorted({*used, *_named(document.data)} - APPLIED)
+    ignored = sorted({*used, *_extension_names(document.data)} - APPLIED)
     if ignored:
-        more = f" and {len(ignored) - _MOST_NAMED} more" if len(ignored) > _MOST_NAMED else ""
-        names = ", ".join(short(name)[1:-1] for name in ignored[:_MOST_NAMED])
+        more = f" and {len(ignored) - _MAX_NAMED} more" if len(ignored) > _MAX_NAMED else ""
+        names = ", ".join(short(name)[1:-1] for name in ignored[:_MAX_NAMED])
         warnings.append(f"extensions that are not supported have no effect: {names}{more}")
     return used, ignored
 
 
-_MOST_NAMED = 8
+_MAX_NAMED = 8
 
 
-def _named(data: dict[str, Any]) -> set[str]:
-    """The names of the extensions that objects of a document have, those in extras aside."""
+def _extension_names(data: dict[str, Any]) -> set[str]:
+    """The names of the extensions that objects of a document use, except within extras."""
     names: set[str] = set()
     pending = [data]
     while pending:
@@ -106,7 +106,7 @@ def _named(data: dict[str, Any]) -> set[str]:
 _INSTANCE_BYTES = 512
 
 
-class Placed(NamedTuple):
+class PlacedInstances(NamedTuple):
     """Instances; the place in `Nodes` of the node that each moves with, -1 of skinned ones, which their joints place,
     and of the node that each is of; transforms (I, 4, 4) relative to the first, None if all are identities."""
 
@@ -124,7 +124,7 @@ def read_instances(
     warnings: list[str],
     omissions: Omissions,
     weighted: Collection[int] = (),
-) -> Placed:
+) -> PlacedInstances:
     """The instances of the nodes that are shown, if only at times.
 
     weighted : indices of the nodes whose weights of morph targets are animated.
@@ -133,47 +133,48 @@ def read_instances(
     count = len(document.objects("meshes"))
     visible = visible_nodes(nodes.visible, nodes.parents)
     instances: list[Instance] = []
-    hung: list[int] = []
+    moving_nodes: list[int] = []
     owners: list[int] = []
     offsets: dict[int, NDArray[np.float64]] = {}  # first instance of a node -> (N, 4, 4)
     flat = 0
-    for place in objects.having("mesh", nodes.indices):
-        if not nodes.shown[place]:
+    for position in objects.positions_with("mesh", nodes.indices):
+        if not nodes.shown[position]:
             continue
-        index, world = nodes.indices[place], nodes.world[place]
+        index, world = nodes.indices[position], nodes.world[position]
         node = objects[index]
         drawn: list[int] = []
         with omissions:
-            drawn = meshes.of(node.index("mesh", count, "mesh"), node, place, index in weighted)
+            drawn = meshes.scene_meshes(node.index("mesh", count, "mesh"), node, position, index in weighted)
         if not drawn:
             continue
-        name = nodes.names[place] or f"node {index}"
+        name = nodes.names[position] or f"node {index}"
         extension = node.extension("EXT_mesh_gpu_instancing")
         skinned = [mesh in meshes.deformers.skinned for mesh in drawn]
-        worlds, below = world[None], np.eye(4)[None]
+        worlds, relative = world[None], np.eye(4)[None]
         if extension is not None:
             with omissions:
-                worlds, below = _gpu_instances(extension, accessors, world)
-            offsets[len(instances)] = np.repeat(below, len(drawn), axis=0)
+                worlds, relative = _gpu_instances(extension, accessors, world)
+            offsets[len(instances)] = np.repeat(relative, len(drawn), axis=0)
         accessors.budget.charge(_INSTANCE_BYTES * len(worlds) * len(drawn))
-        owners.extend([place] * (len(worlds) * len(drawn)))
-        hung.extend([-1 if has_skin else place for has_skin in skinned] * len(worlds))
+        owners.extend([position] * (len(worlds) * len(drawn)))
+        moving_nodes.extend([-1 if has_skin else position for has_skin in skinned] * len(worlds))
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             flat += int(np.count_nonzero(np.linalg.det(worlds[:, :3, :3]) == 0))
-        if not visible[place]:
-            worlds = below = hidden(np.broadcast_to(world, worlds.shape))
-        for matrix, offset in zip(worlds, below, strict=True):
+        if not visible[position]:
+            worlds = relative = hidden(np.broadcast_to(world, worlds.shape))
+        for matrix, offset in zip(worlds, relative, strict=True):
             instances.extend(
-                Instance(mesh, offset if free else matrix, name=name) for mesh, free in zip(drawn, skinned, strict=True)
+                Instance(mesh, offset if has_skin else matrix, name=name)
+                for mesh, has_skin in zip(drawn, skinned, strict=True)
             )
     if flat:
         warnings.append(f"{flat:,} nodes or instances have a zero scale along an axis")
     if not offsets:
-        return Placed(instances, hung, owners, None)
+        return PlacedInstances(instances, moving_nodes, owners, None)
     all_offsets = np.broadcast_to(np.eye(4), (len(instances), 4, 4)).copy()
     for instance, matrices in offsets.items():
         all_offsets[instance : instance + len(matrices)] = matrices
-    return Placed(instances, hung, owners, all_offsets)
+    return PlacedInstances(instances, moving_nodes, owners, all_offsets)
 
 
 def _gpu_instances(
@@ -201,12 +202,12 @@ def _gpu_instances(
     for key, part in zip(("TRANSLATION", "ROTATION", "SCALE"), parts, strict=True):
         if not np.isfinite(part).all():
             raise attributes.fail(key, "has non-finite values")
-    below = compose(*parts)
+    relative = compose(*parts)
     with np.errstate(over="ignore", invalid="ignore"):  # checked below
-        worlds = world @ below
+        worlds = world @ relative
     if not np.isfinite(worlds).all():
         raise extension.fail("attributes", "a transform overflows float64", "scale it down")
-    return worlds, below
+    return worlds, relative
 
 
 # -- the document ------------------------------------------------------------------------------------------------------
@@ -232,7 +233,7 @@ def read(path: Path, lenient: bool = False, max_texture: int | None = None) -> S
     where = str(path)
     data = read_file(path)
     if data[:4] == _MAGIC:
-        text, binary = _unpack(data, where)
+        text, binary = _split_glb(data, where)
     elif path.suffix.lower() == ".glb" and data.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] != b"{":
         raise ViewerError(where, f"does not begin with 'glTF' but with {short(data[:4])}", "it is not a .glb file")
     else:
@@ -246,7 +247,7 @@ def read(path: Path, lenient: bool = False, max_texture: int | None = None) -> S
     budget = Budget(where)
     budget.grant(len(data))
     accessors = Accessors(document, path, binary, budget)
-    animated = Animated(document)
+    animated = AnimatedTargets(document)
     textures = GltfTextures(document, accessors, path, lenient, max_texture, animated.textures(document))
     sets = material_sets(document, VARIANTS)
     materials = read_materials(
@@ -260,7 +261,7 @@ def read(path: Path, lenient: bool = False, max_texture: int | None = None) -> S
     variants: list[str] = []
     with omissions:
         variants = read_variants(document)
-    nodes = scene_nodes(document, warnings, omissions, animated.hidden)
+    nodes = scene_nodes(document, warnings, omissions, animated.with_animated_visibility)
     deformers = Deformers(Skins(document, nodes, accessors), nodes.world)
     meshes = Meshes(document, accessors, materials, textures, sets, len(variants), deformers, omissions)
     weighted = animated_weights(document, animated)
@@ -275,16 +276,16 @@ def read(path: Path, lenient: bool = False, max_texture: int | None = None) -> S
     lights = read_lights(document, nodes, warnings, omissions, light_places, light_indices)
     animations = read_animations(document, nodes, accessors, warnings)
 
-    warnings.extend(f"{count:,} {text}" for text, count in meshes.left_out.items())
+    warnings.extend(f"{count:,} {text}" for text, count in meshes.omitted.items())
     with omissions:
-        _remark(document, warnings)
+        _warn_of_unread_images(document, warnings)
     warnings.extend(omissions.notes())
     scene = Scene(
         meshes.meshes,
         placed.instances,
         materials,
         cameras,
-        _lit(lights, light_places, nodes),
+        _with_hidden_lights_off(lights, light_places, nodes),
         name=path.stem,
         warnings=warnings,
         textures=textures.textures,
@@ -300,11 +301,11 @@ def read(path: Path, lenient: bool = False, max_texture: int | None = None) -> S
         else None,
         variants={name: meshes.materials_of(index) for index, name in enumerate(variants)},
     )
-    scene.cameras = _focused(scene)
+    scene.cameras = _with_focus(scene)
     return scene
 
 
-def _unpack(data: bytes, where: str) -> tuple[bytes, bytes | None]:
+def _split_glb(data: bytes, where: str) -> tuple[bytes, bytes | None]:
     """The JSON and the binary chunk of a .glb (4.4)."""
     if len(data) < 12:
         raise ViewerError(where, f"{len(data)} bytes, shorter than the header of a .glb", "the file is truncated")
@@ -315,25 +316,25 @@ def _unpack(data: bytes, where: str) -> tuple[bytes, bytes | None]:
     if length > len(data):
         raise ViewerError(where, f"says {length:,} bytes, but has {len(data):,}", "the file is truncated")
     text = binary = None
-    at = 12
-    while at < length:
-        if at + 8 > length:
-            raise ViewerError(where, f"a chunk's header at byte {at} is cut off", "the file is truncated")
-        size, kind = struct.unpack_from("<I4s", data, at)
-        at += 8
-        if size > length - at:
+    offset = 12
+    while offset < length:
+        if offset + 8 > length:
+            raise ViewerError(where, f"a chunk's header at byte {offset} is cut off", "the file is truncated")
+        size, kind = struct.unpack_from("<I4s", data, offset)
+        offset += 8
+        if size > length - offset:
             raise ViewerError(
                 where,
-                f"a chunk of {size:,} bytes, of which {length - at:,} are there",
+                f"a chunk of {size:,} bytes, of which {length - offset:,} are there",
                 "the file is damaged or truncated",
             )
         if text is None:
             if kind != b"JSON":
                 raise ViewerError(where, "the first chunk is not JSON", "the file is damaged")
-            text = data[at : at + size]
+            text = data[offset : offset + size]
         elif kind == b"BIN\0" and binary is None:
-            binary = data[at : at + size]
-        at += size
+            binary = data[offset : offset + size]
+        offset += size
     if text is None:
         raise ViewerError(where, "has no JSON chunk", "the file is damaged or truncated")
     return text, binary
@@ -362,7 +363,7 @@ def _check_version(document: JsonObject, warnings: list[str]) -> None:
 def _hierarchy(
     document: JsonObject,
     nodes: Nodes,
-    placed: Placed,
+    placed: PlacedInstances,
     cameras: list[int],
     lights: list[int],
     deformers: Deformers,
@@ -392,18 +393,18 @@ def _cameras(
 
     Warns of other kinds than perspective and orthographic.
     """
-    objects, described = document.objects("nodes"), document.objects("cameras")
+    objects, camera_objects = document.objects("nodes"), document.objects("cameras")
     cameras: list[Camera] = []
-    places: list[int] = []
+    positions: list[int] = []
     indices: list[int] = []
     names: set[str] = set()
-    for place in objects.having("camera", nodes.indices[: nodes.drawn]):
-        node, world = objects[nodes.indices[place]], nodes.world[place]
+    for position in objects.positions_with("camera", nodes.indices[: nodes.drawn]):
+        node, world = objects[nodes.indices[position]], nodes.world[position]
         index = None
         with omissions:
-            index = _camera_index(node, described, warnings)
+            index = _camera_index(node, camera_objects, warnings)
             if index is not None:
-                camera = described[index]
+                camera = camera_objects[index]
                 name = node.text("name", "") or camera.text("name", "") or f"camera {index}"
                 kind = camera.text("type", "")
         if index is None:
@@ -416,12 +417,12 @@ def _cameras(
             unique, k = f"{name} {k}", k + 1
         try:
             cameras.append(place_camera(_camera(camera, kind, unique), world))
-            places.append(place)
+            positions.append(position)
             indices.append(index)
             names.add(unique)
         except ViewerError as error:
             warnings.append(f"camera '{name}' left out: {error.what}")
-    return cameras, places, indices
+    return cameras, positions, indices
 
 
 def _camera(described: JsonObject, kind: str, name: str) -> Camera:
@@ -435,24 +436,24 @@ def _camera(described: JsonObject, kind: str, name: str) -> Camera:
     return Camera((0, 0, 0), (0, 0, -1), name=name, projection=Orthographic(height))
 
 
-def _focused(scene: Scene) -> list[Camera]:
+def _with_focus(scene: Scene) -> list[Camera]:
     """The cameras, with lenses focused on the scene's centre where it lies in front: glTF has no focus."""
     if not scene.cameras:
         return []
-    middle = scene.bounds().mean(axis=0)
-    depths = [float((middle - camera.origin) @ camera.basis()[2]) for camera in scene.cameras]
+    center = scene.bounds().mean(axis=0)
+    depths = [float((center - camera.origin) @ camera.basis()[2]) for camera in scene.cameras]
     return [
         camera.with_lens(focus=depth) if NEAREST_FOCUS <= depth <= LARGEST_LENS else camera
         for camera, depth in zip(scene.cameras, depths, strict=True)
     ]
 
 
-def _lit(lights: list[Light], places: list[int], nodes: Nodes) -> list[Light]:
+def _with_hidden_lights_off(lights: list[Light], places: list[int], nodes: Nodes) -> list[Light]:
     """The lights, without intensity where their nodes are hidden at first."""
     visible = visible_nodes(nodes.visible, nodes.parents)[places].tolist()
     return [
-        light if shown else replace(light, intensity=(0.0, 0.0, 0.0))
-        for light, shown in zip(lights, visible, strict=True)
+        light if is_visible else replace(light, intensity=(0.0, 0.0, 0.0))
+        for light, is_visible in zip(lights, visible, strict=True)
     ]
 
 
@@ -464,7 +465,7 @@ def _camera_index(node: JsonObject, described: JsonObjects, warnings: list[str])
     return None
 
 
-def _remark(document: JsonObject, warnings: list[str]) -> None:
+def _warn_of_unread_images(document: JsonObject, warnings: list[str]) -> None:
     """Warn of contents that the scene does not show."""
     for k, image in enumerate(document.objects("images")):
         uri = image.text("uri", "")

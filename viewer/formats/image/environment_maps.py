@@ -67,7 +67,7 @@ def layout_of(width: int, height: int) -> str:
 
 
 def from_layout(pixels: NDArray[np.float32], layout: str) -> NDArray[np.float32]:
-    """(6, N, N, 3) from a picture with a `layout_of`."""
+    """The faces (6, N, N, 3) of a cube from a picture (H, W, 3) in a layout, as of `layout_of`."""
     columns, _, places = _LAYOUTS[layout]
     side = pixels.shape[1] // columns
     faces = np.stack([pixels[y * side : (y + 1) * side, x * side : (x + 1) * side] for x, y in places])
@@ -95,36 +95,36 @@ def cube_radiance(faces: NDArray[np.float32], directions: NDArray[np.float64]) -
     return top * (1 - fr) + (faces[face, r1, c] * (1 - fc) + faces[face, r1, c1] * fc) * fr
 
 
-def equirectangular(faces: NDArray[np.float32], most: int = MOST_TEXELS) -> NDArray[np.float32]:
+def equirectangular(faces: NDArray[np.float32], max_pixels: int = MOST_TEXELS) -> NDArray[np.float32]:
     """(2 N, 4 N, 3) from six faces (6, N, N, 3), in the orientation of `ImageEnvironment`; reduced to ``most`` pixels.
     Each is the mean of 2 x 2 directions, or of one per face pixel in it."""
     side = faces.shape[1]
-    height = min(2 * side, int((most / 2) ** 0.5))
-    width, spread = 2 * height, max(2, -(-4 * side // height))
-    out = np.zeros((height, width, 3), np.float32)
-    around = ((np.arange(width * spread) + 0.5) / (width * spread) - 0.5) * 2 * np.pi
-    rows = max(1, (1 << 18) // (width * spread * spread))  # bounds temporary memory to tens of megabytes
+    height = min(2 * side, int((max_pixels / 2) ** 0.5))
+    width, samples = 2 * height, max(2, -(-4 * side // height))
+    panorama = np.zeros((height, width, 3), np.float32)
+    azimuths = ((np.arange(width * samples) + 0.5) / (width * samples) - 0.5) * 2 * np.pi
+    rows = max(1, (1 << 18) // (width * samples * samples))  # bounds temporary memory to tens of megabytes
     for first in range(0, height, rows):
         last = min(first + rows, height)
-        polar = (np.arange(first * spread, last * spread) + 0.5) / (height * spread) * np.pi
-        ring, level = np.sin(polar)[:, None], np.broadcast_to(np.cos(polar)[:, None], (len(polar), len(around)))
-        directions = np.stack([ring * np.cos(around), level, ring * np.sin(around)], axis=-1)
+        polar = (np.arange(first * samples, last * samples) + 0.5) / (height * samples) * np.pi
+        sines, heights = np.sin(polar)[:, None], np.broadcast_to(np.cos(polar)[:, None], (len(polar), len(azimuths)))
+        directions = np.stack([sines * np.cos(azimuths), heights, sines * np.sin(azimuths)], axis=-1)
         radiance = cube_radiance(faces, directions.reshape(-1, 3))
-        out[first:last] = radiance.reshape(last - first, spread, width, spread, 3).mean(axis=(1, 3))
-    return out
+        panorama[first:last] = radiance.reshape(last - first, samples, width, samples, 3).mean(axis=(1, 3))
+    return panorama
 
 
 # -- pictures as environments ------------------------------------------------------------------------------------------
 
 # Larger pictures would take over 2 GiB while being read.
-MOST_PIXELS = 1 << 26
-BAND = 1 << 20  # pixels decoded at once
+MAX_PIXELS = 1 << 26
+BAND_PIXELS = 1 << 20  # pixels decoded at once
 
 HIGH_RANGE = (".hdr", ".pic", ".exr")  # endings of pictures of high dynamic range
 _PNG, _JPEG = b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff"
 
 
-def environment_of(
+def resolve_environment(
     value: str | tuple[float, float, float] | Environment | None,
     rotation: float = 0.0,
     lit: bool = True,
@@ -198,7 +198,7 @@ def read_picture(path: Path) -> NDArray[np.float32]:
 
 
 def _read(
-    path: Path, most: int | None = None, notes: list[str] | None = None
+    path: Path, max_pixels: int | None = None, notes: list[str] | None = None
 ) -> tuple[NDArray[np.float32], tuple[int, int]]:
     """A picture's pixels, block-averaged down to ``most`` unless in a cube's layout; and its own width and height.
     Decoded in bands, so that a large one is never in memory as floats. Components that are no radiance are mended where
@@ -214,21 +214,21 @@ def _read(
         raise ViewerError(where, "cannot be an environment: unknown picture format", "known: .hdr, .exr, .png, .jpg")
     with opened as picture:
         width, height = picture.width, picture.height
-        block = 1 if most is None or layout_of(width, height) else _block(width, height, most)
-        out = np.empty((-(-height // block), -(-width // block), 3), np.float32)
-        band = max(1, BAND // (width * block)) * block
+        block = 1 if max_pixels is None or layout_of(width, height) else _block_edge(width, height, max_pixels)
+        pixels_out = np.empty((-(-height // block), -(-width // block), 3), np.float32)
+        band = max(1, BAND_PIXELS // (width * block)) * block
         repair = PixelRepair()
         while True:
             for first in range(0, height, band):
                 pixels = picture.lines(first, min(first + band, height))
                 if notes is not None:
-                    pixels = repair.mended(pixels)
-                out[first // block : -(-(first + len(pixels)) // block)] = _averaged(pixels, block)
+                    pixels = repair.repair(pixels)
+                pixels_out[first // block : -(-(first + len(pixels)) // block)] = _average_blocks(pixels, block)
             if not repair.needs_second_pass(where):
                 break
     if notes is not None:
         notes.extend(f"{path.name}: {note}" for note in repair.notes())
-    return out, (width, height)
+    return pixels_out, (width, height)
 
 
 class _Picture(NamedTuple):
@@ -239,35 +239,35 @@ class _Picture(NamedTuple):
     lines: Callable[[int, int], NDArray[np.float32]]
 
 
-def reduced(pixels: NDArray[np.float32], most: int) -> NDArray[np.float32]:
+def reduce_pixels(pixels: NDArray[np.float32], max_pixels: int) -> NDArray[np.float32]:
     """The picture averaged over whole blocks to at most ``most`` pixels."""
-    return _averaged(pixels, _block(pixels.shape[1], pixels.shape[0], most))
+    return _average_blocks(pixels, _block_edge(pixels.shape[1], pixels.shape[0], max_pixels))
 
 
-def _block(width: int, height: int, most: int) -> int:
+def _block_edge(width: int, height: int, max_pixels: int) -> int:
     """The edge of the blocks, in pixels."""
-    block = max(1, math.isqrt(-(-height * width // most)))
-    while -(-height // block) * -(-width // block) > most:
+    block = max(1, math.isqrt(-(-height * width // max_pixels)))
+    while -(-height // block) * -(-width // block) > max_pixels:
         block += 1
     return block
 
 
-def _averaged(pixels: NDArray[np.float32], block: int) -> NDArray[np.float32]:
+def _average_blocks(pixels: NDArray[np.float32], block: int) -> NDArray[np.float32]:
     if block == 1:
         return pixels
     height, width = pixels.shape[:2]
-    summed = np.zeros((-(-height // block), -(-width // block), 3))
+    sums = np.zeros((-(-height // block), -(-width // block), 3))
     for row in range(block):
         for column in range(block):
             part = pixels[row::block, column::block]
-            summed[: part.shape[0], : part.shape[1]] += part
-    tall, wide = (np.minimum(block, side - np.arange(0, side, block)) for side in (height, width))
-    return (summed / (tall[:, None] * wide)[..., None]).astype(np.float32)
+            sums[: part.shape[0], : part.shape[1]] += part
+    row_counts, column_counts = (np.minimum(block, side - np.arange(0, side, block)) for side in (height, width))
+    return (sums / (row_counts[:, None] * column_counts)[..., None]).astype(np.float32)
 
 
 def _check_size(width: int, height: int, where: str) -> None:
-    if width < 1 or height < 1 or width * height > MOST_PIXELS:
-        raise ViewerError(where, f"{width:,} x {height:,} pixels, not 1 to {MOST_PIXELS:,}", "reduce the picture")
+    if width < 1 or height < 1 or width * height > MAX_PIXELS:
+        raise ViewerError(where, f"{width:,} x {height:,} pixels, not 1 to {MAX_PIXELS:,}", "reduce the picture")
 
 
 @contextmanager
@@ -299,7 +299,7 @@ def _open_srgb(data: bytes, where: str) -> Iterator[_Picture]:
 @contextmanager
 def _open_exr(data: bytes, path: Path, notes: list[str] | None) -> Iterator[_Picture]:
     where = str(path)
-    parts, start = exr.parts(data[: exr.LONGEST_HEADER], where)
+    parts, start = exr.parts(data[: exr.MAX_HEADER_BYTES], where)
     for part in parts:
         _check_size(part.width, part.height, where)
     exr.check(parts, start, len(data), where)
@@ -339,15 +339,15 @@ def _faces(folder: Path, notes: list[str]) -> NDArray[np.float32]:
 
 
 class PixelRepair:
-    """Mends a picture band by band: negative components and those that are no number become 0, infinite ones and those
-    beyond the brightest that is allowed the largest finite one. That is known after all bands: see `again`."""
+    """Repairs a picture band by band: negative components and NaN become 0, infinite ones and those beyond `BRIGHTEST`
+    the largest finite one. That is known after all bands: see `needs_second_pass`."""
 
     def __init__(self) -> None:
         self._largest = 0.0
         self._limit: float | None = None
         self._negative = self._infinite = self._nan = 0
 
-    def mended(self, pixels: NDArray[np.float32]) -> NDArray[np.float32]:
+    def repair(self, pixels: NDArray[np.float32]) -> NDArray[np.float32]:
         """The band (H, W, 3) with its faults mended."""
         with np.errstate(invalid="ignore"):
             low, high = pixels.min(), pixels.max()

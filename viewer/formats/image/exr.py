@@ -20,15 +20,15 @@ from raystream.formats.files import short
 from raystream.formats.image.primaries import SRGB, luminance_weights, srgb_from
 
 MAGIC = b"\x76\x2f\x31\x01"
-LONGEST_HEADER = 1 << 26  # bytes of all parts together: Cryptomattes list the names of what a picture shows
-_FIRST = 1 << 16  # bytes that are read for a header, and eight times as many while it goes on
-LARGEST_CHUNK = 1 << 28  # bytes of lines or a tile decoded at once
-MOST_BYTES = 1 << 30  # of all channels, where the library can only decode all
+MAX_HEADER_BYTES = 1 << 26  # bytes of all parts together: Cryptomattes list the names of what a picture shows
+_FIRST_BYTES = 1 << 16  # bytes that are read for a header, and eight times as many while it goes on
+MAX_CHUNK_BYTES = 1 << 28  # bytes of lines or a tile decoded at once
+MAX_DECODED_BYTES = 1 << 30  # of all channels, where the library can only decode all
 
 _TILED, _DEEP, _PARTS = 0x200, 0x800, 0x1000  # flags in the version field
 _LINES = {3: 16, 4: 32, 5: 16, 6: 32, 7: 32, 8: 32, 9: 256, 10: 256, 11: 32}  # lines per chunk by compression; else 1
 # Largest expansion of a chunk's bytes: none, runs of 128 in two bytes, deflate's 1032.
-_UNFOLDS = {0: 1, 1: 64, 2: 1032, 3: 1032, 5: 1032}
+_MAX_EXPANSION = {0: 1, 1: 64, 2: 1032, 3: 1032, 5: 1032}
 _TYPES_OF_PARTS = (b"scanlineimage", b"tiledimage")
 _TYPES = ((np.uint32, 4), (np.float16, 2), (np.float32, 4))
 
@@ -84,14 +84,14 @@ def parts(data: bytes, where: str, hint: str = "the file is damaged") -> tuple[l
         if version & _DEEP:
             raise ViewerError(where, "holds deep pixels", "flatten them first")
         headers: list[ExrPart] = []
-        at = 8
-        while not headers or (version & _PARTS and data[at] != 0):
-            attributes, at = _attributes(data, at)
+        offset = 8
+        while not headers or (version & _PARTS and data[offset] != 0):
+            attributes, offset = _attributes(data, offset)
             headers.append(_part(attributes, None if version & _PARTS else bool(version & _TILED)))
-        return headers, at + bool(version & _PARTS)
+        return headers, offset + bool(version & _PARTS)
     except (IndexError, struct.error):
-        long = len(data) >= LONGEST_HEADER
-        what = f"has a header of more than {LONGEST_HEADER:,} bytes" if long else "is cut short in its header"
+        long = len(data) >= MAX_HEADER_BYTES
+        what = f"has a header of more than {MAX_HEADER_BYTES:,} bytes" if long else "is cut short in its header"
         raise ViewerError(where, what, hint) from None
     except ValueError as error:
         raise ViewerError(where, f"is a damaged EXR picture: {error}", hint) from None
@@ -99,29 +99,29 @@ def parts(data: bytes, where: str, hint: str = "the file is damaged") -> tuple[l
 
 def read_header(file: BinaryIO, where: str, hint: str = "the file is damaged") -> tuple[list[ExrPart], int]:
     """`parts` of an open file, of which only as much is read as its headers take."""
-    data, size = b"", _FIRST
+    data, size = b"", _FIRST_BYTES
     while True:
         data += file.read(size - len(data))
         try:
             return parts(data, where, hint)
         except ViewerError:
-            if len(data) < size or size >= LONGEST_HEADER:
+            if len(data) < size or size >= MAX_HEADER_BYTES:
                 raise
-        size = min(8 * size, LONGEST_HEADER)
+        size = min(8 * size, MAX_HEADER_BYTES)
 
 
 def check(headers: Sequence[ExrPart], start: int, length: int, where: str, hint: str = "the file is damaged") -> None:
     """Check that a file of ``length`` bytes can hold the pictures of its headers. Raises ViewerError."""
-    tables = 8 * sum(max(part.chunks, _announced(part)) for part in headers)
+    tables = 8 * sum(max(part.chunks, _announced_chunks(part)) for part in headers)
     if start + tables > length:
         raise ViewerError(where, "is cut short: its headers list more chunks than it has bytes for", hint)
     for part in headers:
-        tall, wide = (part.lines, part.width) if part.tile is None else part.tile
-        if tall * wide * part.pixel_bytes > LARGEST_CHUNK:
-            raise ViewerError(where, f"decodes {tall} x {wide} pixels at once", "save it in lines or small tiles")
-        every = part.width * part.height * part.pixel_bytes
-        plain = all(channel[1:] == (1, 1) for channel in part.channels.values())
-        if plain and every > length * _UNFOLDS.get(part.compression, every):
+        rows, columns = (part.lines, part.width) if part.tile is None else part.tile
+        if rows * columns * part.pixel_bytes > MAX_CHUNK_BYTES:
+            raise ViewerError(where, f"decodes {rows} x {columns} pixels at once", "save it in lines or small tiles")
+        decoded_bytes = part.width * part.height * part.pixel_bytes
+        is_plain = all(channel[1:] == (1, 1) for channel in part.channels.values())
+        if is_plain and decoded_bytes > length * _MAX_EXPANSION.get(part.compression, decoded_bytes):
             raise ViewerError(where, f"is cut short: {part.width:,} x {part.height:,} pixels in {length:,} bytes", hint)
 
 
@@ -151,7 +151,7 @@ class ExrPixels:
                 self._input = OpenEXR.InputFile(stream)
                 return
             # The library's access to single channels is deprecated, and of the first part and whole channels alone.
-            if sum(part.width * part.height * part.pixel_bytes for part in parts) > MOST_BYTES:
+            if sum(part.width * part.height * part.pixel_bytes for part in parts) > MAX_DECODED_BYTES:
                 raise ViewerError(where, f"holds {len(part.channels)} channels", "save fewer of them")
             with OpenEXR.File(stream, separate_channels=True) as file:
                 self._all = {name: channel.pixels.copy() for name, channel in file.channels(part_index).items()}
@@ -191,9 +191,9 @@ class ExrPixels:
             samples = np.asarray(self._all[name], np.float32)
             if samples.shape != (-(-self.part.height // y_step), -(-self.part.width // x_step)):
                 raise ValueError(f"channel {name} has {samples.shape} samples")
-            rows, above, weight = _between(np.arange(first, last), y_step, samples.shape[0])
+            rows, above, weight = _interpolation(np.arange(first, last), y_step, samples.shape[0])
             lines = samples[rows] * (1 - weight[:, None]) + samples[above] * weight[:, None]
-            columns, right, weight = _between(np.arange(self.part.width), x_step, samples.shape[1])
+            columns, right, weight = _interpolation(np.arange(self.part.width), x_step, samples.shape[1])
             return (lines[:, columns] * (1 - weight) + lines[:, right] * weight).astype(np.float32)
 
     def close(self) -> None:
@@ -232,12 +232,13 @@ def quiet() -> Iterator[None]:
             os.close(nowhere)
 
 
-def _between(
-    places: NDArray[np.int64], step: int, count: int
+def _interpolation(
+    positions: NDArray[np.int64], step: int, count: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]:
-    """The samples on both sides of places, and the second's share."""
-    before = np.minimum(places // step, count - 1)
-    return before, np.minimum(before + 1, count - 1), ((places - before * step) / step).astype(np.float32)
+    """Linear interpolation at integer ``positions`` (N,) between ``count`` samples, ``step`` apart: (lower sample,
+    upper sample, weight of the upper one), (N,) each."""
+    lower = np.minimum(positions // step, count - 1)
+    return lower, np.minimum(lower + 1, count - 1), ((positions - lower * step) / step).astype(np.float32)
 
 
 def _pixel_type(integers: bool) -> Any:
@@ -246,27 +247,27 @@ def _pixel_type(integers: bool) -> Any:
     return Imath.PixelType(Imath.PixelType.UINT if integers else Imath.PixelType.FLOAT)
 
 
-def _attributes(data: bytes, at: int) -> tuple[dict[str, tuple[str, bytes]], int]:
+def _attributes(data: bytes, offset: int) -> tuple[dict[str, tuple[str, bytes]], int]:
     """A header's attributes, and its end. Raises IndexError where ``data`` ends before it."""
     attributes: dict[str, tuple[str, bytes]] = {}
-    while data[at]:
+    while data[offset]:
         texts = []
         for _ in range(2):
-            end = data.find(b"\0", at, at + 256)
-            if end < 0 and at + 256 <= len(data):
+            end = data.find(b"\0", offset, offset + 256)
+            if end < 0 and offset + 256 <= len(data):
                 raise ValueError("a name of more than 255 bytes")
             if end < 0:
                 raise IndexError
-            texts.append(data[at:end].decode("latin-1"))
-            at = end + 1
-        size = struct.unpack_from("<i", data, at)[0]
+            texts.append(data[offset:end].decode("latin-1"))
+            offset = end + 1
+        size = struct.unpack_from("<i", data, offset)[0]
         if size < 0:
             raise ValueError(f"attribute {short(texts[0])} has a length of {size}")
-        if at + 4 + size > len(data):
+        if offset + 4 + size > len(data):
             raise ValueError(f"attribute {short(texts[0])} has a length of {size:,}, which leaves the header")
-        attributes[texts[0]] = texts[1], data[at + 4 : at + 4 + size]
-        at += 4 + size
-    return attributes, at + 1
+        attributes[texts[0]] = texts[1], data[offset + 4 : offset + 4 + size]
+        offset += 4 + size
+    return attributes, offset + 1
 
 
 def _part(attributes: dict[str, tuple[str, bytes]], flag: bool | None) -> ExrPart:
@@ -288,10 +289,10 @@ def _part(attributes: dict[str, tuple[str, bytes]], flag: bool | None) -> ExrPar
         raise ValueError(f"its type is {short(type_)}")
     tile = None
     if type_ == _TYPES_OF_PARTS[True]:
-        wide, tall, _ = values("tiles", "tiledesc", "<IIB")
-        if not wide or not tall:
+        tile_width, tile_height, _ = values("tiles", "tiledesc", "<IIB")
+        if not tile_width or not tile_height:
             raise ValueError("tiles without pixels")
-        tile = wide, tall
+        tile = tile_width, tile_height
     channels = _channels(attributes.get("channels", ("", b""))[1])
     window = left, top, right, bottom
     if "displayWindow" in attributes:
@@ -303,20 +304,20 @@ def _part(attributes: dict[str, tuple[str, bytes]], flag: bool | None) -> ExrPar
 
 
 def _channels(data: bytes) -> dict[str, tuple[int, int, int]]:
-    channels, at = {}, 0
-    while at < len(data) and data[at]:
-        end = data.find(b"\0", at)
+    channels, offset = {}, 0
+    while offset < len(data) and data[offset]:
+        end = data.find(b"\0", offset)
         if end < 0 or end + 17 > len(data):
             raise ValueError("its list of channels is cut short")
         kind, x_step, y_step = struct.unpack_from("<i4xii", data, end + 1)
         if not 0 <= kind < len(_TYPES) or x_step < 1 or y_step < 1:
-            raise ValueError(f"channel {short(data[at:end])} of an unknown kind")
-        channels[data[at:end].decode("utf-8", "replace")] = kind, y_step, x_step
-        at = end + 17
+            raise ValueError(f"channel {short(data[offset:end])} of an unknown kind")
+        channels[data[offset:end].decode("utf-8", "replace")] = kind, y_step, x_step
+        offset = end + 17
     return channels
 
 
-def _announced(part: ExrPart) -> int:
+def _announced_chunks(part: ExrPart) -> int:
     """Number of chunks, by the attribute of multi-part files."""
     data = part.attributes.get("chunkCount", ("", b""))[1]
     return int.from_bytes(data[:4], "little") if len(data) == 4 else 0
@@ -326,7 +327,7 @@ def _announced(part: ExrPart) -> int:
 # Colours are the channels R, G and B of a part, else luminance with its chroma (Y, RY, BY; *Technical Introduction
 # to OpenEXR*, "Luminance/Chroma Images"), else those of the only layer that has any.
 
-MOST_PIXELS = 1 << 26  # of a display window beyond that of the data
+MAX_DISPLAY_PIXELS = 1 << 26  # of a display window beyond that of the data
 _CHROMA = ("Y", "RY", "BY")
 _BEAUTY = ("combined", "beauty", "rgba")  # the layer of all light, among others
 
@@ -394,14 +395,14 @@ class ExrColors:
         """(last - first, W, 3) float32, linear sRGB, black beyond the window of the data. Raises ViewerError where they
         cannot be decoded."""
         part = self._part
-        down = part.window[1] - part.top
-        start, end = (min(max(row + down, 0), part.height) for row in (first, last))
-        out = np.zeros((last - first, self.width, 3), np.float32)
+        shift = part.window[1] - part.top
+        start, end = (min(max(row + shift, 0), part.height) for row in (first, last))
+        rows = np.zeros((last - first, self.width, 3), np.float32)
         if start < end:
             with np.errstate(invalid="ignore", over="ignore"):  # infinite colours are their reader's
                 colors = self._colors(start, end)
-            out[start - down - first : end - down - first] = _display_rows(colors, part)
-        return out
+            rows[start - shift - first : end - shift - first] = _display_rows(colors, part)
+        return rows
 
     def close(self) -> None:
         """Close the file."""
@@ -430,21 +431,21 @@ def display_size(part: ExrPart, where: str) -> tuple[int, int]:
     width, height = right - left + 1, bottom - top + 1
     if left > part.left + part.width - 1 or right < part.left or top > part.top + part.height - 1 or bottom < part.top:
         raise ViewerError(where, "has no pixels within its display window", "save it with one around its data")
-    if (width, height) != (part.width, part.height) and width * height > MOST_PIXELS:
+    if (width, height) != (part.width, part.height) and width * height > MAX_DISPLAY_PIXELS:
         what = f"has a display window of {width:,} x {height:,} pixels"
-        raise ViewerError(where, what, f"{MOST_PIXELS:,} are read; reduce the picture")
+        raise ViewerError(where, what, f"{MAX_DISPLAY_PIXELS:,} are read; reduce the picture")
     return width, height
 
 
-def displayed(plane: NDArray, part: ExrPart, where: str) -> NDArray:
+def in_display_window(plane: NDArray, part: ExrPart, where: str) -> NDArray:
     """A part's channel (height, width) in its display window (H, W), 0 beyond the window of the data."""
     width, height = display_size(part, where)
     if (part.left, part.top, part.width, part.height) == (*part.window[:2], width, height):
         return plane
     out = np.zeros((height, width), plane.dtype)
-    down = part.top - part.window[1]
-    first, last = max(down, 0), min(down + part.height, height)
-    out[first:last] = _display_rows(plane[first - down : last - down], part)
+    shift = part.top - part.window[1]
+    first, last = max(shift, 0), min(shift + part.height, height)
+    out[first:last] = _display_rows(plane[first - shift : last - shift], part)
     return out
 
 

@@ -29,48 +29,48 @@ def decode(data: NDArray[np.uint8], start: int, out: NDArray[np.uint8]) -> tuple
     n repeats the previous one n times; n gains 8 bits for each consecutive such mark.
     """
     lines, length = out.shape[0], out.shape[1]
-    size, at = len(data), start
+    size, byte = len(data), start
     for line in range(lines):
-        if at + 4 > size:
-            return TRUNCATED, line, at
-        marked = data[at] == 2 and data[at + 1] == 2 and (int(data[at + 2]) << 8 | int(data[at + 3])) == length
-        if marked and 8 <= length < 32768:
-            at += 4
+        if byte + 4 > size:
+            return TRUNCATED, line, byte
+        coded = data[byte] == 2 and data[byte + 1] == 2 and (int(data[byte + 2]) << 8 | int(data[byte + 3])) == length
+        if coded and 8 <= length < 32768:
+            byte += 4
             for component in range(4):
                 column = 0
                 while column < length:
-                    if at + 2 > size:
-                        return TRUNCATED, line, at
-                    count = int(data[at])
+                    if byte + 2 > size:
+                        return TRUNCATED, line, byte
+                    count = int(data[byte])
                     if count > 128:
                         count -= 128
                         if column + count > length:
-                            return OVERRUN, line, at
+                            return OVERRUN, line, byte
                         for k in range(count):
-                            out[line, column + k, component] = data[at + 1]
-                        at += 2
+                            out[line, column + k, component] = data[byte + 1]
+                        byte += 2
                     else:
                         if count == 0 or column + count > length:
-                            return OVERRUN, line, at
-                        if at + 1 + count > size:
-                            return TRUNCATED, line, at
+                            return OVERRUN, line, byte
+                        if byte + 1 + count > size:
+                            return TRUNCATED, line, byte
                         for k in range(count):
-                            out[line, column + k, component] = data[at + 1 + k]
-                        at += 1 + count
+                            out[line, column + k, component] = data[byte + 1 + k]
+                        byte += 1 + count
                     column += count
             continue
         column, shift = 0, 0
         while column < length:
-            if at + 4 > size:
-                return TRUNCATED, line, at
-            if data[at] == 1 and data[at + 1] == 1 and data[at + 2] == 1:
+            if byte + 4 > size:
+                return TRUNCATED, line, byte
+            if data[byte] == 1 and data[byte + 1] == 1 and data[byte + 2] == 1:
                 if column == 0:
-                    return NOTHING_TO_REPEAT, line, at
+                    return NOTHING_TO_REPEAT, line, byte
                 if shift > 16:
-                    return OVERRUN, line, at
-                count = int(data[at + 3]) << shift
+                    return OVERRUN, line, byte
+                count = int(data[byte + 3]) << shift
                 if column + count > length:
-                    return OVERRUN, line, at
+                    return OVERRUN, line, byte
                 for k in range(count):
                     for component in range(4):
                         out[line, column + k, component] = out[line, column - 1, component]
@@ -78,11 +78,11 @@ def decode(data: NDArray[np.uint8], start: int, out: NDArray[np.uint8]) -> tuple
                 shift += 8
             else:
                 for component in range(4):
-                    out[line, column, component] = data[at + component]
+                    out[line, column, component] = data[byte + component]
                 column += 1
                 shift = 0
-            at += 4
-    return DONE, lines, at
+            byte += 4
+    return DONE, lines, byte
 
 
 # -- headers and pixels ------------------------------------------------------------------------------------------------
@@ -90,7 +90,7 @@ def decode(data: NDArray[np.uint8], start: int, out: NDArray[np.uint8]) -> tuple
 MAGIC = (b"#?RADIANCE", b"#?RGBE")
 
 _RGBE, _XYZE = "32-bit_rle_rgbe", "32-bit_rle_xyze"
-_LONGEST_HEADER = 1 << 16  # bytes; comments may list every command behind the picture
+_MAX_HEADER_BYTES = 1 << 16  # bytes; comments may list every command behind the picture
 _SIZE = re.compile(rb"([+-])([XY]) +([0-9]{1,9}) +([+-])([XY]) +([0-9]{1,9}) *\r?")
 _FAULTS = {
     TRUNCATED: ("ends", "the file is truncated"),
@@ -118,10 +118,10 @@ def read(data: bytes, where: str) -> NDArray[np.float32]:
         raise ViewerError(where, f"{lines:,} lines in {len(data) - start:,} bytes", "the file is truncated")
     texels = np.zeros((lines, length, 4), np.uint8)
     raw = np.frombuffer(data, np.uint8)
-    state, line, at = jit.run(decode, raw, start, texels, small=texels.size < 1 << 12)
+    state, line, address = jit.run(decode, raw, start, texels, small=texels.size < 1 << 12)
     if state in _FAULTS:
         what, hint = _FAULTS[state]
-        raise ViewerError(where, f"line {line + 1:,} of {lines:,} {what} at byte {at:,}", hint)
+        raise ViewerError(where, f"line {line + 1:,} of {lines:,} {what} at byte {address:,}", hint)
     out = texels[..., :3].astype(np.float32)
     scale = np.ldexp(np.float32(1.0), np.arange(256) - 136).astype(np.float32)
     scale[0] = 0.0
@@ -144,32 +144,32 @@ def _header(data: bytes, where: str) -> tuple[int, float, Matrix | None, tuple[s
     """Offset of the pixels, exposure, matrix to sRGB, and (axis of the lines, lines, axis along a line, its length)."""
     if not data.startswith(MAGIC):
         raise ViewerError(where, f"does not begin with '#?RADIANCE' but with {short(data[:10])}", "not a .hdr file")
-    exposure, form = 1.0, ""
+    exposure, pixel_format = 1.0, ""
     primaries: tuple[float, ...] = SRGB
-    at = data.find(b"\n") + 1
-    while at:
-        end = data.find(b"\n", at, _LONGEST_HEADER)
+    start = data.find(b"\n") + 1
+    while start:
+        end = data.find(b"\n", start, _MAX_HEADER_BYTES)
         if end < 0:
             break
-        line, at = data[at:end].strip(), end + 1
+        line, start = data[start:end].strip(), end + 1
         if not line:
             break
         name, equals, value = line.partition(b"=")
         if name == b"FORMAT" and equals:
-            form = value.strip().decode("latin-1")
+            pixel_format = value.strip().decode("latin-1")
         elif name == b"EXPOSURE" and equals:
             exposure *= _exposure(value, where)
         elif name == b"PRIMARIES" and equals:
             primaries = _primaries(value, where)
-    end = data.find(b"\n", at, _LONGEST_HEADER) if at else -1
+    end = data.find(b"\n", start, _MAX_HEADER_BYTES) if start else -1
     if end < 0:
         raise ViewerError(where, "the header does not end", "the file is truncated")
-    if form not in ("", _RGBE, _XYZE):
-        raise ViewerError(where, f"holds {short(form)}", f"{_RGBE} and {_XYZE} are read; convert the picture")
-    matrix = xyz_to_srgb() if form == _XYZE else srgb_from(primaries, where)
-    match = _SIZE.fullmatch(data[at:end])
+    if pixel_format not in ("", _RGBE, _XYZE):
+        raise ViewerError(where, f"holds {short(pixel_format)}", f"{_RGBE} and {_XYZE} are read; convert the picture")
+    matrix = xyz_to_srgb() if pixel_format == _XYZE else srgb_from(primaries, where)
+    match = _SIZE.fullmatch(data[start:end])
     if match is None or match.group(2) == match.group(5):
-        raise ViewerError(where, f"no size in the header but {short(data[at:end])}", "expected as in -Y 512 +X 1024")
+        raise ViewerError(where, f"no size in the header but {short(data[start:end])}", "expected as in -Y 512 +X 1024")
     line_axis, pixel_axis = (match.group(k) + match.group(k + 1) for k in (1, 4))
     lines, length = int(match.group(3)), int(match.group(6))
     if lines == 0 or length == 0:

@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
 # -- the memory of a scene's images, charged by their headers before they are decoded ----------------------------------
 
-LARGEST_SIDE = 1 << 24  # texels of an image: Pillow refuses rows of 2 ** 31 bits for want of memory
-LARGEST_IMAGE = 1 << 28  # texels of an image, such as 16,384 x 16,384: 1 GiB
-MOST_TEXELS = 1 << 30  # of all images of a scene: 4 GiB
+MAX_SIDE = 1 << 24  # texels of an image: Pillow refuses rows of 2 ** 31 bits for want of memory
+MAX_IMAGE_TEXELS = 1 << 28  # texels of an image, such as 16,384 x 16,384: 1 GiB
+MAX_SCENE_TEXELS = 1 << 30  # of all images of a scene: 4 GiB
 # Memory to decode an image, and memory of all images, beside a multiple of their files' bytes: real pictures are not
 # packed much tighter, and pictures of one colour are small.
-FREE_BYTES = 1 << 30
+BASE_BYTES = 1 << 30
 DECODED_PER_BYTE, HELD_PER_BYTE = 16, 256
 
 
@@ -71,9 +71,9 @@ class ImageMemory:
         free = available()
         self.side = side
         self.texels = 0
-        self._most = MOST_TEXELS if free is None else min(MOST_TEXELS, free // 10)
+        self._max_texels = MAX_SCENE_TEXELS if free is None else min(MAX_SCENE_TEXELS, free // 10)
         self._peak = None if free is None else free // 2
-        self._granted = FREE_BYTES
+        self._granted = BASE_BYTES
         self._charged = self._decoding = 0
         self._condition = threading.Condition()
 
@@ -97,15 +97,15 @@ class ImageMemory:
     def add(self, texels: int, where: str) -> None:
         """Charge the texels of an image that was made of others. Raises ViewerError beyond the limit."""
         self.texels += texels
-        if self.texels > self._most:
-            what = f"more than {self._most:,} texels in all pictures"
+        if self.texels > self._max_texels:
+            what = f"more than {self._max_texels:,} texels in all pictures"
             raise ViewerError(where, what, "use smaller ones")
 
     @contextmanager
     def decoding(self, size: int) -> Iterator[None]:
         """Waits until ``size`` bytes more, beside those that others are decoding, are within those of one image."""
         with self._condition:
-            self._condition.wait_for(lambda: not self._decoding or self._decoding + size <= FREE_BYTES)
+            self._condition.wait_for(lambda: not self._decoding or self._decoding + size <= BASE_BYTES)
             self._decoding += size
         try:
             yield
@@ -117,12 +117,12 @@ class ImageMemory:
     def _fault(self, image: ImageHeader, length: int, factor: int) -> str:
         """The reason to refuse an image at a size; "" if it fits."""
         size, texels = f"{image.width:,} x {image.height:,} texels", image.width * image.height
-        if max(image.width, image.height) > LARGEST_SIDE:
-            return f"{size}, more than {LARGEST_SIDE:,} a side"
-        most = min(LARGEST_IMAGE, self._most - self.texels)
-        if texels > LARGEST_IMAGE or texels // factor**2 > most:
+        if max(image.width, image.height) > MAX_SIDE:
+            return f"{size}, more than {MAX_SIDE:,} a side"
+        most = min(MAX_IMAGE_TEXELS, self._max_texels - self.texels)
+        if texels > MAX_IMAGE_TEXELS or texels // factor**2 > most:
             return f"{size}, more than {most:,}"
-        peak, limit = image.peak(factor), FREE_BYTES + DECODED_PER_BYTE * length
+        peak, limit = image.peak(factor), BASE_BYTES + DECODED_PER_BYTE * length
         limit = limit if self._peak is None else min(limit, self._peak)
         if peak > limit:
             return f"{size} take {peak / 2**30:.1f} GiB to decode {length:,} bytes, more than {limit / 2**30:.1f}"
@@ -137,8 +137,8 @@ class ImageMemory:
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _CHANNELS = {0: 1, 2: 3, 4: 2, 6: 4}  # of colour types: grey, colour, both with opacity
 _HINT = "the image is damaged"
-_PIECE = 1 << 16  # compressed bytes that are inflated at once
-_BAND = 1 << 18  # texels converted at once
+_INFLATED_AT_ONCE = 1 << 16  # compressed bytes that are inflated at once
+_BAND_TEXELS = 1 << 18  # texels converted at once
 _ADAM7 = ((0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2))
 
 
@@ -163,18 +163,18 @@ def read(data: bytes, where: str, factor: int = 1) -> NDArray[np.uint16]:
     channels, interlaced = _CHANNELS[data[25]], data[28] == 1
     passes = [(x, y, dx, dy) for x, y, dx, dy in _ADAM7 if x < width and y < height] if interlaced else [(0, 0, 1, 1)]
     shapes = [(-(-(height - y) // dy), 1 + 2 * channels * -(-(width - x) // dx)) for x, y, dx, dy in passes]
-    lines, key = _unpacked(data, where, sum(rows * row for rows, row in shapes))
-    pieces, at = [], 0
+    lines, key = _inflated(data, where, sum(rows * row for rows, row in shapes))
+    passes_pixels, offset = [], 0
     for rows, row in shapes:
-        filtered = np.frombuffer(lines, np.uint8, rows * row, at).reshape(rows, row)
+        filtered = np.frombuffer(lines, np.uint8, rows * row, offset).reshape(rows, row)
         wrong = jit.run(unfilter, filtered, 2 * channels, small=filtered.size < 1 << 12)
         if wrong >= 0:
             raise ViewerError(where, f"line {wrong} has an unknown filter", _HINT)
-        pieces.append(filtered)
-        at += rows * row
+        passes_pixels.append(filtered)
+        offset += rows * row
     if interlaced:
         deinterlaced = np.zeros((height, width, channels), ">u2")
-        for (x, y, dx, dy), piece in zip(passes, pieces, strict=True):
+        for (x, y, dx, dy), piece in zip(passes, passes_pixels, strict=True):
             deinterlaced[y::dy, x::dx] = (
                 np.ascontiguousarray(piece[:, 1:]).view(">u2").reshape(len(piece), -1, channels)
             )
@@ -182,9 +182,9 @@ def read(data: bytes, where: str, factor: int = 1) -> NDArray[np.uint16]:
         filtered[:, 1:] = deinterlaced.view(np.uint8).reshape(height, -1)
     x_step, y_step = min(factor, width), min(factor, height)
     out = np.empty((height // y_step, width // x_step, 4), np.uint16)
-    step = max(1, _BAND // (width * y_step))
-    for first in range(0, len(out), step):
-        last = min(first + step, len(out))
+    band_rows = max(1, _BAND_TEXELS // (width * y_step))
+    for first in range(0, len(out), band_rows):
+        last = min(first + band_rows, len(out))
         stored = np.ascontiguousarray(filtered[first * y_step : last * y_step, 1:]).view(">u2")
         values = stored.reshape(-1, width, channels)[:, : out.shape[1] * x_step]
         band = np.full((*values.shape[:2], 4), 65535, np.uint16)
@@ -200,16 +200,16 @@ def read(data: bytes, where: str, factor: int = 1) -> NDArray[np.uint16]:
     return out
 
 
-def _unpacked(data: bytes, where: str, length: int) -> tuple[bytearray, NDArray[np.uint16]]:
+def _inflated(data: bytes, where: str, length: int) -> tuple[bytearray, NDArray[np.uint16]]:
     """The ``length`` bytes of the picture's lines, and the colour key, empty without one."""
     unpack, lines, key = zlib.decompressobj(), bytearray(), np.zeros(0, np.uint16)
     try:
-        for kind, part in _parts(data, where):
+        for kind, content in _chunks(data, where):
             if kind == b"tRNS":
-                key = np.frombuffer(part[: len(part) // 2 * 2], ">u2")
+                key = np.frombuffer(content[: len(content) // 2 * 2], ">u2")
                 continue
-            for at in range(0, len(part), _PIECE):
-                lines += unpack.decompress(part[at : at + _PIECE], length - len(lines))
+            for offset in range(0, len(content), _INFLATED_AT_ONCE):
+                lines += unpack.decompress(content[offset : offset + _INFLATED_AT_ONCE], length - len(lines))
                 if len(lines) == length:
                     break
     except zlib.error as error:
@@ -220,21 +220,24 @@ def _unpacked(data: bytes, where: str, length: int) -> tuple[bytearray, NDArray[
     return lines, key
 
 
-def _parts(data: bytes, where: str) -> Iterator[tuple[bytes, memoryview]]:
+def _chunks(data: bytes, where: str) -> Iterator[tuple[bytes, memoryview]]:
     """The parts with the compressed picture and the colour key."""
-    at = 8
-    while at + 12 <= len(data):
-        length, kind = struct.unpack_from(">I4s", data, at)
-        part = data[at + 8 : at + 8 + length]
-        if at + 12 + length > len(data):
-            raise ViewerError(where, f"a part of {length:,} bytes at byte {at:,} is cut off", _HINT)
+    start = 8
+    while start + 12 <= len(data):
+        length, kind = struct.unpack_from(">I4s", data, start)
+        content = data[start + 8 : start + 8 + length]
+        if start + 12 + length > len(data):
+            raise ViewerError(where, f"a part of {length:,} bytes at byte {start:,} is cut off", _HINT)
         if kind == b"IEND":
             return
         if kind in (b"IDAT", b"tRNS"):
-            if zlib.crc32(data[at + 4 : at + 8 + length]) != struct.unpack_from(">I", data, at + 8 + length)[0]:
-                raise ViewerError(where, f"the checksum of the part at byte {at:,} is wrong", _HINT)
-            yield kind, memoryview(part)
-        at += 12 + length
+            if (
+                zlib.crc32(data[start + 4 : start + 8 + length])
+                != struct.unpack_from(">I", data, start + 8 + length)[0]
+            ):
+                raise ViewerError(where, f"the checksum of the part at byte {start:,} is wrong", _HINT)
+            yield kind, memoryview(content)
+        start += 12 + length
 
 
 def unfilter(lines: NDArray[np.uint8], step: int) -> int:
@@ -291,7 +294,7 @@ def decode(data: bytes, where: str, name: str = "image", factor: int = 1, format
     """
     if size(data) is not None:
         return Image(read(data, where, factor), name)
-    with _decoding_errors(where, formats), _opened(data, formats) as opened:
+    with _decoding_errors(where, formats), _open_undecoded(data, formats) as opened:
         width, height = opened.size
         draft = opened.draft(None, (-(-width // factor), -(-height // factor))) if factor > 1 else None
         if draft is not None:
@@ -308,7 +311,7 @@ def header(data: bytes, where: str, formats: tuple[str, ...] = WEB) -> ImageHead
         return ImageHeader(
             *png_size, decoder=8.0 * (1 + 2 * data[28]), texel=8
         )  # an interlaced one is put together twice
-    with _decoding_errors(where, formats), _opened(data, formats) as opened:
+    with _decoding_errors(where, formats), _open_undecoded(data, formats) as opened:
         if opened.format == "WEBP":
             return ImageHeader(*opened.size, decoder=_WEBP, hint="WebP is decoded whole: store it smaller, or as PNG")
         scales = opened.format == "JPEG"
@@ -341,7 +344,7 @@ def _decoding_errors(where: str, formats: tuple[str, ...]) -> Iterator[None]:
         raise ViewerError(where, what, "the image is damaged") from None
 
 
-def _opened(data: bytes, formats: tuple[str, ...]) -> Pillow:
+def _open_undecoded(data: bytes, formats: tuple[str, ...]) -> Pillow:
     """The picture, not decoded yet. Pillow's own limit of sizes is process-wide and switched off here."""
     from PIL import Image as Library
 
@@ -369,7 +372,7 @@ def _bands(opened: Pillow, factor: int) -> NDArray[np.uint8]:
     x_step, y_step = min(factor, opened.width), min(factor, opened.height)
     width, height = opened.width // x_step, opened.height // y_step
     out = np.empty((height, width, 4), np.uint8)
-    step = max(1, _BAND // (opened.width * y_step))
+    step = max(1, _BAND_TEXELS // (opened.width * y_step))
     for row in range(0, height, step):
         last = min(row + step, height)
         band = _rgba(opened.crop((0, row * y_step, width * x_step, last * y_step)))

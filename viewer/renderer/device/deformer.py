@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from raystream.accel.bvh_tree import NODE, PAIR
-from raystream.accel.deform import BOX, WIDTH, Deforming, levels
+from raystream.accel.deform import BOX, STREAM_WIDTH, Deforming, block_levels
 from raystream.kernels.records import VERTEX
 from raystream.materials.geometry import VERTEX_TANGENTS
 from raystream.renderer.inputs.prepared import PreparedScene
@@ -84,7 +84,7 @@ def small_node_pass(deforming: Deforming) -> PassForm:
 
 def large_node_pass(deforming: Deforming) -> PassForm:
     """The pass that bounds inner nodes with many leaves, by the levels of the pyramid over these."""
-    blocks = [block for _, block in levels(len(deforming.trees.leaves.data))]
+    blocks = [block for _, block in block_levels(len(deforming.trees.leaves.data))]
     inputs = {LEAVES: BOX, **{f"level_{k}": BOX for k in range(len(blocks))}}
     ranges = Module("ranges", (), "deform/box_of_range.glsl")
     nodes = Module("box_of_many", (), "deform/box_of_many.glsl", (deforming.trees.inner,), text=_pyramid(blocks))
@@ -261,12 +261,12 @@ class GpuDeformer:
             target = yield from self._run("few", form, nodes, {LEAVES: leaves}, "inner", span)
         if trees.few < rows:
             elements = len(trees.leaves.data)
-            for k, (boxes, block) in enumerate(levels(elements)):
+            for k, (boxes, block) in enumerate(block_levels(elements)):
                 form = level_pass()
                 below = yield from self._run(f"level {k}", form, boxes, {"below": below}, count=elements, block=block)
                 pyramid[f"level_{k}"], elements = below, boxes
             form, inputs = large_node_pass(deforming), {LEAVES: leaves, **pyramid}
-            target = yield from self._run("many", form, nodes, inputs, "inner", (trees.few, rows))
+            target = yield from self._run("many", form, nodes, inputs, "inner", (trees.many_row, rows))
         return target
 
     def _run(
@@ -301,7 +301,7 @@ class GpuDeformer:
         return TablePass(self.device, self.resources, form.modules, form.inputs, form.output)
 
     def _stream(self, name: str, record: Record, count: int) -> Stream:
-        size = WIDTH, -(-count // WIDTH)
+        size = STREAM_WIDTH, -(-count // STREAM_WIDTH)
         stream = self.streams.get(name)
         if stream is None or stream.record != record or stream.size != size:
             if stream is not None:

@@ -167,7 +167,7 @@ class GpuScene:
         with self.device.current():
             self.machines.release()
             self.raster.release()
-            self.resources.leave()
+            self.resources.release_fork()
 
     @property
     def computed(self) -> bool:
@@ -246,8 +246,8 @@ class GpuScene:
                 self.resources.update(table, first, last)
             for machine in self.machines.values() if rows else ():
                 machine.set(before.structure.built.top.uniforms)
-            if goal.structure.levels == 2 and (rows or goal.structure.built.stands is not None):
-                goal.structure.built.stands = goal.scene
+            if goal.structure.levels == 2 and (rows or goal.structure.built.current_scene is not None):
+                goal.structure.built.current_scene = goal.scene
             if goal is not before:
                 self.prepared = goal
                 self._update_deformer()

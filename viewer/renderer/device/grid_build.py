@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from raystream.accel.grid.cost import LIMIT
+from raystream.accel.grid.cost import MAX_ADDRESS
 from raystream.accel.grid.grid import ENTRY as LISTED
 from raystream.accel.grid.grid import DeviceGrid
 from raystream.base.errors import ViewerError
@@ -152,9 +152,9 @@ class GridBuild:
         return int(np.frombuffer(read, np.float32)[0])
 
     def _check_count(self, count: int, what: str) -> None:
-        if not 0 <= count < LIMIT:
+        if not 0 <= count < MAX_ADDRESS:
             raise ViewerError(
-                "--rebuild device-grid", f"{LIMIT:,} {what} and more; addresses end there", "use a coarser --grid"
+                "--rebuild device-grid", f"{MAX_ADDRESS:,} {what} and more; addresses end there", "use a coarser --grid"
             )
 
     def _count_streams(self, count: int) -> list[Stream]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from raystream.base.ordered import quantile
 from raystream.cameras.lens import constant_environment
 from raystream.film.tonemap import MIDDLE_GREY, automatic_exposure
-from raystream.formats.image.environment_maps import DARKNESS, environment_of
+from raystream.formats.image.environment_maps import DARKNESS, resolve_environment
 from raystream.lighting.ambient import Ambient, ambient, each_light, in_world, turned
 from raystream.lighting.backdrop import Backdrop, Floor, backdrop_modules, backdrop_of, floor_under, rotated_modules
 from raystream.lighting.emitters import Emitters, emitters
@@ -587,7 +587,7 @@ def _environment(
         remarks = [DEFAULT_REMARKS[default.name]] if default.name in DEFAULT_REMARKS else []
         return _environment_of_default(default, grounded, rotation), remarks
     if before is None or not same:
-        return environment_of(value, rotation, default not in UNLIT, sun, default == UNLIT[True], grounded)
+        return resolve_environment(value, rotation, default not in UNLIT, sun, default == UNLIT[True], grounded)
     old = before.environment
     if rotation != before.requested.rotation and isinstance(old, ImageEnvironment):
         image_rotation = value.rotation if isinstance(value, ImageEnvironment) else 0.0

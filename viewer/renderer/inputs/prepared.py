@@ -95,7 +95,7 @@ class PreparedScene:
         """Whether the structure has this scene's transformations: one of two levels is shared by all edits of a
         scene, and follows their motion in place."""
         built = self.structure.built
-        return self.structure.levels == 1 or built.stands is None or built.stands is self.scene
+        return self.structure.levels == 1 or built.current_scene is None or built.current_scene is self.scene
 
     @property
     def dispersive(self) -> bool:
@@ -300,7 +300,7 @@ def keeps_structure(before: PreparedScene, scene: Scene, settings: Settings, cha
     if before.settings.structure_options() != settings.structure_options() or changes.geometry:
         return False
     deforming = before.structure.deforming
-    if changes.posed and (deforming is None or not deforming.fits(scene.meshes, changes.posed)):
+    if changes.posed and (deforming is None or not deforming.accepts(scene.meshes, changes.posed)):
         return False
     if changes.culling and settings.back_faces == "culled":
         return False
@@ -369,7 +369,7 @@ def _prepared(
     reused."""
     options = settings.structure_options()
     if options.accel == "auto":
-        options = replace(options, accel=structures.automatic(scene))
+        options = replace(options, accel=structures.default_structure(scene))
     flat = None
     if options.accel in structures.FLAT:
         flat = scene.flatten()
@@ -381,9 +381,9 @@ def _prepared(
         structure = structures.FLAT[options.accel](primitives, options, progress, earlier)
         geometry, tangents = flat_geometry(flat, keys), partial(flat_tangents, flat, keys)
     else:
-        from raystream.accel.two_level.structure import over_instances
+        from raystream.accel.two_level.structure import two_level_structure
 
-        structure = over_instances(scene, options, progress)
+        structure = two_level_structure(scene, options, progress)
         geometry = object_geometry(structure.built.objects)
         tangents = partial(object_tangents, structure.built.objects.meshes, structure.built.objects.keys)
     materials, surfaces = decided_materials(scene), surface_features(scene)

@@ -125,11 +125,11 @@ class FrameClock:
         if not self._ended(job):
             self.pending = True
             return PlanProgress(self._share)
-        failed = self.device.in_vain
+        failed = self.device.failed_polls
         begun = self._moment() if self.concurrent and not job.frame.queued else None
         with self.device.current(), self.device.polling(self.concurrent):
             event = next(job.steps, None)
-        self.pending = self.device.in_vain > failed
+        self.pending = self.device.failed_polls > failed
         if event is not None:
             self._share = event.share
             if begun is not None and not self.pending:
@@ -197,7 +197,7 @@ class FrameClock:
         self.mark(job)
         self.device.flush()
         while not job.moments[-1].ready:
-            self.device.in_vain += 1
+            self.device.failed_polls += 1
             yield RECONSTRUCTING
         began, lit, filled, ended = (moment.seconds for moment in job.moments)
         job.spent, job.upsampling = max(ended - began, 1e-6), ended - lit

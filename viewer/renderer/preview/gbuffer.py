@@ -47,8 +47,8 @@ from raystream.stream.gl.stream import NamedStreams, Stream
 from raystream.stream.machines.common import CHOICE
 from raystream.stream.machines.singlepass import Singlepass
 from raystream.stream.raster import (
+    ALPHA_TESTED,
     ONE_SIDED,
-    TESTED,
     InstancedMeshes,
     MeshGroups,
     PinholeView,
@@ -114,7 +114,7 @@ def raster_meshes(prepared: PreparedScene) -> tuple[list[RasterMesh], NDArray[np
     if prepared.structure.levels == 2:  # instances share an object's triangles, which are culled where all cull them
         for (mesh, _), kind in kinds.items():
             shared = np.bitwise_and.reduce([kinds[key] for key in kinds if key[0] == mesh]) & ONE_SIDED
-            kind[:] = (kind & TESTED) | shared
+            kind[:] = (kind & ALPHA_TESTED) | shared
     deforming = prepared.structure.deforming
     posed = set() if deforming is None else {*deforming.indices}
     shapes = [_raster_mesh(scene.meshes[mesh], kinds[mesh, material], mesh in posed) for mesh, material in index_of]
@@ -127,7 +127,7 @@ def _kinds(scene: Scene, mesh: int, material: int | None, sides: NDArray, tested
     if material is not None:
         indices = np.full_like(indices, material)
     indices = np.where((indices >= 0) & (indices < len(scene.materials)), indices, -1)
-    return (ONE_SIDED * sides[indices] + TESTED * tested[indices]).astype(np.uint8)
+    return (ONE_SIDED * sides[indices] + ALPHA_TESTED * tested[indices]).astype(np.uint8)
 
 
 def _raster_mesh(mesh: Mesh, kinds: NDArray[np.uint8], posed: bool) -> RasterMesh:
@@ -140,7 +140,7 @@ def _raster_mesh(mesh: Mesh, kinds: NDArray[np.uint8], posed: bool) -> RasterMes
     corners = np.stack([ends[:, [k & 1, k >> 1 & 1, k >> 2 & 1], [0, 1, 2]] for k in range(8)], axis=1).reshape(-1, 3)
     faces = (_BOX + 8 * np.arange(len(ends), dtype=np.int32)[:, None, None]).reshape(-1, 3)
     indices = np.repeat(np.arange(len(ends), dtype=np.int32), len(_BOX))
-    return RasterMesh(corners, faces, np.full(len(faces), TESTED, np.uint8), indices)
+    return RasterMesh(corners, faces, np.full(len(faces), ALPHA_TESTED, np.uint8), indices)
 
 
 def gbuffer_sources(prepared: PreparedScene, resources: Resources) -> dict[str, Source]:
@@ -257,7 +257,7 @@ class GBufferRaster:
         if deformer is not None:
             resources.update_computed_tables()
             self._pose(prepared, mesh_indices, transforms, deformer)
-        self.meshes.place(mesh_indices, transforms, extra)
+        self.meshes.set_instances(mesh_indices, transforms, extra)
 
     def _pose(
         self, prepared: PreparedScene, mesh_indices: NDArray, transforms: NDArray[np.float64], deformer: GpuDeformer
@@ -273,7 +273,7 @@ class GBufferRaster:
         indices, first = np.unique(mesh_indices[posed], return_index=True)
         object_indices = owners[posed[first]]
         middle, half = objects.parts[object_indices, 0, :3], objects.parts[object_indices, 0, 3:6]
-        self.meshes.groups.enclose(indices, middle - half, middle + half)
+        self.meshes.groups.set_boxes(indices, middle - half, middle + half)
         self.meshes.write_positions(indices, deformer.posed, poses.firsts[object_indices])
 
     @property
@@ -288,7 +288,7 @@ class GBufferRaster:
     def draws(self, meshes: list[RasterMesh]) -> bool:
         """Whether its buffers hold these very meshes."""
         mine = self.meshes.groups.meshes
-        return len(mine) == len(meshes) and all(a.same(b) for a, b in zip(mine, meshes, strict=True))
+        return len(mine) == len(meshes) and all(a.draws_alike(b) for a, b in zip(mine, meshes, strict=True))
 
     def draw(self, camera: Camera, target: Stream) -> None:
         """The features of all pixels of a stream of `FEATURES`: one sample, through their centres; none of those that
@@ -382,7 +382,7 @@ class GBufferTracer:
         machine, features = self._machine(), buffer.blocks[0].stream
         shared = renderer.gpu_scene.first_hits(renderer.settings, renderer.camera).shared
         uniforms = renderer.prepared.sample_uniforms(machine.linked.program, settings, shared, samples, first=first)
-        machine.fit({"pixel": self._pixel(size), "features": features})
+        machine.use_streams({"pixel": self._pixel(size), "features": features})
         if renderer.prepared.surfaces.blend:
             uniforms["opacity_layered"] = int(blended != "random")
         machine.set({**lens_uniforms(lens, size, pixel_filter), **uniforms})

@@ -32,9 +32,9 @@ from raystream.stream.gl.device import Device
 from raystream.stream.gl.draw import Drawing, Shader, Tiles
 from raystream.stream.gl.stream import Stream, float_texture
 from raystream.stream.raster import (
-    NEAR,
+    ALPHA_TESTED,
+    NEAR_FRACTION,
     ONE_SIDED,
-    TESTED,
     DepthTarget,
     InstancedMeshes,
     MeshGroups,
@@ -50,7 +50,7 @@ MOST_TEXELS, LARGEST_SIDE, MOST_LAYERS = 1 << 22, 512, 256  # of the copies of t
 LOOKED_AT = 16  # texels of a texture along each side, for its mean
 SHEEN = 0.35  # of a sheen's colour, about what it reflects towards the eye
 MATERIAL, MATERIALS = 4, 256  # texels of a material, and materials in a row; also shaders/raster/headlight_vertex.glsl
-BLENDED = TESTED  # the kind of triangles that are seen through
+BLENDED = ALPHA_TESTED  # the kind of triangles that are seen through
 SOURCE1_COLOR = 0x88F9
 OVER = moderngl.ONE, SOURCE1_COLOR, moderngl.ONE, moderngl.ONE  # what is there
 
@@ -211,7 +211,7 @@ class Headlight:
         sources = raster_source("headlight_fragment"), raster_source("headlight_vertex")
         self._shader = Shader(device, *sources, listed=True)
         self._square = Tiles(device, (1, 1), 1)
-        self._square.keep(None)
+        self._square.set_alive(None)
         self._behind = Drawing(device, Shader(device, raster_source("headlight_background")), self._square)
         self._target = DepthTarget(device)
         self._meshes: InstancedMeshes | None = None
@@ -239,7 +239,7 @@ class Headlight:
         scaled = linear / np.where(size > 0, size, 1.0)
         # Cofactors are the inverse transpose but for a factor; of a flat map they are its normal.
         extra[:, :, :3] = np.stack([np.cross(scaled[:, (k + 1) % 3], scaled[:, (k + 2) % 3]) for k in range(3)], axis=1)
-        self._meshes.place(scene.of, scene.transforms, extra)
+        self._meshes.set_instances(scene.of, scene.transforms, extra)
 
     def _uploaded(self, scene: HeadlightScene) -> dict[str, Any]:
         """The scene's textures, by the names of their samplers."""
@@ -277,9 +277,9 @@ class Headlight:
         for name, texture in self._textures.items():
             shader.bind(name, texture)
         shader.set("view_columns", columns)
-        shader.set("least_depth", NEAR * self._meshes.extent)
+        shader.set("least_depth", NEAR_FRACTION * self._meshes.extent)
         self._meshes.render(shader, (0, ONE_SIDED))
-        self._target.keep_depths()  # no order: triangles that are seen through do not hide each other
+        self._target.disable_depth_writes()  # no order: triangles that are seen through do not hide each other
         context.enable(moderngl.BLEND)
         context.blend_func = OVER  # type: ignore[assignment]  # of colour, and of nearness
         context.blend_equation = moderngl.FUNC_ADD, moderngl.MAX

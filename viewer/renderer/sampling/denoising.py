@@ -134,9 +134,9 @@ def noisy_picture(
 
     film_features : of the film's own samples. features : of these or more, each ray with all blended surfaces.
     """
-    sums = yield from film.fields_later(("sum", "count"))
+    sums = yield from film.read_fields_stepwise(("sum", "count"))
     linear = _mean_of_samples(sums, "sum")
-    sums = yield from features.fields_later(("albedo", "normal", "emission", "count"))
+    sums = yield from features.read_fields_stepwise(("albedo", "normal", "emission", "count"))
     albedo, normal, emission = (_mean_of_samples(sums, name) for name in ("albedo", "normal", "emission"))
     settings, camera = renderer.settings, renderer.camera
     if not settings.picture_program.demodulates or settings.clamp > 0:  # the film is no sum of the two
@@ -145,7 +145,7 @@ def noisy_picture(
     # A sample sees blended surfaces at random, so that emission seen by some samples is noise.
     has_noise = renderer.prepared.surfaces.blend and film_features.samples < film.samples
     if film_features is not features and emission.any() and not has_noise:
-        sums = yield from film_features.fields_later(("emission", "count"))
+        sums = yield from film_features.read_fields_stepwise(("emission", "count"))
         reflected = linear - _mean_of_samples(sums, "emission")
     emission = emission + np.minimum(reflected, 0)  # where the film has more samples than the features
     # Depth of field and motion blur are noise in the features, too.

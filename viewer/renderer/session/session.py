@@ -634,8 +634,8 @@ class Session:
         """
         device = self._frames.renderer.device
         self.convergence.estimate = ProgressEstimate() if progress is not None else None
-        report = None if progress is None else device.called_aside(progress)
-        with device.held(), self.saving():
+        report = None if progress is None else device.lending_context(progress)
+        with device.kept_current(), self.saving():
             while not (self.idle if converged else self.even):
                 raise_dropped()
                 self.advance(0.0)  # a step at a time

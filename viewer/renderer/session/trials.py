@@ -253,8 +253,8 @@ class BackgroundTrials:
         if self._runs is not None:
             device = self._runs.scene.device
             with device.current():
-                for compilation in list(device.compiler.begun):
-                    compilation.look()
+                for compilation in list(device.compiler.pending):
+                    compilation.poll()
 
 
 def measure_after(

@@ -64,7 +64,7 @@ from raystream.stream.analysis.graph import (
 from raystream.stream.analysis.spirv import NoCompiler, compiled
 from raystream.stream.compile.generate import Form, fragment
 from raystream.stream.compile.link import LinkedProgram
-from raystream.stream.compile.memories import WIDEST, Addresses, PlannedAddresses
+from raystream.stream.compile.memories import MAX_ROW_TEXELS, Addresses, PlannedAddresses
 from raystream.stream.compile.source import Source
 from raystream.stream.declare.limits import LIMITS
 
@@ -363,7 +363,7 @@ _ONCE = re.compile(r"^\w+ once_(\w+) = gl_FragCoord\.x < 0\.0 \? .*;$|^#define (
 def step_sources(linked: LinkedProgram, addresses: Addresses | None = None) -> Iterator[tuple[str, Source]]:
     """The fragment program of each state, a kernel each, without workarounds for drivers (`plain`)."""
     for step in linked.steps("none"):
-        source = fragment(linked, step, Form(scheduled=True), addresses or PlannedAddresses(WIDEST))
+        source = fragment(linked, step, Form(scheduled=True), addresses or PlannedAddresses(MAX_ROW_TEXELS))
         yield step.name, plain(source)
 
 

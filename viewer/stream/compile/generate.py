@@ -74,9 +74,9 @@ def outputs(linked: LinkedProgram, step: Step, form: Form) -> list[str]:
     return [name for name in textures(linked, step.stores, form) if not form.stores or name in form.stores]
 
 
-def unrolls(step: Step, form: Form) -> bool:
-    """Whether the host limits the calls, or the turns, of a pass."""
-    return form.scheduled and (step.turns or not step.fused)
+def has_unroll_limit(step: Step, form: Form) -> bool:
+    """Whether the uniform ``unroll`` limits a pass: its kernel calls, or its iterations of the whole program."""
+    return form.scheduled and (step.iterates or not step.fused)
 
 
 # -- placement of prepared values (`raystream.stream.declare.kernel.PreparedValue`) ------------------------------------
@@ -88,13 +88,13 @@ def unrolls(step: Step, form: Form) -> bool:
 class Preparation:
     """A prepared value of a step.
 
-    asks : by state name, the stream whose value it uses. writes : by state name, the streams to prepare after it, each
-    with the exits behind which it is used; none: behind all. loads : the streams to prepare on load. copies : two
-    streams, the second copied from the first by a state.
+    used : by state name, the stream whose value its kernel uses. writes : by state name, the streams to prepare after
+    its call, each with the exits behind which it is used; none: behind all. loads : the streams to prepare on load.
+    copies : by name of a state that copies streams, (source, copy).
     """
 
     prepared: PreparedValue
-    asks: dict[str, str] = field(default_factory=dict)
+    used: dict[str, str] = field(default_factory=dict)
     writes: dict[str, dict[str, tuple[str, ...]]] = field(default_factory=dict)
     loads: tuple[str, ...] = ()
     copies: dict[str, tuple[str, str]] = field(default_factory=dict)
@@ -103,102 +103,104 @@ class Preparation:
     def streams(self) -> tuple[str, ...]:
         """The streams in use; a single one needs no copies."""
         copied = [stream for pair in self.copies.values() for stream in pair]
-        return tuple(dict.fromkeys((*self.asks.values(), *copied)))
+        return tuple(dict.fromkeys((*self.used.values(), *copied)))
 
     def variable(self, stream: str) -> str:
         """The variable of a stream's prepared value."""
         return self.prepared.variable if len(self.streams) == 1 else f"{self.prepared.variable}_{stream}"
 
-    def make(self, stream: str) -> str:
+    def statement(self, stream: str) -> str:
         """The statement that prepares a stream."""
         return f"{self.variable(stream)} = {self.prepared.function}(s_{stream});"
 
-    def behind(self, state: str) -> list[str]:
+    def statements_after(self, state: str) -> list[str]:
         """The statements after a state's call."""
-        moved = [f"{self.variable(to)} = {self.variable(of)};" for of, to in filter(None, [self.copies.get(state)])]
+        statements = []
+        if state in self.copies:
+            source, copy = self.copies[state]
+            statements.append(f"{self.variable(copy)} = {self.variable(source)};")
         for stream, exits in self.writes.get(state, {}).items():
-            left = " || ".join(f"exit_code == EXIT_{name.upper()}" for name in exits)
-            moved.append(f"if ({left}) {self.make(stream)}" if left else self.make(stream))
-        return moved
+            condition = " || ".join(f"exit_code == EXIT_{name.upper()}" for name in exits)
+            statements.append(f"if ({condition}) {self.statement(stream)}" if condition else self.statement(stream))
+        return statements
 
-    def take(self, state: str) -> str:
+    def statement_before(self, state: str) -> str:
         """The statement before a state's call, possibly empty."""
-        if state not in self.asks or len(self.streams) == 1:
+        if state not in self.used or len(self.streams) == 1:
             return ""
-        return f"{self.prepared.variable} = {self.variable(self.asks[state])};"
+        return f"{self.prepared.variable} = {self.variable(self.used[state])};"
 
 
 def preparations(linked: LinkedProgram, step: Step) -> list[Preparation]:
     """Prepared values of all modules of a step, without unused ones."""
     modules = linked.modules_for(linked.kernels_of(step))
     candidates = (_preparation(linked, step, module.prepared) for module in modules if module.prepared)
-    return [preparation for preparation in candidates if preparation.asks]
+    return [preparation for preparation in candidates if preparation.used]
 
 
 def _preparation(linked: LinkedProgram, step: Step, prepared: PreparedValue) -> Preparation:
+    """Where a step computes a prepared value: after which calls and exits, and for which streams on load."""
     states = {name: linked.program.by_name[name] for name in step.states}
-    asks = {name: stream for name, state in states.items() if (stream := _asked(linked, state, prepared))}
-    moved = {
-        name: (state.stream_of(of), state.stream_of(to))
+    used = {name: stream for name, state in states.items() if (stream := _used_stream(linked, state, prepared))}
+    candidates = {
+        name: (state.stream_of(source), state.stream_of(copy))
         for name, state in states.items()
-        for of, to in state.kernel.copies
-        if linked.records[state.stream_of(of)].name == prepared.record
+        for source, copy in state.kernel.copies
+        if linked.records[state.stream_of(source)].name == prepared.record
     }
     copies: dict[str, tuple[str, str]] = {}
-    streams = set(asks.values())
-    while more := {name: pair for name, pair in moved.items() if pair[1] in streams and name not in copies}:
+    streams = set(used.values())
+    while more := {name: pair for name, pair in candidates.items() if pair[1] in streams and name not in copies}:
         copies |= more  # of streams that are themselves copied from, too
-        streams |= {of for of, _ in more.values()}
-    used = {**{name: of for name, (of, _) in copies.items()}, **asks}
+        streams |= {source for source, _ in more.values()}
+    read = {**{name: source for name, (source, _) in copies.items()}, **used}
     writes: dict[str, dict[str, tuple[str, ...]]] = {}
     for name, state in states.items():
-        for stream in _written(state, prepared) if name not in copies else ():
+        for stream in _changed_streams(state, prepared) if name not in copies else ():
             exits = tuple(
                 exit_
                 for exit_ in state.exits
-                if stream in used.values()
-                and _comes(linked, states, used, prepared, stream, linked.program.successors_by(name, exit_))
+                if _read_before_write(linked, states, read, prepared, stream, linked.program.successors_by(name, exit_))
             )
             if exits:
                 writes.setdefault(name, {})[stream] = exits if len(exits) < len(state.exits) else ()
-    loads = tuple(
-        s for s in step.loads if s in used.values() and _comes(linked, states, used, prepared, s, step.entries)
-    )
-    return Preparation(prepared, asks, writes, loads, copies)
+    loads = tuple(s for s in step.loads if _read_before_write(linked, states, read, prepared, s, step.entries))
+    return Preparation(prepared, used, writes, loads, copies)
 
 
-def _asked(linked: LinkedProgram, state: State, prepared: PreparedValue) -> str:
+def _used_stream(linked: LinkedProgram, state: State, prepared: PreparedValue) -> str:
     """The stream whose value a state's kernel uses: the first record of that name among its inputs."""
     if prepared.serves.isdisjoint(state.kernel.needs):
         return ""
-    read = (state.stream_of(argument.name) for argument in state.kernel.own if argument.access.reads)
+    read = (state.stream_of(argument.name) for argument in state.kernel.glsl_arguments if argument.access.reads)
     return next((stream for stream in read if linked.records[stream].name == prepared.record), "")
 
 
-def _written(state: State, prepared: PreparedValue) -> tuple[str, ...]:
+def _changed_streams(state: State, prepared: PreparedValue) -> tuple[str, ...]:
     """The streams whose prepared value a state may change."""
-    return tuple(dict.fromkeys(state.writes())) if prepared.kept.isdisjoint(state.kernel.needs) else ()
+    return tuple(dict.fromkeys(state.writes())) if prepared.preserved_by.isdisjoint(state.kernel.needs) else ()
 
 
-def _comes(
+def _read_before_write(
     linked: LinkedProgram,
     states: dict[str, State],
-    asks: dict[str, str],
+    read: dict[str, str],
     prepared: PreparedValue,
     stream: str,
-    ahead: Iterable[str],
+    entries: Iterable[str],
 ) -> bool:
-    """Whether one of the states ahead, or one behind these, asks about a stream before any of them writes it."""
-    pending, visited = [name for name in ahead if name in states], set()
+    """Whether a ray that enters one of ``entries`` may come to a state that reads the prepared value of ``stream``
+    before one writes the stream. read : by state name, the stream whose prepared value it reads."""
+    pending, visited = [name for name in entries if name in states], set()
     while pending:
         name = pending.pop()
         if name in visited:
             continue
         visited.add(name)
-        if asks.get(name) == stream:
+        if read.get(name) == stream:
             return True
-        if stream not in _written(states[name], prepared):
-            pending += [other for other in linked.program.successors(name) if other in states]
+        if stream not in _changed_streams(states[name], prepared):
+            pending += [successor for successor in linked.program.successors(name) if successor in states]
     return False
 
 
@@ -231,22 +233,22 @@ class _Main:
         self.calls = any(True for _ in self.program.calls())
         # For a GPU: registers that a stream takes only where rays may need it.
         self.dead = {} if self.form.software else dead_streams(self.linked, self.step)
-        self.late = {} if self.form.software else self._late()
+        self.late = {} if self.form.software else self._first_uses()
 
     def lines(self) -> Iterator[Line]:
         yield "void main() {\n    ivec2 at = ivec2(gl_FragCoord.xy);", "main"
-        yield from self._state()
-        yield from self._loads()
-        yield from self._states()
-        yield from self._stores()
+        yield from self._state_lines()
+        yield from self._load_lines()
+        yield from self._call_lines()
+        yield from self._store_lines()
         yield "}", "main"
 
-    def _state(self) -> Iterator[Line]:
-        """Its state, and that to which it returns."""
+    def _state_lines(self) -> Iterator[Line]:
+        """The declarations of ``state``, the ray's, and of ``caller``, the one that it returns to."""
         if self.form.scheduled:
             if self.form.software:
                 yield "    vec2 place = gl_FragCoord.xy / vec2(textureSize(in_state, 0));", "main"
-            yield f"    vec2 states = {self._own('state')}.xy;", "main"
+            yield f"    vec2 states = {self._texel('state')}.xy;", "main"
             yield f"    int state = int_of(states.x){', caller = int_of(states.y)' if self.calls else ''};", "main"
             # No early return: llvmpipe (Mesa 22.3) then gives wrong values to loops that test at their end. Masked
             # lanes may run along for their neighbours; their state lets them into no loop.
@@ -261,14 +263,14 @@ class _Main:
         caller = f", caller = {_constant(then)}" if self.calls else ""
         yield f"    int state = mine ? {_constant(entry)} : STATE_DONE{caller};", "main"
 
-    def _loads(self) -> Iterator[Line]:
+    def _load_lines(self) -> Iterator[Line]:
         """The streams, loaded where they are read before they are written; prepared values; counters."""
         states = (self.program.by_name[name] for name in self.step.states)
-        kernel_state = {state.stream_of(a.name): None for state in states for a in state.kernel.own}
+        kernel_state = {state.stream_of(a.name): None for state in states for a in state.kernel.glsl_arguments}
         for stream in dict.fromkeys([*kernel_state, *self.step.loads, *self.stores]):
             record = self.linked.records[stream]
             if stream in self.step.loads and stream not in self.late and record.fields:
-                yield f"    {record.name} s_{stream} = {self._loaded(stream)};", f"load {stream}"
+                yield f"    {record.name} s_{stream} = {self._unpacked(stream)};", f"load {stream}"
             else:
                 zero = "" if self.form.software else f" = {record.glsl_zero()}"
                 yield f"    {record.name} s_{stream}{zero};", f"stream {stream}"
@@ -276,24 +278,26 @@ class _Main:
             for stream in preparation.streams if len(preparation.streams) > 1 else ():
                 yield f"    {preparation.prepared.type} {preparation.variable(stream)};", f"prepared {stream}"
             for stream in preparation.loads:
-                yield f"    {preparation.make(stream)}", f"prepared {stream}"
+                yield f"    {preparation.statement(stream)}", f"prepared {stream}"
         for k in self.form.counts:
             yield f"    vec4 count_{k} = vec4(0.0);", "counters"
 
-    def _loaded(self, stream: str) -> str:
+    def _unpacked(self, stream: str) -> str:
+        """The expression of the ray's record in a stream."""
         record = self.linked.records[stream]
-        texels = ", ".join(self._own(f"{stream}_{k}") for k in range(record.texels))
+        texels = ", ".join(self._texel(f"{stream}_{k}") for k in range(record.texels))
         return f"unpack_{record.name}({texels})"
 
-    def _own(self, name: str) -> str:
-        """The texel of a ray. On llvmpipe a nearest sample takes two thirds of the time of texelFetch."""
+    def _texel(self, name: str) -> str:
+        """The expression of the ray's texel in an input texture. On llvmpipe a nearest sample takes two thirds of the
+        time of texelFetch."""
         if self.form.scheduled and self.form.software:
             return f"textureLod(in_{name}, place, 0.0)"
         return f"texelFetch(in_{name}, at, 0)"
 
-    def _late(self) -> dict[str, Element]:
-        """The streams that are loaded behind the first element of the order, each with the one that is the first to
-        touch it."""
+    def _first_uses(self) -> dict[str, Element]:
+        """The streams that are not loaded at the beginning, each with the element of the order before which it is: the
+        first that reads or writes it."""
         first: dict[str, Element] = {}
         for element in self.step.order:
             for name in element.states() if isinstance(element, StateLoop) else [element]:
@@ -301,18 +305,18 @@ class _Main:
                 for stream in (*state.reads(), *state.writes()):
                     first.setdefault(stream, element)
         early = {stream for preparation in self.prepared for stream in preparation.loads}
-        return {s: e for s, e in first.items() if s in self.step.loads and s not in early and e != self.step.order[0]}
+        late = (s for s, element in first.items() if s not in early and element != self.step.order[0])
+        return {stream: first[stream] for stream in late if stream in self.step.loads}
 
-    def _states(self) -> Iterator[Line]:
+    def _call_lines(self) -> Iterator[Line]:
         """The kernels of the step's states, in their order."""
         single = self.step.order[0] if len(self.step.order) == 1 else None
-        if not isinstance(single, str) or not unrolls(self.step, self.form):
+        if not isinstance(single, str) or not has_unroll_limit(self.step, self.form):
             for element in self.step.order:
-                for stream in (
-                    s for s, first in self.late.items() if first == element and self.linked.records[s].fields
-                ):
-                    yield f"    s_{stream} = {self._loaded(stream)};", f"load {stream}"
-                yield from self._element(element, "    ", self.step.turns and self.form.scheduled)
+                for stream, first_use in self.late.items():
+                    if first_use == element and self.linked.records[stream].fields:
+                        yield f"    s_{stream} = {self._unpacked(stream)};", f"load {stream}"
+                yield from self._element_lines(element, "    ", self.step.iterates and self.form.scheduled)
             return
         served, within = self.program.by_name[single], f"state == {state_constant(single)}"
         loops = single in served.exits.values()
@@ -321,18 +325,18 @@ class _Main:
             yield "    int iteration = 0;", f"state {single}"
             head, tail = self._loop_lines(served, f"iteration < unroll && {within}")
         yield "    " + head, f"state {single}"
-        yield from self._call(served, "        ")
+        yield from self._kernel_lines(served, "        ")
         yield ("        ++iteration;\n    " if loops else "    ") + tail, f"state {single}"
 
-    def _stores(self) -> Iterator[Line]:
+    def _store_lines(self) -> Iterator[Line]:
         """The end of ``main``: the next state, and the records, packed into the colour attachments."""
         step, form = self.step, self.form
         if not form.scheduled:
             yield "    if (state != STATE_DONE) discard;  // ended by the driver: see Machine._retry", "main"
         elif not form.counts:
             if step.fused:  # ended early by the driver: see Machine._retry
-                inside = [s for s in step.states if not (step.turns and s in step.entries)]
-                yield f"    if ({self._within(inside)}) state = {self.program.cut};", "main"
+                inside = [s for s in step.states if not (step.iterates and s in step.entries)]
+                yield f"    if ({self._in_any_state(inside)}) state = {self.program.cut_number};", "main"
             yield f"    out_state = vec2(float(state), {'float(caller)' if self.calls else '0.0'});", "main"
         for stream in self.stores:
             record = self.linked.records[stream]
@@ -346,13 +350,13 @@ class _Main:
         for k in form.counts:
             yield f"    out_count_{k} = count_{k};", "counters"
 
-    def _element(self, element: Element, indent: str, limited: bool = False) -> Iterator[Line]:
+    def _element_lines(self, element: Element, indent: str, limited: bool = False) -> Iterator[Line]:
         """A state with a loop while its exit leads back to it, or a loop of several states, iterations ``limited`` or
         not."""
         for stream in self.dead.get(element, ()):  # so that it takes no registers up to here
             yield f"{indent}s_{stream} = {self.linked.records[stream].glsl_zero()};", f"stream {stream}"
         if isinstance(element, StateLoop):
-            within = self._within(element.states())
+            within = self._in_any_state(element.states())
             if limited:
                 yield f"{indent}int iteration = 0;", "order of states"
             if self.form.software:
@@ -363,17 +367,17 @@ class _Main:
                 head, tail = f"while ({again}) {{", "}"
             yield indent + head, "order of states"
             for inner in (element.head, *element.body):
-                yield from self._element(inner, indent + "    ")
+                yield from self._element_lines(inner, indent + "    ")
             yield indent + tail, "order of states"
             return
         state, within = self.program.by_name[element], f"state == {state_constant(element)}"
         loops = element in state.exits.values()
         head, tail = self._loop_lines(state, within) if loops else (f"if ({within}) {{", "}")
         yield indent + head, f"state {element}"
-        yield from self._call(state, indent + "    ")
+        yield from self._kernel_lines(state, indent + "    ")
         yield indent + tail, f"state {element}"
 
-    def _within(self, states: Sequence[str]) -> str:
+    def _in_any_state(self, states: Sequence[str]) -> str:
         """The test whether a ray is in one of these states."""
         ordered = sorted(states, key=self.program.number)
         first, last = self.program.number(ordered[0]), self.program.number(ordered[-1])
@@ -385,16 +389,16 @@ class _Main:
         """Head and tail of a state's loop. Normally it tests at its end, one test fewer per ray. Where iterations have
         outputs without inputs it tests at its start: llvmpipe (Mesa 22.3) else takes the last iteration's outputs of
         all lanes, even for lanes that had left the loop."""
-        if not self.form.software or any(argument.access is Access.OUT for argument in state.kernel.own):
+        if not self.form.software or any(argument.access is Access.OUT for argument in state.kernel.glsl_arguments):
             return f"while ({within}) {{", "}"
         return f"if ({within}) do {{", f"}} while ({within});"
 
-    def _call(self, state: State, indent: str) -> Iterator[Line]:
+    def _kernel_lines(self, state: State, indent: str) -> Iterator[Line]:
         """The call of a state's kernel, and the next state by its exit."""
-        arguments = ", ".join(f"s_{state.stream_of(a.name)}" for a in state.kernel.own)
-        lines = [taken for preparation in self.prepared if (taken := preparation.take(state.name))]
+        arguments = ", ".join(f"s_{state.stream_of(a.name)}" for a in state.kernel.glsl_arguments)
+        lines = [taken for preparation in self.prepared if (taken := preparation.statement_before(state.name))]
         lines.append(f"int exit_code = {state.kernel.name}({arguments});")
-        lines += [line for preparation in self.prepared for line in preparation.behind(state.name)]
+        lines += [line for preparation in self.prepared for line in preparation.statements_after(state.name)]
         if self.form.counts:
             texel, part = divmod(self.linked.count_of(state.name), COUNTED_PER_TEXEL)
             if texel in self.form.counts:
@@ -405,12 +409,13 @@ class _Main:
         for k, (name, target) in enumerate(exits):
             last = k == len(exits) - 1 and len(exits) == len(state.exits)
             condition = "" if last else f"if (exit_code == EXIT_{name.upper()}) "
-            lines.append(("else " if k else "") + condition + f"{{ {_go(target)} }}")
+            lines.append(("else " if k else "") + condition + f"{{ {_transition_glsl(target)} }}")
         for line in lines:
             yield indent + line, f"state {state.name}"
 
 
-def _go(target: Target) -> str:
+def _transition_glsl(target: Target) -> str:
+    """The statements that send a ray to a target."""
     if target is RETURN:
         return "state = caller;"
     if isinstance(target, Call):
@@ -419,48 +424,50 @@ def _go(target: Target) -> str:
 
 
 def _constant(target: Target) -> str:
+    """The GLSL constant of a state, or of DONE."""
     return "STATE_DONE" if target is DONE else state_constant(str(target))
 
 
 def dead_streams(linked: LinkedProgram, step: Step) -> dict[Element, tuple[str, ...]]:
-    """For each element of the step's order the streams that it writes, and that no ray needs when the pass comes to
-    it. A compiler sees a ray in the second state that was not in the first, and keeps a stream in registers from the
-    pass's beginning; by the exits of states there is no such ray."""
+    """For each element of the step's order the streams that it writes and that no ray needs on arrival. A compiler
+    cannot know from the exits that every ray in the second state was in the first: without a value assigned to it, such
+    a stream would be kept in registers from the pass's beginning."""
     program, dead = linked.program, {}
-    for element, states in _present(linked, step).items():
+    for element, states in _arrivals(linked, step).items():
         live = {stream for state in states for stream in (linked.live[state] if state else program.results)}
-        inside = element.states() if isinstance(element, StateLoop) else [element]
-        written = {stream for state in inside for stream in program.by_name[state].writes()}
+        members = element.states() if isinstance(element, StateLoop) else [element]
+        written = {stream for state in members for stream in program.by_name[state].writes()}
         dead[element] = tuple(s for s in program.streams if s in written - live)
     return dead
 
 
-def _present(linked: LinkedProgram, step: Step) -> dict[Element, set[str]]:
-    """For each element the states in which rays may be when the pass comes to it; an empty name for those done."""
+def _arrivals(linked: LinkedProgram, step: Step) -> dict[Element, set[str]]:
+    """For each element the states in which rays may be on arrival at it; an empty name for finished rays."""
     program = linked.program
-    present: dict[Element, set[str]] = {}
+    arrivals: dict[Element, set[str]] = {}
 
-    def after(element: Element, states: set[str]) -> set[str]:
-        present[element] = present.get(element, set()) | states
+    def pass_element(element: Element, states: set[str]) -> set[str]:
+        """The possible states behind an element, of those before it; notes the latter in ``arrivals``."""
+        arrivals[element] = arrivals.get(element, set()) | states
         if isinstance(element, StateLoop):
-            before: set[str] = set()
-            while before != states:
-                before, ahead = states, states
+            previous: set[str] = set()
+            while previous != states:
+                previous, current = states, states
                 for inner in (element.head, *element.body):
-                    ahead = after(inner, ahead)
-                states = before | ahead
-            limited = step.turns and element in step.order
+                    current = pass_element(inner, current)
+                states = previous | current
+            limited = step.iterates and element in step.order
             return states if limited else states - set(element.states())
         if element not in states:
             return states
-        leaves = [*program.by_name[element].exits.values(), *program.returns.get(element, ())]
-        done = {""} if DONE in [entry_state(target) for target in leaves] else set()
+        targets = [*program.by_name[element].exits.values(), *program.returns.get(element, ())]
+        done = {""} if DONE in [entry_state(target) for target in targets] else set()
         return (states - {element}) | {s for s in program.successors(element) if s != element} | done
 
     states = {*step.entries}
     for element in step.order:
-        states = after(element, states)
-    return present
+        states = pass_element(element, states)
+    return arrivals
 
 
 # -- faults of a kernel's own source that a driver's message does not name ---------------------------------------------
@@ -478,7 +485,7 @@ Function = tuple[str, str, tuple[tuple[str, str], ...]]  # result, name, (access
 def check_needs(source: Source, linked: LinkedProgram, kernel: Kernel, log: str = "") -> None:
     """Raises WiringError where a kernel calls a module's function, or a driver's ``log`` names a uniform or constant of
     a module, that the kernel does not need. source : with the kernel's file."""
-    text, _ = _own(source, kernel)
+    text, _ = _kernel_text(source, kernel)
     words = set(_CALL.findall(text)) - {definition[2] for definition in _DEFINITION.finditer(text)}
     foreign = words & linked.providers.keys()
     logged = set(_WORD.findall(text)) & set(_WORD.findall(log)) if log else set()
@@ -508,7 +515,7 @@ def diagnosis(linked: LinkedProgram, kernels: Sequence[Kernel], source: Source, 
     return None
 
 
-def _own(source: Source, kernel: Kernel) -> tuple[str, list[Origin]]:
+def _kernel_text(source: Source, kernel: Kernel) -> tuple[str, list[Origin]]:
     """The text of a kernel's own file as it is in a program, without comments, and the origin of each line."""
     lines = [(line, origin) for line, origin in source.lines if origin.file == kernel.file]
     return blank_comments("\n".join(line for line, _ in lines)), [origin for _, origin in lines]
@@ -516,25 +523,26 @@ def _own(source: Source, kernel: Kernel) -> tuple[str, list[Origin]]:
 
 def _wrong_signature(source: Source, kernel: Kernel) -> ShaderError | None:
     """The error for a file without the function that its declaration asks for."""
-    text, origins = _own(source, kernel)
+    text, origins = _kernel_text(source, kernel)
     declared = kernel.prototype().removesuffix(";")
-    expected = _function(*re.findall(r"(\w+) (\w+)\((.*)\)", declared)[0])
-    defined = [(match.start(2), _function(*match.groups())) for match in _DEFINITION.finditer(text)]
+    expected = _parse_signature(*re.findall(r"(\w+) (\w+)\((.*)\)", declared)[0])
+    defined = [(match.start(2), _parse_signature(*match.groups())) for match in _DEFINITION.finditer(text)]
     if any(function == expected for _, function in defined):
         return None
-    where, has = kernel.file, ""
+    where, detail = kernel.file, ""
     for start, function in sorted(defined, key=lambda definition: definition[1][1] == kernel.name):
         if function[0] == "int" or function[1] == kernel.name:
-            where, has = str(origins[text.count("\n", 0, start)]), f"it has {_glsl(function)}"
-    return ShaderError(where, f"no function {declared}", has)
+            where, detail = str(origins[text.count("\n", 0, start)]), f"it has {_signature_text(function)}"
+    return ShaderError(where, f"no function {declared}", detail)
 
 
-def _function(result: str, name: str, parameters: str) -> Function:
+def _parse_signature(result: str, name: str, parameters: str) -> Function:
+    """A function's result type, name and parameters, from their texts in GLSL."""
     matches = (_PARAMETER.match(parameter.strip()) for parameter in parameters.split(","))
     return result, name, tuple((match[1] or "in", match[2]) for match in matches if match and match[2] != "void")
 
 
-def _glsl(function: Function) -> str:
+def _signature_text(function: Function) -> str:
     result, name, parameters = function
     return f"{result} {name}({', '.join(' '.join(parameter) for parameter in parameters)})"
 
@@ -544,7 +552,7 @@ def _glsl(function: Function) -> str:
 # Features of the form for GPUs.
 GPU_FORM = "GPU_FORM"
 REMATERIALISED = "REMATERIALISED"  # what would be alive for long is derived where it is used
-MOST_USES = 2  # by states, of what is derived at each
+MAX_USES = 2  # states that may derive a prepared value themselves
 BIT_FUNCTIONS = "#extension GL_ARB_gpu_shader5 : enable"
 
 
@@ -566,7 +574,7 @@ def fragment(
         source.add(BIT_FUNCTIONS, "version")
         source.features |= {
             GPU_FORM,
-            *({REMATERIALISED} if all(_seldom(linked, value) for value in prepared) else ()),
+            *({REMATERIALISED} if all(_is_cheap(linked, value) for value in prepared) else ()),
         }
     source.include("lib/int_of.glsl")
     _add_records(source, linked, step, form, modules)
@@ -591,13 +599,15 @@ def fragment(
     return source
 
 
-def _seldom(linked: LinkedProgram, preparation: Preparation) -> bool:
-    """Whether deriving once more costs little: few states ask, each once."""
-    asking = [linked.program.by_name[name] for name in preparation.asks]
-    return len(asking) <= MOST_USES and not any(state.name in state.exits.values() for state in asking)
+def _is_cheap(linked: LinkedProgram, preparation: Preparation) -> bool:
+    """Whether deriving a value at each use costs little: few states use it, and none in a loop of its own."""
+    users = [linked.program.by_name[name] for name in preparation.used]
+    return len(users) <= MAX_USES and not any(state.name in state.exits.values() for state in users)
 
 
 def _add_records(source: Source, linked: LinkedProgram, step: Step, form: Form, modules: Sequence[Module]) -> None:
+    """Append the records of the step's streams and of its modules, with their functions `unpack` and `pack` where
+    needed."""
     records: list[Record] = []
     for name in step.states:
         state = linked.program.by_name[name]
@@ -621,8 +631,8 @@ def add_modules(source: Source, modules: Sequence[Module], addresses: Addresses,
     for module in modules:
         origin = f"module {module.name}"
         source.add_constants(module.constants, origin)
-        for name, (kind, _) in module.uniforms.items():
-            source.add(uniform_glsl(kind, name, once=once), origin)
+        for name, (type_, _) in module.uniforms.items():
+            source.add(uniform_glsl(type_, name, once=once), origin)
         for memory in module.memories:
             if isinstance(memory, Table) and not memory.hot:
                 text = cold_glsl(memory, counting, once)
@@ -635,6 +645,7 @@ def add_modules(source: Source, modules: Sequence[Module], addresses: Addresses,
 
 
 def _add_interface(source: Source, linked: LinkedProgram, step: Step, form: Form) -> None:
+    """Append the declarations of input textures, outputs, the machine's uniforms, and the functions that gather."""
     for name in inputs(linked, step, form):
         source.add(f"uniform sampler2D in_{name};", "streams")
     for location, name in enumerate(outputs(linked, step, form)):
@@ -649,7 +660,7 @@ def _add_interface(source: Source, linked: LinkedProgram, step: Step, form: Form
     if not form.scheduled:
         about = "width of the streams, rays to run"
         source.add(uniform_glsl("ivec2", "extent", about, form.software), "extent")
-    if unrolls(step, form):
+    if has_unroll_limit(step, form):
         about = "largest number of kernel calls, or iterations of the program, in this pass"
         source.add(uniform_glsl("int", "unroll", about, form.software), "unroll")
     for name in step.states:

@@ -36,21 +36,22 @@ Element = str | StateLoop
 
 def flatten(elements: Sequence[Element]) -> list[str]:
     """The states of nested elements, in order."""
-    out: list[str] = []
+    states: list[str] = []
     for element in elements:
-        out += element.states() if isinstance(element, StateLoop) else [element]
-    return out
+        states += element.states() if isinstance(element, StateLoop) else [element]
+    return states
 
 
 def innermost(elements: Sequence[Element], states: Sequence[str]) -> list[tuple[str, ...]]:
-    """Those of the ``states`` in order, each alone but for the loops that have no loop inside."""
-    out: list[tuple[str, ...]] = []
+    """Groups of states in the order of ``elements``: each loop without inner loops is one group, every other state a
+    group by itself. Only the groups whose first state is among ``states``."""
+    groups: list[tuple[str, ...]] = []
     for element in elements:
         if isinstance(element, StateLoop) and any(isinstance(inner, StateLoop) for inner in element.body):
-            out += innermost([element.head, *element.body], states)
+            groups += innermost([element.head, *element.body], states)
         else:
-            out.append(tuple(flatten([element])))
-    return [group for group in out if group[0] in states]
+            groups.append(tuple(flatten([element])))
+    return [group for group in groups if group[0] in states]
 
 
 def weak_topological_order(
@@ -71,7 +72,7 @@ def weak_topological_order(
     def edges(name: str) -> list[str]:
         return [s for s in successors(name) if s in inside and s != name]
 
-    out: list[Element] = []
+    order: list[Element] = []
     components = _components(states, edges)
     while components:
         targets = {id(c): {t for name in c for t in edges(name)} for c in components}
@@ -79,15 +80,15 @@ def weak_topological_order(
         component = min(ready, key=lambda c: min(map((rank or states).index, c)))
         components.remove(component)
         if len(component) == 1:
-            out.append(component[0])
+            order.append(component[0])
             continue
         members = [s for s in states if s in component]
         outside = [*heads, *(s for s in states if s not in component)]
         entered = [s for s in members if s == start or any(s in successors(o) for o in outside)]
         head = min(members, key=rank.index) if rank else entered[0] if entered else members[0]
         body = [s for s in members if s != head]
-        out.append(StateLoop(head, weak_topological_order(body, successors, None, (*heads, head), rank)))
-    return tuple(out)
+        order.append(StateLoop(head, weak_topological_order(body, successors, None, (*heads, head), rank)))
+    return tuple(order)
 
 
 def _components(states: Sequence[str], edges: Callable[[str], list[str]]) -> list[list[str]]:
@@ -96,21 +97,21 @@ def _components(states: Sequence[str], edges: Callable[[str], list[str]]) -> lis
     for name in states:
         if name not in search.index:
             search.visit(name)
-    return search.found
+    return search.complete
 
 
 class _Components:
-    """Tarjan's search (1972) for strongly connected components. found : complete ones."""
+    """Tarjan's search (1972) for strongly connected components. complete : those whose nodes are all visited."""
 
     def __init__(self, edges: Callable[[str], list[str]]) -> None:
         self.edges = edges
         self.index: dict[str, int] = {}
         self.low: dict[str, int] = {}
         self.stack: list[str] = []
-        self.found: list[list[str]] = []
+        self.complete: list[list[str]] = []
 
     def visit(self, name: str) -> None:
-        """Search from a node that is new."""
+        """Search from a node not visited yet."""
         index, low, stack = self.index, self.low, self.stack
         index[name] = low[name] = len(index)
         stack.append(name)
@@ -121,21 +122,21 @@ class _Components:
             elif target in stack:
                 low[name] = min(low[name], index[target])
         if low[name] == index[name]:
-            at = stack.index(name)
-            self.found.append(stack[at:][::-1])
-            del stack[at:]
+            start = stack.index(name)
+            self.complete.append(stack[start:][::-1])
+            del stack[start:]
 
 
 # -- calls inlined: every call gets its own copy of the states it calls ------------------------------------------------
 # This helps the single pass, where SIMD lanes run the code of all states in every iteration of a loop. An iteration
 # that takes a ray through two calls costs twice as much as one with a single call.
 
-MARK = "@"  # between a state's own name and its copy's return state
+RETURN_MARK = "@"  # between a state's own name and its copy's return state
 
 
 def origin(name: str) -> str:
     """The name of the original of a copied state."""
-    return name.partition(MARK)[0]
+    return name.partition(RETURN_MARK)[0]
 
 
 def inlined(program: Program) -> Program:
@@ -146,7 +147,8 @@ def inlined(program: Program) -> Program:
     copies: dict[tuple[str, Target], None] = {}
 
     def resolve(target: Target, back: Target | None) -> Target:
-        """The resolved target. back: return target of the copy that it leaves."""
+        """The target among the copies; back : return target of the copy that the exit belongs to, None outside of
+        calls."""
         if isinstance(target, Call):
             return copy(target.state, target.then)
         if target is RETURN:
@@ -155,12 +157,13 @@ def inlined(program: Program) -> Program:
         return target if back is None or not isinstance(target, str) else copy(target, back)
 
     def copy(name: str, back: Target) -> str:
+        """The name of the copy of a called state that returns to ``back``; the copy is noted."""
         copies.setdefault((name, back))
-        return f"{name}{MARK}{back}"
+        return f"{name}{RETURN_MARK}{back}"
 
     if not any(True for _ in program.calls()):
         return program
-    called = {name for call in program.calls() for name in program.body(call.state)}
+    called = {name for call in program.calls() for name in program.subroutine(call.state)}
     start = resolve(program.start, None)
     assert isinstance(start, str)
     states = []
@@ -168,34 +171,35 @@ def inlined(program: Program) -> Program:
         if state.name not in called:
             exits = {name: resolve(target, None) for name, target in state.exits.items()}
             states.append(State(state.name, state.kernel, exits, state.streams))
-    done: set[tuple[str, Target]] = set()
-    while len(done) < len(copies):
-        for name, back in [key for key in copies if key not in done]:
-            done.add((name, back))
+    resolved: set[tuple[str, Target]] = set()
+    while len(resolved) < len(copies):
+        for name, back in [key for key in copies if key not in resolved]:
+            resolved.add((name, back))
             state = program.by_name[name]
             exits = {exit_: resolve(target, back) for exit_, target in state.exits.items()}
-            states.append(State(f"{name}{MARK}{back}", state.kernel, exits, state.streams))
+            states.append(State(f"{name}{RETURN_MARK}{back}", state.kernel, exits, state.streams))
     names = [state.name for state in states]
 
     def expanded(entry: str) -> list[str]:
         """The states of an entry of the order: a state, or after ``->`` the states called with that return."""
         if not entry.startswith("->"):
             return [entry]
-        return [name for name in names if name.endswith(MARK + entry.removeprefix("->"))]
+        return [name for name in names if name.endswith(RETURN_MARK + entry.removeprefix("->"))]
 
     def copied(group: tuple[str, ...]) -> list[tuple[str, ...]]:
         """A fused group, once for each return state if it holds called states."""
         backs = dict.fromkeys(back for name, back in copies if name in group) or (None,)
-        return [
-            tuple(n for name in group for n in ([f"{name}{MARK}{b}"] if name in called else expanded(name)))
-            for b in backs
-        ]
+        groups = []
+        for back in backs:
+            names_of = ([f"{name}{RETURN_MARK}{back}"] if name in called else expanded(name) for name in group)
+            groups.append(tuple(name for names in names_of for name in names))
+        return groups
 
     def all_copied(fusions: Mapping[str, Groups]) -> dict[str, Groups]:
         return {fusion: tuple(c for group in groups for c in copied(group)) for fusion, groups in fusions.items()}
 
-    at = {state.name: k for k, state in enumerate(program.states)}
-    states.sort(key=lambda state: at[origin(state.name)])
+    index = {state.name: k for k, state in enumerate(program.states)}
+    states.sort(key=lambda state: index[origin(state.name)])
     return Program(
         program.name,
         program.streams,
@@ -214,8 +218,8 @@ def inlined(program: Program) -> Program:
 
 # -- a program linked with modules that provide its kernels' functions -------------------------------------------------
 
-MOST_ATTACHMENTS = 8  # guaranteed by OpenGL 3.3
-MOST_SAMPLERS = 16
+MAX_ATTACHMENTS = 8  # guaranteed by OpenGL 3.3
+MAX_SAMPLERS = 16
 SMALL_TABLES = "SMALL_TABLES"  # feature: row numbers are small integers
 COUNTED_PER_TEXEL = 2  # states whose (calls, random words) share a texel of the count textures
 
@@ -225,8 +229,8 @@ class Step:
     """States of one pass: one, a fused group, or (single pass) all. ``order`` nests their loops.
 
     entries : states in which rays may enter. loads, stores : streams read before and written after, in the program's
-    order of streams. gathers : streams read at any index. turns : it holds the whole program, and a pass takes a ray
-    through a limited number of iterations of its loop.
+    order of streams. gathers : streams read at any index. iterates : it holds the whole program, and a pass takes a
+    ray through a limited number of iterations of its loop.
     """
 
     name: str
@@ -237,7 +241,7 @@ class Step:
     stores: tuple[str, ...]
     fused: bool
     gathers: tuple[str, ...] = ()
-    turns: bool = False
+    iterates: bool = False
 
 
 @dataclass
@@ -293,14 +297,14 @@ class LinkedProgram:
         records = [*self.records.values(), *(m.record for m in memories if isinstance(m, Table))]
         records += [record for module in modules for record in module.uses]
         globals_ = [name for module in modules for name in (*module.uniforms, *module.constants)]
-        for what, names in (
+        for label, names in (
             ("records", [record.name for record in dict.fromkeys(records)]),
             ("memories", [memory.name for memory in memories]),
             ("uniforms or constants", globals_),
         ):
-            twice = next((name for name in names if names.count(name) > 1), None)
-            if twice is not None:
-                raise WiringError(f"program {self.program.name}", f"two {what} are named {twice}", "rename one")
+            duplicate = next((name for name in names if names.count(name) > 1), None)
+            if duplicate is not None:
+                raise WiringError(f"program {self.program.name}", f"two {label} are named {duplicate}", "rename one")
 
     def inlined(self) -> LinkedProgram:
         """The same program with calls inlined (`inlined`)."""
@@ -322,18 +326,19 @@ class LinkedProgram:
     def count_parts(self, step: Step) -> list[tuple[int, ...]]:
         """The count textures of a step in groups for one pass each."""
         indices = self.count_textures(step)
-        return [tuple(indices[k : k + MOST_ATTACHMENTS]) for k in range(0, len(indices), MOST_ATTACHMENTS)]
+        return [tuple(indices[k : k + MAX_ATTACHMENTS]) for k in range(0, len(indices), MAX_ATTACHMENTS)]
 
     def modules_for(self, kernels: Sequence[Kernel]) -> list[Module]:
         """The modules that the kernels need, directly or through others, providers before users."""
-        out: list[Module] = []
+        modules: list[Module] = []
         for kernel in kernels:
             for need in kernel.needs:
-                self._require(need, f"kernel {kernel.name}", out, [])
-        return out
+                self._require(need, f"kernel {kernel.name}", modules, [])
+        return modules
 
-    def _require(self, function: str, by: str, out: list[Module], asking: list[Module]) -> None:
-        """Append the function's module to ``out`` behind those that it needs; ``asking`` : those that need it.
+    def _require(self, function: str, user: str, modules: list[Module], pending: list[Module]) -> None:
+        """Append the function's module to ``modules`` behind those that it needs; ``pending`` : those that need it,
+        directly or through others. user : the kernel or module that needs it, for messages.
 
         A method, since a local function that calls itself is a cycle: it would keep the scene's tables until Python
         looks for garbage.
@@ -341,16 +346,16 @@ class LinkedProgram:
         module = self.providers.get(function)
         if module is None:
             raise WiringError(
-                f"program {self.program.name}, {by}", f"no module provides {function}", self._near(function)
+                f"program {self.program.name}, {user}", f"no module provides {function}", self._near(function)
             )
-        if any(module is required for required in out):
+        if any(module is required for required in modules):
             return
-        if any(module is other for other in asking):
-            circle = " -> ".join(m.name for m in [*asking, module])
+        if any(module is other for other in pending):
+            circle = " -> ".join(m.name for m in [*pending, module])
             raise WiringError(f"program {self.program.name}", f"modules need each other: {circle}")
         for need in module.needs:
-            self._require(need, f"module {module.name}", out, [*asking, module])
-        out.append(module)
+            self._require(need, f"module {module.name}", modules, [*pending, module])
+        modules.append(module)
 
     def _near(self, function: str) -> str:
         """A hint for a function that no module provides."""
@@ -359,12 +364,12 @@ class LinkedProgram:
 
     def kernels_of(self, step: Step) -> list[Kernel]:
         """The step's kernels, each once."""
-        out: list[Kernel] = []
+        kernels: list[Kernel] = []
         for name in step.states:
             kernel = self.program.by_name[name].kernel
-            if kernel not in out:
-                out.append(kernel)
-        return out
+            if kernel not in kernels:
+                kernels.append(kernel)
+        return kernels
 
     def memories_of(self, step: Step) -> list[Table | Volume | Texels]:
         """The memories of the step's modules."""
@@ -374,54 +379,64 @@ class LinkedProgram:
         """The pass that runs ``states``; ``single`` when it is the only pass: program inputs in, results out."""
         program = self.program
         start = entry_state(program.start)
-        inside = [s for s in states]
+        inside = list(states)
         entered = [s for s in inside if s == start or any(s in program.successors(o) for o in self._others(inside))]
         rank = program.order if set(program.order) == set(inside) else ()
         order = weak_topological_order(inside, program.successors, entered[0] if entered else inside[0], rank=rank)
-        turns = not single and len(inside) == len(program.states) > 1 and len(order) == 1
-        if turns:  # where an iteration ends, the next pass begins
+        iterates = not single and len(inside) == len(program.states) > 1 and len(order) == 1
+        if iterates:  # where an iteration ends, the next pass begins
             entered += [s for s in self._reentered(order[0]) if s not in entered]
-        touched = [program.by_name[s] for s in inside]
+        members = [program.by_name[s] for s in inside]
         if single:
-            read = {stream for s in touched for stream in s.reads()}
+            read = {stream for s in members for stream in s.reads()}
             loads = [s for s in program.inputs if s in read or s in program.results]
             stores = list(program.results)
         else:
-            writes = {stream for s in touched for stream in s.writes()}
-            after = {s for name in inside for s in program.successors(name) if s not in inside}
+            writes = {stream for s in members for stream in s.writes()}
+            following = {s for name in inside for s in program.successors(name) if s not in inside}
             # A stack filled and emptied within the pass lives in its local variables.
-            local = set() if turns else self._emptied(inside, after)
+            local = set() if iterates else self._emptied(inside, following)
             inputs = self._read_before_written(inside, entered) - local
             live = set(program.results)
-            if turns or len(inside) == 1:  # a pass may end with the ray where it was
+            if iterates or len(inside) == 1:  # a pass may end with the ray where it was
                 live |= inputs
-            for other in after:
+            for other in following:
                 live |= self.live[other] - local
             loads = [s for s in program.streams if s in inputs]
             stores = [s for s in program.streams if s in writes & live]
             # A stream not written on every path through the group must pass through unchanged.
-            sure = set(stores) if len(inside) == 1 else set() if turns else self._always_written(inside, entered)
-            loads = [s for s in program.streams if s in loads or (s in stores and s not in sure)]
+            if len(inside) > 1:
+                sure = set() if iterates else self._always_written(inside, entered)
+                loads = [s for s in program.streams if s in loads or (s in stores and s not in sure)]
         entries = (*inside,) if len(inside) == 1 else (*entered,)
-        gathers = tuple(dict.fromkeys(stream for state in touched for stream in state.gathers()))
+        gathers = tuple(dict.fromkeys(stream for state in members for stream in state.gathers()))
         return Step(
-            name, tuple(flatten(order)), order, entries, tuple(loads), tuple(stores), len(inside) > 1, gathers, turns
+            name,
+            tuple(flatten(order)),
+            order,
+            entries,
+            tuple(loads),
+            tuple(stores),
+            len(inside) > 1,
+            gathers,
+            iterates,
         )
 
     def _emptied(self, inside: Sequence[str], after: set[str]) -> set[str]:
-        """The stacks that a group fills and that are empty where rays leave it for ``after``: all their users are in
-        the group, and no ray returns to them before the group restarts."""
-        owned = {stream for stream in self.program.stacked if self._users[stream] <= set(inside)}
-        if not owned:
-            return owned
+        """The stacks that a group fills and that are empty where rays leave it for the states ``after`` it: all their
+        users are in the group, and no ray returns to them before it begins anew."""
+        stacks = {stream for stream in self.program.stacked if self._users[stream] <= set(inside)}
+        if not stacks:
+            return stacks
         start = entry_state(self.program.start)
-        reached, ahead = set(after), [name for name in after if name != start]
-        while ahead:
-            for name in self.program.successors(ahead.pop()):
+        reached, pending = set(after), [name for name in after if name != start]
+        while pending:
+            for name in self.program.successors(pending.pop()):
                 if name not in reached:
                     reached.add(name)
-                    ahead += [name] if name != start else []
-        return {stream for stream in owned if self._users[stream].isdisjoint(reached)}
+                    if name != start:  # a ray that starts anew has empty stacks
+                        pending.append(name)
+        return {stream for stream in stacks if self._users[stream].isdisjoint(reached)}
 
     @cached_property
     def _users(self) -> dict[str, set[str]]:
@@ -435,14 +450,9 @@ class LinkedProgram:
         """The states of a loop reached from a later one in its order: possible states of a ray after an iteration."""
         if isinstance(loop, str):
             return []
-        position = {name: k for k, part in enumerate((loop.head, *loop.body)) for name in flatten([part])}
-        back = [
-            (name, s)
-            for name in position
-            for s in self.program.successors(name)
-            if position.get(s, -1) < position[name]
-        ]
-        return list(dict.fromkeys(target for name, target in back if target in position))
+        position = {name: k for k, element in enumerate((loop.head, *loop.body)) for name in flatten([element])}
+        edges = [(name, target) for name in position for target in self.program.successors(name) if target in position]
+        return list(dict.fromkeys(target for name, target in edges if position[target] < position[name]))
 
     @cached_property
     def live(self) -> dict[str, set[str]]:
@@ -477,32 +487,32 @@ class LinkedProgram:
                 live[name] = needed
         return {stream for name in entered for stream in live[name]}
 
-    def samplers(self, step: Step, scheduled: bool = True) -> int:
+    def sampler_count(self, step: Step, scheduled: bool = True) -> int:
         """Number of input textures of a step. scheduled : whether the ray's state comes from a stream."""
         count = int(scheduled) + sum(self.records[s].texels for s in (*step.loads, *step.gathers))
         memories = self.memories_of(step)
         count += sum(not isinstance(m, Table) or m.hot for m in memories)
         return count + any(isinstance(m, Table) and not m.hot for m in memories)
 
-    def attachments(self, step: Step, scheduled: bool = True) -> int:
+    def attachment_count(self, step: Step, scheduled: bool = True) -> int:
         """Number of output textures of a step."""
         return int(scheduled) + sum(self.records[s].texels for s in step.stores)
 
     def _always_written(self, inside: Sequence[str], entered: Sequence[str]) -> set[str]:
         """Streams written on every path through a group, from one of its entries to beyond."""
         written: dict[str, set[str]] = {name: set() for name in entered}  # on arrival at a state
-        ahead, out = list(entered), None
-        while ahead:
-            name = ahead.pop()
-            after = written[name] | set(self.program.by_name[name].writes())
-            leaves = self.program.returns.get(name, []) + [*self.program.by_name[name].exits.values()]
-            if DONE in leaves or any(other not in inside for other in self.program.successors(name)):
-                out = after if out is None else out & after
+        pending, on_leaving = list(entered), None
+        while pending:
+            name = pending.pop()
+            written_after = written[name] | set(self.program.by_name[name].writes())
+            targets = self.program.returns.get(name, []) + [*self.program.by_name[name].exits.values()]
+            if DONE in targets or any(other not in inside for other in self.program.successors(name)):
+                on_leaving = written_after if on_leaving is None else on_leaving & written_after
             for other in self.program.successors(name):
-                if other in inside and written.get(other, set(self.records)) & after != written.get(other):
-                    written[other] = written.get(other, set(self.records)) & after
-                    ahead.append(other)
-        return out or set()
+                if other in inside and written.get(other, set(self.records)) & written_after != written.get(other):
+                    written[other] = written.get(other, set(self.records)) & written_after
+                    pending.append(other)
+        return on_leaving or set()
 
     def check(self, step: Step, scheduled: bool = True) -> None:
         """Raises WiringError for a step that exceeds OpenGL 3.3's guarantees, separates a module from its locals, or
@@ -517,21 +527,21 @@ class LinkedProgram:
                     "fuse the traversal's states, or choose a traversal without a stack",
                 )
         self._check_gathers(where, step.states)
-        for what, count, most in (
-            ("attachments", self.attachments(step, scheduled), MOST_ATTACHMENTS),
-            ("samplers", self.samplers(step, scheduled), MOST_SAMPLERS),
+        for label, count, limit in (
+            ("attachments", self.attachment_count(step, scheduled), MAX_ATTACHMENTS),
+            ("samplers", self.sampler_count(step, scheduled), MAX_SAMPLERS),
         ):
-            if count > most:
+            if count > limit:
                 hint = "split the kernel, or fuse fewer states"
-                raise WiringError(where, f"needs {count} {what}, {most} are granted", hint)
+                raise WiringError(where, f"needs {count} {label}, {limit} are granted", hint)
 
     def _check_gathers(self, where: str, states: Sequence[str]) -> None:
         """Raises where one of these states gathers from a stream that one of them writes, or two gather under one name
         from two streams."""
-        touched = [self.program.by_name[name] for name in states]
-        written = {stream for state in touched for stream in state.writes()}
+        members = [self.program.by_name[name] for name in states]
+        written = {stream for state in members for stream in state.writes()}
         sources: dict[str, str] = {}
-        for state in touched:
+        for state in members:
             for argument in state.kernel.gathered:
                 stream = state.stream_of(argument.name)
                 if stream in written:
@@ -549,15 +559,15 @@ class LinkedProgram:
         """
         fusions = self.program.groups if software else {**self.program.groups, **self.program.gpu_groups}
         groups = {name: group for group in (fusions.get(fuse, ()) if fuse != "none" else ()) for name in group}
-        out: list[Step] = []
-        done: set[str] = set()
+        steps: list[Step] = []
+        served: set[str] = set()
         for state in self.program.states:
-            while state.name not in done:  # a shortened group may have lost the state itself
-                group = tuple(name for name in groups.get(state.name, (state.name,)) if name not in done)
+            while state.name not in served:  # a shortened group may have lost the state itself
+                group = tuple(name for name in groups.get(state.name, (state.name,)) if name not in served)
                 step = self._widest(group)
-                done |= set(step.states)
-                out.append(step)
-        return out
+                served |= set(step.states)
+                steps.append(step)
+        return steps
 
     def _widest(self, group: tuple[str, ...]) -> Step:
         """The pass of the longest prefix of the group that the texture limits allow."""
@@ -568,9 +578,9 @@ class LinkedProgram:
             except WiringError as error:
                 if len(group) == 1:
                     raise
-                line = f"{error.where}: {error.what}; '{group[-1]}' becomes a pass of its own"
-                if line not in self.limits:
-                    self.limits.append(line)
+                note = f"{error.where}: {error.what}; '{group[-1]}' becomes a pass of its own"
+                if note not in self.limits:
+                    self.limits.append(note)
                 group = group[:-1]
                 continue
             return step
@@ -593,9 +603,9 @@ class LinkedProgram:
 
     def order(self, steps: Sequence[Step]) -> tuple[Element, ...]:
         """Names of steps, nested by their loops."""
-        after, start = self.step_successors(steps), entry_state(self.program.start)
+        successors, start = self.step_successors(steps), entry_state(self.program.start)
         first = next(step.name for step in steps if start in step.states)
-        return weak_topological_order([step.name for step in steps], after.__getitem__, first)
+        return weak_topological_order([step.name for step in steps], successors.__getitem__, first)
 
     def step_successors(self, steps: Sequence[Step]) -> dict[str, list[str]]:
         """The steps that a ray served by each may wait for next, by name."""

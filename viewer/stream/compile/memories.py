@@ -16,8 +16,8 @@ from raystream.stream.declare.record import SMALL, Record
 # Hot memories, read in every traversal step, have a texture each. A scene's cold tables share one float texture,
 # the *arena*, so that no step reads from many samplers.
 
-WIDEST = 16384  # texels of a row in use: enough for 2^24 records of up to 16 texels in as many rows
-MOST_LAYERS = 256  # of a 2-D array texture, guaranteed by OpenGL 3.3
+MAX_ROW_TEXELS = 16384  # texels of a row in use: enough for 2^24 records of up to 16 texels in as many rows
+MAX_LAYERS = 256  # of a 2-D array texture, guaranteed by OpenGL 3.3
 IN_BUFFER = 0  # `Addressing.per_row` of a buffer texture
 
 
@@ -73,7 +73,7 @@ def texels_of(table: Table) -> int:
 
 def arena_row(largest: int, buffer_texels: int) -> int:
     """`Addresses.arena_row`: a buffer texture where the driver's are larger than OpenGL 3.3 guarantees."""
-    return IN_BUFFER if buffer_texels >= 1 << 24 else 1 << min(largest, WIDEST).bit_length() - 1
+    return IN_BUFFER if buffer_texels >= 1 << 24 else 1 << min(largest, MAX_ROW_TEXELS).bit_length() - 1
 
 
 def layout(largest: int, memory: Table | Volume | Texels, buffer_texels: int = 0) -> Addressing:
@@ -89,7 +89,7 @@ def layout(largest: int, memory: Table | Volume | Texels, buffer_texels: int = 0
     channels = 4 if texels > 1 or memory.record.scalars > 2 else memory.record.scalars
     if texels * count <= buffer_texels:
         return Addressing(IN_BUFFER, channels, large=count > SMALL)
-    per_row = 1 << (min(largest, WIDEST) // texels).bit_length() - 1
+    per_row = 1 << (min(largest, MAX_ROW_TEXELS) // texels).bit_length() - 1
     # A small table needs no long row; about square suits tiled textures.
     while per_row > 64 and (per_row // 2) ** 2 * texels >= 2 * count:
         per_row //= 2
@@ -103,17 +103,18 @@ def layout(largest: int, memory: Table | Volume | Texels, buffer_texels: int = 0
 
 
 def _texel_layout(largest: int, memory: Texels, buffer_texels: int) -> Addressing:
+    """`layout` of single texels: in layers where one texture is too small."""
     count = max(1, len(memory.data))
     if count <= buffer_texels:
         return Addressing(IN_BUFFER, 4)
-    per_row = 1 << min(largest, WIDEST).bit_length() - 1
+    per_row = 1 << min(largest, MAX_ROW_TEXELS).bit_length() - 1
     while per_row > 64 and (per_row // 2) ** 2 >= 2 * count:
         per_row //= 2
     if count <= per_row * per_row or -(-count // per_row) <= largest:
         return Addressing(per_row, 4)
     layers = -(-count // per_row**2)
-    if layers > MOST_LAYERS:
-        what = f"{count:,} texels exceed {MOST_LAYERS} textures of {per_row} x {per_row}"
+    if layers > MAX_LAYERS:
+        what = f"{count:,} texels exceed {MAX_LAYERS} textures of {per_row} x {per_row}"
         raise DeviceError(f"memory {memory.name}", what, "reduce the images by --max-texture")
     return Addressing(per_row, 4, layers)
 
@@ -124,29 +125,28 @@ def _texel_layout(largest: int, memory: Texels, buffer_texels: int) -> Addressin
 def memory_glsl(memory: Table | Volume | Texels, layout: Addressing, counting: bool) -> str:
     """The sampler and ``fetch_<name>`` of a memory with its own texture."""
     sampler, texture = f"memory_{memory.name}", "sampler2D"
-    texels, at = 1, "ivec3 at"
-    setup = ""
+    texels, parameter, setup = 1, "ivec3 at", ""
     if isinstance(memory, Texels):
-        returns, value, at = "vec4", "{}", "int i"
+        result_type, value, parameter = "vec4", "{}", "int i"
         shift, mask = layout.per_row.bit_length() - 1, layout.per_row - 1
         if layout.layers:
             texture = "sampler2DArray"
-            place = f"ivec3(i & {mask}, (i >> {shift}) & {mask}, i >> {2 * shift})"
-            fetches = [f"texelFetch({sampler}, {place}, 0)"]
+            address = f"ivec3(i & {mask}, (i >> {shift}) & {mask}, i >> {2 * shift})"
+            fetches = [f"texelFetch({sampler}, {address}, 0)"]
         elif layout.per_row:
             fetches = [f"texelFetch({sampler}, ivec2(i & {mask}, i >> {shift}), 0)"]
         else:
             texture, fetches = "samplerBuffer", [f"texelFetch({sampler}, i)"]
     elif isinstance(memory, Volume):
-        _, tall, wide = memory.data.shape
-        returns, value = "float", "{}.x"
+        _, height, width = memory.data.shape
+        result_type, value = "float", "{}.x"
         if layout.per_row:
             texture, fetches = "sampler3D", [f"texelFetch({sampler}, at, 0)"]
         else:
-            texture, fetches = "samplerBuffer", [f"texelFetch({sampler}, at.x + {wide} * (at.y + {tall} * at.z))"]
+            texture, fetches = "samplerBuffer", [f"texelFetch({sampler}, at.x + {width} * (at.y + {height} * at.z))"]
     else:
-        returns, texels, at = memory.record.name, memory.record.texels, "int i"
-        value = f"unpack_{returns}({{}})"
+        result_type, texels, parameter = memory.record.name, memory.record.texels, "int i"
+        value = f"unpack_{result_type}({{}})"
         if layout.per_row:
             shift = layout.per_row.bit_length() - 1
             setup = f"    ivec2 at = ivec2((i & {layout.per_row - 1}) * {texels}, i >> {shift});\n"
@@ -156,8 +156,9 @@ def memory_glsl(memory: Table | Volume | Texels, layout: Addressing, counting: b
     if counting:
         words = 1 if isinstance(memory, Texels) else texels * layout.channels
         setup += f"    random_words += {words};\n"
-    result = value.format(", ".join(fetches))
-    return f"uniform {texture} {sampler};\n{returns} fetch_{memory.name}({at}) {{\n{setup}    return {result};\n}}"
+    fetched = value.format(", ".join(fetches))
+    function = f"{result_type} fetch_{memory.name}({parameter}) {{\n{setup}    return {fetched};\n}}"
+    return f"uniform {texture} {sampler};\n{function}"
 
 
 def arena_glsl(row: int) -> str:
@@ -194,14 +195,14 @@ def cold_glsl(table: Table, counting: bool, once: bool = True) -> str:
     return f"{declared}\n{record} fetch_{table.name}(int i) {{\n{setup}    return unpack_{record}({fetches});\n}}"
 
 
-def uniform_glsl(kind: str, name: str, about: str = "", once: bool = True) -> str:
+def uniform_glsl(type_: str, name: str, about: str = "", once: bool = True) -> str:
     """A uniform. ``once``: of a fragment program for a driver that rasterises on the CPU, read once: llvmpipe (Mesa
     22.3) reads a uniform inside a loop in every iteration, lane by lane, with some thirty instructions. It also undoes
     copies that do not depend on the fragment. Arrays stay as they are. On a GPU the copy would take a register."""
-    declared = f"uniform {kind} {name};{about and '  // '}{about}"
-    if not once or kind.endswith("]"):
+    declared = f"uniform {type_} {name};{about and '  // '}{about}"
+    if not once or type_.endswith("]"):
         return declared
-    return f"{declared}\n{kind} once_{name} = gl_FragCoord.x < 0.0 ? {kind}(0) : {name};\n#define {name} once_{name}"
+    return f"{declared}\n{type_} once_{name} = gl_FragCoord.x < 0.0 ? {type_}(0) : {name};\n#define {name} once_{name}"
 
 
 def gather_glsl(argument: str, stream: str, record: Record, counting: bool) -> str:

@@ -91,12 +91,12 @@ class Kernel:
     source: str = ""
 
     def __post_init__(self) -> None:
-        for what, names in (("arguments", [a.name for a in self.arguments]), ("exits", list(self.exits))):
-            for part in (self.name, *names):
-                if not IDENTIFIER.fullmatch(part):
-                    raise WiringError(f"kernel {self.name}", f"'{part}' is no name in GLSL", "letters, digits, _")
-            if len({name.upper() for name in names} if what == "exits" else set(names)) != len(names):
-                raise WiringError(f"kernel {self.name}", f"two {what} of one name among {', '.join(names)}")
+        for label, names in (("arguments", [a.name for a in self.arguments]), ("exits", list(self.exits))):
+            for identifier in (self.name, *names):
+                if not IDENTIFIER.fullmatch(identifier):
+                    raise WiringError(f"kernel {self.name}", f"'{identifier}' is no name in GLSL", "letters, digits, _")
+            if len({name.upper() for name in names} if label == "exits" else set(names)) != len(names):
+                raise WiringError(f"kernel {self.name}", f"two {label} of one name among {', '.join(names)}")
         if not self.exits:
             raise WiringError(f"kernel {self.name}", "no exits", "a kernel returns an exit for its ray")
 
@@ -108,16 +108,16 @@ class Kernel:
     @property
     def copy_glsl(self) -> str:
         """The function of a kernel that copies."""
-        moved = "".join(f"    {to} = {of};\n" for of, to in self.copies)
-        return f"{self.prototype().removesuffix(';')} {{\n{moved}    return EXIT_DONE;\n}}"
+        assignments = "".join(f"    {copy} = {source};\n" for source, copy in self.copies)
+        return f"{self.prototype().removesuffix(';')} {{\n{assignments}    return EXIT_DONE;\n}}"
 
     def prototype(self) -> str:
         """The GLSL prototype, generated here so that the compiler rejects a source with another signature."""
-        arguments = ", ".join(f"{a.access.value} {a.record.name} {a.name}" for a in self.own)
+        arguments = ", ".join(f"{a.access.value} {a.record.name} {a.name}" for a in self.glsl_arguments)
         return f"int {self.name}({arguments});"
 
     @property
-    def own(self) -> tuple[Argument, ...]:
+    def glsl_arguments(self) -> tuple[Argument, ...]:
         """The arguments of the GLSL function: the ray's own elements."""
         return tuple(a for a in self.arguments if a.access is not Access.GATHER)
 
@@ -129,8 +129,8 @@ class Kernel:
 
 def copying(name: str, *copies: tuple[str, str, Record | ModuleState]) -> Kernel:
     """The kernel that copies streams, with the exit "done"; copies : (source, copy, record)."""
-    arguments = [argument for of, to, record in copies for argument in (IN(of, record), OUT(to, record))]
-    return Kernel(name, tuple(arguments), ("done",), copies=tuple((of, to) for of, to, _ in copies))
+    arguments = [argument for source, copy, record in copies for argument in (IN(source, record), OUT(copy, record))]
+    return Kernel(name, tuple(arguments), ("done",), copies=tuple((source, copy) for source, copy, _ in copies))
 
 
 @dataclass
@@ -185,8 +185,8 @@ class PreparedValue:
 
     record : name of the record. function : ``<type> function(record)``. variable : of that type, declared by the
     module, with the value for the current kernel's record. feature : under which the functions read it. serves : the
-    functions; kernels that need one of them read a single stream of such records. kept : kernels that need one of these
-    functions leave the value unchanged.
+    functions; kernels that need one of them read a single stream of such records. preserved_by : kernels that need one
+    of these functions may write the record, but leave the value unchanged.
     """
 
     record: str
@@ -195,7 +195,7 @@ class PreparedValue:
     variable: str
     feature: str
     serves: frozenset[str]
-    kept: frozenset[str] = frozenset()
+    preserved_by: frozenset[str] = frozenset()
 
 
 @dataclass

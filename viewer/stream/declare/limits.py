@@ -21,7 +21,7 @@ DROPPED = 23 - MANTISSA
 BIAS = 63
 SMALLEST = (127 + 1 - BIAS) << 23  # smallest normal number as 32-bit float bits: below is zero
 LARGEST = (127 + BIAS) << 23 | ((1 << MANTISSA) - 1) << DROPPED
-NAN = 0x7F800000  # infinity; above, without the sign, NaN
+INFINITY = 0x7F800000  # as float32 bits; greater bits, without the sign, are NaN
 
 
 @dataclass(frozen=True)
@@ -63,9 +63,10 @@ def rounded(values: NDArray[np.float32]) -> NDArray[np.float32]:
     values : (...) float32; gives a new array of the same shape.
     """
     bits = np.ascontiguousarray(values, np.float32).view(np.uint32)
-    sign, size = bits & np.uint32(0x80000000), bits & np.uint32(0x7FFFFFFF)
-    odd = (size >> np.uint32(DROPPED)) & np.uint32(1)
-    near = (size + np.uint32((1 << (DROPPED - 1)) - 1) + odd) & np.uint32(0xFFFFFFFF << DROPPED & 0xFFFFFFFF)
-    near = np.where(near < SMALLEST, np.uint32(0), np.minimum(near, np.uint32(LARGEST)))
-    bits_rounded = np.where(size > NAN, bits, sign | near)
+    sign, magnitude = bits & np.uint32(0x80000000), bits & np.uint32(0x7FFFFFFF)
+    last_bit = (magnitude >> np.uint32(DROPPED)) & np.uint32(1)  # of the short mantissa: a tie goes to the even one
+    just_below_half, mask = np.uint32((1 << (DROPPED - 1)) - 1), np.uint32(0xFFFFFFFF << DROPPED & 0xFFFFFFFF)
+    nearest = (magnitude + just_below_half + last_bit) & mask
+    nearest = np.where(nearest < SMALLEST, np.uint32(0), np.minimum(nearest, np.uint32(LARGEST)))
+    bits_rounded = np.where(magnitude > INFINITY, bits, sign | nearest)
     return np.asarray(bits_rounded, np.uint32).view(np.float32).reshape(np.shape(values))

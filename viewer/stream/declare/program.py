@@ -52,19 +52,19 @@ class State:
 
     def gathers(self) -> tuple[str, ...]:
         """Streams gathered from."""
-        return self._touched[0]
+        return self._accessed[0]
 
     def reads(self) -> tuple[str, ...]:
         """Streams loaded for a call."""
-        return self._touched[1]
+        return self._accessed[1]
 
     def writes(self) -> tuple[str, ...]:
         """Streams stored after a call."""
-        return self._touched[2]
+        return self._accessed[2]
 
     @cached_property
-    def _touched(self) -> tuple[tuple[str, ...], ...]:
-        """Streams gathered, read, written; cached, as linking asks thousands of times."""
+    def _accessed(self) -> tuple[tuple[str, ...], ...]:
+        """Names of the streams gathered, read, written; cached, as linking asks thousands of times."""
         arguments = self.kernel.arguments
         return (
             tuple(self.stream_of(a.name) for a in self.kernel.gathered),
@@ -179,12 +179,13 @@ class Program:
         for state in self.states:
             yield from (t for t in state.exits.values() if isinstance(t, Call))
 
-    def body(self, entry: str) -> set[str]:
-        """States of the subroutine that begins at ``entry``: up to its RETURNs. Raises on a call inside it."""
+    def subroutine(self, entry: str) -> set[str]:
+        """Names of the states of the subroutine that begins at ``entry``, up to its RETURNs. Raises WiringError for a
+        call inside it."""
         visited: set[str] = set()
-        ahead = [entry]
-        while ahead:
-            name = ahead.pop()
+        pending = [entry]
+        while pending:
+            name = pending.pop()
             if name in visited:
                 continue
             visited.add(name)
@@ -192,14 +193,14 @@ class Program:
                 if isinstance(target, Call):
                     raise self._fault(name, f"calls '{target.state}' inside a call", "one return state is kept per ray")
                 if isinstance(target, str):
-                    ahead.append(target)
+                    pending.append(target)
         return visited
 
     def _returns(self) -> dict[str, list[str | _Mark]]:
-        """For each state with an exit to RETURN, its possible targets."""
+        """By name of each state with an exit to RETURN, the targets of the calls that it may return from."""
         targets: dict[str, list[str | _Mark]] = {}
         for call in self.calls():
-            for name in self.body(call.state):
+            for name in self.subroutine(call.state):
                 if RETURN in self.by_name[name].exits.values():
                     targets.setdefault(name, [])
                     if call.then not in targets[name]:
@@ -223,11 +224,12 @@ class Program:
     def successors_by(self, name: str, exit_: str) -> tuple[str, ...]:
         """The possible next states of a ray by one exit of a state."""
         target = self.by_name[name].exits[exit_]
-        follow: list[str | _Mark] = self.returns[name] if target is RETURN else [entry_state(target)]
-        return tuple(t for t in follow if isinstance(t, str))
+        targets: list[str | _Mark] = self.returns[name] if target is RETURN else [entry_state(target)]
+        return tuple(t for t in targets if isinstance(t, str))
 
-    def _moves(self, name: str, caller: str | _Mark | None) -> Iterable[tuple[str | _Mark, str | _Mark | None]]:
-        """A ray's possible targets after a state, with its new return state (None outside of a call)."""
+    def _transitions(self, name: str, caller: str | _Mark | None) -> Iterable[tuple[str | _Mark, str | _Mark | None]]:
+        """A ray's possible (target, return state) after state ``name``, when it came with return state ``caller``; None
+        outside of a call."""
         for target in self.by_name[name].exits.values():
             if isinstance(target, Call):
                 yield target.state, target.then
@@ -246,18 +248,18 @@ class Program:
         first: tuple[str | _Mark, str | _Mark | None] = (
             (self.start.state, self.start.then) if isinstance(self.start, Call) else (self.start, None)
         )
-        written = {first: set(self.inputs)}
-        ahead = [first]
-        while ahead:
-            at = ahead.pop()
-            after = written[at] | set(self.by_name[str(at[0])].writes())
-            for target in self._moves(str(at[0]), at[1]):
-                before = written.get(target)
-                now = after if before is None else before & after
-                if now != before:
-                    written[target] = now
+        written = {first: set(self.inputs)}  # on arrival, by (state, return state)
+        pending = [first]
+        while pending:
+            state_name, caller = pending.pop()
+            written_after = written[state_name, caller] | set(self.by_name[str(state_name)].writes())
+            for target in self._transitions(str(state_name), caller):
+                previous = written.get(target)
+                current = written_after if previous is None else previous & written_after
+                if current != previous:
+                    written[target] = current
                     if target[0] is not DONE:
-                        ahead.append(target)
+                        pending.append(target)
         for state in self.states:
             arrivals = [streams for (name, _), streams in written.items() if name == state.name]
             if not arrivals:
@@ -277,11 +279,11 @@ class Program:
         return 0 if target is DONE else self._numbers[str(target)]
 
     @property
-    def cut(self) -> int:
+    def cut_number(self) -> int:
         """The state number of a ray whose pass ended early; no step serves it."""
         return len(self.states) + 1
 
-    def looping(self) -> list[str]:
+    def looping_states(self) -> list[str]:
         """States with an exit back to themselves, in the program's order: those that `unroll` applies to."""
         return [s.name for s in self.states if s.name in s.exits.values()]
 

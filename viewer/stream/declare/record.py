@@ -59,7 +59,7 @@ class Field:
         return (self.name, np.int32 if self.integer else np.float32, (self.width,) if self.width > 1 else ())
 
 
-def rows_of(name: str, type_: str, about: str) -> tuple[Field, ...]:
+def matrix_rows(name: str, type_: str, about: str) -> tuple[Field, ...]:
     """The rows ``name_x``, ``name_y`` and ``name_z`` of a matrix: of "vec4" each with a fourth column."""
     return tuple(Field(f"{name}_{axis}", type_, about=f"row {axis} of {about}") for axis in "xyz")
 
@@ -74,6 +74,11 @@ class FieldSlice:
     texel: int
     component: int
 
+    @property
+    def swizzle(self) -> str:
+        """The GLSL suffix that selects the slice from its field; empty for a whole field."""
+        return "" if self.size == self.field.width else "." + COMPONENTS[self.first : self.first + self.size]
+
 
 @dataclass(frozen=True)
 class Record:
@@ -86,9 +91,9 @@ class Record:
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "fields", fields)
         names = [f.name for f in fields]
-        for part in (name, *names):
-            if not IDENTIFIER.fullmatch(part):
-                raise WiringError(f"record {name}", f"'{part}' is no name in GLSL", "letters, digits, _")
+        for identifier in (name, *names):
+            if not IDENTIFIER.fullmatch(identifier):
+                raise WiringError(f"record {name}", f"'{identifier}' is no name in GLSL", "letters, digits, _")
         if len(set(names)) != len(names):
             raise WiringError(f"record {name}", f"two fields of one name among {', '.join(names)}")
 
@@ -108,20 +113,21 @@ class Record:
         return np.dtype([f.dtype for f in self.fields])
 
     @cached_property
-    def runs(self) -> tuple[FieldSlice, ...]:
-        """The place of every scalar. Wide fields are placed whole first; the rest fills the gaps in parts."""
+    def slices(self) -> tuple[FieldSlice, ...]:
+        """The texels and components of all fields. Wide fields are placed first, whole where a texel has room; the
+        others fill the gaps, in parts if need be."""
         free = [4] * self.texels
-        placed: list[FieldSlice] = []
+        slices: list[FieldSlice] = []
         for f in sorted(self.fields, key=lambda f: -f.width):
             whole_texel = next((k for k, room in enumerate(free) if room >= f.width), None)
-            done = 0
-            while done < f.width:
+            first = 0
+            while first < f.width:
                 texel = whole_texel if whole_texel is not None else next(k for k, room in enumerate(free) if room)
-                size = min(f.width - done, free[texel])
-                placed.append(FieldSlice(f, done, size, texel, 4 - free[texel]))
+                size = min(f.width - first, free[texel])
+                slices.append(FieldSlice(f, first, size, texel, 4 - free[texel]))
                 free[texel] -= size
-                done += size
-        return tuple(placed)
+                first += size
+        return tuple(slices)
 
     def pack(self, array: NDArray, out: NDArray[np.float32] | None = None) -> NDArray[np.float32]:
         """(...) structured -> (..., texels, 4) float32, into ``out`` (zeros) if given.
@@ -140,32 +146,32 @@ class Record:
         for f in self.fields:
             values = array[f.name]
             if f.integer and values.size:
-                largest, most = max(int(values.min()), int(values.max()), key=abs), f.within or LARGEST_INTEGER
-                if abs(largest) > most:
-                    beyond = "2^24, which a float cannot hold" if most == LARGEST_INTEGER else f"{most:,}"
+                largest, limit = max(int(values.min()), int(values.max()), key=abs), f.within or LARGEST_INTEGER
+                if abs(largest) > limit:
+                    beyond = "2^24, which a float cannot hold" if limit == LARGEST_INTEGER else f"{limit:,}"
                     raise ViewerError(
                         f"record {self.name}.{f.name}",
                         f"integer {largest} is beyond {beyond}",
                         "use a smaller scene or grid",
                     )
-        for run in self.runs:
-            values = array[run.field.name]
-            if run.field.width > 1:
-                values = values[..., run.first : run.first + run.size]
+        for piece in self.slices:
+            values = array[piece.field.name]
+            if piece.field.width > 1:
+                values = values[..., piece.first : piece.first + piece.size]
             else:
                 values = values[..., None]
-            out[..., run.texel, run.component : run.component + run.size] = values
+            out[..., piece.texel, piece.component : piece.component + piece.size] = values
         return out
 
     def unpack(self, texels: NDArray[np.float32]) -> NDArray:
         """(..., texels, 4) float32 -> (...) structured, the inverse of `pack`."""
         out = np.zeros(texels.shape[:-2], self.dtype)
-        for run in self.runs:
-            values = texels[..., run.texel, run.component : run.component + run.size]
-            if run.field.width > 1:
-                out[run.field.name][..., run.first : run.first + run.size] = values
+        for piece in self.slices:
+            values = texels[..., piece.texel, piece.component : piece.component + piece.size]
+            if piece.field.width > 1:
+                out[piece.field.name][..., piece.first : piece.first + piece.size] = values
             else:
-                out[run.field.name] = values[..., 0]
+                out[piece.field.name] = values[..., 0]
         return out
 
     def glsl_struct(self) -> str:
@@ -188,41 +194,40 @@ class Record:
             return ""
         arguments = ", ".join(f"vec4 t{k}" for k in range(self.texels))
         lines = [f"{self.name} unpack_{self.name}({arguments}) {{", f"    {self.name} r;"]
-        for run in self.runs:
-            swizzle = COMPONENTS[run.component : run.component + run.size]
-            part = "" if run.size == run.field.width else "." + COMPONENTS[run.first : run.first + run.size]
-            value = f"t{run.texel}.{swizzle}"
-            lines.append(f"    r.{run.field.name}{part} = {_integer_of(run, value) if run.field.integer else value};")
+        for piece in self.slices:
+            value = f"t{piece.texel}.{COMPONENTS[piece.component : piece.component + piece.size]}"
+            value = _to_integer_glsl(piece, value) if piece.field.integer else value
+            lines.append(f"    r.{piece.field.name}{piece.swizzle} = {value};")
         return "\n".join([*lines, "    return r;", "}"])
 
-    def glsl_pack(self, through: str = "") -> str:
-        """``pack_X(X r, out vec4 t0, ...)``; an empty record has none. through: a function applied to each texel, if
+    def glsl_pack(self, function: str = "") -> str:
+        """``pack_X(X r, out vec4 t0, ...)``; an empty record has none. function : of GLSL, applied to each texel, if
         any."""
         if not self.fields:
             return ""
         arguments = ", ".join(f"out vec4 t{k}" for k in range(self.texels))
         lines = [f"void pack_{self.name}({self.name} r, {arguments}) {{"]
         for texel in range(self.texels):
-            parts, used = [], 0
-            for run in sorted((r for r in self.runs if r.texel == texel), key=lambda r: r.component):
-                part = "" if run.size == run.field.width else "." + COMPONENTS[run.first : run.first + run.size]
-                value = f"r.{run.field.name}{part}"
-                parts.append(f"{_type_of(False, run.size)}({value})" if run.field.integer else value)
-                used += run.size
-            parts += ["0.0"] * (4 - used)
-            value = f"vec4({', '.join(parts)})"
-            lines.append(f"    t{texel} = {through}({value});" if through else f"    t{texel} = {value};")
+            components, used = [], 0
+            for piece in sorted((r for r in self.slices if r.texel == texel), key=lambda r: r.component):
+                value = f"r.{piece.field.name}{piece.swizzle}"
+                components.append(f"{_glsl_type(False, piece.size)}({value})" if piece.field.integer else value)
+                used += piece.size
+            components += ["0.0"] * (4 - used)
+            value = f"vec4({', '.join(components)})"
+            lines.append(f"    t{texel} = {function}({value});" if function else f"    t{texel} = {value};")
         return "\n".join([*lines, "}"])
 
 
-def _integer_of(run: FieldSlice, value: str) -> str:
-    """The integers of floats of the same value."""
-    within = run.field.within
-    function = "row_of" if within == ROWS else "int_of" if within <= SMALL else _type_of(True, run.size)
+def _to_integer_glsl(piece: FieldSlice, value: str) -> str:
+    """The GLSL expression that converts ``value``, floats of integral value, into the integers of a field."""
+    within = piece.field.within
+    function = "row_of" if within == ROWS else "int_of" if within <= SMALL else _glsl_type(True, piece.size)
     return f"{function}({value})"
 
 
-def _type_of(integer: bool, size: int) -> str:
+def _glsl_type(integer: bool, size: int) -> str:
+    """The GLSL type of ``size`` components."""
     if size == 1:
         return "int" if integer else "float"
     return f"{'ivec' if integer else 'vec'}{size}"

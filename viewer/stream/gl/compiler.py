@@ -26,8 +26,8 @@ from raystream.stream.gl.contexts import PrelinkedContext
 
 # -- linked programs of a driver, kept in the user's cache folder for later processes ----------------------------------
 
-MOST = 256 << 20  # bytes of all drivers' programs on disk; beyond, those not used for longest go first
-SWEPT = 16 << 20  # bytes written by a process between two looks at the whole
+MAX_DISK_BYTES = 256 << 20  # of all drivers' programs; beyond, those not used for longest go first
+SWEEP_INTERVAL = 16 << 20  # bytes that a process writes before it checks that limit again
 _FORMAT, _SUFFIX = 1, ".program"
 _HEADER = struct.Struct("<I")  # the driver's number of the binary's format
 
@@ -35,16 +35,16 @@ _HEADER = struct.Struct("<I")  # the driver's number of the binary's format
 class Binaries:
     """The programs of one driver, by their sources.
 
-    driver : all that tells its builds apart, as it refuses, or worse, does not refuse another one's. most : bytes on
-    disk, of all drivers.
+    driver : identifies its build, as it may refuse another build's binaries, or worse, take them. max_bytes : on disk,
+    of all drivers.
     """
 
-    def __init__(self, driver: str, most: int = MOST) -> None:
-        self.driver, self.most = driver, most
-        self._unswept = SWEPT  # the first that is written sweeps
+    def __init__(self, driver: str, max_bytes: int = MAX_DISK_BYTES) -> None:
+        self.driver, self.max_bytes = driver, max_bytes
+        self._bytes_since_sweep = SWEEP_INTERVAL  # the first that is written sweeps
 
     def name(self, *parts: str) -> str:
-        """The file of a program: its stages, their sources, its outputs."""
+        """The file name of a program, a hash of ``parts``: its stages, their sources, its outputs."""
         content = "\0".join((str(_FORMAT), self.driver, *parts))
         return hashlib.sha256(content.encode()).hexdigest()[:40] + _SUFFIX
 
@@ -57,12 +57,12 @@ class Binaries:
                 return _HEADER.unpack_from(content)[0], content[_HEADER.size :]
         return None
 
-    def keep(self, name: str, form: int, binary: bytes) -> None:
-        """Write or replace a binary, if the folder is writable."""
+    def store(self, name: str, form: int, binary: bytes) -> None:
+        """Write or replace a binary, if the folder is writable. form : the driver's number of its format."""
         path = cache_folder.keep(self._folders(), name, _HEADER.pack(form) + binary)
-        self._unswept += len(binary)
-        if path is not None and self._unswept >= SWEPT:
-            self._unswept = 0
+        self._bytes_since_sweep += len(binary)
+        if path is not None and self._bytes_since_sweep >= SWEEP_INTERVAL:
+            self._bytes_since_sweep = 0
             self._sweep(path.parent)
 
     def _sweep(self, folder: Path) -> None:
@@ -72,11 +72,11 @@ class Binaries:
             for entry in os.scandir(folder):
                 if entry.name.endswith(_SUFFIX):
                     with suppress(OSError):  # another process sweeps
-                        state = entry.stat()
-                        entries.append((state.st_mtime_ns, state.st_size, entry.path))
+                        status = entry.stat()
+                        entries.append((status.st_mtime_ns, status.st_size, entry.path))
         total = sum(size for _, size, _ in entries)
         for _, size, path in sorted(entries):
-            if total <= self.most:
+            if total <= self.max_bytes:
                 return
             with suppress(OSError):
                 os.unlink(path)
@@ -148,24 +148,24 @@ class Compiler:
         self.gl = {name: load(f"gl{name}", *types) for name, types in _FUNCTIONS.items()}
         if not all(self.gl.values()):
             self.prelinked = None
-        ending = next((ending for name, ending in _PARALLEL.items() if name in extensions), "")
-        self.polls = bool(ending)
-        threads = load(f"glMaxShaderCompilerThreads{ending}", None, _U) if ending else None
+        suffix = next((suffix for name, suffix in _PARALLEL.items() if name in extensions), "")
+        self.polls = bool(suffix)
+        threads = load(f"glMaxShaderCompilerThreads{suffix}", None, _U) if suffix else None
         if threads is not None:
             threads(0xFFFFFFFF)  # as many as the driver likes; some start with none
         self.binaries: Binaries | None = None
         uses_binaries = "Mesa" not in driver if binaries is None else binaries
         if uses_binaries and (context.version_code >= 410 or "GL_ARB_get_program_binary" in extensions):
-            more = {name: load(f"gl{name}", *types) for name, types in _BINARY_FUNCTIONS.items()}
-            if self.prelinked is not None and all(more.values()) and self._integer(_BINARY_FORMATS) > 0:
-                self.gl |= more
+            binary_functions = {name: load(f"gl{name}", *types) for name, types in _BINARY_FUNCTIONS.items()}
+            if self.prelinked is not None and all(binary_functions.values()) and self._integer(_BINARY_FORMATS) > 0:
+                self.gl |= binary_functions
                 self.binaries = Binaries(driver)
-        self.begun: WeakSet[Compilation] = WeakSet()
+        self.pending: WeakSet[Compilation] = WeakSet()
 
     @property
     def busy(self) -> bool:
         """Whether the driver compiles something in its threads, as far as is known; nothing is asked."""
-        return bool(self.begun)
+        return bool(self.pending)
 
     def _integer(self, name: int) -> int:
         value = _I(0)
@@ -179,8 +179,8 @@ class Compiler:
 
     # -- for compilations ------------------------------------------------------------------------------------------
 
-    def linked(self, name: str) -> int:
-        """A program linked from its binary of that name; 0 without one that the driver takes."""
+    def load_binary(self, name: str) -> int:
+        """The OpenGL name of a program linked from its stored binary; 0 without one that the driver takes."""
         stored = self.binaries.find(name) if self.binaries is not None else None
         if stored is None:
             return 0
@@ -196,7 +196,7 @@ class Compiler:
         return 0
 
     def begin(self, stages: dict[str, str], varyings: tuple[str, ...]) -> tuple[int, dict[str, int]]:
-        """Begin to compile and link a program; it, and its shaders by stage."""
+        """Begin to compile and link a program; returns the OpenGL names of it, and of its shaders by stage."""
         program, shaders = int(self._call("CreateProgram")), {}
         for stage, text in stages.items():
             shaders[stage] = shader = int(self._call("CreateShader", _KINDS[stage]))
@@ -211,31 +211,32 @@ class Compiler:
         return program, shaders
 
     def complete(self, program: int) -> bool:
-        """Whether asking for more does not wait, as far as the driver says."""
-        return not self.polls or bool(self._get("GetProgramiv", program, _COMPLETION))
+        """Whether compilation and linking are over, so that no further question waits; assumed without the
+        extension."""
+        return not self.polls or bool(self._parameter("GetProgramiv", program, _COMPLETION))
 
     def status(self, program: int) -> bool:
         """Whether a program is linked; waits until that is known."""
-        return bool(self._get("GetProgramiv", program, _LINK_STATUS))
+        return bool(self._parameter("GetProgramiv", program, _LINK_STATUS))
 
-    def fault(self, program: int, shaders: dict[str, int]) -> tuple[str, str]:
-        """The stage that did not compile, none if it is the whole that does not link, and the driver's log."""
+    def failure(self, program: int, shaders: dict[str, int]) -> tuple[str, str]:
+        """The stage that did not compile, "" if the program does not link, and the driver's log."""
         for stage, shader in shaders.items():
-            if not self._get("GetShaderiv", shader, _COMPILE_STATUS):
+            if not self._parameter("GetShaderiv", shader, _COMPILE_STATUS):
                 return stage, self._log("GetShaderiv", "GetShaderInfoLog", shader)
         return "", self._log("GetProgramiv", "GetProgramInfoLog", program)
 
-    def keep(self, name: str, program: int) -> None:
-        """Keep a linked program's binary, where the driver gives it."""
+    def store_binary(self, name: str, program: int) -> None:
+        """Store a linked program's binary on disk, where the driver gives it."""
         if self.binaries is None:
             return
-        length = self._get("GetProgramiv", program, _BINARY_LENGTH)
+        length = self._parameter("GetProgramiv", program, _BINARY_LENGTH)
         if length <= 0:
             return
         data, written, form = ctypes.create_string_buffer(length), _I(0), _U(0)
         self._call("GetProgramBinary", program, length, ctypes.byref(written), ctypes.byref(form), data)
         if 0 < written.value <= length:
-            self.binaries.keep(name, form.value, data.raw[: written.value])
+            self.binaries.store(name, form.value, data.raw[: written.value])
 
     def delete(self, program: int, shaders: dict[str, int]) -> None:
         """Free a program, unless 0, and shaders; attached ones live as long as the program."""
@@ -244,15 +245,15 @@ class Compiler:
         if program:
             self._call("DeleteProgram", program)
 
-    def _get(self, function: str, object_id: int, name: int) -> int:
+    def _parameter(self, function: str, object_id: int, name: int) -> int:
         value = _I(0)
         self._call(function, object_id, name, ctypes.byref(value))
         return value.value
 
-    def _log(self, length: str, function: str, object_id: int) -> str:
-        room = max(self._get(length, object_id, _LOG_LENGTH), 1)
-        text = ctypes.create_string_buffer(room)
-        self._call(function, object_id, room, None, text)
+    def _log(self, length_function: str, log_function: str, object_id: int) -> str:
+        size = max(self._parameter(length_function, object_id, _LOG_LENGTH), 1)
+        text = ctypes.create_string_buffer(size)
+        self._call(log_function, object_id, size, None, text)
         return text.value.decode(errors="replace")
 
 
@@ -261,9 +262,9 @@ def _texts(texts: tuple[str, ...]) -> Any:
 
 
 class Compilation:
-    """A program on its way: a vertex program linked with one of another stage.
+    """A program that is being compiled: a vertex program linked with one of another stage.
 
-    varyings : outputs for transform feedback.
+    varyings : outputs for transform feedback. program : moderngl's, once finished.
     """
 
     def __init__(
@@ -271,66 +272,66 @@ class Compilation:
     ) -> None:
         self.compiler, self.stage, self.varyings = compiler, stage, varyings
         self.sources = {"vertex_shader": vertex, stage: other}
-        self.made: moderngl.Program | None = None
-        self._program, self._shaders, self._name, self._kept = 0, dict[str, int](), "", False
+        self.program: moderngl.Program | None = None
+        self._program, self._shaders, self._name, self._from_binary = 0, dict[str, int](), "", False
 
     def begin(self) -> None:
         """Begin, unless begun; the driver may compile meanwhile."""
         compiler = self.compiler
-        if self.made is not None or self._program or compiler.prelinked is None:
+        if self.program is not None or self._program or compiler.prelinked is None:
             return
         texts = {stage: source.text for stage, source in self.sources.items()}
         if compiler.binaries is not None:
             self._name = compiler.binaries.name(*(part for pair in texts.items() for part in pair), *self.varyings)
-            self._program = compiler.linked(self._name)
-            self._kept = self._program != 0
+            self._program = compiler.load_binary(self._name)
+            self._from_binary = self._program != 0
         if not self._program:
             self._program, self._shaders = compiler.begin(texts, self.varyings)
-            compiler.begun.add(self)
+            compiler.pending.add(self)
 
-    def look(self) -> bool:
+    def poll(self) -> bool:
         """Ask whether it is complete, so that `finish` will not wait."""
         compiler = self.compiler
-        if self in compiler.begun and compiler.complete(self._program):
-            compiler.begun.discard(self)
-        waits = compiler.prelinked is not None and (not self._program or self in compiler.begun)
-        return self.made is not None or not waits
+        if self in compiler.pending and compiler.complete(self._program):
+            compiler.pending.discard(self)
+        is_pending = compiler.prelinked is not None and (not self._program or self in compiler.pending)
+        return self.program is not None or not is_pending
 
     def finish(self) -> moderngl.Program:
         """The program, begun and waited for where needed. Raises ShaderError with the driver's log mapped to the source
         files."""
-        if self.made is None:
+        if self.program is None:
             self.begin()
             if self._program:
                 self._check()
             with interrupts_deferred():  # moderngl calls back into Python, and crashes if that raises
-                self.made = self._handed() if self._program else self._plain()
+                self.program = self._wrapped() if self._program else self._compiled_by_moderngl()
             self.compiler.compiled += 1
-        return self.made
+        return self.program
 
     def _check(self) -> None:
         """Raises ShaderError where the program is not linked; else keeps its binary."""
         compiler = self.compiler
-        compiler.begun.discard(self)
-        if self._kept:
+        compiler.pending.discard(self)
+        if self._from_binary:
             return
         if not compiler.status(self._program):
-            stage, log = compiler.fault(self._program, self._shaders)
+            stage, log = compiler.failure(self._program, self._shaders)
             self.release()
             raise self.sources[stage or self.stage].error("GLSL", log) from None
-        compiler.keep(self._name, self._program)
+        compiler.store_binary(self._name, self._program)
         compiler.delete(0, self._shaders)
         self._shaders = {}
 
-    def _handed(self) -> moderngl.Program:
-        """The program that is there, as moderngl's."""
+    def _wrapped(self) -> moderngl.Program:
+        """The program that the driver has linked, as an object of moderngl's."""
         compiler = self.compiler
         assert compiler.prelinked is not None
-        with compiler.prelinked.handing(self._program):
+        with compiler.prelinked.adopting(self._program):
             stubs: dict[str, Any] = dict.fromkeys(self.sources, _STUB)
             return compiler.context.program(**stubs)
 
-    def _plain(self) -> moderngl.Program:
+    def _compiled_by_moderngl(self) -> moderngl.Program:
         texts: dict[str, Any] = {stage: source.text for stage, source in self.sources.items()}
         try:
             return self.compiler.context.program(**texts, varyings=self.varyings)
@@ -340,8 +341,8 @@ class Compilation:
 
     def release(self) -> None:
         """Free a program that is not finished."""
-        self.compiler.begun.discard(self)
-        if self.made is None and self._program:
+        self.compiler.pending.discard(self)
+        if self.program is None and self._program:
             self.compiler.delete(self._program, self._shaders)
             self._program, self._shaders = 0, {}
 
@@ -350,14 +351,14 @@ class Batch(list[Compilation]):
     """Programs that are compiled together."""
 
     def steps(self) -> Iterator[float]:
-        """Begin one at a step, then ask whether all are complete, a step each; yields the share that is. At the end all
-        are finished. Raises ShaderError."""
+        """Begin one program at each step, then poll all at each step until they are complete, and finish them. Yields
+        the fraction that is complete. Raises ShaderError."""
         for compilation in self:
             compilation.begin()
-            compilation.look()
+            compilation.poll()
             yield 0.0
-        while (done := sum(compilation.look() for compilation in self)) < len(self):
-            yield done / len(self)
+        while (complete := sum(compilation.poll() for compilation in self)) < len(self):
+            yield complete / len(self)
         self.finish()
 
     def finish(self) -> None:

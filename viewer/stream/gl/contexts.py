@@ -19,13 +19,13 @@ from typing import Any, Protocol
 DISABLED = ("MESA_SHADER_CACHE_DISABLE", "MESA_GLSL_CACHE_DISABLE")  # of today's Mesa, and of that before 22
 FOLDERS = ("MESA_SHADER_CACHE_DIR", "MESA_GLSL_CACHE_DIR", "XDG_CACHE_HOME")
 NAME, INDEX = "mesa_shader_cache", "index"
-ROOM = 2 << 20  # bytes: the index has 1.25 MiB
-FULL = (errno.ENOSPC, errno.EDQUOT)
+MIN_FREE_BYTES = 2 << 20  # bytes: the index has 1.25 MiB
+DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
-def check_room() -> str:
-    """Switch the cache off for this process where its disk is full, and say so in a remark; else empty. Blocks of an
-    index that is there are reserved, so that a disk that becomes full later does no harm either."""
+def disable_cache_on_full_disk() -> str:
+    """Switch Mesa's cache off for this process where its disk is full; returns a remark that says so, else "". The
+    blocks of an existing index are reserved, so that a disk that becomes full later does no harm either."""
     if not sys.platform.startswith("linux") or any(_is_set(name) for name in DISABLED):
         return ""
     for folder in _folders():
@@ -41,7 +41,8 @@ def _is_set(name: str) -> bool:
 
 
 def _folders() -> Iterator[Path]:
-    """Where Mesa's versions look: by the first variable that is set, else at home by ``HOME`` or the user's entry."""
+    """The folders of the cache in Mesa's versions: by the first variable of `FOLDERS` that is set, else in the home by
+    ``HOME`` and by the user's entry."""
     configured = next((os.environ[name] for name in FOLDERS if os.environ.get(name)), "")
     if configured:
         yield Path(configured) / NAME
@@ -55,21 +56,21 @@ def _folders() -> Iterator[Path]:
 
 
 def _has_room(folder: Path) -> bool:
-    """Whether the index's blocks are there, or there is room for them."""
+    """Whether the disk has the blocks of the index, or is free for them."""
     index = folder / INDEX
     try:
         with open(index, "rb+") as file:
             os.posix_fallocate(file.fileno(), 0, max(1, os.path.getsize(index)))
         return True
     except OSError as error:
-        if error.errno in FULL:
+        if error.errno in DISK_FULL:
             return False
     existing = next((parent for parent in (folder, *folder.parents) if parent.exists()), None)
     try:
         filesystem = os.statvfs(existing) if existing is not None else None
     except OSError:
-        return True  # what cannot be looked at Mesa does not use
-    return filesystem is None or filesystem.f_bavail * filesystem.f_frsize >= ROOM
+        return True  # Mesa does not use a folder that cannot be read
+    return filesystem is None or filesystem.f_bavail * filesystem.f_frsize >= MIN_FREE_BYTES
 
 
 # -- OpenGL contexts of other libraries in this process: the current one is left, and restored afterwards --------------
@@ -95,28 +96,29 @@ def is_current(handle: int | None) -> bool:
     return egl.eglGetCurrentContext() == handle
 
 
-def leave() -> Callable[[], None]:
-    """Leave the current GLX context of this thread; returns a function that restores it, if there was one."""
+def leave_current() -> Callable[[], None]:
+    """Leave this thread's current context, if it is of GLX; returns a function that makes the present one, of GLX or
+    EGL, current again."""
     glx = _glx()
     if glx is not None and (context := glx.glXGetCurrentContext()):
-        display, surface = glx.glXGetCurrentDisplay(), glx.glXGetCurrentDrawable()
-        read = glx.glXGetCurrentReadDrawable()
+        display, draw_surface = glx.glXGetCurrentDisplay(), glx.glXGetCurrentDrawable()
+        read_surface = glx.glXGetCurrentReadDrawable()
         glx.glXMakeContextCurrent(display, 0, 0, None)
-        return lambda: _ignored(glx.glXMakeContextCurrent(display, surface, read, context))
+        return lambda: _ignore_status(glx.glXMakeContextCurrent(display, draw_surface, read_surface, context))
     egl = _egl()
     if egl is not None and (context := egl.eglGetCurrentContext()):
-        display, surface = egl.eglGetCurrentDisplay(), egl.eglGetCurrentSurface(_DRAW)
-        read = egl.eglGetCurrentSurface(_READ)
-        return lambda: _ignored(egl.eglMakeCurrent(display, surface, read, context))
-    return _nothing
+        display, draw_surface = egl.eglGetCurrentDisplay(), egl.eglGetCurrentSurface(_DRAW)
+        read_surface = egl.eglGetCurrentSurface(_READ)
+        return lambda: _ignore_status(egl.eglMakeCurrent(display, draw_surface, read_surface, context))
+    return _do_nothing
 
 
-def _nothing() -> None:
+def _do_nothing() -> None:
     pass
 
 
-def _ignored(done: int) -> None:
-    """Ignored: its owner may have ended the context since."""
+def _ignore_status(status: int) -> None:
+    """The context's owner may have ended it since."""
 
 
 def _egl() -> Any:
@@ -190,7 +192,7 @@ class GLContext(Protocol):
 
 
 class PrelinkedContext:
-    """To be given to `moderngl.create_context` as its ``context``, in place of the one that this wraps."""
+    """A wrapper of a context, for `moderngl.create_context` as its ``context``."""
 
     def __init__(self, context: GLContext) -> None:
         self.context, self._linked = context, 0
@@ -210,17 +212,17 @@ class PrelinkedContext:
     def load_opengl_function(self, name: str) -> int:
         """The address of a function for moderngl; 0 if the driver lacks it."""
         address = self.context.load_opengl_function(name)
-        if not address or name not in _MADE:
+        if not address or name not in _REPLACEMENTS:
             return address
         if name not in self._replaced:
             result, *arguments = _TYPES[name]
             kind = KIND(result, *arguments)
-            self._replaced[name] = kind(_MADE[name](self, kind(address)))
+            self._replaced[name] = kind(_REPLACEMENTS[name](self, kind(address)))
         return int(ctypes.cast(self._replaced[name], ctypes.c_void_p).value or 0)
 
     @contextmanager
-    def handing(self, program: int) -> Iterator[None]:
-        """Within, the next program that moderngl makes is this one, whatever its sources."""
+    def adopting(self, program: int) -> Iterator[None]:
+        """Within the block moderngl's new program is the given linked one, whatever its sources."""
         self._linked = program
         try:
             yield
@@ -252,7 +254,7 @@ _TYPES: dict[str, tuple[Any, ...]] = {  # result, arguments
     "glAttachShader": (None, _NUMBER, _NUMBER),
     "glLinkProgram": (None, _NUMBER),
 }
-_MADE: dict[str, Callable[[PrelinkedContext, Any], Any]] = {
+_REPLACEMENTS: dict[str, Callable[[PrelinkedContext, Any], Any]] = {
     "glCreateProgram": PrelinkedContext._create_program,
     "glCompileShader": PrelinkedContext._unless_linked,
     "glGetShaderiv": PrelinkedContext._shader_status,

@@ -22,12 +22,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raystream.base.errors import DeviceError
-from raystream.stream.compile.link import MOST_ATTACHMENTS
+from raystream.stream.compile.link import MAX_ATTACHMENTS
 from raystream.stream.compile.source import Source
 from raystream.stream.declare.limits import LIMITS, Limits, rounded
 from raystream.stream.gl import contexts
 from raystream.stream.gl.compiler import Batch, Compilation, Compiler
-from raystream.stream.gl.contexts import KIND, PrelinkedContext, check_room
+from raystream.stream.gl.contexts import KIND, PrelinkedContext, disable_cache_on_full_disk
 from raystream.stream.lock import FairLock
 
 # -- workarounds for drivers -------------------------------------------------------------------------------------------
@@ -40,7 +40,8 @@ def probe_sources() -> tuple[Source, Source]:
 
 
 def array_stores(context: moderngl.Context) -> bool:
-    """Whether each pixel stores into a local array at its own index. The context must be current.
+    """Whether each fragment of a program stores into its local array at its own index, as a stack needs. The context
+    must be current.
 
     Mesa's softpipe (22.3) stores those of four pixels at the first one's index.
     """
@@ -58,14 +59,14 @@ def array_stores(context: moderngl.Context) -> bool:
     return bool(marked == np.eye(4, dtype=np.float32).tobytes())
 
 
-def set_samplers(context: moderngl.Context, samplers: int) -> None:
-    """Give all ``samplers`` of fragment programs the state of float textures. The context must be current.
+def set_samplers(context: moderngl.Context, count: int) -> None:
+    """Give all ``count`` samplers of fragment programs the state of float textures. The context must be current.
 
     Mesa leaves a buffer texture's sampler in the state of the last 2-D texture there, if any, and llvmpipe compiles a
     program for each combination. A compiled program thus took another second at its next pass, once another one had set
     more samplers. The draw that sets them here is conditional on a query without samples, so that it is never compiled.
     """
-    names = [f"texels_{k}" for k in range(samplers)]
+    names = [f"texels_{k}" for k in range(count)]
     uniforms = "".join(f"uniform sampler2D {name};\n" for name in names)
     total = " + ".join(f"texelFetch({name}, ivec2(0), 0)" for name in names)
     program = context.program(
@@ -93,9 +94,9 @@ _ENDED = "VTK's windows do, PyVista's Plotter too; the device's contents are los
 _MAX_BUFFER, _SHADING_LANGUAGE_VERSION = 0x8C2B, 0x8B8C
 # Texels: drivers with smaller limits get 2-D textures. Mesa's softpipe (22.3) fetches wrong texels beyond the 32,768th
 # of the 65,536 that OpenGL 3.3 guarantees, and scenes outgrow those anyway.
-LEAST_BUFFER = 1 << 24
+MIN_BUFFER_TEXELS = 1 << 24
 EXACT, WITHOUT_PRECISE = "lib/exact.glsl", "WITHOUT_PRECISE"
-MOST_PINNED = (1 << 27) - 1  # texels of four floats: moderngl counts the bytes of `PinnedBuffer` in 32 bits
+MAX_PINNED_TEXELS = (1 << 27) - 1  # texels of four floats: moderngl counts the bytes of `PinnedBuffer` in 32 bits
 
 
 P = ParamSpec("P")
@@ -109,8 +110,8 @@ class ThreadState(threading.local):
 
 
 class Process:
-    """Whether OpenGL was opened in this process, and before a fork, which drivers do not survive: their threads are
-    gone, and their locks keep their state."""
+    """Whether OpenGL was opened in this process, and whether before a fork. Drivers do not survive one: their threads
+    are gone, and their locks keep their state."""
 
     opened = forked = False
 
@@ -126,7 +127,7 @@ class Process:
 
     @classmethod
     def after_fork(cls) -> None:
-        """Marks the child of such a process."""
+        """Called in the child process: marks it as unusable if OpenGL was open."""
         cls.forked = cls.opened
         if cls.forked and sys.platform.startswith("linux"):
             library = ctypes.CDLL(None)
@@ -166,7 +167,7 @@ class Device:
     remark: str = ""
     software_form: bool = field(default=True, init=False)  # of generated programs (`Form.software`): as the driver is
     precise: bool = field(default=True, init=False)  # its compiler keeps to `precise` (shaders/lib/exact.glsl)
-    # Waits of the host: for what it reads, for answers of queries, for all to be drawn.
+    # How often the host has waited: for texels, for answers of queries, for draws to end.
     waits: int = field(default=0, init=False)
     files: set[str] = field(default_factory=set, init=False)  # of shaders/, used in its programs
     # Self-tests run so far, by name: how the driver fails them, empty where it passes
@@ -177,9 +178,9 @@ class Device:
         default_factory=lambda: defaultdict(deque), init=False, repr=False
     )
     polls: bool = field(default=False, init=False)  # the host comes back for answers instead of waiting, see `polling`
-    in_vain: int = field(default=0, init=False)  # how often it came before they were there
-    timing: bool = field(default=False, init=False)  # a query takes the time: there is one at a time
-    slowness: float = field(default=1.0, init=False)  # beyond 1 the device pretends to be so much slower
+    failed_polls: int = field(default=0, init=False)  # how often an answer was not there yet
+    timing: bool = field(default=False, init=False)  # a timer query is active: OpenGL allows one at a time
+    slowness: float = field(default=1.0, init=False)  # factor of simulated draw times, for tests of slow devices
     _functions: dict[tuple[Any, ...], Callable[..., Any]] = field(default_factory=dict, init=False, repr=False)
     _array_stores: bool | None = field(default=None, init=False, repr=False)
 
@@ -189,8 +190,9 @@ class Device:
         if self.limits is not None:
             self.allow_barrier = self.allow_buffers = False
         self._home = threading.get_ident()
-        # Of the lock's holder: the blocks of `held` and of `current` that it is in, and how it leaves the context.
-        self._scopes = self._blocks = 0
+        # Of the lock's holder: how many blocks of `kept_current` and of `current` it is in, and how it leaves the
+        # context.
+        self._kept_depth = self._current_depth = 0
         self._leave: Callable[[], None] | None = None
         self._handle = contexts.egl_context() if self.headless else None  # of the context, current during construction
         self.lock = FairLock(self.check)
@@ -204,8 +206,8 @@ class Device:
             )
         _ = self.context.error  # of `info`, which queries limits that some drivers lack
         granted = self._integer(_MAX_BUFFER)
-        granted = min(granted, MOST_PINNED) if self.software else granted
-        self.max_buffer = granted if self.allow_buffers and granted >= LEAST_BUFFER else 0
+        granted = min(granted, MAX_PINNED_TEXELS) if self.software else granted
+        self.max_buffer = granted if self.allow_buffers and granted >= MIN_BUFFER_TEXELS else 0
         try:
             probe = self.context.texture((1, 1), 4, dtype="f4")
             self.context.framebuffer([probe]).release()
@@ -238,17 +240,18 @@ class Device:
 
     @property
     def concurrent(self) -> bool:
-        """Whether it works beside the host, which better does something else meanwhile than wait."""
+        """Whether the device computes while the host does something else."""
         return not self.software
 
     @contextmanager
     def polling(self, polls: bool) -> Iterator[None]:
-        """Calls within wait for no answer where the host ``polls``: they return, to be made again."""
-        before, self.polls = self.polls, polls
+        """Within the block, where the host ``polls``, calls that need an answer of the device return without it, to be
+        called again."""
+        previous, self.polls = self.polls, polls
         try:
             yield
         finally:
-            self.polls = before
+            self.polls = previous
 
     @property
     def max_samplers(self) -> int:
@@ -264,7 +267,7 @@ class Device:
     @property
     def outputs(self) -> int:
         """Output textures per pass of the multipass machine; wider steps take several passes."""
-        return MOST_ATTACHMENTS if self.limits is None else self.limits.outputs
+        return MAX_ATTACHMENTS if self.limits is None else self.limits.outputs
 
     def stored(self, values: NDArray[np.float32]) -> NDArray[np.float32]:
         """Values as stored in textures: rounded to the imposed float format, if any."""
@@ -296,12 +299,12 @@ class Device:
         return self.require("glFlush")
 
     def wait(self) -> None:
-        """Wait until all that has been drawn so far is there."""
+        """Wait until the device has executed all commands so far."""
         self.waits += 1
         self.context.finish()
 
-    def pretended(self) -> int:
-        """Nanoseconds since any moment, of a device that pretends to be slower, once it has done all; else 0. A
+    def simulated_time(self) -> int:
+        """Nanoseconds on the clock of a device that simulates slower draws, after all commands so far; 0 of others. A
         software driver's own timers know of the last tile of a draw alone."""
         if self.slowness == 1:
             return 0
@@ -378,11 +381,11 @@ class Device:
     def deferred(self) -> Iterator[Batch]:
         """Collect the programs of `compilation` in a batch, to be compiled side by side; the context must be current
         throughout."""
-        before, self._deferred = self._deferred, Batch()
+        previous, self._deferred = self._deferred, Batch()
         try:
             yield self._deferred
         finally:
-            self._deferred = before
+            self._deferred = previous
 
     def describe(self) -> dict[str, Any]:
         """The driver's properties and capabilities, as data."""
@@ -438,23 +441,23 @@ class Device:
             leave: Callable[[], None] | None = None
             if self.headless and not (this_thread.device is self and contexts.is_current(self._handle)):
                 leave = self._enter()
-            self._blocks += 1
+            self._current_depth += 1
             try:
                 self._free_dropped()
                 yield
             finally:
-                self._blocks -= 1
-                if leave is not None and self._scopes and self._leave is None:
+                self._current_depth -= 1
+                if leave is not None and self._kept_depth and self._leave is None:
                     self._leave = leave  # at the scope's end, or where another thread waits
                 elif leave is not None:
                     leave()
-                if self._scopes and not self._blocks and self.lock.wanted:
-                    with self.aside():
+                if self._kept_depth and not self._current_depth and self.lock.contended:
+                    with self.lent_context():
                         pass
 
     def _enter(self) -> Callable[[], None]:
-        """Make it the thread's context; returns a function that restores the one of before."""
-        before, put_back = this_thread.device, contexts.leave()
+        """Make it the thread's context; returns a function that restores the previous one."""
+        previous, restore_foreign = this_thread.device, contexts.leave_current()
         this_thread.device = self
 
         def leave() -> None:
@@ -462,10 +465,10 @@ class Device:
             restore()
 
         def restore() -> None:
-            this_thread.device = before
-            if before is not None:  # leaving a context leaves none current
-                before.context.__enter__()
-            put_back()
+            this_thread.device = previous
+            if previous is not None:  # leaving a context leaves none current
+                previous.context.__enter__()
+            restore_foreign()
 
         try:
             self.context.__enter__()
@@ -478,47 +481,47 @@ class Device:
         return leave
 
     @contextmanager
-    def held(self) -> Iterator[None]:
+    def kept_current(self) -> Iterator[None]:
         """Within the block the context stays current from the first use of `current` on: to switch takes longer than
-        many a pass. Other threads have their turns between two uses, those that wait, and in `aside`."""
+        many a pass. Threads that wait for it get it between two uses, and during `lent_context`."""
         if not self.headless:
             yield
             return
         with self.lock:
-            self._scopes += 1
+            self._kept_depth += 1
             try:
                 yield
             finally:
-                self._scopes -= 1
-                if not self._scopes:
-                    self._leave_now()
+                self._kept_depth -= 1
+                if not self._kept_depth:
+                    self._leave_context()
 
     @contextmanager
-    def aside(self) -> Iterator[None]:
-        """For work of the host, or a caller's own, in a `held` block: other threads may use the context meanwhile, and
-        this one has that of before."""
-        if not self.lock.mine or not self._scopes or self._blocks:
+    def lent_context(self) -> Iterator[None]:
+        """For the host's work in a `kept_current` block: other threads may use the context meanwhile, and this one has
+        the context of before the block."""
+        if not self.lock.held or not self._kept_depth or self._current_depth:
             yield
             return
-        self._leave_now()
-        scopes, self._scopes = self._scopes, 0
+        self._leave_context()
+        scopes, self._kept_depth = self._kept_depth, 0
         try:
             with self.lock.lent():
                 yield
         finally:
-            self._scopes = scopes
+            self._kept_depth = scopes
 
-    def called_aside(self, function: Callable[P, Result]) -> Callable[P, Result]:
-        """A caller's own function, to be called `aside`."""
+    def lending_context(self, function: Callable[P, Result]) -> Callable[P, Result]:
+        """The function, called within `lent_context`."""
 
         @wraps(function)
         def call(*arguments: P.args, **keywords: P.kwargs) -> Result:
-            with self.aside():
+            with self.lent_context():
                 return function(*arguments, **keywords)
 
         return call
 
-    def _leave_now(self) -> None:
+    def _leave_context(self) -> None:
         leave, self._leave = self._leave, None
         if leave is not None:
             leave()
@@ -585,11 +588,11 @@ def in_context(method: Callable[Concatenate[Owner, P], Result]) -> Callable[Conc
 
 def in_one_switch(method: Callable[Concatenate[Owner, P], Result]) -> Callable[Concatenate[Owner, P], Result]:
     """Decorate a method to make the context of the object's device current once, where it is used at all: see
-    `Device.held`."""
+    `Device.kept_current`."""
 
     @wraps(method)
     def run(self: Any, *arguments: P.args, **keywords: P.kwargs) -> Result:
-        with self.device.held():
+        with self.device.kept_current():
             return method(self, *arguments, **keywords)
 
     return run
@@ -604,7 +607,7 @@ def driver_name(renderer: str, version: str) -> str:
 
 DEVICE_VARIABLE = "RAYSTREAM_GL_DEVICE"
 _INSTALL = "install a graphics driver; on Debian and Ubuntu without a GPU: libegl1 libgl1 libgl1-mesa-dri"
-_MOST_DEVICES = 64  # EGL may list devices without end
+_MAX_DEVICES = 64  # EGL may list devices without end
 
 
 def open_device(index: int | None = None, barrier: bool = True, buffers: bool = True, limits: str = "none") -> Device:
@@ -631,15 +634,15 @@ def open_device(index: int | None = None, barrier: bool = True, buffers: bool = 
     elif index is not None:
         raise DeviceError("--device", "choosing a device needs EGL, which is on Linux only", "leave it out")
     with _opening:
-        Process.opened, remark = True, check_room()
-        put_back = contexts.leave()
+        Process.opened, remark = True, disable_cache_on_full_disk()
+        restore = contexts.leave_current()
         try:
             linux = sys.platform.startswith("linux")
             backend = glcontext.get_backend_by_name("egl") if linux else glcontext.default_backend()
             prelinked: Any = PrelinkedContext(backend(**settings))
             context = moderngl.create_context(require=330, standalone=True, context=prelinked)
         except Exception as error:
-            put_back()
+            restore()
             raise _no_context(error, index) from None
         try:
             return Device(context, barrier, buffers, headless=True, limits=LIMITS.get(limits), remark=remark)
@@ -647,7 +650,7 @@ def open_device(index: int | None = None, barrier: bool = True, buffers: bool = 
             context.__exit__(None, None, None)
             if this_thread.device is not None:
                 this_thread.device.context.__enter__()
-            put_back()
+            restore()
 
 
 _opening = threading.RLock()
@@ -673,24 +676,25 @@ def devices() -> list[dict[str, Any]]:
         description = {"index": None, "default": True, **device.describe()}
         device.release()
         return [description]
-    out: list[dict[str, Any]] = []
+    descriptions: list[dict[str, Any]] = []
     preferred = open_device().describe()  # raises a clear error without any OpenGL
-    for index in range(_MOST_DEVICES):
+    for index in range(_MAX_DEVICES):
         try:
             device = open_device(index)
         except DeviceError as error:
             if "no device" in error.what:
                 break
-            out.append({"index": index, "default": False, "error": str(error)})
+            descriptions.append({"index": index, "default": False, "error": str(error)})
             continue
         description = device.describe()
         device.release()
-        first = description["renderer"] == preferred["renderer"] and not any(d["default"] for d in out)
-        out.append({"index": index, "default": first, **description})
-    return out
+        is_default = description["renderer"] == preferred["renderer"] and not any(d["default"] for d in descriptions)
+        descriptions.append({"index": index, "default": is_default, **description})
+    return descriptions
 
 
 def _no_context(error: Exception, index: int | None) -> DeviceError:
+    """The error of a context that could not be created, from the library's message."""
     text = " ".join(str(error).split())
     if index is None and ("found 0 devices" in text or "eglQueryDevicesEXT" in text):
         return DeviceError("OpenGL", f"EGL finds no device ({text})", _INSTALL)

@@ -26,27 +26,27 @@ CHUNK = 1 << 16  # records or voxels packed and uploaded at once: a few millisec
 _TEXTURE_BUFFER, _TEXTURE0 = 0x8C2A, 0x84C0
 _FORMATS = {1: 0x822E, 2: 0x8230, 4: 0x8814}  # R32F, RG32F, RGBA32F: OpenGL 3.3's formats for buffer textures
 _RGBA8 = 0x8058
-PINNED = 1 << 20  # bytes from which on a software driver is given pages of the process
+MIN_PINNED_BYTES = 1 << 20  # of a buffer that a software driver gets as pages of the process
 UPLOADS = itertools.count(1)  # numbers of uploads
 
 
 class Memory:
-    """A table or volume in a texture, in the device's best layout, or in that of ``form``.
+    """A table or volume in a texture, in the device's best layout, or in that of ``addressing``.
 
     Without ``filled`` it has no values until `fill` is complete.
     """
 
     def __init__(
-        self, device: Device, source: Table | Volume | Texels, form: Addressing | None = None, filled: bool = True
+        self, device: Device, source: Table | Volume | Texels, addressing: Addressing | None = None, filled: bool = True
     ) -> None:
         self.device, self.source = device, source
-        self.layout = form or layout(device.max_texture, source, device.max_buffer)
+        self.layout = addressing or layout(device.max_texture, source, device.max_buffer)
         self.texture: moderngl.Texture | moderngl.TextureArray | moderngl.Texture3D | BufferTexture
         if self.layout.per_row == IN_BUFFER:
             self.texture = BufferTexture(device, *self._texels(), bytes_only=isinstance(source, Texels))
             self.bytes = self.texture.bytes
         elif isinstance(source, Texels):
-            self.texture, self.bytes = _picture(device, source, self.layout)
+            self.texture, self.bytes = _texel_texture(device, source, self.layout)
         elif isinstance(source, Table):
             rows = -(-max(1, len(source.data)) // self.layout.per_row)
             size = self.layout.per_row * max(1, source.record.texels), rows
@@ -54,7 +54,7 @@ class Memory:
             self.bytes = 4 * self.layout.channels * size[0] * size[1]
         else:
             voxels = device.stored(np.ascontiguousarray(source.data, np.float32))
-            self.texture, self.bytes = _volume(device, source.name, voxels), voxels.nbytes
+            self.texture, self.bytes = _volume_texture(device, source.name, voxels), voxels.nbytes
         self.number = next(UPLOADS)
         if filled:
             for _ in self.fill():
@@ -69,7 +69,7 @@ class Memory:
         return max(1, self.source.record.texels) * max(1, len(self.source.data)), self.layout.channels
 
     def fill(self) -> Iterator[float]:
-        """Upload piece by piece; yields the share done."""
+        """Upload piece by piece; yields the fraction done."""
         source = self.source
         if not isinstance(self.texture, BufferTexture):
             if isinstance(source, Table):
@@ -83,21 +83,21 @@ class Memory:
             self.texture.write(np.zeros(self.bytes, np.uint8))
         offset = 0
         for first in range(0, len(flat), CHUNK):
-            part = flat[first : first + CHUNK]
+            piece = flat[first : first + CHUNK]
             if isinstance(source, Table):
-                part = packed_rows(source, first, first + len(part), self.layout.channels)
+                piece = packed_rows(source, first, first + len(piece), self.layout.channels)
             elif isinstance(source, Texels):
-                part = np.ascontiguousarray(part, np.uint8)
-            self.texture.write(part, offset)
-            offset += part.nbytes
+                piece = np.ascontiguousarray(piece, np.uint8)
+            self.texture.write(piece, offset)
+            offset += piece.nbytes
             yield min(1.0, (first + CHUNK) / len(flat))
 
     def _fill_rows(self, table: Table) -> Iterator[float]:
         """As `fill`, by whole rows of a 2-D texture."""
-        count, piece = max(1, len(table.data)), -(-CHUNK // self.layout.per_row) * self.layout.per_row
-        for first in range(0, count, piece):
-            self.update(first, min(first + piece, count))
-            yield min(1.0, (first + piece) / count)
+        count, rows_at_once = max(1, len(table.data)), -(-CHUNK // self.layout.per_row) * self.layout.per_row
+        for first in range(0, count, rows_at_once):
+            self.update(first, min(first + rows_at_once, count))
+            yield min(1.0, (first + rows_at_once) / count)
 
     def update(self, first: int, last: int) -> None:
         """Upload the rows first .. last - 1 of a table, changed in place."""
@@ -106,15 +106,15 @@ class Memory:
         if per_row != IN_BUFFER:  # whole rows of the texture
             first, last = first - first % per_row, -(-last // per_row) * per_row
         packed = np.zeros((last - first, texels, 4), np.float32)
-        part = self.source.data[first : min(last, count)]
-        self.source.record.pack(part, packed[: len(part)])
+        rows = self.source.data[first : min(last, count)]
+        self.source.record.pack(rows, packed[: len(rows)])
         values = self.device.stored(np.ascontiguousarray(packed[..., : self.layout.channels]))
         if isinstance(self.texture, BufferTexture):
             self.texture.write(values, 4 * self.layout.channels * texels * first)
         elif isinstance(self.texture, moderngl.Texture):
             self.texture.write(values, (0, first // per_row, per_row * texels, (last - first) // per_row))
 
-    def has_room(self, source: Table | Volume | Texels) -> bool:
+    def fits(self, source: Table | Volume | Texels) -> bool:
         """Whether another source fits in this texture, possibly grown, under the same name and layout."""
         if isinstance(source, Table) and isinstance(self.texture, moderngl.Texture):
             return -(-max(1, len(source.data)) // self.layout.per_row) <= self.texture.height
@@ -123,7 +123,7 @@ class Memory:
         return isinstance(source, Table) or source.data.shape == self.source.data.shape
 
     def exchange(self, source: Table | Volume | Texels) -> None:
-        """Replace the source by one for which it `has_room`; differences are uploaded."""
+        """Replace the source by one for which it `fits`; differences are uploaded."""
         old, self.source = self.source, source
         self.number = next(UPLOADS)
         if isinstance(self.texture, BufferTexture):
@@ -142,9 +142,9 @@ class Memory:
             for _ in self.fill():
                 pass
 
-    def receive(self, stream: Stream, count: int) -> None:
-        """Take the first ``count`` elements of a stream of numbers, in row order, on the device, as records or voxels
-        of one number each. A table grows, in 2-D into another texture."""
+    def fill_from_stream(self, stream: Stream, count: int) -> None:
+        """Copy the first ``count`` elements of a stream of numbers, in row order, on the device, into the records or
+        voxels, of one number each. A table grows as needed, in 2-D into another texture."""
         assert self.layout.channels == 1 and count <= stream.size[0] * stream.size[1]
         if isinstance(self.texture, BufferTexture):
             if self.texture.texels < count:
@@ -159,13 +159,13 @@ class Memory:
                 texture.release()
                 texture = self.texture = float_texture(self.device, (width, rows), 1)
                 self.bytes = 4 * width * rows
-        room = self.device.context.buffer(reserve=self.bytes)
-        _read_rows(stream, count, room)
+        buffer = self.device.context.buffer(reserve=self.bytes)
+        _read_rows(stream, count, buffer)
         if isinstance(texture, moderngl.Texture):
-            texture.write(room, (0, 0, width, rows))
+            texture.write(buffer, (0, 0, width, rows))
         else:
-            texture.write(room)
-        room.release()
+            texture.write(buffer)
+        buffer.release()
 
     def release(self) -> None:
         """Free the texture."""
@@ -175,20 +175,20 @@ class Memory:
 def _read_rows(stream: Stream, count: int, buffer: moderngl.Buffer) -> None:
     """Copy the first ``count`` numbers of a stream to a buffer, on the device."""
     width = stream.size[0]
-    rows, rest = divmod(count, width)
-    for box in ((0, 0, width, rows), (0, rows, rest, 1)):
+    rows, remainder = divmod(count, width)
+    for box in ((0, 0, width, rows), (0, rows, remainder, 1)):
         if box[2] * box[3]:
             stream.framebuffer.read_into(buffer, box, 1, dtype="f4", write_offset=4 * width * box[1])
 
 
 def differing(old: NDArray, new: NDArray) -> slice:
-    """From the first row that differs in any bit to behind the last; everything if the lengths differ."""
+    """The rows (N, ...) from the first to the last one that differ in any bit; all of ``new`` if the lengths differ."""
     if old is new:
         return slice(0, 0)
     if len(old) != len(new) or not len(new):
         return slice(0, len(new))
-    mine, other = (np.ascontiguousarray(rows).reshape(len(rows), -1).view(np.uint8) for rows in (old, new))
-    changed = np.flatnonzero((mine != other).any(axis=1))
+    old_bytes, new_bytes = (np.ascontiguousarray(rows).reshape(len(rows), -1).view(np.uint8) for rows in (old, new))
+    changed = np.flatnonzero((old_bytes != new_bytes).any(axis=1))
     return slice(int(changed[0]), int(changed[-1]) + 1) if len(changed) else slice(0, 0)
 
 
@@ -212,17 +212,17 @@ class BufferTexture:
         self._bind = device.require("glBindTexture", unsigned, unsigned)
         self._object = RawObject(device, "Texture")
         self._pinned: PinnedBuffer | None = None
-        self.buffer = self._made(texels)
+        self.buffer = self._allocate(texels)
 
-    def _made(self, texels: int) -> moderngl.Buffer:
+    def _allocate(self, texels: int) -> moderngl.Buffer:
         """A new buffer of ``texels``, attached to the texture."""
         self.texels, self.bytes = texels, self._texel_bytes * texels
-        if self.bytes >= PINNED and PinnedBuffer.serves(self.device):
+        if self.bytes >= MIN_PINNED_BYTES and PinnedBuffer.is_supported(self.device):
             self._pinned = PinnedBuffer(self.device, self.bytes)
-            return self._attached(self._pinned.buffer)
-        return self._attached(self.device.context.buffer(reserve=max(self.bytes, 16)))
+            return self._attach(self._pinned.buffer)
+        return self._attach(self.device.context.buffer(reserve=max(self.bytes, 16)))
 
-    def _attached(self, buffer: moderngl.Buffer) -> moderngl.Buffer:
+    def _attach(self, buffer: moderngl.Buffer) -> moderngl.Buffer:
         unsigned = ctypes.c_uint
         self.use(0)
         attach = self.device.require("glTexBuffer", unsigned, unsigned, unsigned)
@@ -234,10 +234,10 @@ class BufferTexture:
         if self._pinned is not None:
             self._pinned.grow(self._texel_bytes * texels)
             self.texels, self.bytes = texels, self._texel_bytes * texels
-            self.buffer = self._attached(self._pinned.buffer)
+            self.buffer = self._attach(self._pinned.buffer)
             return
         old, size = self.buffer, self.bytes
-        self.buffer = self._made(texels)
+        self.buffer = self._allocate(texels)
         self.device.context.copy_buffer(self.buffer, old, size)
         old.release()
 
@@ -258,7 +258,7 @@ class BufferTexture:
             self._pinned.release()
 
 
-def _picture(
+def _texel_texture(
     device: Device, source: Texels, layout: Addressing
 ) -> tuple[moderngl.Texture | moderngl.TextureArray, int]:
     """The texels in rows of a 2-D texture or array texture, and its bytes."""
@@ -267,8 +267,8 @@ def _picture(
         layers = device.context.texture_array((per_row, per_row, layout.layers), 4)
         for layer in range(layout.layers):
             page = np.zeros((per_row * per_row, 4), np.uint8)
-            part = source.data[layer * len(page) : (layer + 1) * len(page)]
-            page[: len(part)] = part
+            texels = source.data[layer * len(page) : (layer + 1) * len(page)]
+            page[: len(texels)] = texels
             layers.write(page, (0, 0, layer, per_row, per_row, 1))
         layers.filter = (moderngl.NEAREST, moderngl.NEAREST)
         return layers, 4 * per_row * per_row * layout.layers
@@ -280,7 +280,7 @@ def _picture(
     return texture, packed.nbytes
 
 
-def _volume(device: Device, name: str, texels: NDArray[np.float32]) -> moderngl.Texture3D:
+def _volume_texture(device: Device, name: str, texels: NDArray[np.float32]) -> moderngl.Texture3D:
     depth, height, width = texels.shape
     if max(texels.shape) > device.max_volume:
         raise DeviceError(

@@ -29,18 +29,18 @@ class RawObject:
         self.name = ctypes.c_uint(0)
         names = ctypes.POINTER(ctypes.c_uint)
         device.require(f"glGen{kind}s", ctypes.c_int, names)(1, ctypes.byref(self.name))
-        self._held = _Held(device.require(f"glDelete{kind}s", ctypes.c_int, names), self.name.value)
-        self._dropped = weakref.finalize(self, device.context.objects.append, self._held)
+        self._deleter = _Deleter(device.require(f"glDelete{kind}s", ctypes.c_int, names), self.name.value)
+        self._dropped = weakref.finalize(self, device.context.objects.append, self._deleter)
         self._dropped.atexit = False
 
     def release(self) -> None:
         """Free it; a second time nothing happens."""
         if self._dropped.detach() is not None:
-            self._held.release()
+            self._deleter.release()
 
 
-class _Held:
-    """A name, and the function that frees it."""
+class _Deleter:
+    """Frees an object by its name; it stays when the object is dropped."""
 
     def __init__(self, delete: Callable[..., None], name: int) -> None:
         self._delete, self._name = delete, name
@@ -67,21 +67,21 @@ class PinnedBuffer:
         name = ctypes.c_uint(0)
         device.require("glGenBuffers", ctypes.c_int, ctypes.POINTER(ctypes.c_uint))(1, ctypes.byref(name))
         self._name = name.value
-        self._held = _HeldPages(device, self._name, self._pages)
-        self._dropped = weakref.finalize(self, device.context.objects.append, self._held)
+        self._deleter = _PageDeleter(device, self._name, self._pages)
+        self._dropped = weakref.finalize(self, device.context.objects.append, self._deleter)
         self._dropped.atexit = False
         try:
-            self.buffer = self._made()
+            self.buffer = self._define()
         except moderngl.Error:
             self.release()
             raise
 
     @staticmethod
-    def serves(device: Device) -> bool:
-        """Whether the driver is one that it is made for: on a GPU fetches would go through the bus."""
+    def is_supported(device: Device) -> bool:
+        """Whether it is of use: with a software driver; on a GPU fetches would go through the bus."""
         return device.software and "GL_AMD_pinned_memory" in device.extensions and sys.platform.startswith("linux")
 
-    def _made(self) -> moderngl.Buffer:
+    def _define(self) -> moderngl.Buffer:
         unsigned, pages, context = ctypes.c_uint, self._pages, self.device.context
         bind = self.device.require("glBindBuffer", unsigned, unsigned)
         fill = self.device.require("glBufferData", unsigned, ctypes.c_ssize_t, ctypes.c_void_p, unsigned)
@@ -94,19 +94,19 @@ class PinnedBuffer:
         return context.external_buffer(self._name, pages.size)
 
     def grow(self, size: int) -> None:
-        """To more bytes, with the same content and name; waits for its readers. After an error of the driver's the
-        pages stay: it may hold them."""
+        """Grow to ``size`` bytes, with the same content and name; waits for its readers. After an error of the driver's
+        the pages stay, which it may still use."""
         self.device.wait()
         self._pages.grow(size)
-        self.buffer = self._made()
+        self.buffer = self._define()
 
     def release(self) -> None:
         """Free it; a second time nothing happens."""
         if self._dropped.detach() is not None:
-            self._held.release()
+            self._deleter.release()
 
 
-class _HeldPages(_Held):
+class _PageDeleter(_Deleter):
     """A buffer's name, and its pages, which nothing may read any more once they are freed."""
 
     def __init__(self, device: Device, name: int, pages: Pages) -> None:
@@ -132,14 +132,14 @@ class Query:
     """
 
     def __init__(self, device: Device, samples: bool = False, time: bool = False, primitives: bool = False) -> None:
-        asked = {_SAMPLES: samples, _PRIMITIVES: primitives, _TIME: time}
-        kinds = tuple(kind for kind, requested in asked.items() if requested)
+        targets = {_SAMPLES: samples, _PRIMITIVES: primitives, _TIME: time}
+        kinds = tuple(target for target, requested in targets.items() if requested)
         free = device.queries[kinds]
         # The one dropped longest ago: one that is asked again at once waits for its last answer.
-        self._names = free.popleft() if free else tuple(_made_query(device) for _ in kinds)
+        self._names = free.popleft() if free else tuple(_new_query(device) for _ in kinds)
         self._device, self._kinds = device, kinds
         self._parts: list[Query] | None = None
-        self._began = self._pretended = 0  # nanoseconds, see `Device.pretended`
+        self._began = self._simulated = 0  # nanoseconds, see `Device.simulated_time`
         weakref.finalize(self, free.append, self._names).atexit = False
 
     @property
@@ -161,7 +161,7 @@ class Query:
         for kind, name in zip(self._kinds, self._names, strict=True):
             begin(kind, name)
         self._device.timing |= self.timed
-        self._began = self._device.pretended()
+        self._began = self._device.simulated_time()
         return self
 
     def __exit__(self, *error: Any) -> None:
@@ -169,7 +169,7 @@ class Query:
         for kind in self._kinds:
             end(kind)
         self._device.timing &= not self.timed
-        self._pretended = self._device.pretended() - self._began
+        self._simulated = self._device.simulated_time() - self._began
 
     @property
     def ready(self) -> bool:
@@ -179,12 +179,13 @@ class Query:
         return all(_available(self._device, name) for name in self._names)
 
     def _answer(self, kind: int) -> int:
+        """The result of one target, the sum over parts; waits for the device."""
         if self._parts is not None:
             return sum(part._answer(kind) for part in self._parts)
         if not self.ready:
             self._device.waits += 1
-        if kind == _TIME and self._pretended:
-            return self._pretended
+        if kind == _TIME and self._simulated:
+            return self._simulated
         return _result(self._device, self._names[self._kinds.index(kind)])
 
     @property
@@ -205,7 +206,7 @@ class Query:
     @property
     @contextmanager
     def crender(self) -> Iterator[None]:
-        """Inside of it draws are left out where the device knows by then that no samples passed."""
+        """Within the block draws are skipped where the device knows by then that no samples passed."""
         begin = self._device.require("glBeginConditionalRender", ctypes.c_uint, ctypes.c_uint)
         begin(self._names[self._kinds.index(_SAMPLES)], _NO_WAIT)
         try:
@@ -215,14 +216,14 @@ class Query:
 
 
 class Timestamp:
-    """When the device has done all that it was given before; the context must be current in every call.
+    """The time at which the device has executed all earlier commands; the context must be current in every call.
 
-    Reading it before is a wait of the host; `ready` never waits.
+    Reading it before then is a wait of the host; `ready` never waits.
     """
 
     def __init__(self, device: Device) -> None:
         free = device.queries[(_TIMESTAMP,)]
-        self._names = free.popleft() if free else (_made_query(device),)
+        self._names = free.popleft() if free else (_new_query(device),)
         self._device = device
         weakref.finalize(self, free.append, self._names).atexit = False
         device.require("glQueryCounter", ctypes.c_uint, ctypes.c_uint)(self._names[0], _TIMESTAMP)
@@ -234,7 +235,7 @@ class Timestamp:
 
     @property
     def seconds(self) -> float:
-        """Since a moment that all have in common, by the device's clock."""
+        """Seconds by the device's clock, since a moment common to all timestamps."""
         if not self.ready:
             self._device.waits += 1
         return _result(self._device, self._names[0]) * 1e-9
@@ -243,8 +244,8 @@ class Timestamp:
 def read_texture(texture: moderngl.Texture, into: Any) -> None:
     """Copy the texels of a float texture into an array or a buffer, after all draws to them.
 
-    By a framebuffer: where another one was drawn to since, llvmpipe (Mesa 22.3) gives the texels of before to who reads
-    the texture itself, if its threads are late.
+    By a framebuffer: a read of the texture itself gives old texels on llvmpipe (Mesa 22.3) while its threads still
+    draw, if another framebuffer has been drawn to since.
     """
     texture.ctx.framebuffer([texture]).read_into(into, components=texture.components, dtype=texture.dtype)
 
@@ -272,11 +273,11 @@ class Readback:
         return np.frombuffer(self._buffer.read(), np.float32).reshape(self._shape)
 
 
-_ASKED = ctypes.c_uint, ctypes.c_uint, ctypes.POINTER(ctypes.c_uint)
-_ASKED64 = ctypes.c_uint, ctypes.c_uint, ctypes.POINTER(ctypes.c_uint64)
+_RESULT_TYPES = ctypes.c_uint, ctypes.c_uint, ctypes.POINTER(ctypes.c_uint)
+_RESULT64_TYPES = ctypes.c_uint, ctypes.c_uint, ctypes.POINTER(ctypes.c_uint64)
 
 
-def _made_query(device: Device) -> int:
+def _new_query(device: Device) -> int:
     name = ctypes.c_uint(0)
     device.require("glGenQueries", ctypes.c_int, ctypes.POINTER(ctypes.c_uint))(1, ctypes.byref(name))
     return name.value
@@ -284,13 +285,13 @@ def _made_query(device: Device) -> int:
 
 def _available(device: Device, name: int) -> bool:
     value = ctypes.c_uint(0)
-    device.require("glGetQueryObjectuiv", *_ASKED)(name, _AVAILABLE, ctypes.byref(value))
+    device.require("glGetQueryObjectuiv", *_RESULT_TYPES)(name, _AVAILABLE, ctypes.byref(value))
     return bool(value.value)
 
 
 def _result(device: Device, name: int) -> int:
     value = ctypes.c_uint64(0)
-    device.require("glGetQueryObjectui64v", *_ASKED64)(name, _RESULT, ctypes.byref(value))
+    device.require("glGetQueryObjectui64v", *_RESULT64_TYPES)(name, _RESULT, ctypes.byref(value))
     return value.value
 
 
@@ -298,7 +299,7 @@ def _result(device: Device, name: int) -> int:
 
 KEEP, REPLACE, INCREASE, INCREASE_AND_WRAP = 0x1E00, 0x1E01, 0x1E02, 0x8507
 ALWAYS, EQUAL = 0x0207, 0x0202
-LARGEST = 255  # of the eight bits on every driver
+ALL_BITS = 255  # of the eight bits on every driver
 
 _STENCIL_TEST, _RENDERBUFFER, _FRAMEBUFFER = 0x0B90, 0x8D41, 0x8D40
 _DEPTH24_STENCIL8, _DEPTH_STENCIL_ATTACHMENT, _STENCIL_BUFFER_BIT = 0x88F0, 0x821A, 0x0400
@@ -337,12 +338,12 @@ class Stencil:
 
     def clear(self, value: int = 0) -> None:
         """Clear to one value; the framebuffer in use must be this one's."""
-        self._mask(LARGEST)
+        self._mask(ALL_BITS)
         self._clear_value(value)
         self._clear(_STENCIL_BUFFER_BIT)
 
     @contextmanager
-    def test(self, function: int, value: int, passed: int, failed: int = KEEP, bits: int = LARGEST) -> Iterator[None]:
+    def test(self, function: int, value: int, passed: int, failed: int = KEEP, bits: int = ALL_BITS) -> Iterator[None]:
         """Draw where the stencil compares with ``value``. passed, failed : operations after the test.
 
         bits : mask of written bits.
@@ -353,17 +354,17 @@ class Stencil:
         finally:
             self.end()
 
-    def begin(self, function: int, value: int, passed: int, failed: int = KEEP, bits: int = LARGEST) -> None:
+    def begin(self, function: int, value: int, passed: int, failed: int = KEEP, bits: int = ALL_BITS) -> None:
         """As `test`, until `end`."""
         self._enable(_STENCIL_TEST)
         self._mask(bits)
-        self._func(function, value, LARGEST)
+        self._func(function, value, ALL_BITS)
         self._op(failed, KEEP, passed)
 
     def end(self) -> None:
         """Disable the stencil test."""
         self._disable(_STENCIL_TEST)
-        self._mask(LARGEST)
+        self._mask(ALL_BITS)
 
     def read(self) -> bytes:
         """All values, row by row from the lowest; waits for the device."""

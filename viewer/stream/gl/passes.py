@@ -43,8 +43,8 @@ def pass_source(
 def hot_pass_source(
     name: str, inputs: Mapping[str, Record], output: Record, tables: Sequence[Table], addresses: Addresses
 ) -> Source:
-    """As `pass_source`, of a pass that reads hot tables, too. Its outputs are ``invariant``: compilers would reorder
-    sums that are to be rounded as they are written."""
+    """The fragment program of `pass_source` for a pass that also reads hot tables. Its outputs are ``invariant``:
+    compilers would reorder sums that are to be rounded as they are written."""
     source = pass_head(inputs, output, False)
     for table in tables:
         assert table.hot, "cold tables lie in the arena"
@@ -56,7 +56,7 @@ def hot_pass_source(
 
 
 def pass_head(inputs: Mapping[str, Record], output: Record, planar: bool, **constants: int) -> Source:
-    """The declarations before the file of a pass: constants, records, and how each of the streams is fetched."""
+    """The source of a pass up to its file: constants, records, and ``fetch_<name>`` of each stream."""
     source = Source.begin(**constants)
     for record in dict.fromkeys((*inputs.values(), output)):
         source.add_record(record, pack=True)
@@ -110,16 +110,16 @@ class Pass:
         **constants: int,
     ) -> None:
         """As of `pass_source`."""
-        self._have(device, output, pass_source(name, inputs, output, planar, features, **constants))
+        self._set_up(device, output, pass_source(name, inputs, output, planar, features, **constants))
 
     @classmethod
     def of_source(cls, device: Device, source: Source, output: Record) -> Pass:
         """A pass of a source as of `hot_pass_source`."""
         pass_ = cls.__new__(cls)
-        pass_._have(device, output, source)
+        pass_._set_up(device, output, source)
         return pass_
 
-    def _have(self, device: Device, output: Record, source: Source) -> None:
+    def _set_up(self, device: Device, output: Record, source: Source) -> None:
         self.device, self.output = device, output
         self.drawing = square(device, Shader(device, source))
 
@@ -132,7 +132,7 @@ class Pass:
         self.draw_rows(streams, output, (0, output.size[1]), **uniforms)
 
     def draw_rows(self, streams: Mapping[str, Stream], output: Stream, rows: tuple[int, int], **uniforms: Any) -> None:
-        """Those of some rows, first and behind the last."""
+        """Compute the elements of the rows ``rows[0]`` .. ``rows[1] - 1`` of ``output``, else as `draw`."""
         assert output.record == self.output and output not in streams.values()
         shader = self.drawing.shader
         output.framebuffer.use()
@@ -189,29 +189,29 @@ def pass_sources(folder: str, declared: Declared, features: tuple[str, ...] = ()
 _TEXEL = Record("MemoryTexel", Field("value", "vec4"))
 
 
-def rows_source(texels: int) -> Source:
-    """The fragment program for records of ``texels`` texels, by their numbers."""
+def record_rows_source(texels: int) -> Source:
+    """The fragment program that writes records of ``texels`` texels into rows of a 2-D memory, fetched by number."""
     at = "    ivec2 at = texel_of(number, textureSize(in_0, 0).x);\n"
     return _record_source(texels, "int number", at, "texelFetch(in_{}, at, 0)", "stream/rows_of_records.glsl")
 
 
-def interleaved_source(texels: int) -> Source:
-    """The same by their places in the stream."""
+def interleaved_records_source(texels: int) -> Source:
+    """The fragment program that writes the texels of each record side by side, at the record's place in the stream."""
     # On llvmpipe a nearest sample takes two thirds of the time of texelFetch.
     nearest = "textureLod(in_{}, place, 0.0)"
     return _record_source(texels, "vec2 place", "", nearest, "stream/interleaved_records.glsl")
 
 
-def _record_source(texels: int, argument: str, before: str, fetch: str, main: str) -> Source:
+def _record_source(texels: int, parameter: str, setup: str, fetch: str, file: str) -> Source:
     source = Source.begin(RECORD_TEXELS=texels)
-    if before:
+    if setup:
         source.include("lib/texel_of.glsl")
     for k in range(texels):
         source.add(f"uniform sampler2D in_{k};", "record")
     cases = "\n".join(f"    if (texel == {k}) return {fetch.format(k)};" for k in range(texels - 1))
-    body = f"{before}{cases}\n    return {fetch.format(texels - 1)};"
-    source.add(f"vec4 record_texel({argument}, int texel) {{\n{body}\n}}", "record")
-    source.include(main)
+    body = f"{setup}{cases}\n    return {fetch.format(texels - 1)};"
+    source.add(f"vec4 record_texel({parameter}, int texel) {{\n{body}\n}}", "record")
+    source.include(file)
     return source
 
 
@@ -232,7 +232,7 @@ def table_pass_source(
 
 
 class TablePass(Pass):
-    """A pass, of which ``modules`` bring the memories and ``OUTPUT element(int number)``; else as `Pass`."""
+    """A pass whose ``modules`` provide the memories and ``OUTPUT element(int number)``; else as `Pass`."""
 
     def __init__(
         self,
@@ -243,7 +243,7 @@ class TablePass(Pass):
         output: Record,
         planar: bool = False,
     ) -> None:
-        self._have(device, output, table_pass_source(modules, inputs, output, resources, planar))
+        self._set_up(device, output, table_pass_source(modules, inputs, output, resources, planar))
         self._modules, self._resources = modules, resources
 
     def draw_rows(self, streams: Mapping[str, Stream], output: Stream, rows: tuple[int, int], **uniforms: Any) -> None:
@@ -263,8 +263,8 @@ class TablePass(Pass):
 class RowWriter:
     """Writes streams to memories of ``resources``; the context must be current in every call.
 
-    A pass brings the texels of a record together: straight into a memory that is a 2-D texture; one that is a buffer
-    texture takes them from another texture, which its driver copies.
+    A pass interleaves the textures of a stream: directly into a memory that is a 2-D texture; for one that is a buffer
+    texture into another stream, which the driver copies.
     """
 
     def __init__(self, device: Device, resources: Resources) -> None:
@@ -280,24 +280,24 @@ class RowWriter:
         if not count:
             return
         texels = stream.record.texels
-        texture, row, first = self._resources.place(table)
+        texture, row, first = self._resources.location(table)
         if row != IN_BUFFER:
             assert isinstance(texture, moderngl.Texture)
-            low, high = first // row, -(-(first + count * texels) // row)
-            self._draw(stream, self.device.context.framebuffer([texture]), row, first, count, (low, high))
+            rows_written = first // row, -(-(first + count * texels) // row)
+            self._draw(stream, self.device.context.framebuffer([texture]), row, first, count, rows_written)
             return
         assert isinstance(texture, BufferTexture)
-        wide, (rows, remainder) = stream.size[0] * texels, divmod(count, stream.size[0])
-        interleaved = self._held((wide, stream.size[1]))
-        self._interleave(stream, interleaved.framebuffer, (wide, rows + bool(remainder)))
-        for part, offset in (((0, 0, wide, rows), 0), ((0, rows, remainder * texels, 1), rows * wide)):
-            if part[2] and part[3]:
+        width, (rows, remainder) = stream.size[0] * texels, divmod(count, stream.size[0])
+        interleaved = self._interleaved_stream((width, stream.size[1]))
+        self._interleave(stream, interleaved.framebuffer, (width, rows + bool(remainder)))
+        for box, offset in (((0, 0, width, rows), 0), ((0, rows, remainder * texels, 1), rows * width)):
+            if box[2] and box[3]:  # neither whole rows nor the begun one need exist
                 interleaved.framebuffer.read_into(
-                    texture.buffer, part, components=4, dtype="f4", write_offset=16 * (first + offset)
+                    texture.buffer, box, components=4, dtype="f4", write_offset=16 * (first + offset)
                 )
 
-    def _held(self, size: tuple[int, int]) -> Stream:
-        """The texture of a size in texels."""
+    def _interleaved_stream(self, size: tuple[int, int]) -> Stream:
+        """The stream of single texels of a size, (width, height)."""
         if size not in self._texels:
             self._texels[size] = Stream(self.device, _TEXEL, size)
         return self._texels[size]
@@ -305,7 +305,7 @@ class RowWriter:
     def _interleave(self, stream: Stream, target: moderngl.Framebuffer, size: tuple[int, int]) -> None:
         texels = stream.record.texels
         if texels not in self._interleaving:
-            self._interleaving[texels] = square(self.device, Shader(self.device, interleaved_source(texels)))
+            self._interleaving[texels] = square(self.device, Shader(self.device, interleaved_records_source(texels)))
         target.viewport = 0, 0, *size
         self._render(self._interleaving[texels], stream, target)
 
@@ -320,7 +320,7 @@ class RowWriter:
     ) -> None:
         texels = stream.record.texels
         if texels not in self._drawings:
-            self._drawings[texels] = square(self.device, Shader(self.device, rows_source(texels)))
+            self._drawings[texels] = square(self.device, Shader(self.device, record_rows_source(texels)))
         drawing = self._drawings[texels]
         for name, value in (("row", row), ("first", first), ("count", count)):
             drawing.shader.set(name, value)

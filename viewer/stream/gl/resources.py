@@ -37,7 +37,7 @@ from raystream.stream.gl.stream import Stream, float_texture
 # A table keeps its place while it is there: programs have its base as a uniform, set once. A dropped table leaves a
 # gap for the next table that fits.
 
-LEAST = 1 << 14  # texels of a new arena
+MIN_ARENA_TEXELS = 1 << 14  # texels of a new arena
 
 
 class Arena:
@@ -50,17 +50,17 @@ class Arena:
         self.device = device
         self.row = arena_row(device.max_texture, device.max_buffer)
         self.texture: BufferTexture | moderngl.Texture | None = None
-        self._room = 0  # texels of the texture
+        self._capacity = 0  # texels of the texture
         self._allocations: dict[int, tuple[Table, int, int]] = {}  # by id: table, first texel, room in texels
         self._numbers: dict[int, int] = {}  # by id: of the upload
         self._gaps: list[tuple[int, int]] = []  # (first texel, texels), ascending
         self._end = 0
-        self._age = 0  # changes whenever all places do
+        self._generation = 0  # changes whenever all tables are moved or dropped
 
     @property
     def bytes(self) -> int:
         """Bytes of the texture."""
-        return 16 * self._room
+        return 16 * self._capacity
 
     def __contains__(self, table: Table) -> bool:
         return id(table) in self._allocations
@@ -77,32 +77,32 @@ class Arena:
         return self._allocations[id(table)][1]
 
     def add(self, table: Table) -> Iterator[float]:
-        """Upload a table in pieces of a few milliseconds; yields the share done. May be abandoned: the place counts
-        only once complete. One that is brought here meanwhile stays. Raises DeviceError where the texture would exceed
-        the driver's limit."""
+        """Upload a table in pieces of a few milliseconds; yields the fraction done. May be abandoned: the table is here
+        only once complete. If it is uploaded by another call meanwhile, that copy stays. Raises DeviceError where the
+        texture would exceed the driver's limit."""
         if table in self:
             return
         texels, count = texels_of(table), len(table.data)
-        first, age = self._allocate(texels), self._age
+        first_texel, generation = self._allocate(texels), self._generation
         try:
             if not count:
-                self._write(np.zeros((texels, 4), np.float32), first)
-            for row in range(0, count, CHUNK):
-                part = packed_rows(table, row, min(row + CHUNK, count))
-                self._write(part.reshape(-1, 4), first + row * part.shape[1])
-                yield min(1.0, (row + CHUNK) / count)
-                if self._age != age:
+                self._write(np.zeros((texels, 4), np.float32), first_texel)
+            for first_row in range(0, count, CHUNK):
+                rows = packed_rows(table, first_row, min(first_row + CHUNK, count))
+                self._write(rows.reshape(-1, 4), first_texel + first_row * rows.shape[1])
+                yield min(1.0, (first_row + CHUNK) / count)
+                if self._generation != generation:
                     break
         except BaseException:  # abandoned, too
-            if self._age == age:
-                self._free(first, texels)
+            if self._generation == generation:
+                self._free(first_texel, texels)
             raise
-        if self._age != age:  # all places have changed meanwhile
+        if self._generation != generation:  # all places have changed meanwhile
             yield from self.add(table)
         elif table in self:
-            self._free(first, texels)
+            self._free(first_texel, texels)
         else:
-            self._allocations[id(table)] = table, first, texels
+            self._allocations[id(table)] = table, first_texel, texels
             self._numbers[id(table)] = next(UPLOADS)
 
     def upload_number(self, table: Table) -> int:
@@ -110,23 +110,23 @@ class Arena:
         return self._numbers[id(table)]
 
     def reserve(self, texels: int) -> None:
-        """Have room for ``texels`` more behind the last table, at once: to grow for one table after the other copies
-        all of them each time. Where that would exceed the driver's limit gaps may serve, or `add` tells."""
+        """Grow once for ``texels`` more behind the last table: growing for each table copies all of them each time. No
+        growth beyond the driver's limit: gaps may do, or `add` raises."""
         total = self._end + texels
-        if self._room < total <= self._most:
+        if self._capacity < total <= self._max_texels:
             self._grow(total, doubles=False)
 
     def update(self, table: Table, first: int, last: int) -> None:
         """Upload the rows first .. last - 1, changed in place."""
-        part = packed_rows(table, first, last)
-        self._write(part.reshape(-1, 4), self._allocations[id(table)][1] + first * part.shape[1])
+        rows = packed_rows(table, first, last)
+        self._write(rows.reshape(-1, 4), self._allocations[id(table)][1] + first * rows.shape[1])
 
-    def has_room(self, old: Table, new: Table) -> bool:
+    def fits(self, old: Table, new: Table) -> bool:
         """Whether ``new`` would fit where ``old`` lies."""
         return texels_of(new) <= self._allocations[id(old)][2]
 
     def exchange(self, old: Table, new: Table) -> None:
-        """Give one table's place to another; the rows that differ are uploaded."""
+        """Replace table ``old`` by ``new``, in its texels; the rows that differ are uploaded."""
         _, first, room = self._allocations.pop(id(old))
         self._allocations[id(new)] = new, first, room
         self._numbers.pop(id(old), None)
@@ -137,36 +137,35 @@ class Arena:
 
     def drop(self, table: Table) -> None:
         """Free the table's place."""
-        place = self._allocations.pop(id(table), None)
+        allocation = self._allocations.pop(id(table), None)
         self._numbers.pop(id(table), None)
-        if place is not None:
-            self._free(*place[1:])
+        if allocation is not None:
+            self._free(*allocation[1:])
 
     def compact(self) -> None:
         """Close the gaps by moving the remaining tables, where less than half of the texture is theirs; no program may
-        still use their old places. In a buffer they move on the device: to pack and upload those of a million triangles
+        still use their old bases. In a buffer they move on the device: to pack and upload those of a million triangles
         takes seconds."""
-        # No room to spare.
         packed = [(table, first, texels_of(table)) for table, first, _ in self._allocations.values()]
         old = self.texture
         used = sum(texels for *_, texels in packed)
-        if 2 * used > self._end and self._room <= max(LEAST, 2 * used):
+        if 2 * used > self._end and self._capacity <= max(MIN_ARENA_TEXELS, 2 * used):
             return
         if not packed or not isinstance(old, BufferTexture):
             self.release()
             for table, *_ in packed:
                 self.base(table)
             return
-        uploads, self.texture = dict(self._numbers), None  # which stays until all are moved
+        uploads, self.texture = dict(self._numbers), None  # so that `release` leaves the old one until all have moved
         self.release()
         self._numbers = uploads
-        self._room = max(sum(room for *_, room in packed), LEAST)
-        self.texture = moved = BufferTexture(self.device, self._room, 4)
+        self._capacity = max(sum(room for *_, room in packed), MIN_ARENA_TEXELS)
+        self.texture = texture = BufferTexture(self.device, self._capacity, 4)
         for table, first, room in packed:
-            place = self._allocate(room)
-            copied = {"size": 16 * room, "read_offset": 16 * first, "write_offset": 16 * place}
-            self.device.context.copy_buffer(moved.buffer, old.buffer, **copied)
-            self._allocations[id(table)] = table, place, room
+            new_first = self._allocate(room)
+            ranges = {"size": 16 * room, "read_offset": 16 * first, "write_offset": 16 * new_first}
+            self.device.context.copy_buffer(texture.buffer, old.buffer, **ranges)
+            self._allocations[id(table)] = table, new_first, room
         old.release()
 
     def use(self, unit: int) -> None:
@@ -178,7 +177,7 @@ class Arena:
         """Free the texture."""
         if self.texture is not None:
             self.texture.release()
-        self.texture, self._room, self._end, self._age = None, 0, 0, self._age + 1
+        self.texture, self._capacity, self._end, self._generation = None, 0, 0, self._generation + 1
         self._allocations.clear()
         self._numbers.clear()
         self._gaps.clear()
@@ -190,39 +189,42 @@ class Arena:
                 self._gaps[k : k + 1] = [(first + texels, room - texels)] if room > texels else []
                 return first
         first = self._end
-        if first + texels > self._room:
+        if first + texels > self._capacity:
             self._grow(first + texels)
         self._end = first + texels
         return first
 
     def _free(self, first: int, texels: int) -> None:
         gaps: list[tuple[int, int]] = []
-        for start, room in sorted([*self._gaps, (first, texels)]):
+        for start, size in sorted([*self._gaps, (first, texels)]):
             if gaps and sum(gaps[-1]) == start:
-                gaps[-1] = gaps[-1][0], gaps[-1][1] + room
+                gaps[-1] = gaps[-1][0], gaps[-1][1] + size
             else:
-                gaps.append((start, room))
+                gaps.append((start, size))
         if gaps and sum(gaps[-1]) == self._end:
             self._end = gaps.pop()[0]
         self._gaps = gaps
 
     @property
-    def _most(self) -> int:
+    def _max_texels(self) -> int:
         """Texels that the driver allows."""
         return self.device.max_buffer if self.row == IN_BUFFER else self.row * self.device.max_texture
 
-    def _grow(self, least: int, doubles: bool = True) -> None:
-        """Grow to at least ``least`` texels; ``doubles``: to twice as many as before, as far as the driver allows."""
-        most = self._most
-        if least > most:
-            raise DeviceError("scene tables", f"{least:,} texels; this driver allows {most:,}", "use a smaller scene")
-        texels = min(max(least, 2 * self._room * doubles, LEAST), most)
+    def _grow(self, min_texels: int, doubles: bool = True) -> None:
+        """Grow to at least ``min_texels``; ``doubles``: to twice as many as before, as far as the driver allows. Raises
+        DeviceError beyond its limit."""
+        max_texels = self._max_texels
+        if min_texels > max_texels:
+            raise DeviceError(
+                "scene tables", f"{min_texels:,} texels; this driver allows {max_texels:,}", "use a smaller scene"
+            )
+        texels = min(max(min_texels, 2 * self._capacity * doubles, MIN_ARENA_TEXELS), max_texels)
         if self.row == IN_BUFFER:
             if isinstance(self.texture, BufferTexture):
                 self.texture.grow(texels)
             else:
                 self.texture = BufferTexture(self.device, texels, 4)
-            self._room = texels
+            self._capacity = texels
             return
         rows = -(-texels // self.row)
         old, context = self.texture, self.device.context
@@ -232,7 +234,7 @@ class Arena:
             target.use()  # resets other scissors, which would clip the copy
             context.copy_framebuffer(target, context.framebuffer([old]))
             old.release()
-        self._room = rows * self.row
+        self._capacity = rows * self.row
 
     def _write(self, texels: NDArray[np.float32], first: int) -> None:
         """Write texels (N, 4) from texel ``first`` on."""
@@ -244,9 +246,9 @@ class Arena:
         while len(texels):  # the rest of a row, whole rows, the beginning of one
             y, x = divmod(first, self.row)
             rows = 1 if x or len(texels) < self.row else len(texels) // self.row
-            wide = min(self.row - x, len(texels)) if rows == 1 else self.row
-            self.texture.write(np.ascontiguousarray(texels[: wide * rows]), (x, y, wide, rows))
-            texels, first = texels[wide * rows :], first + wide * rows
+            width = min(self.row - x, len(texels)) if rows == 1 else self.row
+            self.texture.write(np.ascontiguousarray(texels[: width * rows]), (x, y, width, rows))
+            texels, first = texels[width * rows :], first + width * rows
 
 
 # -- copies between a stream in row order and a rectangle of another, on the device ------------------------------------
@@ -275,7 +277,8 @@ class Copies:
         self._drawings: dict[tuple[str, int], Drawing] = {}
 
     def to_rows(self, source: Stream, target: Stream, corner: tuple[int, int], size: tuple[int, int]) -> None:
-        """Copy a rectangle of ``source``, of ``size`` from its ``corner`` on, to the first elements of ``target``.
+        """Copy the rectangle of ``source`` with this lower left ``corner`` and ``size`` to the first elements of
+        ``target``.
 
         Elements for parts outside of the source stay as they are.
         """
@@ -283,10 +286,10 @@ class Copies:
 
     def from_rows(self, source: Stream, target: Stream, corner: tuple[int, int], size: tuple[int, int]) -> None:
         """Copy the first elements of ``source`` to a rectangle of ``target``, clipped to the target."""
-        left, low = max(corner[0], 0), max(corner[1], 0)
-        right, high = min(corner[0] + size[0], target.size[0]), min(corner[1] + size[1], target.size[1])
-        if left < right and low < high:
-            box = (left, low, right - left, high - low)
+        left, bottom = max(corner[0], 0), max(corner[1], 0)
+        right, top = min(corner[0] + size[0], target.size[0]), min(corner[1] + size[1], target.size[1])
+        if left < right and bottom < top:
+            box = (left, bottom, right - left, top - bottom)
             self._draw(FORMS[1], source, target, source.size[0], corner, size, box)
 
     def _draw(
@@ -334,10 +337,10 @@ class Resources:
         self.arena = Arena(device)
         self.copies = Copies(device)
         self._memories: dict[int, Memory] = {}
-        # Of memories that are another's, where hot tables and volumes are not, see `fork`.
-        self._lent: frozenset[int] | None = None
+        # In a fork without buffers: the ids of the memories that it shares, see `fork`.
+        self._shared_ids: frozenset[int] | None = None
         # By id: a replaced memory, and its replacement.
-        self._stands_for: dict[int, tuple[weakref.ref[MemorySource], MemorySource]] = {}
+        self._replacements: dict[int, tuple[weakref.ref[MemorySource], MemorySource]] = {}
         self._streams: dict[str, Stream] = {}
         self.computed_tables: list[Callable[[], None]] = []  # passes, see `update_computed_tables`
 
@@ -351,7 +354,7 @@ class Resources:
     def layout(self, memory: MemorySource) -> Addressing:
         """See `raystream.stream.compile.memories.Addresses`."""
         memory = self._current(memory)
-        buffers = self._lent is None or isinstance(memory, Texels)
+        buffers = self._shared_ids is None or isinstance(memory, Texels)
         return layout(self.device.max_texture, memory, self.device.max_buffer if buffers else 0)
 
     def base(self, table: Table) -> int:
@@ -369,7 +372,7 @@ class Resources:
             self._memories[id(source)] = Memory(self.device, source, self.layout(source))
         return self._memories[id(source)]
 
-    def place(self, table: Table) -> tuple[Any, int, int]:
+    def location(self, table: Table) -> tuple[Any, int, int]:
         """The texture that holds a table, texels in a row of it (0: a buffer texture), and the table's first texel."""
         if not table.hot:
             return self.arena.texture, self.arena_row, self.base(table)
@@ -377,8 +380,8 @@ class Resources:
         return memory.texture, memory.layout.per_row * max(1, table.record.texels), 0
 
     def upload_number(self, table: Table) -> int:
-        """The number of the upload that brought a table here, another one for each; 0: it is not here."""
-        if not self._held(table) or self._current(table) is not table:
+        """The number of a table's upload, unique to it; 0: the table is not uploaded."""
+        if not self._is_uploaded(table) or self._current(table) is not table:
             return 0
         return self.arena.upload_number(table) if not table.hot else self._memories[id(table)].number
 
@@ -389,10 +392,10 @@ class Resources:
 
     def _current(self, source: MemorySource) -> MemorySource:
         """The replacement of a memory, or itself."""
-        replacement = self._stands_for.get(id(source))
+        replacement = self._replacements.get(id(source))
         return source if replacement is None else replacement[1]
 
-    def _held(self, source: MemorySource) -> bool:
+    def _is_uploaded(self, source: MemorySource) -> bool:
         source = self._current(source)
         if isinstance(source, Table) and not source.hot:
             return source in self.arena
@@ -400,29 +403,32 @@ class Resources:
 
     def upload(self, sources: Iterable[MemorySource]) -> Iterator[float]:
         """Upload missing memories piece by piece; yields the fraction done. May be abandoned."""
-        missing = [source for source in sources if not self._held(source)]
-        total, before = sum(len(source.data) for source in missing), 0
+        missing = [source for source in sources if not self._is_uploaded(source)]
+        total, done = sum(len(source.data) for source in missing), 0
         self.arena.reserve(sum(texels_of(memory) for memory in missing if isinstance(memory, Table) and not memory.hot))
         for source in missing:
-            pieces = self.arena.add(source) if isinstance(source, Table) and not source.hot else self._fill(source)
+            pieces = (
+                self.arena.add(source) if isinstance(source, Table) and not source.hot else self._upload_memory(source)
+            )
             for fraction in pieces:
-                yield (before + fraction * len(source.data)) / max(1, total)
-            before += len(source.data)
+                yield (done + fraction * len(source.data)) / max(1, total)
+            done += len(source.data)
 
-    def _fill(self, source: MemorySource) -> Iterator[float]:
-        """Upload a memory in pieces; yields the share done. One that is brought here meanwhile stays."""
-        if self._held(source):
+    def _upload_memory(self, source: MemorySource) -> Iterator[float]:
+        """Upload a memory in pieces; yields the fraction done. If it is uploaded by another call meanwhile, that copy
+        stays."""
+        if self._is_uploaded(source):
             return
         memory = Memory(self.device, source, self.layout(source), filled=False)
         yield from memory.fill()
-        if self._held(source):
+        if self._is_uploaded(source):
             memory.release()
         else:
             self._memories[id(source)] = memory
 
     def update(self, source: Table, first: int, last: int) -> None:
         """Upload rows first .. last - 1 of a table, changed in place, if it is on the device."""
-        if last <= first or not self._held(source) or self._current(source) is not source:
+        if last <= first or not self._is_uploaded(source) or self._current(source) is not source:
             return
         if not source.hot:
             self.arena.update(source, first, last)
@@ -440,26 +446,26 @@ class Resources:
                 return False
         elif old.data.shape != new.data.shape:  # a volume's shape is part of its source
             return False
-        if not self._held(old):
+        if not self._is_uploaded(old):
             return True
         if isinstance(old, Table) and isinstance(new, Table) and not old.hot:
-            return self.arena.has_room(old, new)
-        return self._memories[id(old)].has_room(new)
+            return self.arena.fits(old, new)
+        return self._memories[id(old)].fits(new)
 
     def exchange(self, old: MemorySource, new: MemorySource) -> None:
         """Replace ``old`` by ``new`` and upload the rows that differ: existing programs read the new values from now
         on. They must be `exchangeable`."""
         if old is new:
             return
-        uploaded = self._held(old)
-        if self._held(new) and self._current(new) is new:  # already uploaded
+        uploaded = self._is_uploaded(old)
+        if self._is_uploaded(new) and self._current(new) is new:  # already uploaded
             self.drop([new])
-        self._stands_for.pop(id(new), None)
-        for key, (reference, current) in list(self._stands_for.items()):
+        self._replacements.pop(id(new), None)
+        for key, (reference, current) in list(self._replacements.items()):
             if current is old:
-                self._stands_for[key] = reference, new
+                self._replacements[key] = reference, new
         key = id(old)
-        self._stands_for[key] = weakref.ref(old, lambda collected: self._collected(key, collected)), new
+        self._replacements[key] = weakref.ref(old, lambda collected: self._forget(key, collected)), new
         if not uploaded:
             return
         if isinstance(old, Table) and isinstance(new, Table) and not new.hot:
@@ -468,18 +474,18 @@ class Resources:
             memory = self._memories[id(new)] = self._memories.pop(id(old))
             memory.exchange(new)
 
-    def _collected(self, key: int, collected: weakref.ref[MemorySource]) -> None:
-        """A replaced memory has no references left, in machines or elsewhere."""
-        if key in self._stands_for and self._stands_for[key][0] is collected:
-            del self._stands_for[key]
+    def _forget(self, key: int, collected: weakref.ref[MemorySource]) -> None:
+        """Forget the replacement of a memory to which nothing refers any more."""
+        if key in self._replacements and self._replacements[key][0] is collected:
+            del self._replacements[key]
 
     def drop(self, sources: Iterable[MemorySource]) -> None:
         """Free memories that no machine reads any more."""
         for source in sources:
-            if self._stands_for.pop(id(source), None) is not None:
+            if self._replacements.pop(id(source), None) is not None:
                 continue
-            for key in [key for key, (_, current) in self._stands_for.items() if current is source]:
-                del self._stands_for[key]
+            for key in [key for key, (_, current) in self._replacements.items() if current is source]:
+                del self._replacements[key]
             if isinstance(source, Table) and source in self.arena:
                 self.arena.drop(source)
             elif id(source) in self._memories:
@@ -491,32 +497,32 @@ class Resources:
         """The stream of a name, W x H records, not cleared."""
         stream = self._streams.get(name)
         if stream is None or stream.record != record or stream.size != size:
-            self.give_back(name)
+            self.release_stream(name)
             stream = self._streams[name] = Stream(self.device, record, size)
         return stream
 
-    def give_back(self, name: str) -> None:
+    def release_stream(self, name: str) -> None:
         """Free the stream of a name, if present."""
         stream = self._streams.pop(name, None)
         if stream is not None:
             stream.release()
 
     def fork(self, buffers: bool = True) -> Resources:
-        """The same memories, with streams of its own; without ``buffers`` also hot tables and volumes, in 2-D and 3-D
-        textures. `leave` frees its own."""
+        """Resources that share these memories, and have their own streams; without ``buffers`` also their own hot
+        tables and volumes, in 2-D and 3-D textures. `release_fork` frees what is their own."""
         resources = copy(self)
         resources._streams = {}
         if not buffers:
             resources._memories = {
                 key: memory for key, memory in self._memories.items() if isinstance(memory.source, Texels)
             }
-            resources._lent = frozenset(resources._memories)
+            resources._shared_ids = frozenset(resources._memories)
         return resources
 
-    def leave(self) -> None:
-        """Free its own streams and memories; of a `fork` not those that it shares."""
+    def release_fork(self) -> None:
+        """Free a fork's own streams and memories, not those that it shares."""
         self._release_streams()
-        for key in [] if self._lent is None else self._memories.keys() - self._lent:
+        for key in [] if self._shared_ids is None else self._memories.keys() - self._shared_ids:
             self._memories.pop(key).release()
 
     def _release_streams(self) -> None:
@@ -550,5 +556,5 @@ class Resources:
         self._release_streams()
         self.arena.release()
         self._memories.clear()
-        self._stands_for.clear()
+        self._replacements.clear()
         self.computed_tables.clear()

@@ -25,8 +25,8 @@ def float_texture(device: Device, size: tuple[int, int], channels: int = 4, data
 
 
 def components(array: NDArray, dimensions: int) -> Iterator[NDArray]:
-    """The components of vectors (..., width), or the array itself where it has ``dimensions`` dimensions. NumPy loops
-    over one component at a time are long, over all at once only as long as a vector."""
+    """The components of vectors (..., width), each (...), or the array itself if it has ``dimensions`` dimensions.
+    NumPy copies a component in one long loop, whole vectors in many short ones."""
     if array.ndim == dimensions:
         yield array
     else:
@@ -114,25 +114,27 @@ class Stream:
         out : contiguous arrays (h, W) or (h, W, width) float32 for the first rows of some fields. A field that alone is
         read from the start of its texture goes directly into its array, which is returned.
         """
-        runs = [run for run in self.record.runs if names is None or run.field.name in names]
+        slices = [piece for piece in self.record.slices if names is None or piece.field.name in names]
         widths: dict[int, int] = {}  # number of leading components to read from each texture
-        for run in runs:
-            widths[run.texel] = max(widths.get(run.texel, 0), run.component + run.size)
+        for piece in slices:
+            widths[piece.texel] = max(widths.get(piece.texel, 0), piece.component + piece.size)
         # Only the first field of a texture ends at its own width.
-        texels_of = {r.texel: (out or {}).get(r.field.name) for r in runs if widths[r.texel] == r.size == r.field.width}
-        texels = {index: self._texels(index, widths[index], texels_of.get(index)) for index in sorted(widths)}
-        return _parts(runs, texels)
+        array_of = {
+            r.texel: (out or {}).get(r.field.name) for r in slices if widths[r.texel] == r.size == r.field.width
+        }
+        texels = {index: self._texels(index, widths[index], array_of.get(index)) for index in sorted(widths)}
+        return _fields_of_texels(slices, texels)
 
-    def fields_later(self, names: Collection[str]) -> Generator[None, None, dict[str, NDArray[np.float32]]]:
-        """Fields by name as `fields` gives them, in steps between which the device is not waited for."""
-        runs = [run for run in self.record.runs if run.field.name in names]
+    def read_fields_stepwise(self, names: Collection[str]) -> Generator[None, None, dict[str, NDArray[np.float32]]]:
+        """The generator's result is `fields` by name; it yields while the texels are not there, and never waits."""
+        slices = [piece for piece in self.record.slices if piece.field.name in names]
         with self.device.current():
-            readbacks = {run.texel: Readback(self.device, self.textures[run.texel]) for run in runs}
+            readbacks = {piece.texel: Readback(self.device, self.textures[piece.texel]) for piece in slices}
         while True:
             with self.device.current():
                 if all(readback.ready for readback in readbacks.values()):
-                    return _parts(runs, {index: readback.read() for index, readback in readbacks.items()})
-            self.device.in_vain += 1
+                    return _fields_of_texels(slices, {index: readback.read() for index, readback in readbacks.items()})
+            self.device.failed_polls += 1
             yield
 
     def _texels(
@@ -158,13 +160,12 @@ class Stream:
             red, green, blue, alpha = texels[k] if texels else (0.0, 0.0, 0.0, 0.0)
             value = (float(red), float(green), float(blue), float(alpha))
             if rows:
-                self._alone(k).clear(viewport=None if rows == height else (0, 0, width, rows), color=value)
+                self._only_attachment(k).clear(viewport=None if rows == height else (0, 0, width, rows), color=value)
             if remainder:
-                self._alone(k).clear(viewport=(0, rows, remainder, 1), color=value)
+                self._only_attachment(k).clear(viewport=(0, rows, remainder, 1), color=value)
 
-    def _alone(self, index: int) -> moderngl.Framebuffer:
-        """A texture as the only attachment of a framebuffer, which is in use: another one's scissors would clip a
-        clear."""
+    def _only_attachment(self, index: int) -> moderngl.Framebuffer:
+        """The framebuffer of a single texture, made the one in use: the scissors of another one would clip a clear."""
         target = self._clearing.get(index)
         if target is None:
             target = self._clearing[index] = self.device.context.framebuffer([self.textures[index]])
@@ -181,16 +182,18 @@ class Stream:
             texture.release()
 
 
-def _parts(runs: Sequence[FieldSlice], texels: Mapping[int, NDArray[np.float32]]) -> dict[str, NDArray[np.float32]]:
-    """Fields by name, of the texels that they lie in."""
+def _fields_of_texels(
+    slices: Sequence[FieldSlice], texels: Mapping[int, NDArray[np.float32]]
+) -> dict[str, NDArray[np.float32]]:
+    """Fields by name, (H, W) or (H, W, width), from texels (H, W, components) by texture index."""
     fields: dict[str, NDArray[np.float32]] = {}
-    for run in runs:
-        part, name = texels[run.texel][..., run.component : run.component + run.size], run.field.name
-        if run.size < run.field.width:  # split over the gaps of several
-            fields.setdefault(name, np.empty((*part.shape[:2], run.field.width), np.float32))
-            fields[name][..., run.first : run.first + run.size] = part
+    for piece in slices:
+        values, name = texels[piece.texel][..., piece.component : piece.component + piece.size], piece.field.name
+        if piece.size < piece.field.width:  # split over the gaps of several
+            fields.setdefault(name, np.empty((*values.shape[:2], piece.field.width), np.float32))
+            fields[name][..., piece.first : piece.first + piece.size] = values
         else:
-            fields[name] = part if run.field.width > 1 else part[..., 0]
+            fields[name] = values if piece.field.width > 1 else values[..., 0]
     return fields
 
 
@@ -199,22 +202,22 @@ class NamedStreams:
 
     def __init__(self, device: Device) -> None:
         self.device = device
-        self._held: dict[str, Stream] = {}
+        self._streams: dict[str, Stream] = {}
 
     def get(self, name: str, record: Record, size: tuple[int, int]) -> Stream:
         """The stream of that name, replaced for another size, (width, height)."""
-        stream = self._held.get(name)
+        stream = self._streams.get(name)
         if stream is None or stream.size != size:
             if stream is not None:
                 stream.release()
-            stream = self._held[name] = Stream(self.device, record, size)
+            stream = self._streams[name] = Stream(self.device, record, size)
         return stream
 
     def __getitem__(self, name: str) -> Stream:
-        return self._held[name]
+        return self._streams[name]
 
     def release(self) -> None:
         """Free them."""
-        for stream in self._held.values():
+        for stream in self._streams.values():
             stream.release()
-        self._held.clear()
+        self._streams.clear()

@@ -30,24 +30,24 @@ from raystream.stream.machines.policy import Policy
 # pass by a separate depth buffer, in the multipass machine by the state done from the start.
 
 CHOICE = Record("Choice", Field("chosen", "float", about="above 0: the ray takes part in the run"))
-DEPTH = 0.5  # of the chosen rays; exact in every depth format
+SELECTED_DEPTH = 0.5  # of the chosen rays; exact in every depth format
 
 Box = tuple[int, int, int, int]  # x, y, width, height
 
 
-def choice_source() -> Source:
-    """The fragment program of both variants."""
+def selection_source() -> Source:
+    """The fragment program of `RaySelection`, for depths and for states."""
     return Source.of_file("stream/choose.glsl")
 
 
-class Choice:
+class RaySelection:
     """Applies a stream of `CHOICE` to a machine's streams of ``size`` (width, height). Every call needs a current
     context."""
 
     def __init__(self, device: Device, size: tuple[int, int]) -> None:
         self.device = device
-        self.shader = Shader(device, choice_source())
-        self.shader.set("depth", DEPTH)
+        self.shader = Shader(device, selection_source())
+        self.shader.set("depth", SELECTED_DEPTH)
         self.depth: moderngl.Texture | None = None
         self.fit(size)
 
@@ -55,20 +55,20 @@ class Choice:
         """Switch to streams of another size, without compiling."""
         self.release()
         tiles = Tiles(self.device, size, max(size))
-        tiles.keep(None)
+        tiles.set_alive(None)
         self.size, self.drawing = size, Drawing(self.device, self.shader, tiles)
 
-    def depths(self) -> moderngl.Texture:
-        """The depth buffer filled by `lay`."""
+    def depth_buffer(self) -> moderngl.Texture:
+        """The depth buffer filled by `write_depths`."""
         if self.depth is None:
             self.depth = self.device.context.depth_texture(self.size)
             self.target = self.device.context.framebuffer(depth_attachment=self.depth)
         return self.depth
 
-    def lay(self, chosen: Stream, bands: Iterable[Box], counted: bool = False) -> int:
-        """Give the chosen rays within the bands the depth `DEPTH`, and all others another; returns the number of chosen
-        rays if ``counted``."""
-        self.depths()
+    def write_depths(self, chosen: Stream, bands: Iterable[Box], counted: bool = False) -> int:
+        """Give the chosen rays within the bands the depth `SELECTED_DEPTH`, and all others another; returns the number
+        of chosen rays if ``counted``, else 0."""
+        self.depth_buffer()
         self.target.use()
         self.target.depth_mask = True
         self.target.clear(depth=0.0)
@@ -93,9 +93,9 @@ class Choice:
         self.device.context.disable(moderngl.DEPTH_TEST | moderngl.BLEND | moderngl.CULL_FACE)
         self._draw(chosen, 0)
 
-    def _draw(self, chosen: Stream, selected: int) -> None:
+    def _draw(self, chosen: Stream, keep_selected: int) -> None:
         self.drawing.shader.bind("in_chosen", chosen.textures[0])
-        self.drawing.shader.set("wanted", selected)
+        self.drawing.shader.set("wanted", keep_selected)
         self.drawing.render()
 
     def release(self) -> None:
@@ -107,7 +107,7 @@ class Choice:
 
 # -- the machines' options ---------------------------------------------------------------------------------------------
 
-EDGE = 16  # rays along a tile's edge
+TILE_EDGE = 16  # rays
 Unroll = int | Sequence[int] | str
 
 
@@ -116,7 +116,7 @@ class MachineOptions:
     """How a machine runs a program.
 
     counting : exact counters are kept, which makes the host wait for every pass.
-    deferred : its programs are not compiled as it is made, but by the steps of its ``batch``, or with the first run.
+    deferred : its programs are not compiled at construction, but by the steps of its ``batch``, or with the first run.
 
     Of `raystream.stream.machines.multipass.Multipass`:
     fuse     : groups that make one pass each (`LinkedProgram.steps`). mask : of `raystream.stream.machines.mask.MASKS`.
@@ -134,7 +134,7 @@ class MachineOptions:
     deferred: bool = False
     fuse: str = "none"
     mask: str = "depth"
-    tile: int = EDGE
+    tile: int = TILE_EDGE
     policy: Policy | None = None
     unroll: Unroll = "auto"
     count: str = "query"
@@ -185,15 +185,15 @@ class Machine:
         self.fallback = fallback or (lambda: linked)
         self.resources = resources or Resources(device)
         self.streams: dict[str, Stream] = dict(streams or {})
-        self._own: dict[str, Stream] = {}  # streams made here
+        self._owned_streams: dict[str, Stream] = {}  # streams made here
         self.counts: dict[str, Stream] = {}
         self.stats = Stats()
         self.shaders: dict[tuple[Step, Form], Shader] = {}
         self.values: dict[str, Any] = {}  # uniforms of `set`
-        self.spare: Machine | None = None
+        self.retry_machine: Machine | None = None
         self.warmed = False  # `warm` is complete
         self.chosen: Stream | None = None  # stream of `CHOICE` with the rays of the next runs; None: all
-        self._choice: Choice | None = None
+        self._ray_selection: RaySelection | None = None
         with device.deferred() as self.batch:  # of the programs that it runs
             self._set_up()
         if not self.options.deferred:
@@ -203,11 +203,11 @@ class Machine:
         """Make the machine's passes; once."""
         raise NotImplementedError
 
-    def _make_streams(self, records: Mapping[str, Record]) -> None:
-        """Make the streams not lent."""
+    def _create_streams(self, records: Mapping[str, Record]) -> None:
+        """Create the streams that the caller did not lend."""
         for name, record in records.items():
             if name not in self.streams:
-                self.streams[name] = self._own[name] = Stream(self.device, record, self.size)
+                self.streams[name] = self._owned_streams[name] = Stream(self.device, record, self.size)
 
     def borrow(self, streams: Mapping[str, Stream]) -> None:
         """Use these inputs and results from the next run on. Raises DeviceError for a mismatch."""
@@ -222,7 +222,7 @@ class Machine:
             self._attach()
 
     def _attach(self) -> None:
-        """Bind the textures of exchanged streams."""
+        """Bind the textures of the machine's streams, after some were replaced."""
         raise NotImplementedError
 
     def choose(self, chosen: Stream | None) -> None:
@@ -231,11 +231,11 @@ class Machine:
         self.chosen = chosen
 
     @property
-    def choice(self) -> Choice:
-        """The choice of rays on this device."""
-        if self._choice is None:
-            self._choice = Choice(self.device, self.size)
-        return self._choice
+    def ray_selection(self) -> RaySelection:
+        """The restriction of runs to chosen rays, for this machine's streams."""
+        if self._ray_selection is None:
+            self._ray_selection = RaySelection(self.device, self.size)
+        return self._ray_selection
 
     @property
     def rays(self) -> int:
@@ -245,7 +245,7 @@ class Machine:
     @property
     def bytes(self) -> int:
         """Texture memory of its own streams."""
-        return sum(s.bytes for s in (*self._own.values(), *self.counts.values()))
+        return sum(s.bytes for s in (*self._owned_streams.values(), *self.counts.values()))
 
     def run(self, count: int | None = None) -> Iterator[RunProgress]:
         """Run the first ``count`` rays (by default all) in row order; may be abandoned at any yield."""
@@ -257,7 +257,7 @@ class Machine:
             pass
 
     def warm(self) -> Iterator[float]:
-        """Draw every pass for no ray: drivers compile a program on its first draw. Yields the share done.
+        """Draw every pass for no ray: drivers compile a program on its first draw. Yields the fraction done.
 
         The streams' contents are undefined afterwards.
         """
@@ -281,23 +281,23 @@ class Machine:
     def release(self) -> None:
         """Free its own streams, not borrowed ones."""
         self.batch.release()
-        for stream in (*self._own.values(), *self.counts.values()):
+        for stream in (*self._owned_streams.values(), *self.counts.values()):
             stream.release()
-        if self.spare is not None:
-            self.spare.release()
-            self.spare = None
-        if self._choice is not None:
-            self._choice.release()
+        if self.retry_machine is not None:
+            self.retry_machine.release()
+            self.retry_machine = None
+        if self._ray_selection is not None:
+            self._ray_selection.release()
 
     def calls(self) -> dict[str, NDArray[np.int32]]:
         """Kernel calls per ray and state, (H, W) int32; only with ``counting``."""
-        return {state: part[..., 0].astype(np.int32) for state, part in self._counted().items()}
+        return {state: counts[..., 0].astype(np.int32) for state, counts in self._counts_by_state().items()}
 
     # -- for the machines ------------------------------------------------------------------------------------------
 
-    def _retry(self, make: Callable[..., Machine], rays: int) -> Iterator[RunProgress]:
-        """Repeat the run on a machine whose passes may end at any iteration of a loop, over the same inputs and
-        results.
+    def _retry(self, machine_type: Callable[..., Machine], rays: int) -> Iterator[RunProgress]:
+        """Repeat the run, over the same inputs and results, on a machine whose passes may end at any iteration of a
+        loop.
 
         llvmpipe ends the loops of a fragment program after 65,535 iterations of all of them together, for all rays that
         run side by side (LP_MAX_TGSI_LOOP_ITERATIONS): a list of 60,000 triangles in one voxel is enough. A
@@ -309,22 +309,24 @@ class Machine:
             what = f"the driver ended loops early, the program overwrote its input {', '.join(sorted(changed))}"
             raise DeviceError(self.device.name, what, "use --machine multipass --fuse none")
         lent = {name: self.streams[name] for name in (*program.inputs, *program.results)}
-        if self.spare is None:
-            self.spare = make(self.device, self.fallback(), self.size, self.resources, lent, counting=self.counting)
-        spare = self.spare
-        spare.borrow(lent)
-        spare.set(self.values)
-        spare.choose(self.chosen)
-        yield from spare.run(rays)
-        passes = self.stats
+        if self.retry_machine is None:
+            self.retry_machine = machine_type(
+                self.device, self.fallback(), self.size, self.resources, lent, counting=self.counting
+            )
+        retry_machine = self.retry_machine
+        retry_machine.borrow(lent)
+        retry_machine.set(self.values)
+        retry_machine.choose(self.chosen)
+        yield from retry_machine.run(rays)
+        first_run = self.stats
         self.stats = replace(
-            spare.stats,
-            passes=passes.passes + spare.stats.passes,
-            kernel_passes=passes.kernel_passes + spare.stats.kernel_passes,
-            mask_passes=passes.mask_passes + spare.stats.mask_passes,
-            count_passes=passes.count_passes + spare.stats.count_passes,
-            copy_passes=passes.copy_passes + spare.stats.copy_passes,
-            tiles=passes.tiles + spare.stats.tiles,
+            retry_machine.stats,
+            passes=first_run.passes + retry_machine.stats.passes,
+            kernel_passes=first_run.kernel_passes + retry_machine.stats.kernel_passes,
+            mask_passes=first_run.mask_passes + retry_machine.stats.mask_passes,
+            count_passes=first_run.count_passes + retry_machine.stats.count_passes,
+            copy_passes=first_run.copy_passes + retry_machine.stats.copy_passes,
+            tiles=first_run.tiles + retry_machine.stats.tiles,
         )
 
     def _compile(self, step: Step, form: Form) -> Shader:
@@ -338,7 +340,7 @@ class Machine:
                 shader.set(name, self.values.get(name, value))
         return shader
 
-    def _make_counts(self) -> None:
+    def _create_counts(self) -> None:
         if self.counting:
             count = -(-len(self.linked.counted.states) // COUNTED_PER_TEXEL)
             self.counts = {f"count_{k}": Stream(self.device, COUNTS, self.size) for k in range(count)}
@@ -355,7 +357,8 @@ class Machine:
         return [Drawing(self.device, self._compile(step, replace(form, counts=part)), tiles) for part in parts]
 
     def _count(self, drawing: Drawing, samplers: Sequence[tuple[str, Any]]) -> None:
-        """Add the counts of one of these programs to the totals, with target and mask bound."""
+        """Draw a program of `_count_drawings`, which adds its counts to the count textures; target and mask are
+        bound."""
         context = self.device.context
         context.enable(moderngl.BLEND)
         context.blend_func = moderngl.ONE, moderngl.ONE
@@ -366,15 +369,17 @@ class Machine:
         context.disable(moderngl.BLEND)
 
     def _textures(self, names: Sequence[str], back: bool = False) -> list[moderngl.Texture]:
-        out = []
+        """The textures by the generator's names, as "hit_0" or "count_2"; ``back``: of the second sets."""
+        textures = []
         for name in names:
             stream, _, index = name.rpartition("_")
             source = self.counts.get(name) or self.streams.get(stream) or self.streams[name]
-            texture = int(index) if source is self.streams.get(stream) else 0
-            out.append((source.back if back else source.textures)[texture])
-        return out
+            k = int(index) if source is self.streams.get(stream) else 0
+            textures.append((source.back if back else source.textures)[k])
+        return textures
 
     def _samplers(self, step: Step, form: Form) -> list[tuple[str, Any]]:
+        """(name of the sampler, texture) of a step's streams and memories; uploads missing tables."""
         names = inputs(self.linked, step, form)
         samplers: list[tuple[str, Any]] = list(zip([f"in_{n}" for n in names], self._textures(names), strict=True))
         memories = self.linked.memories_of(step)
@@ -391,34 +396,34 @@ class Machine:
     def _targets(self, step: Step, form: Form, back: bool = False) -> list[moderngl.Texture]:
         return self._textures(outputs(self.linked, step, form), back)
 
-    def _counted(self) -> dict[str, NDArray[np.float32]]:
+    def _counts_by_state(self) -> dict[str, NDArray[np.float32]]:
         """(H, W, 2) float32 per state: calls, and words fetched at random."""
         texels = {name: stream.read_texels()[..., 0, :] for name, stream in self.counts.items()}
-        out = {}
+        counts = {}
         for k, state in enumerate(self.linked.counted.states):
-            texel, part = divmod(k, COUNTED_PER_TEXEL)
-            out[state.name] = texels[f"count_{texel}"][..., 2 * part : 2 * part + 2]
-        return out
+            texel, index = divmod(k, COUNTED_PER_TEXEL)
+            counts[state.name] = texels[f"count_{texel}"][..., 2 * index : 2 * index + 2]
+        return counts
 
-    def _totals(self) -> None:
-        """Per-kernel totals of the run, from the counts and the declarations."""
-        counted = self._counted()
+    def _sum_kernel_totals(self) -> None:
+        """Fill in the statistics per kernel, from the counts of the run and the declarations."""
+        counted = self._counts_by_state()
         for state in self.linked.counted.states:
-            calls, random = (int(x) for x in counted[state.name].astype(np.float64).sum(axis=(0, 1)))
+            calls, random_words = (int(x) for x in counted[state.name].astype(np.float64).sum(axis=(0, 1)))
             words = {
                 access: 4 * sum(self.linked.records[s].texels for s in dict.fromkeys(streams))
                 for access, streams in (
                     ("read", state.reads()),
                     ("written", state.writes()),
-                    ("kept", [*state.reads(), *state.writes()]),
+                    ("touched", [*state.reads(), *state.writes()]),
                 )
             }
             self.stats.kernels[state.name] = KernelTotal(
                 state.kernel.name,
                 calls,
-                words_random=random,
+                words_random=random_words,
                 words_read_per_call=words["read"] + STATE_WORDS,
                 words_written_per_call=words["written"] + STATE_WORDS,
-                state_bytes=4 * (words["kept"] + STATE_WORDS),
+                state_bytes=4 * (words["touched"] + STATE_WORDS),
             )
-        self.stats.calls = {state: part[..., 0].astype(np.int32) for state, part in counted.items()}
+        self.stats.calls = {state: count[..., 0].astype(np.int32) for state, count in counted.items()}

@@ -75,35 +75,37 @@ class Stats:
     @property
     def active_share(self) -> float:
         """Average share of the stream's rays per kernel pass."""
-        offered = self._offered()
+        offered = self._rays_times_passes()
         return sum(p.fragments for p in self.passes) / offered if offered else 0.0
 
-    def _offered(self) -> int:
-        """Rays times passes."""
+    def _rays_times_passes(self) -> int:
+        """Rays of the stream times kernel passes, over all added runs."""
         return self.offered or len(self.passes) * self.rays
 
     def add(self, other: Stats) -> None:
         """Add another run's counters."""
-        self.offered = self._offered() + other._offered()
+        self.offered = self._rays_times_passes() + other._rays_times_passes()
         self.rays = max(self.rays, other.rays)
         for name in _TOTALS:
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.passes += other.passes
         self.calls = other.calls
         for state, total in other.kernels.items():
-            mine = self.kernels.get(state)
-            calls, random = (mine.calls, mine.words_random) if mine else (0, 0)
-            self.kernels[state] = replace(total, calls=calls + total.calls, words_random=random + total.words_random)
+            previous = self.kernels.get(state)
+            calls, random_words = (previous.calls, previous.words_random) if previous else (0, 0)
+            self.kernels[state] = replace(
+                total, calls=calls + total.calls, words_random=random_words + total.words_random
+            )
 
     def per_step(self) -> dict[str, dict[str, float]]:
         """Passes of each step, and their fragments, calls, seconds and stream words."""
-        out: dict[str, dict[str, float]] = {}
-        for p in self.passes:
-            row = out.setdefault(p.step, {"passes": 0, **dict.fromkeys(_SUMMED, 0)})
-            row["passes"] += 1
+        totals: dict[str, dict[str, float]] = {}
+        for kernel_pass in self.passes:
+            total = totals.setdefault(kernel_pass.step, {"passes": 0, **dict.fromkeys(_SUMMED, 0)})
+            total["passes"] += 1
             for name in _SUMMED:
-                row[name] += getattr(p, name)
-        return out
+                total[name] += getattr(kernel_pass, name)
+        return totals
 
     def to_json(self) -> dict[str, Any]:
         """Everything but the per-ray arrays, ready for `json.dumps`."""

@@ -21,7 +21,7 @@ from raystream.stream.compile.link import LinkedProgram, Step
 from raystream.stream.compile.source import Source
 from raystream.stream.gl.device import Device
 from raystream.stream.gl.draw import Drawing, Shader, Tiles
-from raystream.stream.gl.objects import ALWAYS, EQUAL, KEEP, LARGEST, REPLACE, Query, Stencil
+from raystream.stream.gl.objects import ALL_BITS, ALWAYS, EQUAL, KEEP, REPLACE, Query, Stencil
 from raystream.stream.gl.stream import Stream
 from raystream.stream.machines.common import COUNTS
 
@@ -37,16 +37,16 @@ def step_source(
     if extension:
         source.add(f"#extension {extension} : require", "extension")
     source.add_constants(constants)
-    indices = [0] * (linked.program.cut + 1)
+    indices = [0] * (linked.program.cut_number + 1)
     for index, step in enumerate(steps, 1):
         for state in step.states:
             indices[linked.program.number(state)] = index
-    if indices[:-1] == list(range(linked.program.cut)):
-        body = f"return state < {linked.program.cut} ? state : 0;"
+    if indices[:-1] == list(range(linked.program.cut_number)):
+        step_body = f"return state < {linked.program.cut_number} ? state : 0;"
     else:
         table = ", ".join(map(str, indices))
-        body = f"const int steps[{len(indices)}] = int[{len(indices)}]({table});\n    return steps[state];"
-    source.add(f"int step_of(int state) {{\n    {body}\n}}", "steps of states")
+        step_body = f"const int steps[{len(indices)}] = int[{len(indices)}]({table});\n    return steps[state];"
+    source.add(f"int step_of(int state) {{\n    {step_body}\n}}", "steps of states")
     source.include(f"stream/{name}.glsl")
     return source
 
@@ -69,13 +69,13 @@ class Mask:
     """No mask: the kernel's program itself discards the other rays (the difference is the gain of early-z).
 
     attach(textures): a framebuffer for drawing under the mask. enter(index), leave(): draws in between are masked to a
-    step. select(index) prepares the pass of one step from the rays' present states; if ``lasts``, of all steps.
+    step. select(index) prepares the pass of a step from the rays' present states; if ``covers_all_steps``, of any step.
     count(index, query) draws nothing visible, and counts the rays waiting for a step in an occlusion query.
     """
 
     name = "none"
     discards = True  # the kernel's program tests the state itself
-    lasts = True
+    covers_all_steps = True
     by_tiles = False  # kernels are drawn tile by tile, each tile inside a query
 
     def __init__(
@@ -84,24 +84,24 @@ class Mask:
         self.context, self.steps, self.state = device.context, steps, state
         self.depth: moderngl.Texture | None = None
         self.passes = self.counts = 0
-        sources = self._chosen(device, self.sources(linked, steps))
+        sources = self._supported(device, self.sources(linked, steps))
         shaders = {name: Shader(device, source) for name, source in sources.items()}
         self.drawings = {name: Drawing(device, shader, tiles) for name, shader in shaders.items()}
         for shader in shaders.values():
             shader.set("depth", 0.5)
-        self.target = self._target(device)
+        self.target = self._create_target(device)
 
     @classmethod
     def sources(cls, linked: LinkedProgram, steps: Sequence[Step]) -> dict[str, Source]:
         """Its fragment programs, by purpose."""
         return {"count": step_source(linked, steps, "mask_kill")}
 
-    def _chosen(self, device: Device, sources: dict[str, Source]) -> dict[str, Source]:
-        """Those that the driver supports."""
+    def _supported(self, device: Device, sources: dict[str, Source]) -> dict[str, Source]:
+        """The programs among `sources` that the driver supports and needs."""
         return sources
 
-    def _target(self, device: Device) -> moderngl.Framebuffer:
-        """Target of its own passes; OpenGL 3.3 requires an attachment even without output."""
+    def _create_target(self, device: Device) -> moderngl.Framebuffer:
+        """The framebuffer of the mask's own passes; OpenGL 3.3 requires an attachment even without output."""
         target = self.context.framebuffer([self.context.renderbuffer(self.state.size, 1)])
         target.color_mask = False, False, False, False
         return target
@@ -120,10 +120,10 @@ class Mask:
         """End the masking."""
 
     def select(self, index: int) -> None:
-        """Nothing to do."""
+        """Prepare the pass of a step; without a mask nothing to do."""
 
     def count(self, index: int, query: Query) -> None:
-        """The count of rays, by a program that discards the others."""
+        """Count the rays waiting for a step inside ``query``, by a program that discards the others."""
         self._count("count", index, query)
 
     def _count(self, name: str, index: int, query: Query) -> None:
@@ -154,7 +154,7 @@ class DepthMask(Mask):
     name = "depth"
     discards = False
 
-    def _target(self, device: Device) -> moderngl.Framebuffer:
+    def _create_target(self, device: Device) -> moderngl.Framebuffer:
         self.depth = self.context.depth_texture(self.state.size)
         return self.context.framebuffer(depth_attachment=self.depth)
 
@@ -169,7 +169,7 @@ class DepthMask(Mask):
         self._draw()
 
     def count(self, index: int, query: Query) -> None:
-        """The count of rays, by the depth test alone, after `select`."""
+        """Count the rays waiting for a step inside ``query``, by the depth test alone, after `select`."""
         self.target.depth_mask = False
         self._count("count", index, query)
 
@@ -197,7 +197,7 @@ class KillMask(DepthMask):
     """
 
     name = "kill"
-    lasts = False
+    covers_all_steps = False
 
     @classmethod
     def sources(cls, linked: LinkedProgram, steps: Sequence[Step]) -> dict[str, Source]:
@@ -206,17 +206,17 @@ class KillMask(DepthMask):
 
     def select(self, index: int) -> None:
         """Clear, and give the step's depth to its rays."""
-        self._begin(index)
+        self._clear_for_step(index)
         self._draw()
 
     def count(self, index: int, query: Query) -> None:
-        """The count of rays, by the mask pass itself, which `select` then skips."""
-        self._begin(index)
+        """Count the rays waiting for a step inside ``query``, by the mask pass itself, which prepares its pass too."""
+        self._clear_for_step(index)
         with query:
             self._draw()
         self.counts += 1
 
-    def _begin(self, index: int) -> None:
+    def _clear_for_step(self, index: int) -> None:
         self.target.depth_mask = True
         self.target.use()
         self.target.clear(depth=1.0)
@@ -245,13 +245,13 @@ class StencilMask(Mask):
             "count": _empty_source(),
         }
 
-    def _chosen(self, device: Device, sources: dict[str, Source]) -> dict[str, Source]:
+    def _supported(self, device: Device, sources: dict[str, Source]) -> dict[str, Source]:
         self.bits = len(self.steps).bit_length()
-        left_out = "bit" if device.stencil_export else "mask"
-        return {name: source for name, source in sources.items() if name != left_out}
+        unused = "bit" if device.stencil_export else "mask"
+        return {name: source for name, source in sources.items() if name != unused}
 
-    def _target(self, device: Device) -> moderngl.Framebuffer:
-        target = super()._target(device)
+    def _create_target(self, device: Device) -> moderngl.Framebuffer:
+        target = super()._create_target(device)
         self.stencil = Stencil(device, target)
         return target
 
@@ -275,7 +275,7 @@ class StencilMask(Mask):
         self.target.use()
         self.context.disable(moderngl.DEPTH_TEST | moderngl.BLEND | moderngl.CULL_FACE)
         if "mask" in self.drawings:
-            self._draw("mask", LARGEST)
+            self._draw("mask", ALL_BITS)
             return
         self.stencil.clear(0)
         for bit in range(self.bits):
@@ -285,7 +285,7 @@ class StencilMask(Mask):
     def _draw(self, name: str, bits: int) -> None:
         drawing = self.drawings[name]
         drawing.shader.bind("in_state", self.state.textures[0])
-        with self.stencil.test(ALWAYS, LARGEST, REPLACE, bits=bits):
+        with self.stencil.test(ALWAYS, ALL_BITS, REPLACE, bits=bits):
             drawing.render()
         self.passes += 1
 
@@ -310,7 +310,7 @@ MASKS: dict[str, type[Mask]] = {mask.name: mask for mask in (DepthMask, StencilM
 # back: rays of every step in each tile of the stream, so that passes are drawn only on tiles with rays.
 
 COUNT_MODES = ("query", "census")
-MANY = 0.4  # of the tiles, beyond which one square is faster: on llvmpipe by two, were it all of them
+MAX_TILE_FRACTION = 0.4  # of tiles with rays, beyond which one square is faster: twice on llvmpipe with all of them
 
 
 class Queries:
@@ -329,16 +329,16 @@ class Queries:
         self._free.append(query)
         return query.samples
 
-    def give_back(self, queries: Sequence[Query]) -> None:
+    def put_back(self, queries: Sequence[Query]) -> None:
         """Free queries without reading them."""
         self._free += queries
 
 
 def waiting(mask: Mask, queries: Queries, indices: Sequence[int], masked: bool = False) -> list[int]:
-    """Rays waiting for each of these steps, by count passes over one mask, which may be there. Waits for the device
-    once."""
+    """The number of rays waiting for each of these steps, by count passes over one mask; ``masked``: it is in place.
+    Waits for the device once."""
     count_queries = []
-    if mask.lasts and not masked:
+    if mask.covers_all_steps and not masked:
         mask.select(indices[0])
     for index in indices:
         count_queries.append(queries.take())

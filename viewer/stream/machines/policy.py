@@ -46,9 +46,9 @@ class Naive:
 
 @dataclass(frozen=True)
 class Threshold:
-    """A later step once a share of the rays wait for it, else the first (Purcell et al. 2002, section 3.2: 20 %).
+    """A later step once a fraction of the rays wait for it, else the first (Purcell et al. 2002, section 3.2: 20 %).
 
-    of : 'active', a share of the rays in this loop; 'all', a share of the whole stream.
+    share : the fraction; of : 'active', the rays in this loop, or 'all', those of the whole stream.
     """
 
     share: float = 0.2

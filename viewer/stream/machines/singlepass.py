@@ -16,7 +16,7 @@ from raystream.stream.machines.multipass import Multipass
 
 # -- batches of samples: runs to lesser limits, where a driver ends the loops of one that does all at once -------------
 
-ENOUGH = 4  # batches that pass before a larger one is tried at first
+BATCHES_BEFORE_GROWTH = 4  # batches that pass before a larger one is tried at first
 
 
 class SampleBatches:
@@ -29,51 +29,51 @@ class SampleBatches:
     """
 
     def __init__(self) -> None:
-        self.most: int | None = None  # of a batch; None: no loop has been ended
+        self.max_samples: int | None = None  # of a batch; None: no loop has been ended
         self._span = (0, 0)  # of the last run
-        self._at = self._to = 0
-        self._known = False  # that rays have come to ``_at``
-        self._passed = 0  # full batches in a row, none in vain
-        self._enough = ENOUGH  # of them, before a larger one is tried
-        self._tried = False  # whether no batch of the present size has passed since it was doubled
+        self._reached = self._end = 0
+        self._is_reached_known = False  # that rays have come to ``_at``
+        self._passed_in_row = 0  # full batches in a row, none in vain
+        self._passes_before_growth = BATCHES_BEFORE_GROWTH  # of them, before a larger one is tried
+        self._just_doubled = False  # whether no batch of the present size has passed since it was doubled
 
     def ends(self, end: int) -> Iterator[int]:
         """The limits up to ``end``; after each, `note` says whether the driver let all rays get there."""
         first, last = self._span
-        self._at = last if last < end else first if last == end else 0
-        self._span, self._known = (self._at, end), self._at == 0
+        self._reached = last if last < end else first if last == end else 0
+        self._span, self._is_reached_known = (self._reached, end), self._reached == 0
         while True:
-            self._to = end if self.most is None else min(end, self._at + self.most)
-            yield self._to
-            if self._at >= end:
+            self._end = end if self.max_samples is None else min(end, self._reached + self.max_samples)
+            yield self._end
+            if self._reached >= end:
                 return
 
     @property
-    def least(self) -> bool:
+    def is_smallest(self) -> bool:
         """Whether the present batch cannot be halved."""
-        return self._known and self._to - self._at <= 1
+        return self._is_reached_known and self._end - self._reached <= 1
 
-    def note(self, done: bool, unaided: bool = True) -> None:
+    def record(self, all_reached: bool, without_retry: bool = True) -> None:
         """All rays have come to the present limit, or some have not. unaided : not by another machine's help."""
-        if done:
-            if unaided and self._known and self._to - self._at == self.most:
-                self._pass()
-            self._at, self._known = self._to, True
-        elif not self._known:
-            self._at, self._known = 0, True
+        if all_reached:
+            if without_retry and self._is_reached_known and self._end - self._reached == self.max_samples:
+                self._record_pass()
+            self._reached, self._is_reached_known = self._end, True
+        elif not self._is_reached_known:
+            self._reached, self._is_reached_known = 0, True
         else:
-            self.most = max(1, (self._to - self._at) // 2)
-            self._enough *= 1 + self._tried
-            self._passed, self._tried = 0, False
+            self.max_samples = max(1, (self._end - self._reached) // 2)
+            self._passes_before_growth *= 1 + self._just_doubled
+            self._passed_in_row, self._just_doubled = 0, False
 
-    def _pass(self) -> None:
+    def _record_pass(self) -> None:
         """A batch of the largest size has passed."""
-        assert self.most is not None
-        if self._tried:
-            self._enough = ENOUGH
-        self._passed, self._tried = self._passed + 1, False
-        if self._passed >= self._enough:
-            self.most, self._passed, self._tried = 2 * self.most, 0, True
+        assert self.max_samples is not None
+        if self._just_doubled:
+            self._passes_before_growth = BATCHES_BEFORE_GROWTH
+        self._passed_in_row, self._just_doubled = self._passed_in_row + 1, False
+        if self._passed_in_row >= self._passes_before_growth:
+            self.max_samples, self._passed_in_row, self._just_doubled = 2 * self.max_samples, 0, True
 
 
 # -- the branching machine ---------------------------------------------------------------------------------------------
@@ -89,11 +89,11 @@ class Singlepass(Machine):
         self.step = linked.single()
         self.form = Form(scheduled=False, software=device.software_form)
         names = dict.fromkeys((*linked.program.inputs, *linked.program.results))
-        self._make_streams({name: linked.records[name] for name in names})
-        self._make_counts()
+        self._create_streams({name: linked.records[name] for name in names})
+        self._create_counts()
         self.bands = self.options.bands
         tiles = Tiles(device, size, max(size))
-        tiles.keep(None)
+        tiles.set_alive(None)
         self.drawing = Drawing(device, self._compile(self.step, self.form), tiles)
         self.count_drawings = self._count_drawings(self.step, self.form, tiles)
         for drawing in (self.drawing, *self.count_drawings):
@@ -102,31 +102,33 @@ class Singlepass(Machine):
         self.batches = SampleBatches()
         self._attach()
 
-    def fit(self, streams: Mapping[str, Stream]) -> None:
+    def use_streams(self, streams: Mapping[str, Stream]) -> None:
         """Switch to these streams, all inputs and results in one common size, without compiling."""
         size = next(iter(streams.values())).size
         if size != self.size:
             assert not self.counting and streams.keys() == {*self.linked.program.inputs, *self.linked.program.results}
-            for stream in self._own.values():
+            for stream in self._owned_streams.values():
                 stream.release()
-            self._own.clear()
-            if self.spare is not None:
-                self.spare.release()
-                self.spare = None
-            if self._choice is not None:
-                self._choice.fit(size)
+            self._owned_streams.clear()
+            if self.retry_machine is not None:
+                self.retry_machine.release()
+                self.retry_machine = None
+            if self._ray_selection is not None:
+                self._ray_selection.fit(size)
             tiles = Tiles(self.device, size, max(size))
-            tiles.keep(None)
+            tiles.set_alive(None)
             self.size, self.drawing = size, Drawing(self.device, self.drawing.shader, tiles)
         self.borrow(streams)
 
     def _attach(self) -> None:
-        self._whole = self.target, self.count_targets = self._made_targets(None)
-        self._chosen: tuple[moderngl.Framebuffer, list[moderngl.Framebuffer]] | None = None
+        self._all_targets = self.target, self.count_targets = self._create_targets(None)
+        self._chosen_targets: tuple[moderngl.Framebuffer, list[moderngl.Framebuffer]] | None = None
         self.samplers = self._samplers(self.step, self.form)
         self.copies = self._read_copies() if self.in_place and self.device.texture_barrier is None else []
 
-    def _made_targets(self, depth: moderngl.Texture | None) -> tuple[moderngl.Framebuffer, list[moderngl.Framebuffer]]:
+    def _create_targets(
+        self, depth: moderngl.Texture | None
+    ) -> tuple[moderngl.Framebuffer, list[moderngl.Framebuffer]]:
         """Framebuffers of a run and of its counts, with or without a depth buffer."""
         parts = self.linked.count_parts(self.step) if self.count_drawings else ()
         counted = [[self.counts[f"count_{k}"].textures[0] for k in part] for part in parts]
@@ -161,24 +163,24 @@ class Singlepass(Machine):
             drawing.shader.set("extent", (self.size[0], rays))
         # Rays of loops ended by the driver are discarded (see `_retry`), and so missing in the number of samples.
         checks = self.counting or self.device.software
-        chosen_rays = self._lay(rays, checks)
+        chosen_rays = self._select_rays(rays, checks)
         query = Query(self.device, samples=True, time=self.counting) if checks else None
         limit = self.linked.program.limit
         if query is None or self.counting or limit not in self.values:
-            if not (yield from self._drawn(rays, chosen_rays, query)):
+            if not (yield from self._draw_once(rays, chosen_rays, query)):
                 yield from self._retry(Multipass, rays)
             return
         end = int(self.values[limit])
         for to in self.batches.ends(end):
             self.set({limit: to})
-            done = yield from self._drawn(rays, chosen_rays, query)
-            helped = not done and self.batches.least
+            done = yield from self._draw_once(rays, chosen_rays, query)
+            helped = not done and self.batches.is_smallest
             if helped:
                 yield from self._retry(Multipass, rays)
-            self.batches.note(done or helped, not helped)
+            self.batches.record(done or helped, not helped)
         self.set({limit: end})
 
-    def _drawn(self, rays: int, chosen_rays: int, query: Query | None) -> Generator[RunProgress, None, bool]:
+    def _draw_once(self, rays: int, chosen_rays: int, query: Query | None) -> Generator[RunProgress, None, bool]:
         """Draw once; whether all of the ``chosen_rays`` are done, as a query tells."""
         context, barrier = self.device.context, self.device.texture_barrier
         for to, source in self.copies:
@@ -189,10 +191,10 @@ class Singlepass(Machine):
             if barrier is not None and self.in_place:
                 barrier()
             for drawing, target in zip(self.count_drawings, self.count_targets, strict=True):
-                self._begin(target, band)
+                self._set_target(target, band)
                 self._count(drawing, self.samplers)
                 target.scissor = (0, 0, *self.size)
-            self._begin(self.target, band)
+            self._set_target(self.target, band)
             self.drawing.render(query)
             self.target.scissor = (0, 0, *self.size)
             self.stats.kernel_passes += 1
@@ -202,7 +204,7 @@ class Singlepass(Machine):
                 fragments += query.samples
                 seconds += query.elapsed * 1e-9 if self.counting else 0.0
         if self.counting:
-            self._totals()
+            self._sum_kernel_totals()
             calls = sum(total.calls for total in self.stats.kernels.values())
             words = [
                 4 * sum(self.linked.records[s].texels for s in names) for names in (self.step.loads, self.step.stores)
@@ -215,7 +217,7 @@ class Singlepass(Machine):
     def warm(self) -> Iterator[float]:
         """The one program, drawn for no ray."""
         self.drawing.shader.set("extent", (self.size[0], 0))
-        self._begin(self.target, (0, 0, 1, 1))
+        self._set_target(self.target, (0, 0, 1, 1))
         # To a driver, counting samples is another variant.
         counts = self.counting or self.device.software
         self.drawing.render(Query(self.device, samples=True, time=self.counting) if counts else None)
@@ -224,22 +226,22 @@ class Singlepass(Machine):
         self.warmed = True
         yield 1.0
 
-    def _lay(self, rays: int, counted: bool) -> int:
+    def _select_rays(self, rays: int, counted: bool) -> int:
         """Prepare drawing on the chosen rays; returns their number if ``counted``."""
-        self.target, self.count_targets = self._whole
+        self.target, self.count_targets = self._all_targets
         if self.chosen is None:
             return rays
-        chosen_rays = self.choice.lay(self.chosen, self._bands(rays), counted)
-        if self._chosen is None:
-            self._chosen = self._made_targets(self.choice.depths())
-        self.target, self.count_targets = self._chosen
+        chosen_rays = self.ray_selection.write_depths(self.chosen, self._bands(rays), counted)
+        if self._chosen_targets is None:
+            self._chosen_targets = self._create_targets(self.ray_selection.depth_buffer())
+        self.target, self.count_targets = self._chosen_targets
         return chosen_rays
 
-    def _begin(self, target: moderngl.Framebuffer, band: tuple[int, int, int, int]) -> None:
+    def _set_target(self, target: moderngl.Framebuffer, band: tuple[int, int, int, int]) -> None:
         """Prepare drawing on a rectangle of the streams."""
         target.use()
         self.device.context.disable(moderngl.DEPTH_TEST | moderngl.BLEND | moderngl.CULL_FACE)
-        if self._chosen is not None and target in (self._chosen[0], *self._chosen[1]):
+        if self._chosen_targets is not None and target in (self._chosen_targets[0], *self._chosen_targets[1]):
             self.device.context.enable(moderngl.DEPTH_TEST)
             self.device.context.depth_func = "=="
         for name, texture in self.samplers:

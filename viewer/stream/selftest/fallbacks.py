@@ -25,20 +25,20 @@ from raystream.stream.selftest.check import FAIL, Check, examine
 FORMAT = 1  # of the self-tests that decide; a change runs them again
 
 
-def folder() -> Path:
+def cache_folder_of_drivers() -> Path:
     """The folder of drivers in the cache: see `raystream.base.cache_folder.folders`."""
-    place = folders("drivers")[-1]
-    return place if place.name == "drivers" else place / "drivers"
+    folder = folders("drivers")[-1]
+    return folder if folder.name == "drivers" else folder / "drivers"
 
 
-def build(device: Device) -> str:
+def driver_build(device: Device) -> str:
     """A name for the driver's build: maker, renderer, version, and all that it can."""
     parts = [str(device.info[name]) for name in ("GL_VENDOR", "GL_RENDERER", "GL_VERSION")]
     text = "\n".join([*parts, *sorted(device.extensions)])
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
-def passed(device: Device) -> frozenset[str]:
+def load_passed(device: Device) -> frozenset[str]:
     """The self-tests that the driver's build has passed; none where nothing is kept, or the file is damaged."""
     with suppress(OSError, ValueError, TypeError, KeyError):
         record = json.loads(_file(device).read_text(encoding="utf-8"))
@@ -47,16 +47,17 @@ def passed(device: Device) -> frozenset[str]:
     return frozenset()
 
 
-def keep(device: Device, name: str, fails: bool = False) -> None:
-    """Add a self-test to those passed, or take one that ``fails`` from them, where the folder can be written."""
-    before = passed(device)
-    after = before - {name} if fails else before | {name}
-    if after == before:
+def record_result(device: Device, name: str, fails: bool = False) -> None:
+    """Add a self-test to the stored ones that the driver has passed, or remove it if it ``fails``; where the folder can
+    be written."""
+    previous = load_passed(device)
+    current = previous - {name} if fails else previous | {name}
+    if current == previous:
         return
     path = _file(device)
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
-        record = {"format": FORMAT, "driver": device.driver, "passed": sorted(after)}
+        record = {"format": FORMAT, "driver": device.driver, "passed": sorted(current)}
         part = part_file.begin(path)
         try:
             part.path.write_text(json.dumps(record, indent=1), encoding="utf-8")
@@ -66,7 +67,7 @@ def keep(device: Device, name: str, fails: bool = False) -> None:
 
 
 def _file(device: Device) -> Path:
-    return folder() / f"{build(device)}-selftests.json"
+    return cache_folder_of_drivers() / f"{driver_build(device)}-selftests.json"
 
 
 # -- all self-tests, and the ways around failed ones -------------------------------------------------------------------
@@ -106,15 +107,16 @@ class DriverFallbacks:
 def failure(device: Device, name: str) -> str:
     """How the driver fails a self-test; empty where it passes, or has no such feature."""
     if name not in device.selftests:
-        _run(device, name)
+        _run_selftest(device, name)
     return device.selftests[name]
 
 
-def _run(device: Device, name: str) -> None:
+def _run_selftest(device: Device, name: str) -> None:
+    """Set `Device.selftests` of a self-test: from the stored results, else by running it."""
     check = CHECKS[name]
     assert check.decides
     if not device.selftests:
-        device.selftests |= dict.fromkeys(passed(device) - device.distrusted, "")
+        device.selftests |= dict.fromkeys(load_passed(device) - device.distrusted, "")
         if name in device.selftests:
             return
     with device.current():
@@ -123,7 +125,7 @@ def _run(device: Device, name: str) -> None:
         finding = examine(twin, check)
     device.selftests[name] = (finding.text or "wrong results") if finding.verdict == FAIL else ""
     if not device.selftests[name]:
-        keep(device, name)
+        record_result(device, name)
 
 
 def apply_fallbacks(device: Device) -> None:
@@ -145,13 +147,13 @@ def trust(device: Device) -> None:
 
 def device_notes(device: Device) -> list[str]:
     """The abilities that a device lacks, see `apply_fallbacks`."""
-    instead = {
+    replacements = {
         BARRIER: "passes copy their output back",
         BUFFERS: "scene data lies in 2-D and 3-D textures",
         PRECISE: "sums are rounded by products with a uniform",
         PRODUCTS: "the sums of long renders drift",
     }
-    return [_line(device, name, text) for name, text in instead.items() if device.selftests.get(name)]
+    return [_note(device, name, text) for name, text in replacements.items() if device.selftests.get(name)]
 
 
 def stack_note(device: Device) -> list[str]:
@@ -162,25 +164,26 @@ def stack_note(device: Device) -> list[str]:
 
 
 def fallbacks_for(device: Device, machine: str, mask: str, count: str) -> DriverFallbacks:
-    """The ways asked for, or the next ones that the driver passes the self-tests of."""
+    """The requested machine, mask and count, each replaced by the next one whose self-tests the driver passes, with
+    notes on the replacements."""
     notes = []
     if failure(device, machine):
         other = OTHER_MACHINE[machine]
         if not failure(device, other):
-            notes.append(_line(device, machine, f"--machine {other} in place of {machine}"))
+            notes.append(_note(device, machine, f"--machine {other} in place of {machine}"))
             machine = other
         else:
-            notes.append(_line(device, machine, f"as does {other}: pictures may be wrong"))
+            notes.append(_note(device, machine, f"as does {other}: pictures may be wrong"))
     if machine == "singlepass":
         return DriverFallbacks(machine, mask, count, tuple(notes))
     failed = _first_failed(device, MASK_TESTS[mask])
     if failed:
         fallback = next(other for other in NEXT_MASKS[mask] if not _first_failed(device, MASK_TESTS[other]))
-        notes.append(_line(device, failed, f"--mask {fallback} in place of {mask}"))
+        notes.append(_note(device, failed, f"--mask {fallback} in place of {mask}"))
         mask = fallback
     failed = _first_failed(device, QUERIES) if count == "query" else ""
     if failed:
-        notes.append(_line(device, failed, "--count census in place of query"))
+        notes.append(_note(device, failed, "--count census in place of query"))
         count = "census"
     return DriverFallbacks(machine, mask, count, tuple(notes))
 
@@ -189,8 +192,8 @@ def _first_failed(device: Device, names: tuple[str, ...]) -> str:
     return next((name for name in names if failure(device, name)), "")
 
 
-def _line(device: Device, name: str, instead: str) -> str:
-    return f"{device.name} fails the self-test of '{name}' ({device.selftests[name]}): {instead}; {MORE}"
+def _note(device: Device, name: str, replacement: str) -> str:
+    return f"{device.name} fails the self-test of '{name}' ({device.selftests[name]}): {replacement}; {MORE}"
 
 
 GROUPS: dict[str, tuple[Check, ...]] = {

@@ -93,8 +93,8 @@ def results(device: Device, machine: str, **options: Any) -> NDArray:
     return answers
 
 
-def judged(answers: NDArray) -> Finding:
-    """Results against the model."""
+def compared_with_model(answers: NDArray) -> Finding:
+    """The finding of a machine's results (N,), held to the model."""
     seeds = seed_records(len(answers))["n"]
     wrong = (answers["began"] != seeds) | (answers["steps"] != steps(seeds)) | ~np.isfinite(answers["sum"])
     return exact(int(wrong.sum()), len(answers), "rays")
@@ -105,12 +105,12 @@ def machine_check(machine: str) -> Callable[[Device], Finding]:
 
     def run(device: Device) -> Finding:
         chosen = {"mask": "none", "count": "census"} if machine == "multipass" else {}
-        return judged(results(device, machine, **chosen))
+        return compared_with_model(results(device, machine, **chosen))
 
     return run
 
 
-def ways_of(device: Device) -> dict[str, tuple[Device, str, dict[str, Any]]]:
+def variants_of(device: Device) -> dict[str, tuple[Device, str, dict[str, Any]]]:
     """All variants of running the program on a device, by name."""
     variants: dict[str, tuple[Device, str, dict[str, Any]]] = {"singlepass": (device, "singlepass", {})}
     for fuse in FUSIONS:
@@ -133,10 +133,10 @@ def ways_of(device: Device) -> dict[str, tuple[Device, str, dict[str, Any]]]:
     return variants
 
 
-def all_ways(device: Device) -> Finding:
+def bits_of_variants(device: Device) -> Finding:
     """Bits of results of all variants, the same as the first one's."""
     reference, wrong, failed = b"", [], []
-    variants = ways_of(device)
+    variants = variants_of(device)
     for name, (variant_device, machine, options) in variants.items():
         try:
             answers = results(variant_device, machine, **options)
@@ -144,7 +144,7 @@ def all_ways(device: Device) -> Finding:
             failed.append(f"{name}: {in_one_line(error)}")
             continue
         reference = reference or answers.tobytes()
-        if judged(answers).verdict != PASS or answers.tobytes() != reference:
+        if compared_with_model(answers).verdict != PASS or answers.tobytes() != reference:
             wrong.append(name)
     texts = [f"others' bits by {'; '.join(wrong)}"] if wrong else []
     return Finding(FAIL if wrong or failed else PASS, "; ".join([*texts, *failed]), {"ways": len(variants)})
@@ -152,5 +152,5 @@ def all_ways(device: Device) -> Finding:
 
 CHECKS = (
     *(Check(machine, machine_check(machine), decides=True) for machine in MACHINES),
-    Check("bits of all machines, masks and memories", all_ways),
+    Check("bits of all machines, masks and memories", bits_of_variants),
 )

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from raystream.stream.compile.source import Source
 from raystream.stream.gl.device import Device
 from raystream.stream.gl.draw import Drawing
-from raystream.stream.gl.objects import ALWAYS, EQUAL, INCREASE_AND_WRAP, KEEP, LARGEST, REPLACE, Query, Stencil
+from raystream.stream.gl.objects import ALL_BITS, ALWAYS, EQUAL, INCREASE_AND_WRAP, KEEP, REPLACE, Query, Stencil
 from raystream.stream.gl.stream import Stream
 from raystream.stream.machines.mask import DEPTH_OF_STEP
 from raystream.stream.selftest.check import (
@@ -38,9 +38,9 @@ SIZE = (48, 40)  # of masks: odd blocks of every hierarchical depth buffer
 STEPS = (*range(0, 14), *range(248, 256))  # of the 256 that a mask may tell apart
 ALWAYS_PASSES = "1"  # depth function
 HEAVY = (256, 256)  # fragments of a program that costs something
-ROUNDS, LONG = (16, 128, 1024, 8192), 5e-3  # its iterations: the first that take so many seconds
-CHEAP = 0.25  # share of its cost below which fragments are culled before their program
-TRIES = 6
+ITERATION_COUNTS, MIN_TIMED_SECONDS = (16, 128, 1024, 8192), 5e-3  # its loop: the first count that takes so long
+MAX_CULLED_COST = 0.25  # fraction of its cost below which fragments are culled before their program
+REPETITIONS = 6
 
 _MARK = "uniform float number;\nvoid main() { out_0 = vec4(number); }"
 _HEAVY = """
@@ -74,7 +74,7 @@ def mask_source(name: str) -> Source:
     return program
 
 
-class Marked:
+class MarkedSteps:
     """A target with a depth buffer, on which passes write their step where a mask lets them."""
 
     def __init__(self, device: Device, steps: NDArray[np.int64]) -> None:
@@ -89,7 +89,7 @@ class Marked:
         self.masks: dict[str, Drawing] = {}
         self.marks.clear([(-1.0, -1.0, -1.0, -1.0)])
 
-    def lay(self, name: str, step: int, query: Query | None = None) -> None:
+    def draw_mask(self, name: str, step: int, query: Query | None = None) -> None:
         """Draw a mask's program to the depth buffer, in a query."""
         if name not in self.masks:
             self.masks[name] = drawing(self.device, mask_source(name))
@@ -116,7 +116,7 @@ class Marked:
             render(self.mark, number=float(step), depth=step * DEPTH_OF_STEP)
         self.context.disable(moderngl.DEPTH_TEST)
 
-    def wrong(self) -> int:
+    def count_wrong(self) -> int:
         """Texels without their own step's number."""
         return int((self.marks.read_texels()[:, :, 0, 0] != self.steps).sum())
 
@@ -128,22 +128,22 @@ class Marked:
 
 def depth_mask(device: Device) -> Finding:
     """Depths that a program writes select their texels, and no others (`raystream.stream.machines.mask.DepthMask`)."""
-    marked = Marked(device, step_numbers())
-    marked.lay("mask_depth", 0)
+    marked = MarkedSteps(device, step_numbers())
+    marked.draw_mask("mask_depth", 0)
     for step in STEPS:
         marked.write(step)
-    wrong = marked.wrong()
+    wrong = marked.count_wrong()
     marked.release()
     return exact(wrong, marked.steps.size, "texels")
 
 
 def kill_mask(device: Device) -> Finding:
     """Depths of a square that a program discards parts of (`raystream.stream.machines.mask.KillMask`)."""
-    marked = Marked(device, step_numbers())
+    marked = MarkedSteps(device, step_numbers())
     for step in STEPS:
-        marked.lay("mask_kill", step)
+        marked.draw_mask("mask_kill", step)
         marked.write(step)
-    wrong = marked.wrong()
+    wrong = marked.count_wrong()
     marked.release()
     return exact(wrong, marked.steps.size, "texels")
 
@@ -153,12 +153,12 @@ def stencil_mask(device: Device) -> Finding:
     (`raystream.stream.machines.mask.StencilMask`)."""
     findings = [_stencil_mask(device, "mask_stencil_bit", [1 << bit for bit in range(8)])]
     if device.stencil_export:
-        findings.append(_stencil_mask(device, "mask_stencil", [LARGEST]))
+        findings.append(_stencil_mask(device, "mask_stencil", [ALL_BITS]))
     return worst(*findings)
 
 
 def _stencil_mask(device: Device, name: str, parts: Sequence[int]) -> Finding:
-    marked = Marked(device, step_numbers())
+    marked = MarkedSteps(device, step_numbers())
     target = device.context.framebuffer(marked.marks.textures)
     stencil, mask = Stencil(device, target), drawing(device, mask_source(name))
     device.context.disable(moderngl.DEPTH_TEST | moderngl.BLEND | moderngl.CULL_FACE)
@@ -168,7 +168,7 @@ def _stencil_mask(device: Device, name: str, parts: Sequence[int]) -> Finding:
     mask.shader.bind("in_state", marked.state.textures[0])
     for bits in parts:
         target.use()
-        with stencil.test(ALWAYS, LARGEST, REPLACE, bits=bits):
+        with stencil.test(ALWAYS, ALL_BITS, REPLACE, bits=bits):
             render(mask, bit=bits)
     stencil_values = np.frombuffer(stencil.read(), np.uint8).reshape(marked.steps.shape)
     target.color_mask = True, True, True, True
@@ -176,7 +176,7 @@ def _stencil_mask(device: Device, name: str, parts: Sequence[int]) -> Finding:
     for step in STEPS:
         with stencil.test(EQUAL, step, KEEP):
             render(marked.mark, number=float(step))
-    wrong = int((stencil_values != marked.steps).sum()), marked.wrong()
+    wrong = int((stencil_values != marked.steps).sum()), marked.count_wrong()
     stencil.release()
     marked.release()
     return worst(exact(wrong[0], marked.steps.size, "stencil values"), exact(wrong[1], marked.steps.size, "texels"))
@@ -184,7 +184,7 @@ def _stencil_mask(device: Device, name: str, parts: Sequence[int]) -> Finding:
 
 def stencil_counts(device: Device) -> Finding:
     """Stencil values that draws increase, as the photons' routing has it, up to where they wrap around."""
-    marked, rounds = Marked(device, step_numbers(steps=tuple(range(8)))), 40
+    marked, rounds = MarkedSteps(device, step_numbers(steps=tuple(range(8)))), 40
     target = device.context.framebuffer(marked.marks.textures)
     stencil, kill = Stencil(device, target), drawing(device, mask_source("mask_kill"))
     target.use()
@@ -198,7 +198,7 @@ def stencil_counts(device: Device) -> Finding:
             with stencil.test(ALWAYS, 0, INCREASE_AND_WRAP):
                 render(kill, serves=step)
     stencil_values = np.frombuffer(stencil.read(), np.uint8).reshape(marked.steps.shape)
-    wrong = int((stencil_values != marked.steps * rounds % (LARGEST + 1)).sum())
+    wrong = int((stencil_values != marked.steps * rounds % (ALL_BITS + 1)).sum())
     target.color_mask = True, True, True, True
     stencil.release()
     marked.release()
@@ -208,13 +208,13 @@ def stencil_counts(device: Device) -> Finding:
 def queries(device: Device) -> Finding:
     """Samples that pass a discarding program and a depth test, counted by queries that are read later; of a large
     target, too."""
-    marked = Marked(device, step_numbers())
+    marked = MarkedSteps(device, step_numbers())
     query_pairs = [(Query(device, samples=True), Query(device, samples=True)) for _ in STEPS]
-    for step, (laid, written) in zip(STEPS, query_pairs, strict=True):
-        marked.lay("mask_kill", step, laid)
+    for step, (mask_query, written) in zip(STEPS, query_pairs, strict=True):
+        marked.draw_mask("mask_kill", step, mask_query)
         marked.write(step, written)
     counts = [int((marked.steps == step).sum()) for step in STEPS]
-    sample_pairs = [(laid.samples, written.samples) for laid, written in query_pairs]
+    sample_pairs = [(mask_query.samples, written.samples) for mask_query, written in query_pairs]
     wrong = sum(pair != (count, count) for pair, count in zip(sample_pairs, counts, strict=True))
     marked.release()
     large, full_query = (512, 512), Query(device, samples=True)
@@ -231,11 +231,11 @@ def conditional_rendering(device: Device) -> Finding:
     """Draws that depend on a query's samples, done and left out: one that is done without samples only takes time."""
     if Query(device, samples=True).crender is None:
         return Finding(ABSENT)
-    marked = Marked(device, np.zeros(SIZE[::-1], np.int64))
+    marked = MarkedSteps(device, np.zeros(SIZE[::-1], np.int64))
     wrong = []
     for step, expected in ((1, False), (0, True)):  # no texel is of step 1
         query = Query(device, samples=True)
-        marked.lay("mask_kill", step, query)
+        marked.draw_mask("mask_kill", step, query)
         _ = query.samples  # without its answer a draw is done
         with query.crender:
             draw(marked.mark, marked.marks.framebuffer, number=7.0 + step)
@@ -252,11 +252,11 @@ def early_depth_test(device: Device) -> Finding:
     context, size = device.context, HEAVY
     steps = np.ones(size[::-1], np.int64)
     steps.reshape(size[1] // 16, 16, -1, 16)[::4, :, ::4] = 2
-    marked, heavy = Marked(device, steps), drawing(device, source(_HEAVY))
+    marked, heavy = MarkedSteps(device, steps), drawing(device, source(_HEAVY))
 
     def seconds(step: int, rounds: int) -> float:
         times = []
-        for _ in range(TRIES + 1):  # the first compiles
+        for _ in range(REPETITIONS + 1):  # the first compiles
             marked.target.use()
             context.enable(moderngl.DEPTH_TEST)
             context.depth_func = "=="
@@ -270,15 +270,15 @@ def early_depth_test(device: Device) -> Finding:
 
     blocks = marked.state.read_texels()[:, :, 0]
     marked.state.write_texels([np.ones_like(blocks)])
-    marked.lay("mask_depth", 0)
+    marked.draw_mask("mask_depth", 0)
     rounds, full = 0, 0.0
-    for rounds in ROUNDS:
+    for rounds in ITERATION_COUNTS:
         full = seconds(1, rounds)
-        if full > LONG:
+        if full > MIN_TIMED_SECONDS:
             break
     marked.marks.clear([(-1.0, -1.0, -1.0, -1.0)])
     marked.state.write_texels([blocks])
-    marked.lay("mask_depth", 0)
+    marked.draw_mask("mask_depth", 0)
     none = seconds(3, rounds)
     touched = int((marked.marks.read_texels()[..., 0, 0] != -1.0).sum())
     few = seconds(2, rounds)
@@ -291,7 +291,7 @@ def early_depth_test(device: Device) -> Finding:
     }
     if touched:
         return exact(touched, steps.size, "excluded texels", **figures)
-    if none > CHEAP * full:
+    if none > MAX_CULLED_COST * full:
         return Finding(DIFFERS, f"excluded fragments cost {none / full:.0%} of those that run", figures)
     return Finding(PASS, f"excluded fragments cost {none / full:.1%} of those that run", figures)
 

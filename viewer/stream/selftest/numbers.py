@@ -13,7 +13,7 @@ from raystream.stream.gl.device import EXACT, Device
 from raystream.stream.selftest.check import ABSENT, DIFFERS, FAIL, PASS, Check, Finding, computed, exact
 
 SIZE = (128, 96)
-ROUNDED = 0.5 + 1e-6  # units in the last place of a right rounding
+CORRECTLY_ROUNDED_ULP = 0.5 + 1e-6  # units in the last place of a right rounding
 
 Floats = NDArray[np.float32]
 Exact = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]
@@ -53,7 +53,7 @@ FUNCTIONS = {
 
 
 def _operands(function: FloatFunction) -> tuple[Floats, Floats]:
-    """(H, W, 4) float32 each."""
+    """Random a and b within the function's range, (H, W, 4) float32 each."""
     rng, shape = np.random.default_rng(17), (SIZE[1], SIZE[0], 4)
     if function.logarithmic:
         low, high = np.log(function.low), np.log(function.high)
@@ -63,7 +63,9 @@ def _operands(function: FloatFunction) -> tuple[Floats, Floats]:
     return a.astype(np.float32), b.astype(np.float32)
 
 
-def _measured(function: FloatFunction) -> Callable[[Device], Finding]:
+def _accuracy_check(function: FloatFunction) -> Callable[[Device], Finding]:
+    """The check of a function's errors on random operands."""
+
     def run(device: Device) -> Finding:
         a, b = _operands(function)
         lanes = ", ".join(f"f(a.{c}, b.{c})" for c in "xyzw")
@@ -83,7 +85,9 @@ void main() {{
         how = f"by up to {largest:.2g}" if function.absolute else f"by up to {most:.3g} ulp"
         if (largest if function.absolute else most) > function.limit:
             return Finding(FAIL, how, figures)
-        return Finding(PASS if most <= ROUNDED else DIFFERS, "" if most <= ROUNDED else how, figures)
+        return Finding(
+            PASS if most <= CORRECTLY_ROUNDED_ULP else DIFFERS, "" if most <= CORRECTLY_ROUNDED_ULP else how, figures
+        )
 
     return run
 
@@ -98,7 +102,10 @@ def denormals(device: Device) -> Finding:
     out_1 = (v * 16777216.0) * 5.9604644775390625e-8;
 }"""
     results = computed(device, body, [tiny], 2)
-    operands, products = (results[:, :, 0] == tiny * np.float32(2.0**24)).mean(), (results[:, :, 1] == tiny).mean()
+    operands, products = (
+        (results[:, :, 0] == tiny * np.float32(2.0**24)).mean(),
+        (results[:, :, 1] == tiny).mean(),
+    )
     if operands == 1.0 and products == 1.0:
         return Finding(PASS, "", {"taken": 1.0, "made": 1.0})
     flushed = [what for what, fraction in (("taken as zero", operands), ("made zero", products)) if fraction < 1.0]
@@ -133,7 +140,7 @@ void main() {{
     return Finding(DIFFERS if wrong else PASS, f"not so: {', '.join(wrong)}" if wrong else "")
 
 
-TERMS = 64  # of a compensated sum
+SUM_TERMS = 64  # of a compensated sum
 
 
 def compensated_sums(precise: bool) -> Callable[[Device], Finding]:
@@ -150,7 +157,7 @@ def compensated_sums(precise: bool) -> Callable[[Device], Finding]:
         first = rng.uniform(0.0, 4096.0, shape).astype(np.float32)
         term = rng.uniform(0.0, 1.0, shape).astype(np.float32)
         body = f"""void add_terms(inout vec3 sum, inout vec3 compensation, vec3 term) {{
-    for (int k = 0; k < {TERMS}; ++k) add_compensated(sum, compensation, term);
+    for (int k = 0; k < {SUM_TERMS}; ++k) add_compensated(sum, compensation, term);
 }}
 void main() {{
     vec3 sum = value_0(ivec2(gl_FragCoord.xy)).xyz, compensation = vec3(0.0);
@@ -159,10 +166,10 @@ void main() {{
     out_1 = vec4(compensation, 0.0);
 }}"""
         results = computed(twin, body, [first, term], 2, EXACT)[..., :3].astype(np.float64)
-        total = first[..., :3].astype(np.float64) + TERMS * term[..., :3].astype(np.float64)
+        total = first[..., :3].astype(np.float64) + SUM_TERMS * term[..., :3].astype(np.float64)
         # The first of both floats is the rounded sum; each addition to both rounds at 2^-48 of it.
         wrong = np.abs(results[:, :, 0] - total) > 0.50001 * np.spacing(total.astype(np.float32))
-        wrong |= np.abs(results.sum(axis=2) - total) > TERMS * 2.0**-48 * total
+        wrong |= np.abs(results.sum(axis=2) - total) > SUM_TERMS * 2.0**-48 * total
         return exact(int(wrong.sum()), wrong.size, "sums")
 
     return run
@@ -218,7 +225,7 @@ void main() {
 
 
 CHECKS = (
-    *(Check(name, _measured(function)) for name, function in FUNCTIONS.items()),
+    *(Check(name, _accuracy_check(function)) for name, function in FUNCTIONS.items()),
     Check("multiply and add", multiply_add),
     Check("sums by precise", compensated_sums(True), decides=True),
     Check("sums by products", compensated_sums(False), decides=True),

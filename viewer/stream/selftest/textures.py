@@ -8,7 +8,7 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from raystream.stream.compile.link import MOST_ATTACHMENTS
+from raystream.stream.compile.link import MAX_ATTACHMENTS
 from raystream.stream.compile.memories import IN_BUFFER, layout
 from raystream.stream.compile.source import Source
 from raystream.stream.declare.kernel import Table
@@ -73,8 +73,8 @@ def float_bits(device: Device) -> Finding:
         stored, copied = stream(device, values), Stream(device, texels(1), (WIDTH, len(values)))
         draw(copy, copied.framebuffer, [stored])
         expected = values.view(np.uint32)
-        back, through = (buffer.read_texels()[:, :, 0].view(np.uint32) for buffer in (stored, copied))
-        changed = [float((bits != expected).mean()) for bits in (back, through)]
+        read_back, copied_bits = (buffer.read_texels()[:, :, 0].view(np.uint32) for buffer in (stored, copied))
+        changed = [float((bits != expected).mean()) for bits in (read_back, copied_bits)]
         if any(changed):
             lost[kind] = f"{kind} ({changed[0]:.0%} read back, {changed[1]:.0%} copied)"
         stored.release()
@@ -85,29 +85,29 @@ def float_bits(device: Device) -> Finding:
 
 def buffer_textures(device: Device) -> Finding:
     """Every texel of a table in a buffer texture."""
-    return _table(device, device.max_buffer) if device.max_buffer else Finding(ABSENT)
+    return _fetch_every_texel(device, device.max_buffer) if device.max_buffer else Finding(ABSENT)
 
 
 def table_textures(device: Device) -> Finding:
     """Every texel of a table in rows of a 2-D texture."""
-    return _table(device, 0)
+    return _fetch_every_texel(device, 0)
 
 
-def _table(device: Device, max_buffer: int) -> Finding:
+def _fetch_every_texel(device: Device, max_buffer: int) -> Finding:
     rng = np.random.default_rng(37)
     data = np.zeros(ROWS, ROW.dtype)
     for name in ROW.dtype.names or ():
         data[name] = rng.uniform(-1.0, 1.0, (ROWS, 4))
     table = Table("rows", ROW, data)
-    form = layout(device.max_texture, table, max_buffer)
-    memory = Memory(device, table, form)
+    addressing = layout(device.max_texture, table, max_buffer)
+    memory = Memory(device, table, addressing)
     fetch = (
         "texelFetch(memory_rows, k)"
-        if form.per_row == IN_BUFFER
-        else f"texelFetch(memory_rows, ivec2(k % {4 * form.per_row}, k / {4 * form.per_row}), 0)"
+        if addressing.per_row == IN_BUFFER
+        else f"texelFetch(memory_rows, ivec2(k % {4 * addressing.per_row}, k / {4 * addressing.per_row}), 0)"
     )
-    kind = "samplerBuffer" if form.per_row == IN_BUFFER else "sampler2D"
-    body = f"""uniform {kind} memory_rows;
+    sampler_type = "samplerBuffer" if addressing.per_row == IN_BUFFER else "sampler2D"
+    body = f"""uniform {sampler_type} memory_rows;
 void main() {{
     ivec2 at = ivec2(gl_FragCoord.xy);
     int k = min(at.y * {WIDTH} + at.x, {4 * ROWS - 1});
@@ -121,8 +121,8 @@ void main() {{
     wrong = np.flatnonzero((rows != device.stored(expected)).any(axis=1))
     memory.release()
     target.release()
-    more = Finding(PASS, f"the first is texel {int(wrong[0]):,}") if len(wrong) else Finding(PASS)
-    return worst(exact(len(wrong), 4 * ROWS, "texels"), more)
+    first_wrong = Finding(PASS, f"the first is texel {int(wrong[0]):,}") if len(wrong) else Finding(PASS)
+    return worst(exact(len(wrong), 4 * ROWS, "texels"), first_wrong)
 
 
 def array_stores(device: Device) -> Finding:
@@ -194,10 +194,10 @@ def texture_barrier(device: Device) -> Finding:
 
 def attachments(device: Device) -> Finding:
     """All attachments of one pass, each its own value."""
-    body = "\n".join(f"    out_{k} = value_0(ivec2(gl_FragCoord.xy)) + {k}.0;" for k in range(MOST_ATTACHMENTS))
+    body = "\n".join(f"    out_{k} = value_0(ivec2(gl_FragCoord.xy)) + {k}.0;" for k in range(MAX_ATTACHMENTS))
     values = _values(2)
-    results = computed(device, f"void main() {{\n{body}\n}}", [values], MOST_ATTACHMENTS)
-    expected = values[:, :, None] + np.arange(MOST_ATTACHMENTS, dtype=np.float32)[:, None]
+    results = computed(device, f"void main() {{\n{body}\n}}", [values], MAX_ATTACHMENTS)
+    expected = values[:, :, None] + np.arange(MAX_ATTACHMENTS, dtype=np.float32)[:, None]
     wrong = int((results != expected).any(axis=-1).sum())
     return exact(wrong, expected[..., 0].size, "texels")
 

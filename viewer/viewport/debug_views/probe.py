@@ -486,7 +486,7 @@ class _History:
         if self.two is None or segment.instance is None:
             assert self.triangles is not None
             return self.triangles.positions[self.triangles.triangles[triangle]]
-        index = int(self.two.objects.of[segment.instance])
+        index = int(self.two.objects.object_of[segment.instance])
         corners = self.two.objects.corners[index][triangle]
         # A quadric's placeholder has no area.
         return corners if self.two.objects.quadrics[index] is None else corners[[0, 0, 0]]

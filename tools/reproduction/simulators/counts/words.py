@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from raystream.stream.analysis.instructions import step_sources
 from raystream.stream.compile.link import LinkedProgram
-from raystream.stream.compile.memories import WIDEST, Addresses, PlannedAddresses
+from raystream.stream.compile.memories import MAX_ROW_TEXELS, Addresses, PlannedAddresses
 from raystream.stream.compile.source import Source
 from raystream.stream.declare.kernel import Table, Texels, Volume
 from raystream.stream.declare.program import DONE, RETURN, State
@@ -102,7 +102,7 @@ def random_reads(program: LinkedProgram, padded: bool = False, addresses: Addres
 
 def _sizes(program: LinkedProgram, state: State, padded: bool, addresses: Addresses | None) -> dict[str, int]:
     """By the name of the function that fetches it: words of an element, of every memory of the state's modules."""
-    placed = addresses or PlannedAddresses(WIDEST)
+    placed = addresses or PlannedAddresses(MAX_ROW_TEXELS)
     sizes = {}
     for module in program.modules_for([state.kernel]):
         for memory in module.memories:

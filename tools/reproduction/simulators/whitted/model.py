@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raystream.accel.structures import Structure, StructureOptions
-from raystream.accel.two_level.structure import over_instances
+from raystream.accel.two_level.structure import two_level_structure
 from raystream.base.errors import ViewerError
 from raystream.scene.edits.materials import decided_materials
 from raystream.scene.geometry.triangles import Triangles
@@ -111,7 +111,7 @@ def hierarchy(scene: Scene, flat: Triangles, settings: dict[str, Any] | None = N
     """`Model.structure` of a scene of any materials. Raises ViewerError for quadrics."""
     if flat.quadrics:
         raise ViewerError(scene.name, "holds quadrics", "give it to the machines")
-    made = over_instances(scene, StructureOptions(**(SETTINGS if settings is None else settings)))
+    made = two_level_structure(scene, StructureOptions(**(SETTINGS if settings is None else settings)))
     return _structure(made, flat.instances[:-1])
 
 
