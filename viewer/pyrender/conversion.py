@@ -17,8 +17,6 @@ from raystream.base.errors import ViewerError
 from raystream.pyrender.constants import GLTF
 from raystream.pyrender.light import DirectionalLight, SpotLight
 from raystream.pyrender.material import (
-    Material,
-    MetallicRoughnessMaterial,
     Sampler,
     SpecularGlossinessMaterial,
     Texture,
@@ -36,14 +34,7 @@ from raystream.scene.scene import Scene as Converted
 # -- materials and textures as the renderer takes them -----------------------------------------------------------------
 
 WRAPS = {GLTF.REPEAT: "repeat", GLTF.MIRRORED_REPEAT: "mirrored", GLTF.CLAMP_TO_EDGE: "clamp"}
-FILTERS = {
-    GLTF.NEAREST: "nearest",
-    GLTF.LINEAR: "linear",
-    GLTF.NEAREST_MIPMAP_NEAREST: "nearest_mipmap_nearest",
-    GLTF.LINEAR_MIPMAP_NEAREST: "linear_mipmap_nearest",
-    GLTF.NEAREST_MIPMAP_LINEAR: "nearest_mipmap_linear",
-    GLTF.LINEAR_MIPMAP_LINEAR: "linear_mipmap_linear",
-}
+FILTERS = {number: name.lower() for name, number in vars(GLTF).items() if name.startswith(("NEAREST", "LINEAR"))}
 DIELECTRIC = 0.04  # reflectance at normal incidence of glTF's dielectrics
 
 
@@ -109,7 +100,7 @@ def _rgba(source: NDArray[np.uint8], channels: str) -> NDArray[np.uint8]:
 
 def flat_material(primitive: Primitive, culled: bool, textures: Textures) -> surface.Material:
     """A light of the material's colour, as the numbers are: factors, vertices and texels are values of pixels there."""
-    color, texture = _base_color(primitive.material)
+    color, texture = primitive.material.base_color
     return surface.Material(
         primitive.material.name or "flat",
         tuple(map(float, np.clip(color, 0, 1))),  # type: ignore[arg-type]
@@ -124,7 +115,7 @@ def flat_material(primitive: Primitive, culled: bool, textures: Textures) -> sur
 def lit_material(primitive: Primitive, culled: bool, textures: Textures) -> surface.Material:
     """glTF's material; of specular-glossiness the dielectric of that reflectance (KHR_materials_specular)."""
     material: Any = primitive.material
-    color, texture = _base_color(material)
+    color, texture = material.base_color
     fields: dict[str, Any]
     if isinstance(material, SpecularGlossinessMaterial):
         gloss = material.glossinessFactor
@@ -169,18 +160,10 @@ def _roughness(gloss: float) -> Any:
     return change
 
 
-def _base_color(material: Material) -> tuple[NDArray[np.float32], Texture | None]:
-    """The factor (4,) and the texture of the colour."""
-    if isinstance(material, SpecularGlossinessMaterial):
-        return material.diffuseFactor, material.diffuseTexture
-    assert isinstance(material, MetallicRoughnessMaterial)
-    return material.baseColorFactor, material.baseColorTexture
-
-
 def _opacity(primitive: Primitive) -> dict[str, Any]:
     """How the material's opacity counts: where MASK is the default of a material without holes, not at all."""
     material = primitive.material
-    texture = _base_color(material)[1]
+    texture = material.base_color[1]
     if material.alphaMode == "BLEND" and primitive.is_transparent:
         return {"alpha_mode": "blend"}
     if material.alphaMode == "MASK" and texture is not None and texture.is_transparent(material.alphaCutoff):
