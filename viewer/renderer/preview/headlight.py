@@ -29,7 +29,7 @@ from raystream.scene.quadric import Quadric
 from raystream.scene.scene import Instance, Scene
 from raystream.scene.texture import Texture, linear_texels
 from raystream.stream.gl.device import Device
-from raystream.stream.gl.draw import Drawing, Shader, Tiles
+from raystream.stream.gl.draw import Shader, square
 from raystream.stream.gl.stream import Stream, float_texture
 from raystream.stream.raster import (
     NEAR,
@@ -210,9 +210,7 @@ class Headlight:
         self.device = device
         sources = raster_source("headlight_fragment"), raster_source("headlight_vertex")
         self._shader = Shader(device, *sources, listed=True)
-        self._square = Tiles(device, (1, 1), 1)
-        self._square.keep(None)
-        self._behind = Drawing(device, Shader(device, raster_source("headlight_background")), self._square)
+        self._behind = square(device, Shader(device, raster_source("headlight_background")))
         self._target = DepthTarget(device)
         self._meshes: InstancedMeshes | None = None
         self._textures: dict[str, Any] = {}  # by their samplers
