@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from raystream.film.device_film import FilmBuffer
 from raystream.film.error import Stop
 from raystream.options.declare import Affects
-from raystream.renderer.device.tile_job import Tile
 from raystream.renderer.inputs.prepared import PreparedScene
 from raystream.renderer.inputs.settings import Settings
 from raystream.renderer.preview.frame import FrameClock, FrameJob, Screen, Steps
@@ -69,12 +68,12 @@ class Warmup:
     def step(self, preview: Preview | None) -> None:
         """Compile one of the shaders, or some that take no time; none the first time, when it is only told. Raises
         ViewerError."""
-        now = self.renderer.settings
+        settings = self.renderer.settings
         if not self.compiling:
-            self.compiling = now.program
+            self.compiling = settings.program
             return
-        if self._steps is None or _compiles(self._steps[0], now):
-            self._steps, self._seconds = (now, self._shaders(preview)), 0.0
+        if self._steps is None or _compiles(self._steps[0], settings):
+            self._steps, self._seconds = (settings, self._shaders(preview)), 0.0
         began = time.perf_counter()
         while self._steps is not None and time.perf_counter() - began < COMPILED:
             if next(self._steps[1], None) is None:
@@ -195,19 +194,15 @@ class ShownPicture:
     def follow(self, preview: Preview, scheduler: Scheduler, pictures: int, size: tuple[int, int]) -> None:
         """Show the last picture as the moving camera sees it by now, where that is due. pictures : traced so far. size
         : of the whole picture, pixels."""
-        self._note_warp(preview)
+        with preview.renderer.device.current():  # the duration of the last warped picture, which was not waited for
+            if self._warping is not None and self._warping[1].ready:
+                self._warp_seconds = self._warping[1].seconds - self._warping[0].seconds
+                self._warping = None
         if not preview.warps or (self.shown is not None and self.shown[0] == preview.renderer.camera):
             return
         if scheduler.warps(pictures, time.perf_counter() - self._since, preview.distance):
             seconds = self._warp(preview, size)
             scheduler.note_warp(pictures, self._warp_seconds if seconds is None else seconds)
-
-    def _note_warp(self, preview: Preview) -> None:
-        """Query the duration of the last warped picture, which was not waited for."""
-        with preview.renderer.device.current():
-            if self._warping is not None and self._warping[1].ready:
-                self._warp_seconds = self._warping[1].seconds - self._warping[0].seconds
-                self._warping = None
 
     def _warp(self, preview: Preview, size: tuple[int, int]) -> float | None:
         """The seconds that it took, where it was waited for."""
@@ -372,21 +367,16 @@ class FrameRunner:
         assert job is not None, "a step of no frame"
         event = self.clock.step(job, waits=self.shown is not None)
         job.under_way = event.tile if isinstance(event, TileUnderWay) else None
-        if isinstance(event, TileDone):
-            self._take(job, event.tile)
+        if isinstance(event, TileDone) and self.shown is not None and self.appearing:
+            self.shown.screen.put(event.tile)
+        elif isinstance(event, TileDone) and self.shown is None and job.film is None:
+            collect(event.tile, self.renderer.device, self.renderer.prepared, self.linear, self.layers)
         return event
 
     @property
     def appearing(self) -> bool:
         """Whether tiles are shown as soon as they are done."""
         return self.shown is not None and self.job is not None and not self.job.denoised
-
-    def _take(self, job: FrameJob, tile: Tile) -> None:
-        """A tile is done."""
-        if self.shown is not None and self.appearing:
-            self.shown.screen.put(tile)
-        elif self.shown is None and job.film is None:
-            collect(tile, self.renderer.device, self.renderer.prepared, self.linear, self.layers)
 
     def end(self) -> FrameJob:
         """The frame that has ended, which is on show; its costs are the scheduler's."""
