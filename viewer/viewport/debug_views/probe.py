@@ -26,7 +26,7 @@ from raystream.stream.declare.program import DONE, RETURN, Call, Program, State,
 from raystream.stream.declare.record import Record
 from raystream.stream.machines.multipass import Multipass
 from raystream.viewport.debug_views.false_color import FARTHEST
-from raystream.viewport.debug_views.inspector import fill, program_form, single_step
+from raystream.viewport.debug_views.inspector import load_camera_rays, program_form, single_step
 
 # -- a ray's history as data: the changes by every pass, its path in space, and the table of both -------------
 
@@ -327,7 +327,7 @@ def probing(renderer: Renderer, camera: Camera, size: tuple[int, int], pixel: tu
         raise ViewerError(f"pixel {x}, {y}", f"is not in a picture of {size[0]} x {size[1]}", "column and row from 0")
     with renderer.device.current():
         machine = _machine(renderer)
-        fill(machine, renderer, camera, size, (x, y), centred=True)
+        load_camera_rays(machine, renderer, camera, size, (x, y), centred=True)
         history = _History(
             machine, renderer, Probe((x, y), size, renderer.settings.program, tuple(machine.linked.program.by_name))
         )

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from raystream.renderer.device.tuning import tuning
 from raystream.viewport.debug_views.false_color import Color, Label, Legend, Ramp
-from raystream.viewport.debug_views.inspector import Inspector
+from raystream.viewport.debug_views.inspector import Inspector, stream_words
 from raystream.viewport.host import ViewportContext
 from raystream.window.bundle import ImVec2, imgui, implot
 from raystream.window.panels import theme
@@ -78,7 +78,7 @@ def _draw(context: ViewportContext, draw: ImguiDraw, inspector: Inspector, view:
     _controls(context, inspector)
     _channels(inspector, view)
     _picture(draw, inspector, view)
-    draw_legend(inspector.legend(view.channel))
+    draw_legend(inspector.show(view.channel).legend)
     imgui.spacing()
     _plot(inspector, view)
     _totals(inspector)
@@ -108,7 +108,7 @@ def machine_text(context: ViewportContext) -> str:
 
 
 def _channels(inspector: Inspector, view: _View) -> None:
-    channels = {channel.name: channel for channel in inspector.channels()}
+    channels = inspector.channels
     if view.channel not in channels:
         view.channel = next(iter(channels))
     label("stream", 56)
@@ -127,7 +127,7 @@ def _channels(inspector: Inspector, view: _View) -> None:
 
 
 def _picture(draw: ImguiDraw, inspector: Inspector, view: _View) -> None:
-    picture = inspector.picture(view.channel)
+    picture = inspector.show(view.channel).picture
     height, width = picture.shape[:2]
     if view.picture is not picture:
         view.picture, view.texture = picture, draw.upload(view.texture, picture)
@@ -272,7 +272,7 @@ def _totals(inspector: Inspector) -> None:
         imgui.table_next_column()
         imgui.text_colored(theme.legible(inspector.colors[state]), state)
         with theme.font("numbers"):
-            words = "{}>{}".format(*inspector.stream_words(state))
+            words = "{}>{}".format(*stream_words(inspector.machine.linked, state))
             for text in (*map(grouped, counts), f"{1000 * row['seconds']:.1f}", words):
                 imgui.table_next_column()
                 imgui.text_unformatted(text)
