@@ -23,7 +23,7 @@ from rendercanvas import http
 
 from raystream.film.files.image import read_exr
 from raystream.remote import canvas as module
-from raystream.remote.canvas import LONGEST_SIDE, MOST_PIXELS, OFFERED, RemoteCanvas, _clamp_size
+from raystream.remote.canvas import MAX_PIXELS, MAX_SIDE, OFFERED, RemoteCanvas, _clamp_size
 from raystream.remote.guard import File
 from raystream.remote.serve import page_address
 
@@ -59,7 +59,7 @@ def test_sizes_are_brought_to_a_screen_s(given: Any, taken: Any) -> None:
     told = event(*given)
     assert _clamp_size(told)
     assert (told["pwidth"], told["pheight"]) == taken[:2] and told["ratio"] == pytest.approx(taken[2], rel=1e-12)
-    assert told["pwidth"] * told["pheight"] <= MOST_PIXELS and max(told["pwidth"], told["pheight"]) <= LONGEST_SIDE
+    assert told["pwidth"] * told["pheight"] <= MAX_PIXELS and max(told["pwidth"], told["pheight"]) <= MAX_SIDE
 
 
 def test_an_option_goes_back_to_its_default(canvas: RemoteCanvas) -> None:

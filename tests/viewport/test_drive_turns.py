@@ -11,7 +11,7 @@ import pytest
 
 from raystream.renderer.preview.scheduler import PIECE
 from raystream.viewport import canvas as module
-from raystream.viewport.canvas import EVENTS, MOST_WAITING, TELLING, CanvasLoop
+from raystream.viewport.canvas import EVENTS, MAX_PENDING, TELLING, CanvasLoop
 from raystream.viewport.viewport import Message
 
 
@@ -147,10 +147,10 @@ def test_closing_does_not_wait(desk: Desk) -> None:
 def test_more_changes_than_may_wait_are_forgotten(desk: Desk) -> None:
     """Keys and buttons are let go, since their events may be among them."""
     desk.drive._spent = 2 * PIECE
-    for _ in range(MOST_WAITING):
+    for _ in range(MAX_PENDING):
         desk.drive.handle({"event_type": "wheel"})
     desk.taken()
-    assert len(desk.drive._calls) == MOST_WAITING
+    assert len(desk.drive._calls) == MAX_PENDING
     desk.drive.handle({"event_type": "key_down"})
     desk.turn()
     assert desk.taken() == ["focus_out", "key_down"]

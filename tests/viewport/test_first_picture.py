@@ -32,7 +32,7 @@ from raystream.stream.gl.stream import Stream
 from raystream.viewport import scene_loader
 from raystream.viewport.canvas import CanvasView
 from raystream.viewport.preferences import Preferences
-from raystream.viewport.scene_loader import BRIGHTEST, Glance, white_under
+from raystream.viewport.scene_loader import MAX_RADIANCE, Glance, white_under
 
 SIZE = 64, 48
 PATIENCE = 600.0
@@ -124,7 +124,7 @@ def test_it_stands_before_the_background_that_comes(device: Any, options: dict[s
     seen = drawn(device, scene, camera, found)[..., :3]
     renderer = Renderer(scene, device=device, program="path", ground="none", camera=camera, **options)
     wanted = renderer.render(SIZE, spp=1).linear
-    wanted = np.minimum(wanted, BRIGHTEST)
+    wanted = np.minimum(wanted, MAX_RADIANCE)
     assert np.abs(seen - wanted).mean() < 0.12 * max(1e-3, float(wanted.mean()))
 
 

@@ -56,7 +56,7 @@ def test_an_object_follows_the_mouse(traced: Callable[..., Hands]) -> None:
 
 def test_objects_of_one_level_come_under_two(traced: Callable[..., Hands], monkeypatch: pytest.MonkeyPatch) -> None:
     """Where there are too many triangles to build a structure over them for each picture."""
-    monkeypatch.setattr(animation, "MOST_REBUILT", 30)
+    monkeypatch.setattr(animation, "MAX_REBUILT", 30)
     hands = traced(samples=1, accel="bvh")
     app = hands.app
     hands.move(*GRAB)

@@ -52,7 +52,7 @@ def test_a_broken_file_is_one_line_and_is_never_lost(path, data: bytes, line: st
     fallback = Preferences(path=path, statistics=True)  # what the window goes on with
     try:
         tomllib.loads(data.decode())
-        valid = len(data) < module.LARGEST_FILE
+        valid = len(data) < module.MAX_FILE
     except (ValueError, RecursionError):
         valid = False
     if valid:  # only a value is wrong: the rest can be saved, and it stays as it is
@@ -168,7 +168,7 @@ def test_long_values_are_cut_in_messages(path) -> None:
 def test_a_file_may_be_as_long_as_this(path) -> None:
     path.parent.mkdir()
     for more, taken in ((0, True), (1, False)):
-        path.write_bytes(b"panels = true\n".ljust(module.LARGEST_FILE + more, b"#"))
+        path.write_bytes(b"panels = true\n".ljust(module.MAX_FILE + more, b"#"))
         if taken:
             assert Preferences.load(path).panels
         else:

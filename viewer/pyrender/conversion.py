@@ -261,7 +261,7 @@ def _clip_planes(projection: NDArray[np.float64]) -> tuple[float, float]:
 # -- a scene of pyrender as a value for the renderer -------------------------------------------------------------------
 
 ONE = np.eye(4)[None]  # the pose of a mesh without copies
-NARROWEST = 1e-3  # least angle between the cones of a spot, radians
+MIN_CONE = 1e-3  # least angle between the cones of a spot, radians
 
 
 @dataclass
@@ -474,8 +474,8 @@ def _light(scene: Scene, node: Node) -> Light:
     position, direction = tuple(map(float, pose[:3, 3])), tuple(map(float, -pose[:3, 2]))
     common: dict[str, Any] = {"name": light.name or node.name or "light", "position": position, "direction": direction}
     if isinstance(light, SpotLight):
-        outer = min(max(light.outerConeAngle, NARROWEST), math.pi / 2)
+        outer = min(max(light.outerConeAngle, MIN_CONE), math.pi / 2)
         return Light(
-            "spot", intensity=color, inner=min(light.innerConeAngle, outer - NARROWEST / 2), outer=outer, **common
+            "spot", intensity=color, inner=min(light.innerConeAngle, outer - MIN_CONE / 2), outer=outer, **common
         )
     return Light("directional" if isinstance(light, DirectionalLight) else "point", intensity=color, **common)

@@ -31,7 +31,7 @@ OFFERED = tuple(
     name for name, option in OPTIONS.items() if "page" in option.scope.offered
 )  # options that can be chosen on the page
 FINGERS = (("one finger", "orbit; look around in flight"), ("two fingers", "pan; pinch to dolly, in flight to go"))
-LONGEST = 32  # characters of a value that is typed
+MAX_TYPED = 32  # characters of a value that is typed
 SCRIPTS = ("renderview.js", "renderview-client.js")
 
 
@@ -45,7 +45,7 @@ def listed_values(name: str) -> tuple[str, ...]:
 def is_allowed(name: str, value: str) -> bool:
     """Whether a page may give an option a value: one of its list, or a number that is typed. Others might name files of
     this machine."""
-    return name in OFFERED and (value in listed_values(name) if listed_values(name) else len(value) <= LONGEST)
+    return name in OFFERED and (value in listed_values(name) if listed_values(name) else len(value) <= MAX_TYPED)
 
 
 def page_files(keymap: Keymap, performed: Collection[str], name: str) -> Mapping[str, File]:
@@ -100,8 +100,8 @@ def _option_field(name: str) -> str:
 # -- the canvas in the browser: rendercanvas's, with its view ----------------------------------------------------------
 
 # Pixels of the largest picture, those of a screen of 3840 x 2160; larger pages enlarge it.
-MOST_PIXELS = 3840 * 2160
-LONGEST_SIDE = 7680
+MAX_PIXELS = 3840 * 2160
+MAX_SIDE = 7680
 SETTLING = 60.0  # seconds that a download waits for a picture all of whose pixels have as many samples
 DOWNLOADS = {".png": "image/png", ".exr": "image/x-exr"}
 
@@ -253,7 +253,7 @@ def _clamp_size(event: dict[str, Any]) -> bool:
     width, height, ratio = event["pwidth"], event["pheight"], event["ratio"]
     if min(width, height) < 0 or ratio <= 0:
         return False
-    shrunk = min(1.0, (MOST_PIXELS / max(1.0, width * height)) ** 0.5, LONGEST_SIDE / max(1.0, width, height))
+    shrunk = min(1.0, (MAX_PIXELS / max(1.0, width * height)) ** 0.5, MAX_SIDE / max(1.0, width, height))
     width, height = (round(max(side * shrunk, min(side, 1))) for side in (width, height))
     event |= {"pwidth": width, "pheight": height, "ratio": ratio * shrunk}
     return True

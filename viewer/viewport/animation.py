@@ -69,7 +69,7 @@ class AnimationPlayer:
 
 # -- edits of the scene on show ----------------------------------------------------------------------------------------
 
-MOST_REBUILT = 1 << 14  # triangles of a flat scene whose structure is built anew for each picture, in some 30 ms
+MAX_REBUILT = 1 << 14  # triangles of a flat scene whose structure is built anew for each picture, in some 30 ms
 TWO_LEVELS = {"grid": "two-level-grid"}  # structure of one level -> of two; of any other two-level-bvh
 
 
@@ -92,7 +92,7 @@ class SceneEdits:
         renderer = self.view.renderer
         if renderer is None or renderer.prepared.structure.levels == 2:
             return renderer is not None
-        return renderer.prepared.structure.name != "grid" and renderer.prepared.scene.triangle_count <= MOST_REBUILT
+        return renderer.prepared.structure.name != "grid" and renderer.prepared.scene.triangle_count <= MAX_REBUILT
 
     def make_movable(self, then: Callable[[], None] = lambda: None) -> None:
         """Do something that moves an object: in a large scene under a structure of two levels, to which it changes if

@@ -24,9 +24,9 @@ from raystream.scene.projections import LARGEST_HEIGHT, Equirectangular, Fisheye
 Array = NDArray[np.float64]
 
 MOVE_SECONDS = 0.3  # that an eased way takes
-ENDS = 1e30  # coordinates beyond are held here, so that squares stay finite
+MAX_COORD = 1e30  # coordinates beyond are held here, so that squares stay finite
 FINEST = 1e-9  # distance to the target as a share of the coordinates: float64 must tell the two apart
-LONGEST_DRAG = 1e5  # pixels in one event; more is a fault of the driver
+MAX_DRAG = 1e5  # pixels in one event; more is a fault of the driver
 LEVEL = 1e-9  # radians of roll that are none
 ZENITH = 1e-5  # sine of the angle to +-Y below which up, not forward, tells the heading
 
@@ -101,7 +101,7 @@ class Move:
 
 def pose_of(camera: Camera) -> CameraPose:
     """The pose of a camera; it may differ by roundings, so the camera itself is kept until it moves."""
-    eye, target = (np.clip(np.array(point), -ENDS, ENDS) for point in (camera.origin, camera.target))
+    eye, target = (np.clip(np.array(point), -MAX_COORD, MAX_COORD) for point in (camera.origin, camera.target))
     _, up, forward = camera.basis()
     above = math.copysign(1.0, -forward[1]) * up  # where the view is straight down, up tells the heading
     yaw, pitch = heading(forward, math.atan2(above[0], -above[2]))
@@ -143,19 +143,19 @@ def finite(*values: float) -> bool:
 
 
 def pixels(length: float) -> float:
-    """A drag's length, held to `LONGEST_DRAG`."""
-    return min(max(length, -LONGEST_DRAG), LONGEST_DRAG)
+    """A drag's length, held to `MAX_DRAG`."""
+    return min(max(length, -MAX_DRAG), MAX_DRAG)
 
 
 # -- the optics of the camera in the hand: lens and projection, apart from where it stands -----------------------------
 
 FOV_STEP = 1.05
-LEAST_FOV, MOST_FOV = 1.0, 170.0  # degrees
-LEAST_ANGLE, MOST_ANGLE = 1.0, 360.0  # across a fisheye's circle, degrees
+MIN_FOV, MAX_FOV = 1.0, 170.0  # degrees
+MIN_ANGLE, MAX_ANGLE = 1.0, 360.0  # across a fisheye's circle, degrees
 HALF_SPHERE = 180.0  # of a new fisheye
 # Projections that need no measured camera, by the names of `--projection`.
 PROJECTIONS = ("perspective", "orthographic", "equirectangular", "fisheye", "equisolid")
-LEAST_SHOWN, MOST_SHOWN = 1e-12, 1e12  # of an orthographic camera, in distances to the target
+MIN_EXTENT, MAX_EXTENT = 1e-12, 1e12  # of an orthographic camera, in distances to the target
 
 
 @dataclass
@@ -193,7 +193,7 @@ class CameraOptics:
         camera = replace(self.lens, origin=placed.origin, target=placed.target, up=placed.up)
         if not self.orthographic:
             return camera
-        height = min(max(self.shown * pose.distance, LEAST_SHOWN), LARGEST_HEIGHT)  # the nearer, the less it shows
+        height = min(max(self.shown * pose.distance, MIN_EXTENT), LARGEST_HEIGHT)  # the nearer, the less it shows
         return replace(camera, projection=Orthographic(height))
 
     def height_at(self, depth: float, distance: float) -> float:
@@ -203,15 +203,15 @@ class CameraOptics:
     def set_fov(self, degrees: float) -> None:
         """Vertical field of view in degrees, held to 1..170; of a fisheye the angle across its circle, to 360."""
         if isinstance(projection := self.lens.projection, Fisheye):
-            self.set(projection=replace(projection, angle=min(max(degrees, LEAST_ANGLE), MOST_ANGLE)))
+            self.set(projection=replace(projection, angle=min(max(degrees, MIN_ANGLE), MAX_ANGLE)))
         else:
-            self.set(fov=min(max(degrees, LEAST_FOV), MOST_FOV))
+            self.set(fov=min(max(degrees, MIN_FOV), MAX_FOV))
 
     def widen(self, steps: float) -> None:
         """Widen the view by 5 % a step; negative steps narrow the view."""
         factor = FOV_STEP ** min(max(steps, -200.0), 200.0)
         if self.orthographic:
-            self.shown = min(max(self.shown * factor, LEAST_SHOWN), MOST_SHOWN)
+            self.shown = min(max(self.shown * factor, MIN_EXTENT), MAX_EXTENT)
         else:
             projection = self.lens.projection
             self.set_fov((projection.angle if isinstance(projection, Fisheye) else self.lens.fov) * factor)
@@ -283,7 +283,7 @@ class Thrust:
         if length < 1e-6 or not math.isfinite(speed):
             return np.zeros(3)
         pace = math.prod(PACES[key] for key in self.held if key in PACES)
-        return direction * (min(max(speed, 0.0), ENDS) * pace / length)
+        return direction * (min(max(speed, 0.0), MAX_COORD) * pace / length)
 
     def advance(self, dt: float, target_velocity: Array, speed: float) -> Array:
         """The way (3,) of ``dt`` seconds. Velocity v decays towards the keys' velocity, w:
@@ -311,9 +311,9 @@ WHEEL_SPEED = 1.2  # speed per step of the wheel
 PINCH = 0.5  # seconds of flight in a doubling of two fingers' distance
 CROSSING = 4.0  # seconds in which flight crosses the scene at its own speed
 ZOOM_REST = 0.002  # share of the distance below which the wheel's dolly ends
-LONGEST_STEP = 3600.0  # seconds in one update
-NEAREST_PIVOT = 0.01  # of the scene's diagonal: nearer ones would hold orbit fast
-CLOSEST, FARTHEST = 1e-5, 1e4  # distances to the target that a dolly reaches, in diagonals of the scene
+MAX_STEP = 3600.0  # seconds in one update
+MIN_PIVOT = 0.01  # of the scene's diagonal: nearer ones would hold orbit fast
+MIN_DISTANCE, MAX_DISTANCE = 1e-5, 1e4  # distances to the target that a dolly reaches, in diagonals of the scene
 
 # View -> direction from the scene's middle to the camera.
 VIEWS = {"front": (0.0, 0.0, 1.0), "right": (1.0, 0.0, 0.0), "top": (0.0, 1.0, 0.0)}
@@ -498,7 +498,7 @@ class CameraController:
 
         height : of the window in the same pixels. depth : along the view, scene units.
         """
-        depth = self._pose.distance if depth is None or not 0 < depth < ENDS else depth
+        depth = self._pose.distance if depth is None or not 0 < depth < MAX_COORD else depth
         if finite(dx, dy, height):
             right, up, _ = self._pose.basis()
             pixel = self._optics.height_at(depth, self._pose.distance) / max(height, 1.0)
@@ -549,7 +549,7 @@ class CameraController:
         """Turn to a point of the world, which becomes the target; the eye stays, so that nothing hides the point."""
         target = np.asarray(point, np.float64).reshape(3)
         away = target - self._pose.eye
-        distance = float(np.linalg.norm(away)) if np.isfinite(away).all() and np.abs(away).max() < ENDS else 0.0
+        distance = float(np.linalg.norm(away)) if np.isfinite(away).all() and np.abs(away).max() < MAX_COORD else 0.0
         if distance <= FINEST * np.abs(self._pose.eye).max():
             return
         yaw, pitch = heading(away / distance, self._pose.yaw)
@@ -567,7 +567,7 @@ class CameraController:
     def aim(self, distance: float) -> None:
         """Bring the target to a distance along the view, at once; the picture stays.
 
-        It is held within the scene's bounds, and beyond `NEAREST_PIVOT`; infinite: the target's own distance, so held.
+        It is held within the scene's bounds, and beyond `MIN_PIVOT`; infinite: the target's own distance, so held.
         """
         if math.isnan(distance) or not self.indoors:
             return
@@ -575,7 +575,7 @@ class CameraController:
         low, high = self._bounds
         out = float((np.where(forward > 0, high - pose.eye, pose.eye - low) / np.abs(forward).clip(1e-12)).min())
         target_distance = distance if math.isfinite(distance) else pose.distance
-        pose.distance = max(min(target_distance, out), NEAREST_PIVOT * self._diagonal)
+        pose.distance = max(min(target_distance, out), MIN_PIVOT * self._diagonal)
         pose.target = pose.eye + pose.distance * forward
         self._interrupt()
         self._anchor = pose.target
@@ -598,7 +598,7 @@ class CameraController:
 
         Flight covers exactly ``speed`` scene units per second (times 4 with fast, 1/4 with slow) once it is up to it.
         """
-        dt = min(dt, LONGEST_STEP) if dt > 0 else 0.0
+        dt = min(dt, MAX_STEP) if dt > 0 else 0.0
         if self._move is not None:
             dt = self._advance_move(dt)
         if dt > 0:
@@ -645,9 +645,9 @@ class CameraController:
     def _shift(self, by: Array) -> None:
         """Carry eye, target and the wheel's anchor along."""
         pose = self._pose
-        pose.eye = np.clip(pose.eye + by, -ENDS, ENDS)
-        pose.target = np.clip(pose.target + by, -ENDS, ENDS)
-        self._anchor = np.clip(self._anchor + by, -ENDS, ENDS)
+        pose.eye = np.clip(pose.eye + by, -MAX_COORD, MAX_COORD)
+        pose.target = np.clip(pose.target + by, -MAX_COORD, MAX_COORD)
+        self._anchor = np.clip(self._anchor + by, -MAX_COORD, MAX_COORD)
         self._touch()
 
     def _anchored(self, toward: ArrayLike | None) -> Array:
@@ -663,8 +663,8 @@ class CameraController:
     def _allowed(self, log: float) -> float:
         """A logarithm of the distance's factor, cut so that the distance keeps to its range or comes back to it."""
         now = self._pose.distance
-        low = max(CLOSEST * self._diagonal, FINEST * 10 * float(np.abs(self._pose.target).max()))
-        high = max(FARTHEST * self._diagonal, low)
+        low = max(MIN_DISTANCE * self._diagonal, FINEST * 10 * float(np.abs(self._pose.target).max()))
+        high = max(MAX_DISTANCE * self._diagonal, low)
         return min(max(log, min(0.0, math.log(low / now))), max(0.0, math.log(high / now)))
 
     def _zoom(self, log: float, anchor: Array) -> None:

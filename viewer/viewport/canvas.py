@@ -462,7 +462,7 @@ def _checked(view_options: dict[str, Any]) -> dict[str, Any]:
 
 EVENTS = ("pointer_down", "pointer_move", "pointer_up", "wheel", "key_down", "key_up", "resize", "close")
 TELLING = 0.5  # seconds between two lines of progress
-MOST_WAITING = 256  # changes; with more of them all are forgotten, and keys and buttons let go
+MAX_PENDING = 256  # changes; with more of them all are forgotten, and keys and buttons let go
 
 
 class EventLoop(Protocol):
@@ -514,7 +514,7 @@ class CanvasLoop:
     def call(self, change: Callable[[], None]) -> None:
         """Change something in the view: at once, or once the loop has served everybody else, where changes of this turn
         have taken their time already."""
-        if len(self._calls) == MOST_WAITING:
+        if len(self._calls) == MAX_PENDING:
             self._calls.clear()
             self._calls.append(partial(self.view.handle, {"event_type": "focus_out"}))
         self._calls.append(change)

@@ -17,7 +17,7 @@ from raystream.base.memory import give_back
 from raystream.base.paths import assets
 from raystream.renderer.empty_view import shows_nothing
 from raystream.renderer.inputs.settings import Settings
-from raystream.renderer.preview.scheduler import ASLEEP, DRAWN_LOADING, HELD, LONGEST_TURN, LOOKS_WHILE_HELD, POLL
+from raystream.renderer.preview.scheduler import ASLEEP, DRAWN_LOADING, HELD, LOOKS_WHILE_HELD, MAX_TURN, POLL
 from raystream.renderer.session.session import Session
 from raystream.renderer.session.trials import BackgroundTrials
 from raystream.scene.scene import Scene
@@ -52,7 +52,7 @@ class ViewportContext:
 class FrameLoop:
     """The picture's share of the loop's turns.
 
-    moving : the camera is, or something in the scene. dt : seconds since the turn before, at most `LONGEST_TURN`.
+    moving : the camera is, or something in the scene. dt : seconds since the turn before, at most `MAX_TURN`.
     trials : of a device that is seen first, while the picture rests.
     """
 
@@ -123,7 +123,7 @@ class FrameLoop:
     def begin(self) -> None:
         """Another turn begins: a loaded scene is taken."""
         now = time.monotonic()
-        self.dt, self._last = min(now - self._last, LONGEST_TURN), now
+        self.dt, self._last = min(now - self._last, MAX_TURN), now
         self.context.scene_loader.take()
 
     def move(self) -> None:

@@ -22,9 +22,9 @@ from raystream.options.table import MOST_SAMPLES, OPTIONS, check
 from raystream.options.values import LARGEST_SIDE
 
 VARIABLE = "RAYSTREAM_SETTINGS"
-MOST_RECENT = 10
-LARGEST_FILE = 1 << 18  # bytes; a file of settings has a few hundred
-LONGEST_SHOWN = 70  # characters of a wrong value that a message repeats
+MAX_RECENT = 10
+MAX_FILE = 1 << 18  # bytes; a file of settings has a few hundred
+MAX_VALUE_TEXT = 70  # characters of a wrong value that a message repeats
 
 
 def settings_path() -> Path:
@@ -96,7 +96,7 @@ class Preferences:
         """Put a file first among the recent ones; a name that TOML cannot hold is left out."""
         text = str(path)
         if text.encode(errors="replace").decode() == text:
-            self.recent = [text, *(other for other in self.recent if other != text)][:MOST_RECENT]
+            self.recent = [text, *(other for other in self.recent if other != text)][:MAX_RECENT]
 
     def save(self, path: str | Path | None = None) -> None:
         """Write the changes since it was read, beside the file and then in its place; whole or not at all.
@@ -164,7 +164,7 @@ READERS: dict[str, tuple[Callable[[Any], Any], str]] = {
     "tonemap": (_reader(lambda value: isinstance(value, str) and value != ""), 'the name of a tone map, such as "agx"'),
     "mode": (_reader(lambda value: value in ("orbit", "fly")), '"orbit" or "fly"'),
     "speed": (_number(1e-4, 1e4), "a factor from 0.0001 to 10000"),
-    "recent": (_reader(_texts, lambda value: list(dict.fromkeys(value))[:MOST_RECENT]), "a list of file names"),
+    "recent": (_reader(_texts, lambda value: list(dict.fromkeys(value))[:MAX_RECENT]), "a list of file names"),
     "keys": (_KEYS, 'a table of keys by action, such as "program.cast" = "1" or "help" = ["H", "F1"]'),
 }
 
@@ -181,7 +181,7 @@ def _shown(name: str, value: Any) -> str:
         text = " ".join(tomlkit.dumps({name: value}).split())
     except RecursionError:
         text = f"{name}, nested deeply"
-    return text if len(text) <= LONGEST_SHOWN else f"{text[: LONGEST_SHOWN - 3]}..."
+    return text if len(text) <= MAX_VALUE_TEXT else f"{text[: MAX_VALUE_TEXT - 3]}..."
 
 
 # -- TOML --------------------------------------------------------------------------------------------------------------
@@ -240,9 +240,9 @@ def _read(path: Path) -> str:
         if path.exists() and not path.is_file():
             raise ViewerError(str(path), "is no file", f"{VARIABLE} names the file of the settings")
         with open(path, "rb") as file:
-            data = file.read(LARGEST_FILE + 1)
-        if len(data) > LARGEST_FILE:
-            raise ViewerError(str(path), f"is larger than {LARGEST_FILE} bytes", "remove it")
+            data = file.read(MAX_FILE + 1)
+        if len(data) > MAX_FILE:
+            raise ViewerError(str(path), f"is larger than {MAX_FILE} bytes", "remove it")
         return data.decode("utf-8-sig").replace("\r\n", "\n")
     except FileNotFoundError:
         return ""

@@ -42,8 +42,8 @@ from raystream.viewport.viewport import Viewport, default_view
 
 WORDS = OPTIONS["environment"].value.words
 UNREAD = 0.5  # of an environment that is not read yet
-BRIGHTEST = 4.0  # radiance of an environment behind the scene: of suns
-FAINTEST = 1e-30  # radiance of white surfaces
+MAX_RADIANCE = 4.0  # radiance of an environment behind the scene: of suns
+MIN_RADIANCE = 1e-30  # radiance of white surfaces
 HORIZON = -0.5, 0.15  # of a gradient: where it begins and ends; also shaders/shading/plain_background.glsl
 
 
@@ -90,7 +90,7 @@ def background(scene: Scene, settings: Settings) -> NDArray[np.float32]:
     height, width = environment.pixels.shape[:2]
     row = (np.arange(rows) + 0.5) * height / rows
     column = ((np.arange(columns) + 0.5) / columns + settings.environment_rotation / 360.0) % 1.0 * width
-    return np.minimum(environment.pixels[row.astype(int)[:, None], column.astype(int)], BRIGHTEST)
+    return np.minimum(environment.pixels[row.astype(int)[:, None], column.astype(int)], MAX_RADIANCE)
 
 
 def white_under(scene: Scene, settings: Settings) -> float:
@@ -101,7 +101,7 @@ def white_under(scene: Scene, settings: Settings) -> float:
         return white_radiance(scene)
     constant = value is not None and not isinstance(value, str)
     if constant and isinstance(environment := environment_of(value, 0.0, lit)[0], ConstantEnvironment):
-        return white_radiance(scene, max(float(luminance(environment.radiance)), FAINTEST))
+        return white_radiance(scene, max(float(luminance(environment.radiance)), MIN_RADIANCE))
     return white_radiance(scene, 1.0)
 
 

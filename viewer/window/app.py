@@ -29,7 +29,7 @@ from raystream.renderer.preview.scheduler import (
     DRAWN_FILLING,
     DRAWN_REFINING,
     FIRST_DRAW,
-    LEAST_TRACING,
+    MIN_TRACING,
     PANELS,
     SMOOTHED_DRAWS,
     TURN,
@@ -109,7 +109,7 @@ class DrawSchedule:
     @property
     def tracing(self) -> float:
         """Seconds of tracing in a turn."""
-        return max(LEAST_TRACING, TURN - self._steady)
+        return max(MIN_TRACING, TURN - self._steady)
 
     def due(self, now: float, changed: bool, busy: bool, appearing: bool, traced: bool) -> bool:
         """Whether the window is drawn in this turn, though there is no new picture. now : seconds since any moment.

@@ -328,7 +328,7 @@ class GBufferRaster:
 NOMINAL = 15, 15  # of the machine, until it has a buffer; no powers of two, as in `gbuffer.TINY`
 Blended = Literal["random", "layers", "unfilled"]  # see `GBufferTracer.fill`
 PASSES: Declared = {"unfilled": ({"features": FEATURES}, CHOICE)}
-MOST_PIXELS = 4  # streams of pixels that are kept, one for each size
+MAX_PIXEL_STREAMS = 4  # streams of pixels that are kept, one for each size
 
 
 class GBufferTracer:
@@ -410,7 +410,7 @@ class GBufferTracer:
         """The pixels of a picture, each in its place."""
         stream = self._pixels.pop(size, None)
         if stream is None:
-            while len(self._pixels) >= MOST_PIXELS:
+            while len(self._pixels) >= MAX_PIXEL_STREAMS:
                 self._pixels.pop(next(iter(self._pixels))).release()
             stream = Stream(self.renderer.device, PIXEL, size)
             self.renderer.gpu_scene.pixels.fill(stream, (slice(0, size[1]), slice(0, size[0])))
@@ -438,7 +438,7 @@ class GBufferTracer:
 # edges are powers of two, which those of windows are not.
 TINY = 15, 9
 
-MOST_BOXES = 1 << 15  # quadrics of a scene that is rasterised
+MAX_BOXES = 1 << 15  # quadrics of a scene that is rasterised
 
 
 class GBuffer:
@@ -465,7 +465,7 @@ class GBuffer:
         deforming = prepared.structure.deforming
         if self.renderer.camera.kind:
             return False  # rays find what a pinhole alone can draw
-        if prepared.scene.quadric_count > MOST_BOXES:
+        if prepared.scene.quadric_count > MAX_BOXES:
             return False  # each is drawn as a box
         if deforming is not None and not deforming.poses.finite:
             return False  # triangles with corners nowhere would reach through the picture

@@ -46,8 +46,8 @@ from raystream.stream.raster import (
 DIRECTIONS = 64, 128  # rows and columns of a background's picture of all directions
 SEGMENTS = 32  # of what turns around an axis
 EXTRA = 3  # texels of an instance: rows by which normals go to the world
-MOST_TEXELS, LARGEST_SIDE, MOST_LAYERS = 1 << 22, 512, 256  # of the copies of textures
-LOOKED_AT = 16  # texels of a texture along each side, for its mean
+MAX_TEXELS, MAX_SIDE, MAX_LAYERS = 1 << 22, 512, 256  # of the copies of textures
+MEAN_SIDE = 16  # texels of a texture along each side, for its mean
 SHEEN = 0.35  # of a sheen's colour, about what it reflects towards the eye
 MATERIAL, MATERIALS = 4, 256  # texels of a material, and materials in a row; also shaders/raster/headlight_vertex.glsl
 BLENDED = TESTED  # the kind of triangles that are seen through
@@ -80,7 +80,7 @@ def headlight_scene(scene: Scene, background: NDArray[np.float32] | None = None,
     index_of: dict[tuple[int, int | None], int] = {}
     mesh_indices = [index_of.setdefault((item.mesh, item.material), len(index_of)) for item in scene.instances]
     named = (item.texture for item in scene.materials if item.texture is not None)
-    indices = [index for index in dict.fromkeys(named) if index < len(scene.textures)][:MOST_LAYERS]
+    indices = [index for index in dict.fromkeys(named) if index < len(scene.textures)][:MAX_LAYERS]
     layers = {index: layer for layer, index in enumerate(indices)}
     meshes = [_mesh(scene, scene.meshes[index], material) for index, material in index_of]
     transforms = np.array([item.transform for item in scene.instances], np.float64).reshape(-1, 4, 4)
@@ -157,7 +157,7 @@ def _emission(scene: Scene, material: Material) -> NDArray[np.float64]:
     emission, index = np.minimum(material.emission, 1.0), material.emission_texture
     if index is None or index >= len(scene.textures) or not emission.any():
         return emission
-    texels = linear_texels(_coarse(scene.textures[index].image.texels, LOOKED_AT), True)
+    texels = linear_texels(_coarse(scene.textures[index].image.texels, MEAN_SIDE), True)
     return np.asarray(emission * texels[..., :3].mean(axis=(0, 1)))
 
 
@@ -175,8 +175,8 @@ def _unshared(mesh: Mesh) -> Mesh:
 
 def _images(textures: Sequence[Texture]) -> NDArray[np.uint8]:
     """(N, S, S, 4) copies of textures, all of a size."""
-    side = LARGEST_SIDE
-    while len(textures) * side * side > MOST_TEXELS:
+    side = MAX_SIDE
+    while len(textures) * side * side > MAX_TEXELS:
         side //= 2
     side = min(side, max((max(item.image.size) for item in textures), default=1))
     images = np.zeros((len(textures), side, side, 4), np.uint8)

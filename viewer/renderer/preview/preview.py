@@ -35,12 +35,12 @@ from raystream.renderer.preview.scheduler import (
     FINER,
     FIRST_CAMERA_RATE,
     GROWTH,
-    LEAST_DRAWN,
     LIGHT,
-    LIGHT_OF_DRAWN,
-    MOST_FEATURES,
-    MOST_SEEN,
-    MOST_TOGETHER,
+    LIGHT_OF_RASTERISED,
+    MAX_EMITTER_SAMPLES,
+    MAX_FEATURE_SAMPLES,
+    MAX_MERGED_PIXELS,
+    MIN_RASTERISED_SCALE,
     RUNG_RAYS,
     FrameKind,
     ScheduledFrame,
@@ -324,7 +324,7 @@ class Preview:
     @property
     def light(self) -> float:
         """The share of a preview's time that is for its light."""
-        return LIGHT_OF_DRAWN if self._rasterises else LIGHT
+        return LIGHT_OF_RASTERISED if self._rasterises else LIGHT
 
     def numbers(self, samples: int) -> int:
         """The first sample number of a preview: successive previews take other points each."""
@@ -402,7 +402,7 @@ class Preview:
         picture = None
         if due:
             steps = self._picture(job, film, features)
-            few = film.size[0] * film.size[1] <= MOST_TOGETHER
+            few = film.size[0] * film.size[1] <= MAX_MERGED_PIXELS
             picture = returned(steps) if few else (yield from steps)
             if clock.marks(job):
                 pixels = 0 if features is self._buffers["film"] else features.size[0] * features.size[1]
@@ -448,7 +448,8 @@ class Preview:
         a frame that is queued are rasterised later. ``at_rest``: edges have more camera rays than the film.
         ``clean``: they are for Open Image Denoise."""
         frame = job.frame
-        yield from self._cast_features("film", min(frame.samples, MOST_SEEN if clean else MOST_FEATURES), job)
+        limit = MAX_EMITTER_SAMPLES if clean else MAX_FEATURE_SAMPLES
+        yield from self._cast_features("film", min(frame.samples, limit), job)
         more = feature_samples(frame.samples, at_rest)
         if more > self._buffers["film"].samples or self.renderer.prepared.surfaces.blend:
             if "edges" not in self._buffers:
@@ -537,7 +538,7 @@ class Preview:
             return whole
         scale = self.scheduler.upsampled.choose(pixels, (1 - self.light) * frame.budget, FIRST_CAMERA_RATE)
         if self._rasterises:  # a smaller picture saves nothing of what the scene costs
-            scale = max(scale, LEAST_DRAWN)
+            scale = max(scale, MIN_RASTERISED_SCALE)
         scale = min(max(scale, FINER * least[0] / whole[0]), 1.0)
         return max(least[0], round(whole[0] * scale)), max(least[1], round(whole[1] * scale))
 

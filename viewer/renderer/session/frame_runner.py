@@ -21,7 +21,7 @@ from raystream.renderer.preview.motion import of_motion
 from raystream.renderer.preview.preview import Preview, PreviewPasses
 from raystream.renderer.preview.scheduler import (
     COMPILED,
-    LONGEST_COMPILE,
+    MAX_COMPILE,
     PHOTON_PART,
     POLL_COMPILING,
     QUICK,
@@ -118,7 +118,7 @@ class Warmup:
     def step_quick(self) -> bool:
         """Compile one of that machine's shaders; whether there was any that does not take too long."""
         quick = self.quick
-        if quick is None or self._seconds > LONGEST_COMPILE or self._compiled(quick, QUICK):
+        if quick is None or self._seconds > MAX_COMPILE or self._compiled(quick, QUICK):
             return False
         if self._quick_steps is None or _compiles(self._quick_steps[0], quick):
             self._quick_steps = quick, self._compile(quick, QUICK)

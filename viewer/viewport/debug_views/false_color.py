@@ -18,11 +18,11 @@ Picture = NDArray[np.uint8]
 NONE: Color = (14, 14, 16)  # no value: invalid, or never written
 DONE: Color = (58, 58, 64)  # the end of a ray: nearly as dark as missing values, yet distinct
 
-FARTHEST = 1e37  # distances from here on count as infinite
+MAX_DISTANCE = 1e37  # distances from here on count as infinite
 OUTLIERS = 50.0  # a range this many times wider than that of 98 % of the values is cut to the latter
-MOST_COUNTS, COUNT_OUTLIERS = 99.5, 3.0  # counts beyond this multiple of this percentile are cut off
+COUNT_PERCENTILE, COUNT_OUTLIERS = 99.5, 3.0  # counts beyond this multiple of this percentile are cut off
 LISTED = 10  # identities in a legend
-MOST_LISTED = 1 << 16  # larger counts have the colour of this one
+MAX_TABLE = 1 << 16  # larger counts have the colour of this one
 
 
 def _hex(text: str) -> NDArray[np.uint8]:
@@ -167,9 +167,9 @@ def highest(counts: NDArray[np.integer]) -> tuple[float, bool]:
     """The count of a picture's brightest colour, and whether higher ones share it: the maximum, or without a few
     extreme ones, the maximum of the rest. Negative ones are missing."""
     most = max(0, int(counts.max(initial=0)))
-    cut = min(most, MOST_LISTED)
+    cut = min(most, MAX_TABLE)
     occurrences = np.bincount(np.clip(counts, -1, cut).ravel() + 1, minlength=cut + 2)[1:]
-    high = _percentile(occurrences, MOST_COUNTS)
+    high = _percentile(occurrences, COUNT_PERCENTILE)
     clipped = most > COUNT_OUTLIERS * high > 0
     return max(1.0, np.ceil(high) if clipped else float(most)), clipped
 
@@ -183,7 +183,7 @@ def count(
     """
     values = np.where(valid, counts, -1)
     most = max(0, int(values.max(initial=0)))
-    cut = min(most, MOST_LISTED)  # a table for more would be larger than the picture
+    cut = min(most, MAX_TABLE)  # a table for more would be larger than the picture
     high, clipped = highest(values) if limit is None else (limit, most > limit)
     colors = np.concatenate([ramp_colors(np.arange(cut + 1) / high), np.array([NONE], np.uint8)])  # -1 is the last
     picture = np.take(colors, np.minimum(values, cut), axis=0)
@@ -237,7 +237,7 @@ def color(title: str, values: NDArray, valid: NDArray[np.bool_]) -> FalseColorPi
 def _usable(values: NDArray) -> NDArray[np.bool_]:
     if np.issubdtype(values.dtype, np.integer):
         return np.ones(values.shape, bool)
-    return np.isfinite(values) & (np.abs(values) < FARTHEST)
+    return np.isfinite(values) & (np.abs(values) < MAX_DISTANCE)
 
 
 def _range(values: NDArray) -> tuple[float, float, bool]:

@@ -33,13 +33,13 @@ from raystream.viewport.viewport import Viewport
 
 PREMULTIPLIED = moderngl.ONE, moderngl.ONE_MINUS_SRC_ALPHA
 NEAR = 1e-4  # of the distance to the target: nearer parts of a wire are cut off
-READ = {"photons": PHOTON, "photon_list": ENTRY, "hits": HIT}  # streams of the vertex program
+VERTEX_STREAMS = {"photons": PHOTON, "photon_list": ENTRY, "hits": HIT}  # streams of the vertex program
 
 
 def point_sources() -> tuple[Source, Source]:
     """Vertex and fragment program of the points."""
     vertex = Source.begin()
-    for name, record in READ.items():
+    for name, record in VERTEX_STREAMS.items():
         vertex.add_record(record)
         add_fetch(vertex, name, record)
     vertex.include("photons/seen_vertex.glsl")
@@ -143,7 +143,7 @@ class PhotonPicture:
 
 # -- views of a photon map ---------------------------------------------------------------------------------------------
 
-MOST_CELLS = 4000  # largest number drawn, fullest first
+MAX_CELLS = 4000  # largest number drawn, fullest first
 
 
 class PhotonView:
@@ -234,8 +234,8 @@ class PhotonView:
                 photons = renderer.photon_map.streams["photons"].read()
             stored = photons["position"][photons["stored"] > 0]
             cells, counts = occupied(stored, photon_map.grid)
-            shown = count_colors(counts[:MOST_CELLS])
-            wires = cell_wires(cells[:MOST_CELLS], counts[:MOST_CELLS], photon_map.grid)
+            shown = count_colors(counts[:MAX_CELLS])
+            wires = cell_wires(cells[:MAX_CELLS], counts[:MAX_CELLS], photon_map.grid)
             self._wires = ((id(photon_map), photon_map.sorted), *wires, shown)
         return self._wires[1:3]
 

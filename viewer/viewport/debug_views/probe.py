@@ -25,7 +25,7 @@ from raystream.stream.declare.kernel import Module, ModuleState, Table
 from raystream.stream.declare.program import DONE, RETURN, Call, Program, State, Target
 from raystream.stream.declare.record import Record
 from raystream.stream.machines.multipass import Multipass
-from raystream.viewport.debug_views.false_color import FARTHEST
+from raystream.viewport.debug_views.false_color import MAX_DISTANCE
 from raystream.viewport.debug_views.inspector import load_camera_rays, program_form, single_step
 
 # -- a ray's history as data: the changes by every pass, its path in space, and the table of both -------------
@@ -193,7 +193,7 @@ def _text(value: Any) -> str:
     if isinstance(value, np.ndarray):
         return f"({', '.join(_text(component) for component in value)})"
     if isinstance(value, np.floating):
-        return "far" if abs(float(value)) >= FARTHEST else f"{float(value):.6g}"
+        return "far" if abs(float(value)) >= MAX_DISTANCE else f"{float(value):.6g}"
     return str(value)
 
 

@@ -20,7 +20,7 @@ from raystream.window.panels.widgets import button, grouped, memory, tip
 from raystream.window.window import GROUND
 
 SIZE = (620.0, 440.0)
-LEAST_DATED = 460.0  # a narrower list shows no dates
+MIN_DATED = 460.0  # a narrower list shows no dates
 KEYS = "Enter opens, Backspace leads up, Esc closes"
 PAGE = 12  # rows that a page key goes
 ROWS = imgui.TableFlags_.scroll_y | imgui.TableFlags_.sizing_fixed_fit | imgui.TableFlags_.pad_outer_x
@@ -132,7 +132,7 @@ class FileList:
             self._parts()
             self._keys()
             self._draw_field()
-            self._table(wide >= units(LEAST_DATED))
+            self._table(wide >= units(MIN_DATED))
         imgui.end()
 
     def _head(self) -> None:

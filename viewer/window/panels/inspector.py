@@ -22,9 +22,9 @@ from raystream.window.panels.widgets import fact, grouped, label, rate, row
 
 HEIGHT = 880.0  # at first
 PLOT_HEIGHT = 150.0
-TALLEST = 0.75  # of a picture's width
+MAX_HEIGHT = 0.75  # of a picture's width
 RAMP_HEIGHT = 10.0
-LEAST_LEGEND = 220.0  # width, in a window that fits itself to it
+MIN_LEGEND = 220.0  # width, in a window that fits itself to it
 _NO_PASSES = {"passes": 0, "calls": 0, "seconds": 0.0}
 
 
@@ -135,7 +135,7 @@ def _picture(draw: ImguiDraw, inspector: Inspector, view: _View) -> None:
     assert view.texture is not None
     wide = imgui.get_content_region_avail().x
     corner = imgui.get_cursor_screen_pos()
-    wide *= min(1.0, TALLEST * width / height)
+    wide *= min(1.0, MAX_HEIGHT * width / height)
     imgui.image(draw.register(view.texture), ImVec2(wide, wide * height / width))
     if imgui.is_item_hovered():
         mouse = imgui.get_mouse_pos()
@@ -165,7 +165,7 @@ def draw_legend(legend: Legend) -> None:
         imgui.text_disabled(legend.title)
     for ramp in legend.ramps:
         _ramp(ramp)
-    right = imgui.get_cursor_pos_x() + max(imgui.get_content_region_avail().x, units(LEAST_LEGEND))
+    right = imgui.get_cursor_pos_x() + max(imgui.get_content_region_avail().x, units(MIN_LEGEND))
     for index, entry in enumerate(legend.labels):
         _square(entry, right, first=index == 0)
 
@@ -176,7 +176,7 @@ def _packed(rgb: Color) -> int:
 
 def _ramp(ramp: Ramp) -> None:
     draw, at = imgui.get_window_draw_list(), imgui.get_cursor_screen_pos()
-    wide, tall = max(imgui.get_content_region_avail().x, units(LEAST_LEGEND)), units(RAMP_HEIGHT)
+    wide, tall = max(imgui.get_content_region_avail().x, units(MIN_LEGEND)), units(RAMP_HEIGHT)
     colors = [_packed((int(r), int(g), int(b))) for r, g, b in ramp.colors[:: max(1, len(ramp.colors) // 32)]]
     step = wide / max(1, len(colors) - 1)
     for k, (left, right) in enumerate(pairwise(colors)):

@@ -34,7 +34,10 @@ from raystream.window.panels.widgets import (
     tip,
 )
 
-MANY, MOST_TO_SLIDE = 100, 1 << 24  # values from which on a slider is logarithmic, and from which there is none
+MIN_LOGARITHMIC, MAX_TO_SLIDE = (
+    100,
+    1 << 24,
+)  # values from which on a slider is logarithmic, and from which there is none
 UNROLLS = ("auto", "1", "2", "4", "8", "16", "32", "64", "256")
 
 
@@ -96,7 +99,7 @@ def _number(context: ViewportContext, option: Option, current: float | None) -> 
     shown = option.help.zero if option.help.zero and not at else ""
     if isinstance(option.value.default, float):
         changed, value = _real(context, option, float(at), low, high, shown or "%.4g")
-    elif high - low > MOST_TO_SLIDE:
+    elif high - low > MAX_TO_SLIDE:
         changed, value = imgui.input_int(kind, int(at))
         changed = changed and low <= value <= high
     else:
@@ -126,7 +129,7 @@ def slider(name: str) -> tuple[float, float]:
 
 def whole(name: str, current: int, low: int, high: int, shown: str = "") -> tuple[bool, int]:
     """A whole number on a slider, logarithmic where there are many."""
-    flags = imgui.SliderFlags_.always_clamp | (imgui.SliderFlags_.logarithmic if high - low > MANY else 0)
+    flags = imgui.SliderFlags_.always_clamp | (imgui.SliderFlags_.logarithmic if high - low > MIN_LOGARITHMIC else 0)
     return imgui.slider_int(name, min(current, high), low, high, shown or "%d", flags)
 
 
@@ -204,7 +207,7 @@ def figures(photon_map: PhotonMap) -> list[tuple[str, str]]:
 
 # -- sampling, lens, lights and environment ----------------------------------------------------------------------------
 
-MOST_LISTED = 50  # lights, in the list
+MAX_LISTED = 50  # lights, in the list
 BY_SCENE = "by the scene"
 DEGREES = "%.0f\u00b0"
 CLAMPED = imgui.SliderFlags_.always_clamp
@@ -273,7 +276,7 @@ def draw_lights(context: ViewportContext) -> None:
     """All lights: selected by a click, moved by their numbers or by the mouse."""
     lights = context.markers
     listed = lights.listed()
-    for light in listed[:MOST_LISTED]:
+    for light in listed[:MAX_LISTED]:
         chosen = lights.is_chosen(light)
         if imgui.selectable(f"{light.name}##{light.kind}{light.item_index}", chosen)[0]:
             lights.chosen, lights.visible = (light.kind == "area", light.item_index), True
@@ -283,8 +286,8 @@ def draw_lights(context: ViewportContext) -> None:
         imgui.text_disabled(light.kind)
         if chosen:
             _place(context, light)
-    if len(listed) > MOST_LISTED:
-        imgui.text_disabled(f"and {len(listed) - MOST_LISTED} more")
+    if len(listed) > MAX_LISTED:
+        imgui.text_disabled(f"and {len(listed) - MAX_LISTED} more")
     if not listed:
         imgui.text_disabled("none but the environment")
     row(context, ("Markers", "lights.show", lights.visible))

@@ -25,8 +25,8 @@ QUIET = (
 )
 STATISTICS_WIDTH = 210.0
 HELP_COLUMN = 300.0  # width of a column of the help
-LONGEST_LINE = 560.0  # of a message, before it breaks
-LEAST_STATUS = 320.0  # a narrower window has no status line
+MAX_LINE = 560.0  # of a message, before it breaks
+MIN_STATUS = 320.0  # a narrower window has no status line
 
 
 def draw_overlays(context: ViewportContext) -> None:
@@ -34,7 +34,7 @@ def draw_overlays(context: ViewportContext) -> None:
     size = imgui.get_io().display_size
     if min(size.x, size.y) < units(40):
         return
-    if context.view.overlays.panels.on and size.x >= units(LEAST_STATUS):
+    if context.view.overlays.panels.on and size.x >= units(MIN_STATUS):
         _status(context, size)
     shown = context.view.overlays.statistics.on
     if theme.narrow(size.x) and (context.view.overlays.panels.on or talking(context)):
@@ -184,7 +184,7 @@ def _messages(context: ViewportContext, statistics: float) -> None:
     top = room
     if statistics:
         beside = right - units(STATISTICS_WIDTH) - room
-        if beside - left >= units(theme.LEAST_FREE):
+        if beside - left >= units(theme.MIN_FREE):
             right = beside
         else:
             top += statistics + units(6)
@@ -193,7 +193,7 @@ def _messages(context: ViewportContext, statistics: float) -> None:
         top = size.y - units(theme.STATUS) - _said.height
     began = top
     middle = (left + right) / 2
-    width = max(1.0, min(units(LONGEST_LINE), right - left - 2 * room))
+    width = max(1.0, min(units(MAX_LINE), right - left - 2 * room))
     if context.scene_loader.loading is not None:
         text, fraction = context.scene_loader.loading
         cancels = f"{context.view.keymap.text('escape')} cancels"

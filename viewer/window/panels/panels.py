@@ -13,7 +13,7 @@ from raystream.options import table as options
 from raystream.programs import PICTURES
 from raystream.scene.projections import Fisheye
 from raystream.scene.scene import Scene
-from raystream.viewport.camera_controller import LEAST_ANGLE, MOST_ANGLE, PROJECTIONS, CameraController
+from raystream.viewport.camera_controller import MAX_ANGLE, MIN_ANGLE, PROJECTIONS, CameraController
 from raystream.viewport.host import ViewportContext
 from raystream.window.bundle import ImVec2, imgui
 from raystream.window.panels import theme
@@ -30,7 +30,7 @@ from raystream.window.panels.options import (
     draw_sampling,
     slider,
 )
-from raystream.window.panels.overlay import LONGEST_LINE, below, draw_overlays, figures, talking
+from raystream.window.panels.overlay import MAX_LINE, below, draw_overlays, figures, talking
 from raystream.window.panels.probe import draw_probe
 from raystream.window.panels.theme import units
 from raystream.window.panels.widgets import (
@@ -51,7 +51,7 @@ from raystream.window.panels.widgets import (
 
 HANDLE = 90.0  # width of the button that opens the panels, and its room
 AUTO_WIDTH = 48.0  # of the exposure's button
-MOST_NOTES = 12
+MAX_NOTES = 12
 DEGREES = "%.1f\u00b0"
 
 
@@ -80,7 +80,7 @@ def draw_panels(context: ViewportContext, draw: ImguiDraw) -> None:
 
 def _draw_handle(context: ViewportContext, size: ImVec2) -> None:
     """The button at the upper left that opens the panels."""
-    beside = size.x >= units(LONGEST_LINE + 2 * HANDLE)
+    beside = size.x >= units(MAX_LINE + 2 * HANDLE)
     if not theme.panels_fit() or context.view.overlays.help.on or (talking(context) and not beside):
         return
     room = units(theme.ROOM)
@@ -209,7 +209,7 @@ def _projection(context: ViewportContext, controller: CameraController) -> None:
         controller.choose_projection(chosen)
     projection, degrees = controller.camera.projection, None
     if isinstance(projection, Fisheye):
-        degrees = slide("angle across", projection.angle, (LEAST_ANGLE, MOST_ANGLE), DEGREES, name="angle")
+        degrees = slide("angle across", projection.angle, (MIN_ANGLE, MAX_ANGLE), DEGREES, name="angle")
     elif projection is None:
         degrees = slide("field of view", controller.camera.fov, slider("fov"), DEGREES, name="fov")
     if degrees is not None:
@@ -319,10 +319,10 @@ def _variants(context: ViewportContext, scene: Scene) -> None:
 
 def _notes(warnings: list[str]) -> None:
     imgui.push_text_wrap_pos(0)
-    for text in warnings[:MOST_NOTES]:
+    for text in warnings[:MAX_NOTES]:
         imgui.text_colored(theme.color(theme.WARNING), text)
-    if len(warnings) > MOST_NOTES:
-        imgui.text_disabled(f"and {len(warnings) - MOST_NOTES} more")
+    if len(warnings) > MAX_NOTES:
+        imgui.text_disabled(f"and {len(warnings) - MAX_NOTES} more")
     imgui.pop_text_wrap_pos()
 
 

@@ -21,9 +21,9 @@ ROOM = 10.0  # between panels and the window's edge
 SIDE_WIDTH = 300.0  # of the panel at the left
 INSPECTOR_WIDTH = 400.0  # of the one at the right, at first
 STATUS = 24.0  # height of the line at the bottom
-LEAST_FREE = 220.0  # a narrower gap between panels is none
-LEAST_WINDOW = (220.0, 140.0)  # below this the panels would hide the whole picture
-LEAST_SCALE = 0.5
+MIN_FREE = 220.0  # a narrower gap between panels is none
+MIN_WINDOW = (220.0, 140.0)  # below this the panels would hide the whole picture
+MIN_SCALE = 0.5
 FIXED = (  # windows that stay where they are
     imgui.WindowFlags_.no_title_bar
     | imgui.WindowFlags_.no_resize
@@ -158,13 +158,13 @@ class font:
 
 def scale_of(content: float, framebuffer: float) -> float:
     """Size of text and widgets against a plain screen, from that of the window's content and pixels per unit."""
-    return max(LEAST_SCALE, content / max(1.0, framebuffer))
+    return max(MIN_SCALE, content / max(1.0, framebuffer))
 
 
 def panels_fit() -> bool:
     """Whether the window has room for panels."""
     size = imgui.get_io().display_size
-    return bool(size.x >= units(LEAST_WINDOW[0]) and size.y >= units(LEAST_WINDOW[1]))
+    return bool(size.x >= units(MIN_WINDOW[0]) and size.y >= units(MIN_WINDOW[1]))
 
 
 def free(left: bool, right: bool, wide: float | None = None) -> tuple[float, float]:
@@ -172,7 +172,7 @@ def free(left: bool, right: bool, wide: float | None = None) -> tuple[float, flo
     wide = imgui.get_io().display_size.x if wide is None else wide
     start = units(ROOM + SIDE_WIDTH) if left else 0.0
     end = wide - (units(ROOM + INSPECTOR_WIDTH) if right else 0.0)
-    return (start, end) if end - start >= units(LEAST_FREE) else (0.0, wide)
+    return (start, end) if end - start >= units(MIN_FREE) else (0.0, wide)
 
 
 def narrow(wide: float) -> bool:
