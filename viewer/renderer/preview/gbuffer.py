@@ -386,7 +386,11 @@ class GBufferTracer:
         if renderer.prepared.surfaces.blend:
             uniforms["opacity_layered"] = int(blended != "random")
         machine.set({**lens_uniforms(lens, size, pixel_filter), **uniforms})
-        machine.choose(self._unfilled(features) if blended == "unfilled" else None)
+        chosen = None
+        if blended == "unfilled":  # pixels that have a sample would cost two thirds of a ray
+            chosen = self._streams.get("unfilled", CHOICE, size)
+            self._passes.draw("unfilled", {"features": features}, chosen)
+        machine.choose(chosen)
         machine.bands = min(size[1], max(1, math.ceil(rays / (rate * STEP))))
         for _ in machine.run():
             yield None
@@ -416,12 +420,6 @@ class GBufferTracer:
             self.renderer.gpu_scene.pixels.fill(stream, (slice(0, size[1]), slice(0, size[0])))
         self._pixels[size] = stream
         return stream
-
-    def _unfilled(self, features: Stream) -> Stream:
-        """The pixels without a sample, a stream of `CHOICE`: those that have theirs would cost two thirds of a ray."""
-        chosen = self._streams.get("unfilled", CHOICE, features.size)
-        self._passes.draw("unfilled", {"features": features}, chosen)
-        return chosen
 
     def release(self) -> None:
         """Free the streams; the machine stays with the renderer."""

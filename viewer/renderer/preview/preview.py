@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from raystream.base.errors import ViewerError
 from raystream.denoise import oidn
-from raystream.denoise.reconstruction import FittedLight, Reconstruction
+from raystream.denoise.reconstruction import Reconstruction
 from raystream.denoise.reprojection import Changes, History
 from raystream.denoise.upsampling import SHOWN, Upsampling
 from raystream.film.device_film import Buffer, FilmBuffer
@@ -72,12 +72,7 @@ class CompiledPasses(NamedTuple):
     upsampling: Upsampling
 
 
-_KINDS: dict[str, Any] = {
-    "reconstruction": Reconstruction,
-    "history": History,
-    "posed": PosedMotion,
-    "upsampling": Upsampling,
-}
+PASS_TYPES: tuple[Any, ...] = Reconstruction, History, PosedMotion, Upsampling
 
 
 class PreviewPasses:
@@ -86,7 +81,7 @@ class PreviewPasses:
     def __init__(self, device: Device) -> None:
         self.device = device
         self.held: CompiledPasses | None = None
-        self._parts: dict[str, Any] = {}
+        self._parts: list[Any] = []  # as far as they are there
         self._batch = Batch()  # of programs still to compile
         self._rehearsed: set[str] = set()  # projections of cameras
 
@@ -110,17 +105,14 @@ class PreviewPasses:
         return self._batch
 
     def _made_one_by_one(self) -> Iterator[float]:
-        for name, kind in _KINDS.items():
-            if name in self._parts:
-                continue
+        for part_type in PASS_TYPES[len(self._parts) :]:
             with self.device.deferred() as batch:
-                part = self._parts[name] = kind(self.device)
-                if name in ("reconstruction", "upsampling"):  # others have all that is rehearsed
-                    part.prepare()
+                self._parts.append(part_type(self.device))
+                if part_type in (Reconstruction, Upsampling):  # others have all that is rehearsed
+                    self._parts[-1].prepare()
             self._batch += batch
-            yield len(self._parts) / len(_KINDS)
-        if self.held is None:
-            self.held = CompiledPasses(**self._parts)
+            yield len(self._parts) / len(PASS_TYPES)
+        self.held = self.held or CompiledPasses(*self._parts)
 
     def warm(self) -> Iterator[float]:
         """Make, compile and rehearse them, a step at a time; may be abandoned. Raises ShaderError."""
@@ -166,7 +158,7 @@ class PreviewPasses:
 
     def release(self) -> None:
         """Free their streams; another use makes them again."""
-        for part in self._parts.values():
+        for part in self._parts:
             part.release()
         self._batch.release()
         self._parts.clear()
@@ -381,7 +373,7 @@ class Preview:
         assert film is not None
         self._white = job.white
         size = self._begin(job, film, whole) if frame.queued else film.size
-        clock.mark(job)
+        clock.begin_part(job)
         yield from self._trace_light(job, tiles, rasterises=frame.queued and size != film.size and self._rasterises)
         last = not frame.added or frame.samples >= most
         if not (frame.kind.preview or shows(frame.samples, self._in_motion, last)):
@@ -392,24 +384,28 @@ class Preview:
         if not (due or clean):
             return None
         job.tracing = False
-        clock.mark(job)
+        clock.begin_part(job)
         if not frame.queued:
             size = self._begin(job, film, whole)
         # A preview that begins a film is its last picture where that has all samples by now.
         ends = at_rest and frame.samples >= most
         features = yield from self._fill_gbuffer(job, film, size, clean or ends or not frame.kind.preview, clean)
-        clock.mark(job)
+        clock.begin_part(job)
         picture = None
         if due:
             steps = self._picture(job, film, features)
             few = film.size[0] * film.size[1] <= MAX_MERGED_PIXELS
             picture = returned(steps) if few else (yield from steps)
-            if clock.marks(job):
+            if clock.timestamped(job):
                 pixels = 0 if features is self._buffers["film"] else features.size[0] * features.size[1]
-                yield from clock.asked(job, pixels, not self._rasterises)
-            self._note(job)
+                yield from clock.wait_for_end(job, pixels, not self._rasterises)
+            self._samples = frame.samples
+            if frame.kind.in_motion:
+                before = self._in_motion if self.passes.made().history.used else 0.0
+                self._in_motion = light_in_motion(before, frame.scale, frame.samples)
         if clean:
-            yield from self._clean(job, film, features)
+            noisy = yield from stepped(noisy_picture(self.renderer, film, self._buffers["film"], features))
+            self.background.begin(film, frame.samples, noisy)
         return picture
 
     def _begin(self, job: FrameJob, film: FilmBuffer, whole: tuple[int, int]) -> tuple[int, int]:
@@ -423,7 +419,12 @@ class Preview:
                 self._fit("edges", film.size)
             else:
                 self._drop("edges")
-            self._advance_history(history)
+            history.turn()  # the last picture is the history, as far as scene and settings are the same
+            inputs, self._inputs = self._inputs, (self.renderer.prepared, self.renderer.settings)
+            differences = None if inputs is None else changes(*inputs, *self._inputs)
+            if differences is None:
+                history.forget()
+            history.changes = differences or Changes()
             posed.advance()
         # Light in motion and on rungs is blended with that before; at rest a film's picture is of its own samples.
         history.share = float(kind.in_motion and self.reprojects)
@@ -471,8 +472,8 @@ class Preview:
     def _picture(self, job: FrameJob, film: FilmBuffer, features: Buffer) -> Generator[Event, None, Stream]:
         """The picture of a film's light on the surfaces of ``features``, a pass or a few at a time: a stream of
         `SHOWN`, which holds until the next one."""
-        reconstruction, in_motion = self.passes.made().reconstruction, job.frame.kind.in_motion
-        light: FittedLight | Stream
+        reconstruction, _, _, upsampling = self.passes.made()
+        in_motion, surfaces = job.frame.kind.in_motion, features.blocks[0].stream
         if features.samples == 0:  # their triangles alone are rasterised
             self.gbuffer.queue_surfaces(features, job.eye)
             for _ in self._cast_blended(features, job):
@@ -484,10 +485,21 @@ class Preview:
         if in_motion or features.size != film.size:  # few samples: a function of place and normal
             if not in_motion:
                 lit = blended = reconstruction.steady(lit, job.eye, film.samples)
-            light = yield from stepped(reconstruction.fit(lit, blended, job.eye))
+            fitted = yield from stepped(reconstruction.fit(lit, blended, job.eye))
+            began, samples = time.perf_counter(), 1
+            upsampling.draw(fitted, surfaces, job.eye)
         else:  # the light of least error
-            light = yield from stepped(reconstruction.light(lit, features.blocks[0].stream, job.eye, film.samples))
-        return self._upsample(job, film, light, features)
+            light = yield from stepped(reconstruction.light(lit, surfaces, job.eye, film.samples))
+            began, samples = time.perf_counter(), film.samples
+            upsampling.compose(light, surfaces, job.eye)
+        picture = upsampling.soften(samples, job.white)
+        if not self.scheduler.concurrent:
+            self.renderer.device.wait()
+        if features.size != film.size and not job.frame.queued:
+            job.upsampling += time.perf_counter() - began
+            rays = features.size[0] * features.size[1] * max(features.samples, 1)
+            self.scheduler.upsampled.note(rays / max(job.upsampling, 1e-6))
+        return picture
 
     def _reproject(self, job: FrameJob, film: FilmBuffer, lit: Stream) -> Stream:
         """Light blended with that of the pictures before, by the motion of the camera and of deforming objects."""
@@ -499,34 +511,6 @@ class Preview:
             if flow is None:
                 history.forget()
         return history.blend(lit, surfaces, job.eye, max(film.samples, 1), flow)
-
-    def _upsample(self, job: FrameJob, film: FilmBuffer, light: FittedLight | Stream, features: Buffer) -> Stream:
-        """The picture: light on surfaces, softened."""
-        upsampling, surfaces, began = self.passes.made().upsampling, features.blocks[0].stream, time.perf_counter()
-        if isinstance(light, FittedLight):
-            upsampling.draw(light, surfaces, job.eye)
-        else:
-            upsampling.compose(light, surfaces, job.eye)
-        picture = upsampling.soften(1 if isinstance(light, FittedLight) else film.samples, job.white)
-        if not self.clock.concurrent:
-            self.renderer.device.wait()
-        if features.size != film.size and not job.frame.queued:
-            job.upsampling += time.perf_counter() - began
-            rays = features.size[0] * features.size[1] * max(features.samples, 1)
-            self.scheduler.upsampled.note(rays / max(job.upsampling, 1e-6))
-        return picture
-
-    def _note(self, job: FrameJob) -> None:
-        """A picture is made."""
-        self._samples = job.frame.samples
-        if job.frame.kind.in_motion:
-            before = self._in_motion if self.passes.made().history.used else 0.0
-            self._in_motion = light_in_motion(before, job.frame.scale, job.frame.samples)
-
-    def _clean(self, job: FrameJob, film: FilmBuffer, features: Buffer) -> Generator[Event, None, None]:
-        """Give a film to Open Image Denoise."""
-        picture = yield from stepped(noisy_picture(self.renderer, film, self._buffers["film"], features))
-        self.background.begin(film, job.frame.samples, picture)
 
     def _affordable(self, least: tuple[int, int], whole: tuple[int, int], frame: ScheduledFrame) -> tuple[int, int]:
         """The size up to ``whole`` to which light of the size ``least`` is upsampled in its part of a frame's budget;
@@ -541,16 +525,6 @@ class Preview:
             scale = max(scale, MIN_RASTERISED_SCALE)
         scale = min(max(scale, FINER * least[0] / whole[0]), 1.0)
         return max(least[0], round(whole[0] * scale)), max(least[1], round(whole[1] * scale))
-
-    def _advance_history(self, history: History) -> None:
-        """Another film: the last picture is its history, as far as scene and settings are the same."""
-        renderer, before = self.renderer, self._inputs
-        history.turn()
-        differences = changes(*before, renderer.prepared, renderer.settings) if before is not None else None
-        if differences is None:
-            history.forget()
-        history.changes = differences or Changes()
-        self._inputs = renderer.prepared, renderer.settings
 
     # -- features --------------------------------------------------------------------------------------------------
 
@@ -570,7 +544,7 @@ class Preview:
         steps = self._features.fill(buffer, samples, job.eye, rate, settings, job.first, blended)
         queued = frame.queued and name != "finer"
         spent = yield from self.clock.timed(steps, waits=not queued)
-        if buffer.samples > before and not (queued or self.clock.concurrent):
+        if buffer.samples > before and not (queued or self.scheduler.concurrent):
             rays = buffer.size[0] * buffer.size[1] * (buffer.samples - before)
             self.scheduler.note_camera_rays(rays, spent)
         return spent

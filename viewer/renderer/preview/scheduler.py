@@ -235,11 +235,6 @@ class QueuedFrames:
     since: int = TIMED_EVERY
     seconds: float = 0.0
 
-    @property
-    def timing_due(self) -> bool:
-        """Whether the next one is to be timed."""
-        return self.since >= TIMED_EVERY
-
     def note(self, seconds: float, queued: bool) -> None:
         """A picture took so long."""
         if not queued:
@@ -401,15 +396,9 @@ class Scheduler:
         scale, samples = self.light.choose(pixels, display.light * budget, rate, scales), 1
         if scale == 1 and display.most > 1:  # there may be time for more than one
             samples = self._more((self.light.rate or self.rate) * display.light * budget, pixels, display.most)
-        return self._preview(self._kind(display, scale), display, scale, samples, budget)
-
-    @staticmethod
-    def _kind(display: DisplayState, scale: float) -> FrameKind:
-        """The kind of a frame that is shown once it has ended, of light of that scale."""
-        if not display.reconstructs:
-            return FrameKind.PREVIEW
         # At rest a film may begin at once, unless pictures before have told more than its first samples will.
-        return FrameKind.FLIGHT if display.moving or display.warps or scale < 1 else FrameKind.PREVIEW
+        flies = display.reconstructs and (display.moving or display.warps or scale < 1)
+        return self._preview(FrameKind.FLIGHT if flies else FrameKind.PREVIEW, display, scale, samples, budget)
 
     def _preview(
         self, kind: FrameKind, display: DisplayState, scale: float, samples: int, budget: float
@@ -421,7 +410,7 @@ class Scheduler:
         if kind.in_motion and self.concurrent:
             pacing = Pacing.QUEUED
         elif kind is FrameKind.FLIGHT and few:
-            pacing = Pacing.FRAME if self.queue.timing_due else Pacing.QUEUED
+            pacing = Pacing.FRAME if self.queue.since >= TIMED_EVERY else Pacing.QUEUED
         return ScheduledFrame(kind, size, scale, samples, samples, pacing, budget)
 
     def _rung(self, display: DisplayState, pixels: int) -> float:

@@ -327,7 +327,7 @@ class FrameRunner:
         device = self.renderer.device
         with device.current():
             self.renderer.gpu_scene.resources.update_computed_tables()
-            if self.renderer.gpu_scene.deformer is not None and not (frame.queued or self.clock.concurrent):
+            if self.renderer.gpu_scene.deformer is not None and not (frame.queued or self.scheduler.concurrent):
                 device.wait()
 
     def _tiles(self, job: FrameJob, stop: Stop) -> Steps:

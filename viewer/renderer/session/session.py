@@ -526,7 +526,9 @@ class Session:
         if renderer.gpu_scene.version != version:
             self.abandon()
         elif differences.keys() == {"denoise"} and self.complete:
-            self._refilter()  # the film goes on
+            buffer = self.convergence.film.buffer  # which goes on
+            if buffer is not None and self._frames.refilter(buffer):
+                self.convergence.refilter()
         elif differences:
             self.restart()
         return affected
@@ -561,12 +563,6 @@ class Session:
         """The picture cannot be made; the one on show stays until something changes."""
         self._frames.abandon(self.convergence.film.buffer)
         self._failed = True
-
-    def _refilter(self) -> None:
-        """Another denoiser, or none, or other light for it, of the same film."""
-        film = self.convergence.film.buffer
-        if film is not None and self._frames.refilter(film):
-            self.convergence.refilter()
 
     # -- work ------------------------------------------------------------------------------------------------------
 
