@@ -91,9 +91,9 @@ class Move:
             a.eye + s * (b.eye - a.eye),
             a.target,
             a.distance * (b.distance / a.distance) ** s,
-            a.yaw + s * turn(b.yaw - a.yaw),
+            a.yaw + s * wrapped(b.yaw - a.yaw),
             a.pitch + s * (b.pitch - a.pitch),
-            a.roll + s * turn(b.roll - a.roll),
+            a.roll + s * wrapped(b.roll - a.roll),
         )
         pose.target = pose.eye + pose.distance * pose.forward()
         return pose
@@ -119,7 +119,7 @@ def heading(forward: Array, yaw: float) -> tuple[float, float]:
     return (math.atan2(forward[0], -forward[2]) if level > ZENITH else yaw), math.atan2(forward[1], level)
 
 
-def turn(angle: float) -> float:
+def wrapped(angle: float) -> float:
     """The same angle in [-pi, pi]."""
     return math.remainder(angle, 2 * math.pi)
 
@@ -196,10 +196,6 @@ class CameraOptics:
         height = min(max(self.shown * pose.distance, MIN_EXTENT), LARGEST_HEIGHT)  # the nearer, the less it shows
         return replace(camera, projection=Orthographic(height))
 
-    def height_at(self, depth: float, distance: float) -> float:
-        """Height of the view at a depth before the eye, scene units. distance : of the target."""
-        return self.shown * distance if self.orthographic else 2 * depth * self.slope
-
     def set_fov(self, degrees: float) -> None:
         """Vertical field of view in degrees, held to 1..170; of a fisheye the angle across its circle, to 360."""
         if isinstance(projection := self.lens.projection, Fisheye):
@@ -275,7 +271,7 @@ class Thrust:
         """At once; the keys stay down."""
         self.velocity = np.zeros(3)
 
-    def wanted(self, right: Array, forward: Array, speed: float) -> Array:
+    def target_velocity(self, right: Array, forward: Array, speed: float) -> Array:
         """The velocity that the keys ask for, under a camera with these axes, (3,) unit length."""
         parts = np.sum([MOTIONS[key] for key in self.held if key in MOTIONS] or [(0, 0, 0)], axis=0)
         direction = parts[0] * right + parts[1] * np.array([0.0, 1.0, 0.0]) + parts[2] * forward
@@ -362,7 +358,7 @@ class CameraController:
     @property
     def moving(self) -> bool:
         """Whether `update` has something to do: keys held, easing in progress, or a change to report."""
-        return self._changed or self._easing or bool(self._wanted().any())
+        return self._changed or self._easing or bool(self._keys_velocity().any())
 
     @property
     def indoors(self) -> bool:
@@ -456,7 +452,11 @@ class CameraController:
         """(3,) unit direction, world space, through a point of a picture or window of that size, (0, 0) upper left; of
         parallel rays to where that point's ray is at the target's distance."""
         if self.camera.kind:
-            return self._towards(*self.ray(x, y, width, height))
+            origin, direction = self.ray(x, y, width, height)
+            if not self._optics.orthographic:
+                return direction
+            towards = np.asarray(origin) + self._pose.distance * direction - self._pose.eye
+            return np.asarray(towards / np.linalg.norm(towards))
         right, up, forward = self._pose.basis()
         slope = self._optics.slope
         sx, sy = (2 * x - width) / max(height, 1e-9) * slope, (1 - 2 * y / max(height, 1e-9)) * slope
@@ -471,13 +471,6 @@ class CameraController:
         size = max(int(width), 1), max(int(height), 1)
         origins, ways = camera.with_picture_size(size).unproject([[x, y]], size)
         return origins[0], ways[0] if np.isfinite(ways).all() else np.asarray(camera.basis()[2])
-
-    def _towards(self, origin: ArrayLike, direction: Array) -> Array:
-        """The direction from the eye of a ray's point at the target's distance."""
-        if not self._optics.orthographic:
-            return direction
-        towards = np.asarray(origin) + self._pose.distance * direction - self._pose.eye
-        return np.asarray(towards / np.linalg.norm(towards))
 
     # -- gestures: at once -------------------------------------------------------------------------------------------
 
@@ -501,7 +494,9 @@ class CameraController:
         depth = self._pose.distance if depth is None or not 0 < depth < MAX_COORD else depth
         if finite(dx, dy, height):
             right, up, _ = self._pose.basis()
-            pixel = self._optics.height_at(depth, self._pose.distance) / max(height, 1.0)
+            optics = self._optics
+            shown = optics.shown * self._pose.distance if optics.orthographic else 2 * depth * optics.slope
+            pixel = shown / max(height, 1.0)
             self._interrupt()
             self._shift(pixel * (pixels(dy) * up - pixels(dx) * right))
 
@@ -527,7 +522,7 @@ class CameraController:
         """Turn the picture clockwise about its middle, radians."""
         if math.isfinite(angle):
             self._interrupt()
-            self._pose.roll = turn(self._pose.roll - angle)
+            self._pose.roll = wrapped(self._pose.roll - angle)
             self._touch()
 
     # -- gestures: eased ---------------------------------------------------------------------------------------------
@@ -601,9 +596,14 @@ class CameraController:
         dt = min(dt, MAX_STEP) if dt > 0 else 0.0
         if self._move is not None:
             dt = self._advance_move(dt)
-        if dt > 0:
-            self._advance_zoom(dt)
-            self._advance_flight(dt)
+        if dt > 0 and self._pending != 0.0:
+            rest = self._pending * math.exp(-dt / ZOOM)
+            rest = rest if abs(rest) >= ZOOM_REST else 0.0
+            self._zoom(self._pending - rest, self._anchor)
+            self._pending = rest
+        keys_velocity = self._keys_velocity()
+        if dt > 0 and (keys_velocity.any() or self._thrust.velocity.any()):
+            self._shift(self._thrust.advance(dt, keys_velocity, max(self.speed, 1e-3 * self.natural_speed)))
         changed, self._changed = self._changed, False
         return changed
 
@@ -636,7 +636,7 @@ class CameraController:
         self._interrupt()
         pose, dx, dy = self._pose, pixels(dx), pixels(dy)
         sin_roll, cos_roll = math.sin(pose.roll), math.cos(pose.roll)
-        pose.yaw = turn(pose.yaw + angle * (dx * cos_roll - dy * sin_roll))
+        pose.yaw = wrapped(pose.yaw + angle * (dx * cos_roll - dy * sin_roll))
         pitch = pose.pitch - angle * (dx * sin_roll + dy * cos_roll)
         pose.pitch = min(max(pitch, -math.pi / 2), math.pi / 2)
         self._touch()
@@ -701,21 +701,7 @@ class CameraController:
         self._touch()
         return max(left, 0.0)
 
-    def _advance_zoom(self, dt: float) -> None:
-        if self._pending == 0.0:
-            return
-        left = self._pending * math.exp(-dt / ZOOM)
-        if abs(left) < ZOOM_REST:
-            left = 0.0
-        self._zoom(self._pending - left, self._anchor)
-        self._pending = left
-
-    def _advance_flight(self, dt: float) -> None:
-        target_velocity = self._wanted()
-        if target_velocity.any() or self._thrust.velocity.any():
-            self._shift(self._thrust.advance(dt, target_velocity, max(self.speed, 1e-3 * self.natural_speed)))
-
-    def _wanted(self) -> Array:
+    def _keys_velocity(self) -> Array:
         """The velocity that the keys ask for, world space, scene units per second."""
         right, _, forward = self._pose.basis()
-        return self._thrust.wanted(right, forward, self.speed)
+        return self._thrust.target_velocity(right, forward, self.speed)

@@ -296,7 +296,10 @@ class Keymap:
         self._actions: dict[str, Action] = {}
         for action in ACTIONS:
             texts = _texts(chosen[action.name], action, where) if action.name in chosen else action.keys
-            self._keys[action.name] = tuple(dict.fromkeys(_parsed(text, action, where) for text in texts))
+            try:
+                self._keys[action.name] = tuple(dict.fromkeys(map(parse_key, texts)))
+            except ViewerError as error:
+                raise ViewerError(f"{where}: {action.name}: {error.where}", error.what, error.hint) from None
             for key in self._keys[action.name]:
                 other = self._actions.setdefault(key, action)
                 if other is not action:
@@ -355,11 +358,6 @@ class Keymap:
         return "\n".join(rows)
 
 
-def markdown_table() -> str:
-    """The list of the keys that the table gives, in Markdown."""
-    return Keymap().markdown_table()
-
-
 def _parts(text: str) -> tuple[set[str], str]:
     """Modifiers and key of a key text in its one spelling."""
     modifiers = set()
@@ -369,13 +367,6 @@ def _parts(text: str) -> tuple[set[str], str]:
     return modifiers, text
 
 
-def _parsed(text: str, action: Action, where: str) -> str:
-    try:
-        return parse_key(text)
-    except ViewerError as error:
-        raise ViewerError(f"{where}: {action.name}: {error.where}", error.what, error.hint) from None
-
-
 def _texts(value: object, action: Action, where: str) -> tuple[str, ...]:
     """The key texts of a rebinding."""
     texts = (value,) if isinstance(value, str) else value
@@ -383,7 +374,3 @@ def _texts(value: object, action: Action, where: str) -> tuple[str, ...]:
         hint = 'give a text such as "F", or a list of them'
         raise ViewerError(f"{where}: {action.name}", f"{value!r} is no key", hint)
     return tuple(text for text in texts if text.strip())
-
-
-if __name__ == "__main__":
-    print(markdown_table())
