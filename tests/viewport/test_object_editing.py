@@ -284,11 +284,11 @@ def test_a_light_with_a_surface_moves_its_object(stage: Stage) -> None:
 
 def test_lights_are_put_somewhere(stage: Stage) -> None:
     bulb, sun, panel = stage.markers.listed()
-    stage.editing.place_light(bulb, (4, 5, 6))
+    stage.editing.move_light(bulb, (4, 5, 6))
     assert stage.scene.lights[0].position == (4, 5, 6)
-    stage.editing.place_light(sun, (1, 0, 0))
+    stage.editing.move_light(sun, (1, 0, 0))
     assert stage.scene.lights[1].direction == (-1, 0, 0) and stage.scene.lights[0].position == (4, 5, 6)
-    stage.editing.place_light(panel, (3.5, 2.5, -1.0))
+    stage.editing.move_light(panel, (3.5, 2.5, -1.0))
     assert stage.places() == [*HOME[:3], (3.0, 2.0, -1.0)] and stage.done[-2:] == ["changed", "wake"]
 
 

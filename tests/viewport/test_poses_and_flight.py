@@ -71,14 +71,14 @@ def test_between_two_poses() -> None:
     )
     move = Move(a, b)
     for elapsed, share in ((0.0, 0.0), (0.075, 0.15625), (0.15, 0.5), (0.225, 0.84375)):
-        found = move.at(elapsed)
+        found = move.pose_at(elapsed)
         np.testing.assert_allclose(found.eye, (4 * share, 8 * share, 0))
         assert found.distance == pytest.approx(16.0**share)
         angles = [math.degrees(wrapped(angle)) for angle in (found.yaw - math.pi, found.pitch, found.roll - math.pi)]
         assert angles == pytest.approx([20 * share - 10, 60 * share, 10 - 40 * share], abs=1e-9)
         np.testing.assert_allclose(found.target, found.eye + found.distance * found.forward())
     for elapsed in (0.3, 5.0):
-        end = move.at(elapsed)
+        end = move.pose_at(elapsed)
         assert end is not b and end.target is b.target and (end.yaw, end.distance) == (b.yaw, 16.0)
 
 
@@ -173,7 +173,7 @@ def test_velocities_that_keys_ask_for(keys: str, way) -> None:
     for key in keys.split():
         thrust.press(key)
     np.testing.assert_allclose(thrust.target_velocity(RIGHT, TILTED, 3.0), 3 * np.array(way), atol=1e-15)
-    assert thrust.held == set(keys.split()) and not thrust.velocity.any()
+    assert thrust.keys == set(keys.split()) and not thrust.velocity.any()
 
 
 @pytest.mark.parametrize(
@@ -189,7 +189,7 @@ def test_keys_that_are_none() -> None:
     thrust = Thrust()
     with pytest.raises(ValueError, match="no motion 'turn'"):
         thrust.press("turn")
-    assert thrust.held == set()
+    assert thrust.keys == set()
 
 
 def test_velocity_follows_what_the_keys_want() -> None:

@@ -195,7 +195,7 @@ def test_lights_are_put_somewhere(panel_stage: Stage, controls: Controls, monkey
     controls.click("bulb")
     assert panel_stage.markers.chosen == (False, 0) and panel_stage.markers.visible
     put: list[Any] = []
-    monkeypatch.setattr(panel_stage.editing, "place_light", lambda light, position: put.append((light.name, position)))
+    monkeypatch.setattr(panel_stage.editing, "move_light", lambda light, position: put.append((light.name, position)))
     controls.drag("##at", 60, share=0.16)  # the first of three numbers
     name, (x, *rest) = put[-1]
     assert name == "bulb" and rest == [2, 3] and x > 1

@@ -115,7 +115,7 @@ class Widget(AnywidgetRenderCanvas):
         """A status line above the picture."""
         self._tell_motion()
         scene = self.view.view.scene
-        self.set_title(" · ".join(part for part in (scene.name if scene is not None else "", text) if part))
+        self.set_title(" · ".join(line for line in (scene.name if scene is not None else "", text) if line))
 
     def _tell_motion(self, anew: bool = False) -> None:
         """How the animation plays, where that has changed or there is a new output."""

@@ -128,8 +128,8 @@ def _texture(channels: str) -> Checked[Texture | None]:
     """An image, as a `Texture` of these channels."""
 
     def read(value: Any) -> Texture | None:
-        known = value is None or isinstance(value, Texture)
-        return value if known else Texture(source=value, source_channels=channels)
+        as_given = value is None or isinstance(value, Texture)
+        return value if as_given else Texture(source=value, source_channels=channels)
 
     return Checked(read, None)
 

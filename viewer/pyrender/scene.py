@@ -66,9 +66,9 @@ class Node:
         if matrix is not None:
             self.matrix = matrix
             return
-        for part, value in (("scale", scale), ("rotation", rotation), ("translation", translation)):
+        for attribute, value in (("scale", scale), ("rotation", rotation), ("translation", translation)):
             if value is not None:
-                setattr(self, part, value)
+                setattr(self, attribute, value)
 
     @property
     def objects(self) -> list[Mesh | Light | Camera]:
@@ -131,10 +131,10 @@ class Node:
         ]
         self._set(np.s_[:3, :3], np.array(axes) * self.scale)
 
-    def _set(self, part: Any, value: NDArray[np.float64]) -> None:
+    def _set(self, index: Any, value: NDArray[np.float64]) -> None:
         """Another part of the matrix; an earlier `matrix` stays as it was."""
         self._matrix = self._matrix.copy()
-        self._matrix[part] = value
+        self._matrix[index] = value
 
     def _turn(self) -> NDArray[np.float64]:
         """(3, 3): the matrix's axes, of unit length."""

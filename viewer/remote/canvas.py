@@ -245,7 +245,7 @@ class RemoteCanvas(http.HttpRenderCanvas):
     def _tell(self, text: str) -> None:
         """A status line below the picture."""
         self._tell_motion()
-        self.set_title(" · ".join(part for part in (self.name, text) if part))
+        self.set_title(" · ".join(line for line in (self.name, text) if line))
 
 
 def _clamp_size(event: dict[str, Any]) -> bool:

@@ -94,14 +94,14 @@ class SceneEdits:
             return renderer is not None
         return renderer.prepared.structure.name != "grid" and renderer.prepared.scene.triangle_count <= MAX_REBUILT
 
-    def make_movable(self, then: Callable[[], None] = lambda: None) -> None:
+    def make_movable(self, action: Callable[[], None] = lambda: None) -> None:
         """Do something that moves an object: in a large scene under a structure of two levels, to which it changes if
         need be."""
         if self.movable:
-            then()
+            action()
             return
         kind = TWO_LEVELS.get(self.scene_loader.requested.accel, "two-level-bvh")
-        self._when_shown = then
+        self._when_shown = action
         self.scene_loader.set(accel=kind)
         self.view.say(f"objects move under a structure of two levels: {kind} is built")
 
@@ -117,9 +117,9 @@ class SceneEdits:
 
     def shown(self, same: bool) -> None:
         """A scene has come; ``same``: the one that was there, rebuilt or reread."""
-        then, self._when_shown = self._when_shown, None
-        if same and then is not None:
-            self.view.attempt(then)
+        action, self._when_shown = self._when_shown, None
+        if same and action is not None:
+            self.view.attempt(action)
 
 
 # -- the animation -----------------------------------------------------------------------------------------------------

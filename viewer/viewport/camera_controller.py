@@ -67,8 +67,8 @@ class CameraPose:
         if self.roll == 0 and math.cos(self.pitch) > ZENITH:
             up = np.array([0.0, 1.0, 0.0])
         least = FINEST * max(np.abs(self.eye).max(), np.abs(self.target).max())
-        apart = self.distance > least and bool((self.target != self.eye).any())
-        target = self.target if apart else self.eye + 2 * least * forward
+        distinct = self.distance > least and bool((self.target != self.eye).any())
+        target = self.target if distinct else self.eye + 2 * least * forward
         return Camera(plain(self.eye), plain(target), plain(up), fov=fov, name=name)
 
 
@@ -80,7 +80,7 @@ class Move:
     goal: CameraPose
     elapsed: float = 0.0
 
-    def at(self, elapsed: float) -> CameraPose:
+    def pose_at(self, elapsed: float) -> CameraPose:
         """The pose after some seconds; from the end on the goal itself."""
         if elapsed >= MOVE_SECONDS:
             return replace(self.goal)
@@ -170,8 +170,8 @@ class CameraOptics:
     def of(cls, camera: Camera, distance: float) -> CameraOptics:
         """Those of a camera at that distance from its target, scene units."""
         projection = camera.projection
-        shown = projection.height / distance if isinstance(projection, Orthographic) else 1.0
-        return cls(replace(camera, motion=()), shown)
+        extent = projection.height / distance if isinstance(projection, Orthographic) else 1.0
+        return cls(replace(camera, motion=()), extent)
 
     @property
     def orthographic(self) -> bool:
@@ -255,17 +255,17 @@ PACES = {"fast": FAST, "slow": SLOW}
 
 
 class Thrust:
-    """held : motions and paces whose keys are down. velocity : (3,) world space, scene units per second."""
+    """keys : motions and paces whose keys are down. velocity : (3,) world space, scene units per second."""
 
     def __init__(self) -> None:
-        self.held: set[str] = set()
+        self.keys: set[str] = set()
         self.velocity: Array = np.zeros(3)
 
     def press(self, motion: str) -> None:
         """A key goes down. Raises ValueError for a key of no motion and no pace."""
         if motion not in MOTIONS and motion not in PACES:
             raise ValueError(f"no motion '{motion}'")
-        self.held.add(motion)
+        self.keys.add(motion)
 
     def stop(self) -> None:
         """At once; the keys stay down."""
@@ -273,12 +273,12 @@ class Thrust:
 
     def target_velocity(self, right: Array, forward: Array, speed: float) -> Array:
         """The velocity that the keys ask for, under a camera with these axes, (3,) unit length."""
-        parts = np.sum([MOTIONS[key] for key in self.held if key in MOTIONS] or [(0, 0, 0)], axis=0)
+        parts = np.sum([MOTIONS[key] for key in self.keys if key in MOTIONS] or [(0, 0, 0)], axis=0)
         direction = parts[0] * right + parts[1] * np.array([0.0, 1.0, 0.0]) + parts[2] * forward
         length = float(np.linalg.norm(direction))
         if length < 1e-6 or not math.isfinite(speed):
             return np.zeros(3)
-        pace = math.prod(PACES[key] for key in self.held if key in PACES)
+        pace = math.prod(PACES[key] for key in self.keys if key in PACES)
         return direction * (min(max(speed, 0.0), MAX_COORD) * pace / length)
 
     def advance(self, dt: float, target_velocity: Array, speed: float) -> Array:
@@ -495,8 +495,8 @@ class CameraController:
         if finite(dx, dy, height):
             right, up, _ = self._pose.basis()
             optics = self._optics
-            shown = optics.shown * self._pose.distance if optics.orthographic else 2 * depth * optics.slope
-            pixel = shown / max(height, 1.0)
+            view_height = optics.shown * self._pose.distance if optics.orthographic else 2 * depth * optics.slope
+            pixel = view_height / max(height, 1.0)
             self._interrupt()
             self._shift(pixel * (pixels(dy) * up - pixels(dx) * right))
 
@@ -552,8 +552,8 @@ class CameraController:
 
     def frame_all(self, aspect: float = 1.0, forward: ArrayLike | None = None) -> None:
         """See the whole scene, level, along ``forward`` (3,), a unit vector, or as now; aspect = width / height."""
-        way = self._pose.forward() if forward is None else np.asarray(forward, np.float64)
-        self._frame(way, aspect, self._pose.yaw)
+        direction = self._pose.forward() if forward is None else np.asarray(forward, np.float64)
+        self._frame(direction, aspect, self._pose.yaw)
 
     def view(self, name: str, aspect: float = 1.0) -> None:
         """See the whole scene from the ``front``, the ``right`` or the ``top``."""
@@ -582,11 +582,11 @@ class CameraController:
 
     def release(self, motion: str) -> None:
         """A key goes up."""
-        self._thrust.held.discard(motion)
+        self._thrust.keys.discard(motion)
 
     def release_all(self) -> None:
         """All keys go up, as when the window loses the focus."""
-        self._thrust.held.clear()
+        self._thrust.keys.clear()
 
     def update(self, dt: float) -> bool:
         """Advance eased motion by ``dt`` seconds; whether the camera has changed since the last update, by drags too.
@@ -694,7 +694,7 @@ class CameraController:
         assert self._move is not None
         move, left = self._move, self._move.elapsed + dt - MOVE_SECONDS
         move.elapsed += dt
-        self._pose = move.at(move.elapsed if left < 0 else MOVE_SECONDS)
+        self._pose = move.pose_at(move.elapsed if left < 0 else MOVE_SECONDS)
         if left >= 0:
             self._move = None
         self._anchor = self._pose.target

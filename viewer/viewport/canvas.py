@@ -218,8 +218,8 @@ class CanvasView:
 
     def _load(self, path: str) -> Scene:
         """The worker's preparation of a scene."""
-        given, self._scene = self._scene, None if self._path else self._scene
-        return load(path, None, self._lenient, self.scene_loader.requested.max_texture) if given is None else given
+        scene, self._scene = self._scene, None if self._path else self._scene
+        return load(path, None, self._lenient, self.scene_loader.requested.max_texture) if scene is None else scene
 
     def copy(self, text: str) -> None:
         """Keep a camera as text."""
@@ -252,8 +252,8 @@ class CanvasView:
         return not self.view.area.minimised
 
     @visible.setter
-    def visible(self, seen: bool) -> None:
-        self.view.area.minimise(not seen)
+    def visible(self, is_visible: bool) -> None:
+        self.view.area.minimise(not is_visible)
         self.view.wake()
 
     def update(self, **changes: Any) -> None:
@@ -277,8 +277,8 @@ class CanvasView:
         """An option of `update`, as it is."""
         view, stop = self.view, self.session.stop
         tone = view.tone
-        own = {"spp": stop.spp, "error": stop.error, "exposure": tone.exposure, "tonemap": tone.tonemap}
-        return own[name] if name in own else self.scene_loader.requested[name]
+        values = {"spp": stop.spp, "error": stop.error, "exposure": tone.exposure, "tonemap": tone.tonemap}
+        return values[name] if name in values else self.scene_loader.requested[name]
 
     def _apply(self, view_options: dict[str, Any]) -> None:
         """Options of the view, which are checked."""
@@ -395,8 +395,8 @@ class CanvasView:
     @property
     def camera(self) -> Camera:
         """The camera in the hand. Raises ViewerError where there is no scene, see `wait`."""
-        if self.parked and isinstance(kept := self.scene_loader.requested.camera, Camera):
-            return kept
+        if self.parked and isinstance(camera := self.scene_loader.requested.camera, Camera):
+            return camera
         if self.view.controller is None:
             self.wait()
         assert self.view.controller is not None
@@ -419,7 +419,7 @@ class CanvasView:
             return view.hint
         error = f", error {session.error:.1%}" if math.isfinite(session.error) and session.samples > 1 else ""
         samples = f"{session.samples} sample{'s' if session.samples != 1 else ''} a pixel{error}"
-        return " · ".join(part for part in (samples, view.hint) if part)
+        return " · ".join(text for text in (samples, view.hint) if text)
 
     def release(self) -> None:
         """Give everything back; from then on nothing runs, and events are ignored."""

@@ -138,8 +138,8 @@ class FrameLoop:
             moved = True
         if moved:
             self._moved = self._last
-        held = (view.input.drag is not None or editing.grabbing) and self._last - self._moved < HELD
-        self.moving = controller.moving or editing.active or held
+        dragging = (view.input.drag is not None or editing.grabbing) and self._last - self._moved < HELD
+        self.moving = controller.moving or editing.active or dragging
 
     def work(self, budget: float) -> None:
         """Trace for ``budget`` seconds."""
@@ -187,13 +187,13 @@ class FrameLoop:
         self._freed_at_rest &= session.idle
         self._follow((session.pictures, session.steps), session.idle)
 
-    def _follow(self, shown: tuple[Any, ...], last: bool) -> None:
+    def _follow(self, picture: tuple[Any, ...], last: bool) -> None:
         """The light meter looks at the picture on show, if it is another one, and the ``last`` for a while."""
         if not self.view.tone.automatic:
             return
         now = time.monotonic()
-        if self.auto_exposure.follow(self.canvas.texture, now, self.dt, last, shown == self._metered_picture):
-            self._metered_picture = shown
+        if self.auto_exposure.follow(self.canvas.texture, now, self.dt, last, picture == self._metered_picture):
+            self._metered_picture = picture
         self.view.tone.meter(self.auto_exposure.stops)
         if not self.auto_exposure.reached:
             self.view.wake()

@@ -44,12 +44,12 @@ class LightMarkers:
         listed = self.listed()
         if not listed:
             return None
-        at = next((k for k, light in enumerate(listed) if self.is_chosen(light)), -1)
-        light = listed[(at + 1) % len(listed)]
+        index = next((k for k, light in enumerate(listed) if self.is_chosen(light)), -1)
+        light = listed[(index + 1) % len(listed)]
         self.visible, self.chosen = True, (light.kind == "area", light.item_index)
         return light
 
-    def place(self, light: Movable) -> NDArray[np.float64]:
+    def marker_position(self, light: Movable) -> NDArray[np.float64]:
         """(3,) where its marker is, world space."""
         if light.kind != "directional":
             return np.asarray(light.position, np.float64)
@@ -58,12 +58,12 @@ class LightMarkers:
 
     def shifted(self, light: Movable, shift: NDArray[np.float64]) -> Position:
         """Its position when the marker is shifted, world space."""
-        at = self.place(light) + shift
+        position = self.marker_position(light) + shift
         if light.kind == "directional":
-            at = at - self._frame()[0]
-            if not at.any():
+            position = position - self._frame()[0]
+            if not position.any():
                 return light.position
-        return float(at[0]), float(at[1]), float(at[2])
+        return float(position[0]), float(position[1]), float(position[2])
 
     def _frame(self) -> tuple[NDArray[np.float64], float]:
         """The scene's middle, and its diagonal."""
@@ -79,8 +79,8 @@ class LightMarkers:
         if not self.visible or self.view.controller is None:
             return None
         best, nearest = REACH, None
-        for light, at in self.markers():
-            away = float(np.hypot(at[0] - cursor[0], at[1] - cursor[1]))
+        for light, position in self.markers():
+            away = float(np.hypot(position[0] - cursor[0], position[1] - cursor[1]))
             if away < best:
                 best, nearest = away, light
         return nearest
@@ -90,9 +90,13 @@ class LightMarkers:
         listed, controller = self.listed(), self.view.controller
         if not listed or controller is None:
             return []
-        positions = np.array([self.place(light) for light in listed])
-        at, before = project_points(controller.camera, self.view.area.size, positions)
-        return [(light, (float(x), float(y))) for light, (x, y), seen in zip(listed, at, before, strict=True) if seen]
+        positions = np.array([self.marker_position(light) for light in listed])
+        on_screen, before = project_points(controller.camera, self.view.area.size, positions)
+        return [
+            (light, (float(x), float(y)))
+            for light, (x, y), visible in zip(listed, on_screen, before, strict=True)
+            if visible
+        ]
 
 
 def moved_light(scene: Scene, light: Movable, position: Sequence[float]) -> Scene:

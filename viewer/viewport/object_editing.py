@@ -193,14 +193,16 @@ class ObjectEditing:
         if light.kind == "area":
             self._hold_instance(light.item_index, np.asarray(light.position))
         else:
-            self._hold(GrabbedPart(light.name, Grab(self.markers.place(light)), self.edits.scene, None, light))
+            self._hold(
+                GrabbedPart(light.name, Grab(self.markers.marker_position(light)), self.edits.scene, None, light)
+            )
 
     def drag_light(self) -> None:
         """The selected light, or the first one, follows the mouse until `end_drag`, wherever it is."""
         self.view.require_scene()
         self.drop()
         listed = self.markers.listed()
-        light = next((each for each in listed if self.markers.is_chosen(each)), listed[0] if listed else None)
+        light = next((item for item in listed if self.markers.is_chosen(item)), listed[0] if listed else None)
         if light is None:
             raise ViewerError("light", "the scene has none of its own to move")
         self.markers.visible = self._dragging = True
@@ -211,7 +213,7 @@ class ObjectEditing:
         self._dragging = False
         self.drop()
 
-    def place_light(self, light: Movable, position: tuple[float, float, float]) -> None:
+    def move_light(self, light: Movable, position: tuple[float, float, float]) -> None:
         """Put a light elsewhere; of one that is nowhere the direction to it."""
         if light.kind == "area":
             shift = np.subtract(position, light.position)
@@ -237,16 +239,16 @@ class ObjectEditing:
 
         self.edits.make_movable(hold)
 
-    def _hold(self, part: GrabbedPart) -> None:
-        self._grabbed, self.animation.player.playing, self._moved = part, False, False
+    def _hold(self, grabbed: GrabbedPart) -> None:
+        self._grabbed, self.animation.player.playing, self._moved = grabbed, False, False
         self.follow()
         self._tell()
 
     def _tell(self) -> None:
         assert self._grabbed is not None
-        name, where = self._grabbed.name, self._grabbed.grab.text
+        name, constraint = self._grabbed.name, self._grabbed.grab.text
         ends = "releasing the button" if self._dragging else "click or Enter"
-        self.view.say(f"{name} follows the mouse {where}; X, Y, Z choose an axis, {ends} ends, Esc undoes")
+        self.view.say(f"{name} follows the mouse {constraint}; X, Y, Z choose an axis, {ends} ends, Esc undoes")
 
     # -- the mouse and the keyboard ----------------------------------------------------------------------------------
 
@@ -343,6 +345,6 @@ class ObjectEditing:
     def _shift_instance(self, index: int, scene: Scene, shift: np.ndarray) -> None:
         """An instance, with all that is one object with it, to so far from where it stands in ``scene``."""
         indices = scene.parts(index)
-        shifted = np.array([scene.instances[each].transform for each in indices])
+        shifted = np.array([scene.instances[instance].transform for instance in indices])
         shifted[:, :3, 3] += shift
         self.edits.show(self.edits.scene.moved(np.array(indices), shifted))

@@ -79,15 +79,15 @@ class Preferences:
         settings = cls(path=settings_path() if path is None else Path(path))
         text = _read(settings.path)
         for name, value in _parse(settings.path, text).items():
-            place = _place(settings.path, text, name)
+            line = _place(settings.path, text, name)
             if name not in READERS:
                 hint = suggestion(name, READERS)
-                settings.unknown.append(f"{place}: '{name}' is unknown" + (f" ({hint})" if hint else ""))
+                settings.unknown.append(f"{line}: '{name}' is unknown" + (f" ({hint})" if hint else ""))
                 continue
             read, expected = READERS[name]
             checked = read(value)
             if checked is None:
-                raise ViewerError(place, _shown(name, value), f"expected {expected}")
+                raise ViewerError(line, _shown(name, value), f"expected {expected}")
             setattr(settings, name, checked)
         settings._saved = settings._document()
         return settings
@@ -206,8 +206,8 @@ def _too_deep(path: Path) -> ViewerError:
 def _place(path: Path, text: str, name: str) -> str:
     """The file, and the line on which a key or table of it begins where that can be told."""
     key = re.escape(name)
-    found = re.search(rf"^[ \t]*\[*[ \t]*[\"']?{key}[\"']?[ \t]*(?:[=.\]])", text, re.MULTILINE)
-    return f"{path}: line {text.count(chr(10), 0, found.start()) + 1}" if found else str(path)
+    match = re.search(rf"^[ \t]*\[*[ \t]*[\"']?{key}[\"']?[ \t]*(?:[=.\]])", text, re.MULTILINE)
+    return f"{path}: line {text.count(chr(10), 0, match.start()) + 1}" if match else str(path)
 
 
 def _edited(path: Path, text: str, changed: Mapping[str, Any]) -> str:
@@ -255,20 +255,20 @@ def _read(path: Path) -> str:
 
 def _write(target: Path, text: str) -> None:
     """Fill a new file, then put it in the target's place."""
-    part = ""
+    temporary = ""
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        handle, part = tempfile.mkstemp(".part", f".{target.name}.", target.parent)
+        handle, temporary = tempfile.mkstemp(".part", f".{target.name}.", target.parent)
         with open(handle, "w", encoding="utf-8", newline="\n") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
         if target.exists():
-            shutil.copymode(target, part)
-        os.replace(part, target)
+            shutil.copymode(target, temporary)
+        os.replace(temporary, target)
     except BaseException as error:
-        if part:
-            Path(part).unlink(missing_ok=True)
+        if temporary:
+            Path(temporary).unlink(missing_ok=True)
         if isinstance(error, OSError):
             raise ViewerError(
                 str(target), f"cannot be written: {error.strerror or error}", "check its rights"

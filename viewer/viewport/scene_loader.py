@@ -54,7 +54,7 @@ class Glance:
     def __init__(self, scene: Scene, settings: Settings, before: PreparedScene | None = None, pixels: int = 0) -> None:
         self.scene = arranged(scene, settings.replace(max_texture=None))
         behind, white = background(self.scene, settings), white_under(self.scene, settings)
-        self.drawn: HeadlightScene = headlight_scene(self.scene, behind, white)
+        self.headlight_scene: HeadlightScene = headlight_scene(self.scene, behind, white)
         self.scene.camera()  # which a framing takes a while to find
 
     def camera(self, settings: Settings, aspect: float) -> Camera:
@@ -96,11 +96,11 @@ def background(scene: Scene, settings: Settings) -> NDArray[np.float32]:
 def white_under(scene: Scene, settings: Settings) -> float:
     """About the radiance of a white surface of a scene to come, at a glance."""
     value = settings.environment
-    lit = seems_lit(scene) and settings.sun is None
-    if lit and value in (None, "none"):
+    own_light = seems_lit(scene) and settings.sun is None
+    if own_light and value in (None, "none"):
         return white_radiance(scene)
     constant = value is not None and not isinstance(value, str)
-    if constant and isinstance(environment := environment_of(value, 0.0, lit)[0], ConstantEnvironment):
+    if constant and isinstance(environment := environment_of(value, 0.0, own_light)[0], ConstantEnvironment):
         return white_radiance(scene, max(float(luminance(environment.radiance)), MIN_RADIANCE))
     return white_radiance(scene, 1.0)
 
@@ -129,7 +129,7 @@ class FirstPicture:
         """A scene comes, which the controller's camera sees."""
         self.warm()
         assert self._headlight is not None
-        self._headlight.load(glance.drawn)
+        self._headlight.load(glance.headlight_scene)
         self._glance, self._before, self.drawn = glance, self.view.session.pictures, ()
 
     def draw(self) -> None:
@@ -282,7 +282,7 @@ WORKED = frozenset(
 DEFAULT_VIEW: dict[str, Any] = dict.fromkeys(VIEW)  # the scene's own camera
 
 
-def work(
+def prepare_in_worker(
     scene: Scene,
     tell: Callable[[float, str], None],
     settings: Settings,
@@ -294,8 +294,8 @@ def work(
     ``pixels`` is made ready for that, too: the window's own thread has to answer."""
     prepared = prepare(scene, settings, tell, before)
     same = before is not None and prepared.structure is before.structure
-    for lit in (True,) if same else (False, True):
-        prepared.modules(settings.stepwise, lit, settings.sampler, prepared.light_tree(settings))
+    for with_lighting in (True,) if same else (False, True):
+        prepared.modules(settings.stepwise, with_lighting, settings.sampler, prepared.light_tree(settings))
     if not same and rasterises(int(prepared.starts[-1]), pixels):
         _ = raster_scene(prepared).groups
     return prepared, None if same else scene.bounds(ground=False)
@@ -320,7 +320,7 @@ class SceneLoader:
     ) -> None:
         self.view, self.debug_views, self.device = view, debug_views, device
         self.requested = settings
-        self.loader = LoadThread(load, work, wake, Glance)
+        self.loader = LoadThread(load, prepare_in_worker, wake, Glance)
         self.first_picture = FirstPicture(view, device)
         self.faults: list[str] = []
         self.shown_path = ""
@@ -447,9 +447,9 @@ class SceneLoader:
         opened = path, {name: self.requested[name] for name in VIEW}
         if self._opened != opened or self.view.controller is None:  # else it is read once more, by other settings
             camera = glance.camera(self.requested, self.view.area.aspect)
-            self.view.hold_camera(camera, glance.drawn.bounds, glance.scene)
+            self.view.hold_camera(camera, glance.headlight_scene.bounds, glance.scene)
         else:
-            self.view.controller.set_bounds(glance.drawn.bounds, default_view(glance.scene))
+            self.view.controller.set_bounds(glance.headlight_scene.bounds, default_view(glance.scene))
         self._opened = opened
         self.first_picture.begin(glance)
         self.view.wake()
@@ -475,12 +475,12 @@ class SceneLoader:
         view, renderer = self.view, self.view.renderer
         if renderer is None:
             renderer = self._first(prepared, bounds)
-        shown = False
+        uploaded = False
         try:
             yield from renderer.gpu_scene.upload(renderer.settings, prepared)
-            shown = True
+            uploaded = True
         finally:
-            if not shown:
+            if not uploaded:
                 renderer.gpu_scene.discard(prepared) if renderer is view.renderer else renderer.release()
         if bounds is None:
             self._relight(renderer, prepared)

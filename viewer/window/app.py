@@ -358,7 +358,7 @@ class App:
         **chosen: Any,
     ) -> None:
         ends = {name: chosen.pop(name) for name in RULES if name in chosen}
-        shown = {name: check(name, chosen.pop(name)) for name in keywords("save") if name in chosen}
+        display = {name: check(name, chosen.pop(name)) for name in keywords("save") if name in chosen}
         settings = Settings(camera=camera, fov=fov, **chosen)
         if settings.device is not None:
             raise ViewerError(
@@ -393,7 +393,7 @@ class App:
         self.view, self.context = host.view, host.context
         self.scene_loader, self.editing, self.debug_views = host.scene_loader, host.editing, host.debug_views
         self.markers, self.auto_exposure, self.frame_loop = host.markers, host.auto_exposure, host.frame_loop
-        self.view.tone.choose(**shown)
+        self.view.tone.choose(**display)
         self._chosen = {**self._rules(), "size": size}
         self.editing.animation.show_at(moment, animation)
         self.events = Events(host)

@@ -182,20 +182,20 @@ class FrameClock:
         if self.timestamped(job):
             job.timestamps.append(self._timestamp())
 
-    def wait_for_end(self, job: FrameJob, pixels: int, traced: bool) -> Iterator[Event]:
+    def wait_for_end(self, job: FrameJob, pixels: int, by_rays: bool) -> Iterator[Event]:
         """Come back until such a frame is done; then its costs are those that the device tells. pixels : that its light
-        is upsampled to; 0: it is not. ``traced``: camera rays have found their surfaces."""
+        is upsampled to; 0: it is not. ``by_rays``: camera rays have found their surfaces."""
         self.begin_part(job)
         self.device.flush()
         while not job.timestamps[-1].ready:
             self.device.in_vain += 1
             yield RECONSTRUCTING
-        began, lit, filled, ended = (timestamp.seconds for timestamp in job.timestamps)
-        job.spent, job.upsampling = max(ended - began, 1e-6), ended - lit
+        began, traced, filled, ended = (timestamp.seconds for timestamp in job.timestamps)
+        job.spent, job.upsampling = max(ended - began, 1e-6), ended - traced
         if pixels:
             self.scheduler.upsampled.note(pixels / max(job.upsampling, 1e-6))
-            if traced:
-                self.scheduler.note_camera_rays(pixels, filled - lit)
+            if by_rays:
+                self.scheduler.note_camera_rays(pixels, filled - traced)
 
     def _timestamp(self) -> Timestamp:
         with self.device.current():

@@ -63,7 +63,7 @@ class HeadlightScene:
     of a white surface that faces the eye."""
 
     groups: MeshGroups
-    of: NDArray[np.int64]
+    mesh_indices: NDArray[np.int64]
     transforms: NDArray[np.float64]
     bounds: NDArray[np.float64]
     materials: NDArray[np.float32]
@@ -99,7 +99,7 @@ def headlight_scene(scene: Scene, background: NDArray[np.float32] | None = None,
 def _material(scene: Scene, material: Material, layers: Mapping[int, int]) -> list[tuple[float, ...]]:
     """A material as of `HeadlightScene`. layers : of the textures that there are copies of, by index."""
     cutoff = {"opaque": -1.0, "mask": material.alpha_cutoff, "blend": 0.0}[material.alpha_mode]
-    red, green, blue = (SHEEN * each for each in material.sheen_color)
+    red, green, blue = (SHEEN * channel for channel in material.sheen_color)
     layer = -1 if material.texture is None else layers.get(material.texture, -1)
     return [
         material.base_color,
@@ -145,8 +145,8 @@ def _mesh(scene: Scene, mesh: Mesh, material: int | None) -> RasterMesh:
             texel[vertices, 2] = -1.0 - row
             continue
         with np.errstate(invalid="ignore"):
-            at = np.nan_to_num(uvs[vertices] @ texture.transform[:, :2].T + texture.transform[:, 2])
-        texel[vertices, :2], texel[vertices, 2] = at, row
+            texcoords = np.nan_to_num(uvs[vertices] @ texture.transform[:, :2].T + texture.transform[:, 2])
+        texel[vertices, :2], texel[vertices, 2] = texcoords, row
     normals = np.zeros_like(mesh.positions) if mesh.normals is None else mesh.normals
     attributes = {"normal": normals, "tint": tint, "texel": texel}
     return RasterMesh(mesh.positions, mesh.triangles, kinds, attributes=attributes)
@@ -165,7 +165,8 @@ def _unshared(mesh: Mesh) -> Mesh:
     """A mesh with vertices of their own for every triangle."""
     vertices = mesh.triangles.ravel()
     positions, normals, uvs, colors = (
-        None if each is None else each[vertices] for each in (mesh.positions, mesh.normals, mesh.uvs, mesh.colors)
+        None if attribute is None else attribute[vertices]
+        for attribute in (mesh.positions, mesh.normals, mesh.uvs, mesh.colors)
     )
     assert positions is not None
     return Mesh(
@@ -231,13 +232,13 @@ class Headlight:
         self._textures = self._uploaded(scene)
         self._shader.set("white", scene.white)
         self._meshes = InstancedMeshes(self.device, scene.groups, EXTRA)
-        extra = np.zeros((len(scene.of), EXTRA, 4), np.float32)
+        extra = np.zeros((len(scene.mesh_indices), EXTRA, 4), np.float32)
         linear = scene.transforms[:, :3, :3]
         size = np.abs(linear).max(axis=(1, 2), initial=0.0)[:, None, None]
         scaled = linear / np.where(size > 0, size, 1.0)
         # Cofactors are the inverse transpose but for a factor; of a flat map they are its normal.
         extra[:, :, :3] = np.stack([np.cross(scaled[:, (k + 1) % 3], scaled[:, (k + 2) % 3]) for k in range(3)], axis=1)
-        self._meshes.place(scene.of, scene.transforms, extra)
+        self._meshes.place(scene.mesh_indices, scene.transforms, extra)
 
     def _uploaded(self, scene: HeadlightScene) -> dict[str, Any]:
         """The scene's textures, by the names of their samplers."""

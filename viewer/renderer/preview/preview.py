@@ -76,11 +76,12 @@ PASS_TYPES: tuple[Any, ...] = Reconstruction, History, PosedMotion, Upsampling
 
 
 class PreviewPasses:
-    """Those of one device; the context must be current in every call but `warm`. held : the passes, once made."""
+    """Those of one device; the context must be current in every call but `warm`. compiled_passes : once they are there,
+    though some of their programs may still be to compile."""
 
     def __init__(self, device: Device) -> None:
         self.device = device
-        self.held: CompiledPasses | None = None
+        self.compiled_passes: CompiledPasses | None = None
         self._parts: list[Any] = []  # as far as they are there
         self._batch = Batch()  # of programs still to compile
         self._rehearsed: set[str] = set()  # projections of cameras
@@ -88,35 +89,36 @@ class PreviewPasses:
     @property
     def compiled(self) -> bool:
         """Whether nothing is left to compile."""
-        return self.held is not None and not self._batch
+        return self.compiled_passes is not None and not self._batch
 
-    def made(self) -> CompiledPasses:
+    def finished(self) -> CompiledPasses:
         """The passes, compiled."""
-        if self.held is None:
+        if self.compiled_passes is None:
             self.prepare()
             self._batch.finish()
-        assert self.held is not None
-        return self.held
+        assert self.compiled_passes is not None
+        return self.compiled_passes
 
     def prepare(self) -> Batch:
         """Make them; their programs, still to compile."""
-        for _ in self._made_one_by_one():
+        for _ in self._make_one_by_one():
             pass
         return self._batch
 
-    def _made_one_by_one(self) -> Iterator[float]:
+    def _make_one_by_one(self) -> Iterator[float]:
         for part_type in PASS_TYPES[len(self._parts) :]:
             with self.device.deferred() as batch:
-                self._parts.append(part_type(self.device))
-                if part_type in (Reconstruction, Upsampling):  # others have all that is rehearsed
-                    self._parts[-1].prepare()
+                passes = part_type(self.device)
+                if isinstance(passes, Reconstruction | Upsampling):  # others have all that is rehearsed
+                    passes.prepare()
+            self._parts.append(passes)
             self._batch += batch
             yield len(self._parts) / len(PASS_TYPES)
-        self.held = self.held or CompiledPasses(*self._parts)
+        self.compiled_passes = self.compiled_passes or CompiledPasses(*self._parts)
 
     def warm(self) -> Iterator[float]:
         """Make, compile and rehearse them, a step at a time; may be abandoned. Raises ShaderError."""
-        steps = self._made_one_by_one()
+        steps = self._make_one_by_one()
         while True:
             with self.device.current():
                 fraction = next(steps, None)
@@ -129,11 +131,11 @@ class PreviewPasses:
             self.finish()
         yield 1.0
 
-    def finish(self, shown: Camera = PLAIN) -> None:
-        """Have all compiled and, for a plain camera and the one that is ``shown``, rehearsed."""
-        self.made()
+    def finish(self, seen_by: Camera = PLAIN) -> None:
+        """Have all compiled and, for a plain camera and the one that is ``seen_by``, rehearsed."""
+        self.finished()
         self._batch.finish()
-        for camera in (PLAIN, *([PLAIN.with_projection(shown.projection, shown.eyes)] if shown.kind else [])):
+        for camera in (PLAIN, *([PLAIN.with_projection(seen_by.projection, seen_by.eyes)] if seen_by.kind else [])):
             if camera.kind not in self._rehearsed:
                 self._rehearse(camera)
                 self._rehearsed.add(camera.kind)
@@ -141,29 +143,29 @@ class PreviewPasses:
     def _rehearse(self, camera: Camera) -> None:
         """Draw a first picture, of few pixels of nothing: drivers compile their part of a pass when it is drawn first.
         Passes for a film of more samples wait until there is one."""
-        reconstruction, history, _, upsampling = self.made()
+        reconstruction, history, _, upsampling = self.finished()
         device, size = self.device, TINY
         film, features, target = FilmBuffer(device, size), Buffer(device, FEATURES, size), Stream(device, SHOWN, size)
         surfaces = features.blocks[0].stream
-        lit = reconstruction.demodulate(film, features, features, camera)
-        blended = history.blend(lit, surfaces, camera, 1)
-        fitted = returned(reconstruction.fit(lit, blended, camera))
+        light = reconstruction.demodulate(film, features, features, camera)
+        blended = history.blend(light, surfaces, camera, 1)
+        fitted = returned(reconstruction.fit(light, blended, camera))
         upsampling.draw(fitted, surfaces, camera)
         upsampling.soften(1, 1.0)
         upsampling.warp(camera, target)
         upsampling.forget()
         history.forget()
-        for each in (film, features, target):
-            each.release()
+        for buffer in (film, features, target):
+            buffer.release()
 
     def release(self) -> None:
         """Free their streams; another use makes them again."""
-        for part in self._parts:
-            part.release()
+        for passes in self._parts:
+            passes.release()
         self._batch.release()
         self._parts.clear()
         self._rehearsed.clear()
-        self.held = None
+        self.compiled_passes = None
 
 
 # -- open Image Denoise beside the picture in progress, in a thread of its own -----------------------------------------
@@ -343,7 +345,7 @@ class Preview:
         if picture is None or picture[0] is not film:
             return None
         with self.renderer.device.current():
-            stream, upsampling = self.background.stream(picture[1]), self.passes.made().upsampling
+            stream, upsampling = self.background.stream(picture[1]), self.passes.finished().upsampling
             return upsampling.soften_other(stream, self.background.samples, self._white, self.renderer.camera)
 
     def due(self, film: FilmBuffer, frame: ScheduledFrame, most: int) -> bool:
@@ -401,7 +403,7 @@ class Preview:
                 yield from clock.wait_for_end(job, pixels, not self._rasterises)
             self._samples = frame.samples
             if frame.kind.in_motion:
-                before = self._in_motion if self.passes.made().history.used else 0.0
+                before = self._in_motion if self.passes.finished().history.used else 0.0
                 self._in_motion = light_in_motion(before, frame.scale, frame.samples)
         if clean:
             noisy = yield from stepped(noisy_picture(self.renderer, film, self._buffers["film"], features))
@@ -411,7 +413,7 @@ class Preview:
     def _begin(self, job: FrameJob, film: FilmBuffer, whole: tuple[int, int]) -> tuple[int, int]:
         """Make ready for a frame's film: the size that its light is upsampled to."""
         kind = job.frame.kind
-        history, posed = self.passes.made().history, self.passes.made().posed
+        history, posed = self.passes.finished().history, self.passes.finished().posed
         if film is not self._film:
             self._samples, self._film = 0, film
             self._fit("film", film.size)
@@ -472,26 +474,26 @@ class Preview:
     def _picture(self, job: FrameJob, film: FilmBuffer, features: Buffer) -> Generator[Event, None, Stream]:
         """The picture of a film's light on the surfaces of ``features``, a pass or a few at a time: a stream of
         `SHOWN`, which holds until the next one."""
-        reconstruction, _, _, upsampling = self.passes.made()
+        reconstruction, _, _, upsampling = self.passes.finished()
         in_motion, surfaces = job.frame.kind.in_motion, features.blocks[0].stream
         if features.samples == 0:  # their triangles alone are rasterised
             self.gbuffer.queue_surfaces(features, job.eye)
             for _ in self._cast_blended(features, job):
                 yield RECONSTRUCTING
-        lit = reconstruction.demodulate(film, self._buffers["film"], self._guide, job.eye)
+        light = reconstruction.demodulate(film, self._buffers["film"], self._guide, job.eye)
         yield RECONSTRUCTING
-        blended = self._reproject(job, film, lit)
+        blended = self._reproject(job, film, light)
         yield RECONSTRUCTING
         if in_motion or features.size != film.size:  # few samples: a function of place and normal
             if not in_motion:
-                lit = blended = reconstruction.steady(lit, job.eye, film.samples)
-            fitted = yield from stepped(reconstruction.fit(lit, blended, job.eye))
+                light = blended = reconstruction.steady(light, job.eye, film.samples)
+            fitted = yield from stepped(reconstruction.fit(light, blended, job.eye))
             began, samples = time.perf_counter(), 1
             upsampling.draw(fitted, surfaces, job.eye)
         else:  # the light of least error
-            light = yield from stepped(reconstruction.light(lit, surfaces, job.eye, film.samples))
+            best_light = yield from stepped(reconstruction.light(light, surfaces, job.eye, film.samples))
             began, samples = time.perf_counter(), film.samples
-            upsampling.compose(light, surfaces, job.eye)
+            upsampling.compose(best_light, surfaces, job.eye)
         picture = upsampling.soften(samples, job.white)
         if not self.scheduler.concurrent:
             self.renderer.device.wait()
@@ -501,16 +503,16 @@ class Preview:
             self.scheduler.upsampled.note(rays / max(job.upsampling, 1e-6))
         return picture
 
-    def _reproject(self, job: FrameJob, film: FilmBuffer, lit: Stream) -> Stream:
+    def _reproject(self, job: FrameJob, film: FilmBuffer, light: Stream) -> Stream:
         """Light blended with that of the pictures before, by the motion of the camera and of deforming objects."""
-        _, history, posed, _ = self.passes.made()
+        _, history, posed, _ = self.passes.finished()
         scene, surfaces, flow = self.renderer.gpu_scene, self._guide.blocks[0].stream, None
-        posed.keep(scene)
+        posed.save_vertices(scene)
         if history.changes.posed and history.used and not job.eye.kind:
-            flow = posed.flow(scene, lit, surfaces, job.eye)
+            flow = posed.flow(scene, light, surfaces, job.eye)
             if flow is None:
                 history.forget()
-        return history.blend(lit, surfaces, job.eye, max(film.samples, 1), flow)
+        return history.blend(light, surfaces, job.eye, max(film.samples, 1), flow)
 
     def _affordable(self, least: tuple[int, int], whole: tuple[int, int], frame: ScheduledFrame) -> tuple[int, int]:
         """The size up to ``whole`` to which light of the size ``least`` is upsampled in its part of a frame's budget;
@@ -581,7 +583,7 @@ class Preview:
     @property
     def warps(self) -> bool:
         """Whether there is a picture of this scene that can be warped to where the camera is."""
-        passes = self.passes.held
+        passes = self.passes.compiled_passes
         there = passes is not None and passes.upsampling.there
         there = there and not self.renderer.camera.kind  # a warp is projective
         return there and self._inputs is not None and self._inputs[0] is self.renderer.prepared
@@ -589,7 +591,7 @@ class Preview:
     @property
     def distance(self) -> float:
         """How far the camera is from where the picture made last was seen, as a share of the scene's diagonal."""
-        passes = self.passes.held
+        passes = self.passes.compiled_passes
         assert passes is not None
         prepared = self.renderer.prepared
         if self._extent is None or self._extent[0] is not prepared:
@@ -600,13 +602,13 @@ class Preview:
     @property
     def size(self) -> tuple[int, int]:
         """(width, height) of the picture made last."""
-        assert self.passes.held is not None
-        return self.passes.held.upsampling.size
+        assert self.passes.compiled_passes is not None
+        return self.passes.compiled_passes.upsampling.size
 
     def warp(self, target: Stream) -> None:
         """Draw the picture made last as the renderer's camera sees it now, to a stream of `SHOWN` of any size."""
         with self.renderer.device.current():
-            self.passes.made().upsampling.warp(self.renderer.camera, target)
+            self.passes.finished().upsampling.warp(self.renderer.camera, target)
 
     def release(self) -> None:
         """Free buffers and streams."""

@@ -168,9 +168,9 @@ class TileRows:
     expected : seconds that the next step may take: as many as the last ones, of which one may have been an exception.
     """
 
-    def __init__(self, most: int) -> None:
-        self.most = most
-        self.rows = min(FIRST_ROWS, most)
+    def __init__(self, max_rows: int) -> None:
+        self.max_rows = max_rows
+        self.rows = min(FIRST_ROWS, max_rows)
         self._slowest = self.expected = 0.0
         self._before = self._dearest = 0.0  # seconds of a step for each row: of the last tile, and of the dearest
 
@@ -194,7 +194,7 @@ class TileRows:
             target = self.rows * min(2.0, max(0.25, STEP / self._slowest))
             if self._dearest:
                 target = min(target, MAX_STEP / self._dearest)
-            self.rows = max(min(MIN_ROWS, self.most), min(self.most, int(target)))
+            self.rows = max(min(MIN_ROWS, self.max_rows), min(self.max_rows, int(target)))
             self._slowest = 0.0
         return self.rows
 

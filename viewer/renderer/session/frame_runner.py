@@ -232,14 +232,14 @@ class FrameRunner:
         self,
         renderer: RendererParts,
         scheduler: Scheduler,
-        shown: ShownPicture | None,
+        shown_picture: ShownPicture | None,
         counting: bool = False,
         bounce: int | None = None,
         layers: dict[str, NDArray] | None = None,
         passes: PreviewPasses | None = None,
     ) -> None:
-        """counting, bounce, layers : as of `Session`. shown : its side of the screen. passes : see `Preview`."""
-        self.renderer, self.scheduler, self.shown = renderer, scheduler, shown
+        """counting, bounce, layers : as of `Session`. shown_picture : on its screen. passes : see `Preview`."""
+        self.renderer, self.scheduler, self.shown = renderer, scheduler, shown_picture
         self.counting, self.bounce, self.layers = counting, bounce, layers or {}
         self.job: FrameJob | None = None
         self.clock = FrameClock(renderer.device, scheduler)
@@ -247,7 +247,7 @@ class FrameRunner:
         self.tile: tuple[int, int] | None = None
         self._preview: Preview | None = None
         self._warmup: Warmup | None = None
-        if shown is not None:
+        if shown_picture is not None:
             self.tile = stream_shape(renderer.device.software)
             self._preview = Preview(renderer, self.clock, passes)
             self._warmup = Warmup(renderer, self.tile, counting)
@@ -387,20 +387,20 @@ class FrameRunner:
         self.clock.note(job)
         return job
 
-    def drop(self, kept: FilmBuffer | None) -> None:
-        """Drop the frame in progress; ``kept``: the film of the picture on show is."""
+    def drop(self, film_on_show: FilmBuffer | None) -> None:
+        """Drop the frame in progress, with its film unless that is ``film_on_show``."""
         job, self.job = self.job, None
         if job is None:
             return
         if job.frame.kind.preview and self.shown is not None:
             self.shown.screen.drop()
         job.steps.close()
-        if job.film is not None and job.film is not kept:
+        if job.film is not None and job.film is not film_on_show:
             free(job.film)
 
-    def abandon(self, kept: FilmBuffer | None) -> None:
+    def abandon(self, film_on_show: FilmBuffer | None) -> None:
         """And its compiled programs: another scene, or other shaders."""
-        self.drop(kept)
+        self.drop(film_on_show)
         if self._warmup is not None:
             self._warmup.forget()
 
@@ -430,9 +430,9 @@ class FrameRunner:
             self.shown.picture(picture, "oidn", preview.background.samples)
         return True
 
-    def release(self, kept: FilmBuffer | None) -> None:
-        """Free the preview's buffers, and the film of a frame in progress unless it is the one that is ``kept``."""
-        self.drop(kept)
+    def release(self, film_on_show: FilmBuffer | None) -> None:
+        """Free the preview's buffers, and the film of a frame in progress unless it is ``film_on_show``."""
+        self.drop(film_on_show)
         if self._preview is not None:
             self._preview.release()
             self._preview = None

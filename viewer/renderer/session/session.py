@@ -578,8 +578,8 @@ class Session:
     def even(self) -> bool:
         """Whether all pixels of the full picture have as many samples and are on show, or `advance` cannot bring them
         there."""
-        shown = self.on_screen is None or self.on_screen.samples > 0
-        return self.idle or (self.complete and shown and not self.running)
+        on_show = self.on_screen is None or self.on_screen.samples > 0
+        return self.idle or (self.complete and on_show and not self.running)
 
     def waiting(self, moving: bool) -> bool:
         """Whether `advance` has nothing to do as long as the camera moves no further."""

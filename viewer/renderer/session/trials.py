@@ -68,13 +68,13 @@ class TrialRuns:
 
     def prepare(self, values: Mapping[str, str]) -> Preparation:
         """See `raystream.renderer.device.tuning.trials`: a run, or why there is none."""
-        asked: dict[str, Any] = {name: word for name, word in values.items() if name != "memory"}
+        options: dict[str, Any] = {name: word for name, word in values.items() if name != "memory"}
         renderer, device = self.renderer, self.scene.device
-        settings = renderer.settings.replace(machine="multipass", **asked)
+        settings = renderer.settings.replace(machine="multipass", **options)
         if settings.first_hits == "raster":
             settings = settings.replace(first_hits="rays")
         works = resolved_settings(device, settings)
-        if any(str(works[name]) != word for name, word in asked.items()):
+        if any(str(works[name]) != word for name, word in options.items()):
             return "the driver fails a self-test of it"
         sampler = self.sampler
         if values["memory"] == "texture":
@@ -100,9 +100,9 @@ class TrialRuns:
             return "tables of this scene are computed on the device"
         resources = self.scene.resources
         hot, streams = resources.hot_bytes(), self.renderer.gpu_scene.stream_bytes + self.scene.stream_bytes
-        there = sum(resources.bytes().values()) + streams
-        if hot > self.share * there:
-            return f"a second copy of {text(hot)} of tables is too large beside {text(there)}"
+        bytes_in_use = sum(resources.bytes().values()) + streams
+        if hot > self.share * bytes_in_use:
+            return f"a second copy of {text(hot)} of tables is too large beside {text(bytes_in_use)}"
         return ""
 
     def release(self) -> None:

@@ -316,12 +316,12 @@ class Inspector:
         self.passes: list[PassRecord] = []
         self.channels: dict[str, Channel] = {}  # by name, the state first
         self._machine: Multipass | None = None
-        self._made: tuple[Any, ...] = ()
+        self._machine_key: tuple[Any, ...] = ()
         self._run: Iterator[RunProgress] | None = None
         self._camera, self._photons = renderer.camera, self._photon_options()  # of the run
         self._start = (0, 0)
         self._waiting = {"done": 0}
-        self._shown: dict[str, FalseColorPicture] = {}
+        self._pictures: dict[str, FalseColorPicture] = {}
         self._read: dict[str, tuple[NDArray, NDArray[np.bool_]]] = {}
 
     # -- a run -----------------------------------------------------------------------------------------------------
@@ -330,17 +330,17 @@ class Inspector:
         """Start a run: every ray waits for the first state. Compiles the kernels if the program has changed."""
         with self.renderer.device.current():
             key, machine = program_form(self.renderer), self._machine
-            if machine is None or self._made != key:
+            if machine is None or self._machine_key != key:
                 self.release()
                 machine = self._machine = single_step(self.renderer, self.size, self.policy, self.unroll)
-                self._made, self.channels = key, channels(machine.linked, machine.streams)
+                self._machine_key, self.channels = key, channels(machine.linked, machine.streams)
             load_camera_rays(machine, self.renderer, camera, self.size)
         self._run = machine.run()
         self._camera, self._photons = camera, self._photon_options()
         self.passes = []
         self._start = machine.linked.start_indices()
         self._waiting = self._count(np.full(machine.rays, self._start[0]))
-        self._shown, self._read = {}, {}
+        self._pictures, self._read = {}, {}
 
     def _photon_options(self) -> tuple[Any, ...]:
         return tuple(self.renderer.settings[option.name] for option in PHOTONS)
@@ -368,7 +368,7 @@ class Inspector:
         number = len(self.passes) + 1
         self.passes.append(PassRecord(number, done.step, kernel, done.fragments, waiting, done.calls, done.seconds))
         self._waiting = self._count(machine.state.read()["at"].ravel())
-        self._shown, self._read = {}, {}
+        self._pictures, self._read = {}, {}
 
     def _count(self, state_indices: NDArray[np.integer]) -> dict[str, int]:
         counts = np.bincount(state_indices, minlength=1 + len(self.machine.linked.program.states))
@@ -434,9 +434,9 @@ class Inspector:
 
     def show(self, name: str) -> FalseColorPicture:
         """A channel in false colours after the last pass. Raises ViewerError for an unknown one."""
-        if name not in self._shown:
-            self._shown[name] = show(self.machine.linked, self._channel(name), *self.values(name))
-        return self._shown[name]
+        if name not in self._pictures:
+            self._pictures[name] = show(self.machine.linked, self._channel(name), *self.values(name))
+        return self._pictures[name]
 
     def values(self, channel: str) -> tuple[NDArray, NDArray[np.bool_]]:
         """A channel's values (H, W) or (H, W, width), and the mask (H, W) of written ones."""

@@ -194,8 +194,8 @@ class PhotonView:
 
     def _camera(self) -> Camera | None:
         """The camera of the current picture."""
-        shown = self.view.session.shown
-        return shown[0] if shown is not None else None
+        on_show = self.view.session.shown
+        return on_show[0] if on_show is not None else None
 
     @property
     def renderer(self) -> Renderer | None:
@@ -234,9 +234,9 @@ class PhotonView:
                 photons = renderer.photon_map.streams["photons"].read()
             stored = photons["position"][photons["stored"] > 0]
             cells, counts = occupied(stored, photon_map.grid)
-            shown = count_colors(counts[:MAX_CELLS])
+            colors = count_colors(counts[:MAX_CELLS])
             wires = cell_wires(cells[:MAX_CELLS], counts[:MAX_CELLS], photon_map.grid)
-            self._wires = ((id(photon_map), photon_map.sorted), *wires, shown)
+            self._wires = ((id(photon_map), photon_map.sorted), *wires, colors)
         return self._wires[1:3]
 
     @property

@@ -378,7 +378,7 @@ class _History:
         self.traversals: Traversals | None = traversals(renderer.prepared.modules(stepwise=True))
         self.states = ("done", *self.program.by_name)
         self.back = machine.linked.start_indices()[1]
-        self.held = {name: machine.streams[name].read()[0, 0] for name in self.program.inputs}
+        self.elements = {name: machine.streams[name].read()[0, 0] for name in self.program.inputs}
         self.stores = {step.name: step.stores for step in machine.passes}
         self.untraversed: np.void | None = None
         self.hits = next((name for name, record in machine.linked.records.items() if record == HIT), None)
@@ -387,9 +387,9 @@ class _History:
     def note(self, name: str) -> None:
         """Record a pass of state ``name`` with the ray in it."""
         state = self.program.by_name[name]
-        before = dict(self.held)
+        before = dict(self.elements)
         for stream in self.stores[name]:
-            self.held[stream] = self.machine.streams[stream].read()[0, 0]
+            self.elements[stream] = self.machine.streams[stream].read()[0, 0]
         at, back = (int(value) for value in self.machine.state.read()[0, 0])
         exits = tuple(exit for exit, target in state.exits.items() if self._leads(target) == (at, back))
         if self.looking and any(state.exits[exit] is RETURN for exit in exits):
@@ -412,7 +412,7 @@ class _History:
 
     def _surface(self) -> PixelSurface | None:
         """The surface of the nearest hit, at the end of a traversal."""
-        hit = self.held.get(self.hits) if self.hits is not None else None
+        hit = self.elements.get(self.hits) if self.hits is not None else None
         if hit is None or hit["triangle"] < 0:
             return None
         triangle, instance = self.prepared.triangle_indices(hit), self.prepared.instance_indices(hit)
@@ -429,7 +429,7 @@ class _History:
         return self.program.number(target), self.back
 
     def _changes(self, before: Mapping[str, np.void]) -> Iterator[Change]:
-        for stream, now in self.held.items():
+        for stream, now in self.elements.items():
             old = before.get(stream)
             if old is now:
                 continue
@@ -450,7 +450,7 @@ class _History:
     def _draw(self, state: State, before: Mapping[str, np.void], tested: int | None, opened: bool) -> None:
         ray, traversal, hit = (self._stream(state, record) for record in (RAY, kernels.TRAVERSAL, HIT))
         if ray is not None and ray in state.writes():
-            self.untraversed = self.held[ray]
+            self.untraversed = self.elements[ray]
         if traversal is not None and traversal in state.writes() and traversal not in state.reads():
             self.untraversed = None
             if ray is not None:
@@ -459,9 +459,9 @@ class _History:
             return
         segment = self.probe.segments[-1]
         if state.name == COUNTED_LAYERS["steps"] and self.traversals is not None:
-            segment.visits.append(self.traversals.visit(segment, before[traversal], self.held[traversal], opened))
+            segment.visits.append(self.traversals.visit(segment, before[traversal], self.elements[traversal], opened))
         if hit is not None and hit in state.writes():
-            now = self.held[hit]
+            now = self.elements[hit]
             if tested is not None:
                 nearest = int(now["triangle"]) == tested and before[hit].tobytes() != now.tobytes()
                 segment.tests.append(Test(tested, self._corners(tested, segment), nearest))
@@ -472,9 +472,9 @@ class _History:
     def _begun(self, ray: str) -> Segment:
         """The ray at the start of a traversal; in two levels in the space of the instance's object."""
         if self.two is None:
-            return _segment(self.held[ray])
-        instance = int(self.held["top"]["instance"])
-        segment, row = _segment(self.held[ray]), self.two.table.data[instance]
+            return _segment(self.elements[ray])
+        instance = int(self.elements["top"]["instance"])
+        segment, row = _segment(self.elements[ray]), self.two.table.data[instance]
         segment.instance = instance
         for axis, name in enumerate("xyz"):
             segment.to_world[axis, :3] = row[f"linear_{name}"]

@@ -41,9 +41,9 @@ def grid_lines(grid: Grid | DeviceGrid, camera: Camera) -> NDArray[np.float64]:
         away = high[axis] if camera.origin[axis] < middle[axis] else low[axis]
         for step_axis, line_axis in (((axis + 1) % 3, (axis + 2) % 3), ((axis + 2) % 3, (axis + 1) % 3)):
             step = max(1, -(-int(resolution[step_axis]) // MAX_LINES))
-            at = low[step_axis] + np.arange(step, resolution[step_axis], step) * float(grid.voxel[step_axis])
-            face = np.empty((len(at), 2, 3))
-            face[:, :, axis], face[:, :, step_axis] = away, at[:, None]
+            positions = low[step_axis] + np.arange(step, resolution[step_axis], step) * float(grid.voxel[step_axis])
+            face = np.empty((len(positions), 2, 3))
+            face[:, :, axis], face[:, :, step_axis] = away, positions[:, None]
             face[:, 0, line_axis], face[:, 1, line_axis] = low[line_axis], high[line_axis]
             lines.append(face)
     return np.concatenate(lines)
@@ -69,8 +69,8 @@ def structure_lines(built: object, camera: Camera) -> NDArray[np.float64]:
     if isinstance(built, TwoLevel):
         full = np.flatnonzero((built.low <= built.high).all(axis=1))
         sizes = (built.high[full] - built.low[full]).max(axis=1)
-        shown = full[np.argsort(-sizes, kind="stable")[:MAX_BOXES]]
-        return box_edges(built.low[shown], built.high[shown]).reshape(-1, 2, 3)
+        largest = full[np.argsort(-sizes, kind="stable")[:MAX_BOXES]]
+        return box_edges(built.low[largest], built.high[largest]).reshape(-1, 2, 3)
     if isinstance(built, Grid | DeviceGrid):
         return grid_lines(built, camera)
     return tree_lines(built) if isinstance(built, Bvh) else np.zeros((0, 2, 3))

@@ -175,12 +175,12 @@ def _packed(rgb: Color) -> int:
 
 
 def _ramp(ramp: Ramp) -> None:
-    draw, at = imgui.get_window_draw_list(), imgui.get_cursor_screen_pos()
+    draw, corner = imgui.get_window_draw_list(), imgui.get_cursor_screen_pos()
     wide, tall = max(imgui.get_content_region_avail().x, units(MIN_LEGEND)), units(RAMP_HEIGHT)
     colors = [_packed((int(r), int(g), int(b))) for r, g, b in ramp.colors[:: max(1, len(ramp.colors) // 32)]]
     step = wide / max(1, len(colors) - 1)
     for k, (left, right) in enumerate(pairwise(colors)):
-        low, high = ImVec2(at.x + k * step, at.y), ImVec2(at.x + (k + 1) * step, at.y + tall)
+        low, high = ImVec2(corner.x + k * step, corner.y), ImVec2(corner.x + (k + 1) * step, corner.y + tall)
         draw.add_rect_filled_multi_color(low, high, left, right, right, left)
     imgui.dummy(ImVec2(wide, tall))
     more = ">=" if ramp.clipped else ""
@@ -195,10 +195,10 @@ def _square(entry: Label, right: float, first: bool) -> None:
         imgui.same_line(0, room)
         if imgui.get_cursor_pos_x() + wide > right:
             imgui.new_line()
-    at = imgui.get_cursor_screen_pos()
-    lower = at.y + (imgui.get_text_line_height() - edge) / 2
+    corner = imgui.get_cursor_screen_pos()
+    lower = corner.y + (imgui.get_text_line_height() - edge) / 2
     draw = imgui.get_window_draw_list()
-    low, high = ImVec2(at.x, lower), ImVec2(at.x + edge, lower + edge)
+    low, high = ImVec2(corner.x, lower), ImVec2(corner.x + edge, lower + edge)
     draw.add_rect_filled(low, high, _packed(entry.color), units(2))
     draw.add_rect(low, high, imgui.color_convert_float4_to_u32(theme.color((1.0, 1.0, 1.0), 0.18)), units(2))
     imgui.dummy(ImVec2(edge, imgui.get_text_line_height()))
@@ -232,7 +232,7 @@ def _plot(inspector: Inspector, view: _View) -> None:
     implot.setup_axis_limits(implot.ImAxis_.x1, 0.5, last, implot.Cond_.always if grown else implot.Cond_.once)
     for state, (pass_numbers, percent) in view.bars.items():
         spec = implot.Spec()
-        red, green, blue = (part / 255 for part in inspector.colors[state])
+        red, green, blue = (channel / 255 for channel in inspector.colors[state])
         spec.fill_color = spec.line_color = theme.color((red, green, blue))
         implot.plot_bars(state, pass_numbers, percent, 1.0, spec)
     _name_pass(inspector)

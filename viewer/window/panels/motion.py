@@ -72,8 +72,8 @@ def draw_timeline(context: ViewportContext) -> None:
 def timeline_room(context: ViewportContext) -> float:
     """The height that the timeline takes above the status line; 0 where it is not shown."""
     wide = imgui.get_io().display_size.x
-    shown = context.view.overlays.panels.on and _animated(context) and not context.view.overlays.help.on
-    return _height() + units(theme.ROOM) if shown and not theme.narrow(wide) else 0.0
+    visible = context.view.overlays.panels.on and _animated(context) and not context.view.overlays.help.on
+    return _height() + units(theme.ROOM) if visible and not theme.narrow(wide) else 0.0
 
 
 def _height() -> float:

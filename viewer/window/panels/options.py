@@ -95,15 +95,15 @@ def _number(context: ViewportContext, option: Option, current: float | None) -> 
     """A number on a slider; of lengths one that is dragged, and of too many to slide over one that is typed."""
     low, high = option.help.slider or (option.value.low, option.value.high)
     label(option.name.replace("_", " "))
-    kind, at = f"##{option.name}", current or 0
-    shown = option.help.zero if option.help.zero and not at else ""
+    kind, value_now = f"##{option.name}", current or 0
+    form = option.help.zero if option.help.zero and not value_now else ""
     if isinstance(option.value.default, float):
-        changed, value = _real(context, option, float(at), low, high, shown or "%.4g")
+        changed, value = _real(context, option, float(value_now), low, high, form or "%.4g")
     elif high - low > MAX_TO_SLIDE:
-        changed, value = imgui.input_int(kind, int(at))
+        changed, value = imgui.input_int(kind, int(value_now))
         changed = changed and low <= value <= high
     else:
-        changed, value = whole(kind, int(at), int(low), int(high), shown)
+        changed, value = whole(kind, int(value_now), int(low), int(high), form)
     tip(option.about)
     if changed:  # an option that begins above 0 has none there
         nothing = value == 0 and option.value.low > 0
@@ -111,13 +111,13 @@ def _number(context: ViewportContext, option: Option, current: float | None) -> 
 
 
 def _real(
-    context: ViewportContext, option: Option, current: float, low: float, high: float, shown: str
+    context: ViewportContext, option: Option, current: float, low: float, high: float, form: str
 ) -> tuple[bool, float]:
     if option.help.slider is not None:
-        return imgui.slider_float(f"##{option.name}", current, low, high, shown, imgui.SliderFlags_.always_clamp)
+        return imgui.slider_float(f"##{option.name}", current, low, high, form, imgui.SliderFlags_.always_clamp)
     assert context.view.controller is not None
     step = 1e-3 * context.view.controller.natural_speed
-    return imgui.drag_float(f"##{option.name}", current, step, low, high, shown, imgui.SliderFlags_.always_clamp)
+    return imgui.drag_float(f"##{option.name}", current, step, low, high, form, imgui.SliderFlags_.always_clamp)
 
 
 def slider(name: str) -> tuple[float, float]:
@@ -178,21 +178,21 @@ def draw_photons(context: ViewportContext) -> None:
     settings = renderer.settings
     mapped = settings.picture_program.maps_photons
     if not mapped:
-        there = (context.view.keymap.text(f"program.{name}") for name in programs_with(lambda each: each.maps_photons))
-        imgui.text_disabled(f"for programs with a photon map, key {join_words(there)}")
+        keys = (context.view.keymap.text(f"program.{name}") for name in programs_with(lambda each: each.maps_photons))
+        imgui.text_disabled(f"for programs with a photon map, key {join_words(keys)}")
     imgui.begin_disabled(not mapped)
     for name in options.part("photons"):
         imgui.begin_disabled(not options.option(name).useful(settings))
         draw_option(context, name, settings[name])
         imgui.end_disabled()
-    shown = context.debug_views.photons
-    row(context, ("Points", "photons.points", shown.points), ("Cells", "photons.cells", shown.cells))
+    photon_view = context.debug_views.photons
+    row(context, ("Points", "photons.points", photon_view.points), ("Cells", "photons.cells", photon_view.cells))
     imgui.end_disabled()
     if mapped and renderer.photon_map.traced:
         for name, text in figures(renderer.photon_map):
             fact(name, text)
-    if mapped and shown.cells and shown.legend is not None:
-        draw_legend(shown.legend)
+    if mapped and photon_view.cells and photon_view.legend is not None:
+        draw_legend(photon_view.legend)
 
 
 def figures(photon_map: PhotonMap) -> list[tuple[str, str]]:
@@ -285,7 +285,7 @@ def draw_lights(context: ViewportContext) -> None:
         imgui.set_cursor_pos_x(right - imgui.calc_text_size(light.kind).x)
         imgui.text_disabled(light.kind)
         if chosen:
-            _place(context, light)
+            _position(context, light)
     if len(listed) > MAX_LISTED:
         imgui.text_disabled(f"and {len(listed) - MAX_LISTED} more")
     if not listed:
@@ -322,12 +322,12 @@ def draw_environment(context: ViewportContext) -> None:
     )
 
 
-def _place(context: ViewportContext, light: Movable) -> None:
+def _position(context: ViewportContext, light: Movable) -> None:
     assert context.view.controller is not None
     label("towards" if light.kind == "directional" else "at", LABELS / 2)
     step = 0.01 if light.kind == "directional" else 0.01 * context.view.controller.natural_speed
-    changed, at = imgui.drag_float3("##at", list(light.position), step, 0.0, 0.0, "%.4g")
-    if changed and any(at):
-        context.editing.place_light(light, (at[0], at[1], at[2]))
+    changed, position = imgui.drag_float3("##at", list(light.position), step, 0.0, 0.0, "%.4g")
+    if changed and any(position):
+        context.editing.move_light(light, (position[0], position[1], position[2]))
     if imgui.button("Move with the mouse", ImVec2(-1, 0)):
         context.view.attempt(lambda: context.editing.grab_light(light))

@@ -103,8 +103,8 @@ def _draw_side(context: ViewportContext, size: ImVec2) -> None:
     imgui.set_next_window_size_constraints(ImVec2(width, 0), ImVec2(width, height))
     if imgui.begin("Raystream", None, theme.FIXED | imgui.WindowFlags_.always_auto_resize)[0]:
         mapped = context.view.renderer is not None and context.view.renderer.settings.picture_program.maps_photons
-        for title, draw, shown in SECTIONS:
-            flags = imgui.TreeNodeFlags_.default_open if shown else imgui.TreeNodeFlags_.none
+        for title, draw, open_at_first in SECTIONS:
+            flags = imgui.TreeNodeFlags_.default_open if open_at_first else imgui.TreeNodeFlags_.none
             if title == "Photons" and mapped and not _shown.mapped:
                 imgui.set_next_item_open(True)
             imgui.push_style_var(imgui.StyleVar_.frame_padding, ImVec2(units(3), units(3)))
@@ -184,8 +184,8 @@ def _camera(context: ViewportContext) -> None:
     cameras = context.view.scene.cameras if context.view.scene is not None else []
     if cameras:
         label("view")
-        shown = controller.camera
-        now = next((k for k, camera in enumerate(cameras) if camera == shown), -1)
+        camera_now = controller.camera
+        now = next((k for k, camera in enumerate(cameras) if camera == camera_now), -1)
         names = [camera.name for camera in cameras]
         chosen = choose("view", names, now, ", ".join(names))
         tip(f"the scene's cameras: {', '.join(names)}", context.view.keymap.text("camera.next"))
