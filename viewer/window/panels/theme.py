@@ -15,6 +15,7 @@ DIM = (0.54, 0.58, 0.63)
 WARNING = (0.93, 0.73, 0.38)
 ERROR = (0.97, 0.45, 0.42)
 RAISED = (0.150, 0.165, 0.190)
+WHITE = (1.0, 1.0, 1.0)
 
 # Lengths are in units of the window on a plain screen.
 ROOM = 10.0  # between panels and the window's edge
@@ -94,53 +95,49 @@ def _style(scale: float) -> None:
 
 
 def _colors() -> dict[str, Color]:
-    def shade(color: tuple[float, float, float], alpha: float = 1.0) -> Color:
-        return (*color, alpha)
-
-    white = (1.0, 1.0, 1.0)
-    colors = {
-        "text": shade(TEXT),
-        "text_disabled": shade(DIM),
-        "text_link": shade(ACCENT),
-        "text_selected_bg": shade(ACCENT, 0.35),
-        "window_bg": shade(GROUND, 0.93),
-        "child_bg": shade(white, 0.0),
-        "popup_bg": shade(GROUND, 0.98),
-        "border": shade(white, 0.09),
-        "border_shadow": shade(white, 0.0),
-        "frame_bg": shade(RAISED),
-        "frame_bg_hovered": shade((0.195, 0.215, 0.245)),
-        "frame_bg_active": shade((0.225, 0.250, 0.285)),
-        "title_bg": shade(GROUND, 0.98),
-        "title_bg_active": shade((0.115, 0.127, 0.148)),
-        "title_bg_collapsed": shade(GROUND, 0.85),
-        "button": shade((0.185, 0.205, 0.235)),
-        "button_hovered": shade((0.235, 0.260, 0.295)),
-        "button_active": shade(ACCENT, 0.75),
-        "header": shade(white, 0.055),
-        "header_hovered": shade(white, 0.10),
-        "header_active": shade(ACCENT, 0.45),
-        "check_mark": shade(ACCENT),
-        "slider_grab": shade(ACCENT, 0.65),
-        "slider_grab_active": shade(ACCENT),
-        "separator": shade(white, 0.09),
-        "separator_hovered": shade(ACCENT, 0.5),
-        "separator_active": shade(ACCENT, 0.8),
-        "scrollbar_bg": shade(white, 0.0),
-        "scrollbar_grab": shade(white, 0.13),
-        "scrollbar_grab_hovered": shade(white, 0.20),
-        "scrollbar_grab_active": shade(ACCENT, 0.7),
-        "resize_grip": shade(white, 0.05),
-        "resize_grip_hovered": shade(ACCENT, 0.5),
-        "resize_grip_active": shade(ACCENT, 0.8),
-        "plot_histogram": shade(ACCENT),
-        "table_header_bg": shade((0.135, 0.148, 0.172)),
-        "table_border_light": shade(white, 0.05),
-        "table_border_strong": shade(white, 0.09),
-        "table_row_bg_alt": shade(white, 0.025),
-        "nav_cursor": shade(ACCENT, 0.6),
+    """The colours of widgets, by the names of `imgui.Col_`."""
+    return {
+        "text": (*TEXT, 1.0),
+        "text_disabled": (*DIM, 1.0),
+        "text_link": (*ACCENT, 1.0),
+        "text_selected_bg": (*ACCENT, 0.35),
+        "window_bg": (*GROUND, 0.93),
+        "child_bg": (*WHITE, 0.0),
+        "popup_bg": (*GROUND, 0.98),
+        "border": (*WHITE, 0.09),
+        "border_shadow": (*WHITE, 0.0),
+        "frame_bg": (*RAISED, 1.0),
+        "frame_bg_hovered": (0.195, 0.215, 0.245, 1.0),
+        "frame_bg_active": (0.225, 0.250, 0.285, 1.0),
+        "title_bg": (*GROUND, 0.98),
+        "title_bg_active": (0.115, 0.127, 0.148, 1.0),
+        "title_bg_collapsed": (*GROUND, 0.85),
+        "button": (0.185, 0.205, 0.235, 1.0),
+        "button_hovered": (0.235, 0.260, 0.295, 1.0),
+        "button_active": (*ACCENT, 0.75),
+        "header": (*WHITE, 0.055),
+        "header_hovered": (*WHITE, 0.10),
+        "header_active": (*ACCENT, 0.45),
+        "check_mark": (*ACCENT, 1.0),
+        "slider_grab": (*ACCENT, 0.65),
+        "slider_grab_active": (*ACCENT, 1.0),
+        "separator": (*WHITE, 0.09),
+        "separator_hovered": (*ACCENT, 0.5),
+        "separator_active": (*ACCENT, 0.8),
+        "scrollbar_bg": (*WHITE, 0.0),
+        "scrollbar_grab": (*WHITE, 0.13),
+        "scrollbar_grab_hovered": (*WHITE, 0.20),
+        "scrollbar_grab_active": (*ACCENT, 0.7),
+        "resize_grip": (*WHITE, 0.05),
+        "resize_grip_hovered": (*ACCENT, 0.5),
+        "resize_grip_active": (*ACCENT, 0.8),
+        "plot_histogram": (*ACCENT, 1.0),
+        "table_header_bg": (0.135, 0.148, 0.172, 1.0),
+        "table_border_light": (*WHITE, 0.05),
+        "table_border_strong": (*WHITE, 0.09),
+        "table_row_bg_alt": (*WHITE, 0.025),
+        "nav_cursor": (*ACCENT, 0.6),
     }
-    return colors
 
 
 class font:
