@@ -46,9 +46,8 @@ class Widget(AnywidgetRenderCanvas):
         super().__init__(size=size)
         self.view = view
         self._views = 0  # outputs with the widget
-        self._motion: dict[str, Any] = {}  # as the page knows it
         self._parking: asyncio.TimerHandle | None = None
-        self.drive = CanvasLoop(view, self, loop, self._tell)
+        self.drive = CanvasLoop(view, self, loop, lambda message: self.send(message))
         self.on_msg(self._on_message)
         self.observe(self._on_visibility, names=["_has_visible_views"])
         if self.comm is not None:
@@ -111,19 +110,6 @@ class Widget(AnywidgetRenderCanvas):
         """Its vertical field of view, degrees."""
         return self.view.camera.fov
 
-    def _tell(self, text: str) -> None:
-        """A status line above the picture."""
-        self._tell_motion()
-        scene = self.view.view.scene
-        self.set_title(" · ".join(line for line in (scene.name if scene is not None else "", text) if line))
-
-    def _tell_motion(self, anew: bool = False) -> None:
-        """How the animation plays, where that has changed or there is a new output."""
-        motion = self.view.motion
-        if anew or motion != self._motion:
-            self._motion = motion
-            self.send(motion)
-
     # -- the page --------------------------------------------------------------------------------------------------
 
     def _on_message(self, widget: Any, content: dict[str, Any], buffers: Any) -> None:
@@ -133,7 +119,7 @@ class Widget(AnywidgetRenderCanvas):
             self.drive.handle({**content, "event_type": kind})
         elif kind == "views":
             self._views = int(content["count"])
-            self._tell_motion(anew=True)
+            self.drive.tell_motion(anew=True)
             self._park_later()
 
     def _on_visibility(self, change: Any) -> None:
@@ -174,7 +160,7 @@ class Widget(AnywidgetRenderCanvas):
 
     def _rc_present_bitmap(self, **bitmap: Any) -> None:
         self._quality = self.view.quality
-        self._tell_motion()
+        self.drive.tell_motion()
         super()._rc_present_bitmap(**bitmap)
 
     def _rfb_schedule_lossless_draw(self, array: Any, delay: float = 0.3) -> None:

@@ -118,17 +118,16 @@ class RemoteCanvas(http.HttpRenderCanvas):
     def __init__(self, scene: Any, size: tuple[int, int], **options: Any) -> None:
         view = CanvasView(scene, size, deliver=self._deliver, **options)
         super().__init__(size=size)
-        self.view, self.app, self._source_name = view, http.asgi, str(scene)
-        self.drive = CanvasLoop(view, self, http.loop, self._tell)
+        self.view, self.app = view, http.asgi
+        self.drive = CanvasLoop(view, self, http.loop, lambda message: http.asgi.send_all(message), str(scene))
         self._downloading = False
-        self._motion: dict[str, Any] = {}  # as the pages know it
         view.visible = False
 
     @property
     def name(self) -> str:
         """Name of the scene."""
         scene = self.view.view.scene
-        return scene.name if scene is not None else self._source_name
+        return scene.name if scene is not None else self.drive.name
 
     def files(self) -> Files:
         """Files of the page, by name."""
@@ -183,8 +182,8 @@ class RemoteCanvas(http.HttpRenderCanvas):
             self.drive.handle({"event_type": "focus_out"})
         if kind == "_clients_change":
             self.view.visible = bool(event["ids"])
-            self._tell_motion(anew=True)
-            self._tell(self.view.status)
+            self.drive.tell_motion(anew=True)
+            self.drive.tell(self.view.status)
             self.request_draw()
             self.drive.wake()
 
@@ -227,25 +226,13 @@ class RemoteCanvas(http.HttpRenderCanvas):
 
     def _rc_present_bitmap(self, **bitmap: Any) -> None:
         self._quality = self.view.quality
-        self._tell_motion()
+        self.drive.tell_motion()
         super()._rc_present_bitmap(**bitmap)
 
     def _schedule_lossless_draw(self, array: Any, delay: float = 0.3) -> None:
         """Send a PNG after a JPEG, unless a better picture is coming."""
         if self.view.at_rest:
             super()._schedule_lossless_draw(array, delay)
-
-    def _tell_motion(self, anew: bool = False) -> None:
-        """How the animation plays, where that has changed or there is a new page."""
-        motion = self.view.motion
-        if anew or motion != self._motion:
-            self._motion = motion
-            http.asgi.send_all(motion)
-
-    def _tell(self, text: str) -> None:
-        """A status line below the picture."""
-        self._tell_motion()
-        self.set_title(" · ".join(line for line in (self.name, text) if line))
 
 
 def _clamp_size(event: dict[str, Any]) -> bool:

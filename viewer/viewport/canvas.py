@@ -479,14 +479,16 @@ class CanvasLoop:
     be drawn nothing is traced: a canvas that nobody sees, or whose line is slow, draws none. With the view idle or
     closed nothing is scheduled. Events that together take longer than a piece wait for the loop's next turn, too.
 
-    canvas : of rendercanvas. loop : its event loop. tell : called with a line when the status has changed.
+    canvas : of rendercanvas, whose title is the status. loop : its event loop. send : gives its pages a message. name :
+    of the scene, until it is there.
     """
 
     def __init__(
-        self, view: CanvasView, canvas: Any, loop: EventLoop, tell: Callable[[str], None] = lambda text: None
+        self, view: CanvasView, canvas: Any, loop: EventLoop, send: Callable[[dict[str, Any]], None], name: str = ""
     ) -> None:
-        self.view, self.canvas = view, canvas
-        self._loop, self._tell = loop, tell
+        self.view, self.canvas, self.name = view, canvas, name
+        self._loop, self._send = loop, send
+        self._motion: dict[str, Any] = {}  # as the pages have it
         self._bitmap: NDArray | None = None  # that waits to be drawn
         self._piece_number = 0  # of the piece of work that is scheduled; earlier ones are not wanted any more
         self._status, self._status_time = "", 0.0
@@ -564,7 +566,21 @@ class CanvasLoop:
         urgent = view.idle or view.view.compiling or view.view.message.text
         if text != self._status and (urgent or now - self._status_time >= TELLING):
             self._status, self._status_time = text, now
-            self._tell(text)
+            self.tell(text)
+
+    def tell(self, text: str) -> None:
+        """Show a status line."""
+        self.tell_motion()
+        scene = self.view.view.scene
+        name = self.name if scene is None else scene.name
+        self.canvas.set_title(" · ".join(line for line in (name, text) if line))
+
+    def tell_motion(self, anew: bool = False) -> None:
+        """Tell how the animation plays, where that has changed or there is a new page."""
+        motion = self.view.motion
+        if anew or motion != self._motion:
+            self._motion = motion
+            self._send(motion)
 
     def _draw(self) -> None:
         """The canvas draws: the bitmap that waits, or the last one once more."""

@@ -8,6 +8,7 @@ import math
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -141,9 +142,8 @@ class FirstPicture:
             self.end()
             return
         key = controller.camera, view.area.pixels
-        if key == self.drawn or session.screen is None or min(view.area.pixels) < 1:
-            return
-        if controller.camera.kind:  # the headlight's picture is a pinhole's
+        pinhole = not controller.camera.kind  # as the headlight's picture is
+        if key == self.drawn or session.screen is None or min(view.area.pixels) < 1 or not pinhole:
             return
         headlight = self._headlight
         assert headlight is not None
@@ -230,13 +230,25 @@ class LoadThread:
 
     def _work(self, path: str, scene: Scene | None, options: Mapping[str, Any], job: int) -> None:
         result: object
+
+        def note_progress(fraction: float, _: str) -> None:
+            self._check(job)  # which ends work that is not wanted any more
+            self.share = fraction
+
         try:
             if scene is None:
                 scene = self._load(path)
-                self._look(job, path, scene, options)
+                self._check(job)
+                if self._glance is not None:
+                    with suppress(ViewerError):
+                        early = job, path, self._glance(scene, **options)
+                        self._early_shown.clear()
+                        self._early = early
+                        self._wake()
+                        self._early_shown.wait(HANDOVER)
             self._check(job)
             self.step = "building"
-            result = self._prepare(scene, lambda fraction, _: self._tell(job, fraction), **options)
+            result = self._prepare(scene, note_progress, **options)
             self._check(job)
         except Cancelled:
             return
@@ -247,25 +259,6 @@ class LoadThread:
         if job == self._job:
             self._result = (job, path, result)
             self._wake()
-
-    def _look(self, job: int, path: str, scene: Scene, options: Mapping[str, Any]) -> None:
-        """The first result, at once."""
-        self._check(job)
-        if self._glance is None:
-            return
-        try:
-            early = job, path, self._glance(scene, **options)
-        except ViewerError:
-            return
-        self._early_shown.clear()
-        self._early = early
-        self._wake()
-        self._early_shown.wait(HANDOVER)
-
-    def _tell(self, job: int, fraction: float) -> None:
-        """Progress; ends the work that is not wanted any more."""
-        self._check(job)
-        self.share = fraction
 
     def _check(self, job: int) -> None:
         if job != self._job:
