@@ -12,7 +12,7 @@ import pytest
 from raystream.scene.camera import Camera
 from raystream.scene.light import Light
 from raystream.scene.scene import Scene
-from raystream.viewport.light_markers import FAR_AWAY, LightMarkers, moved_light
+from raystream.viewport.object_editing import FAR_AWAY, LightMarkers, moved_light
 from raystream.viewport.viewport import PictureArea
 
 MIDDLE, DIAGONAL = (13.0, 22.0, 36.0), 26.0  # of a box with sides of 6, 8 and 24
@@ -57,7 +57,7 @@ def test_a_shifted_marker_is_where_it_was_put(markers: LightMarkers, scene: Scen
         assert [a == b for a, b in zip(moved.lights, scene.lights, strict=True)] == [k != number for k in range(3)]
         view: Any = SimpleNamespace(scene=moved, controller=None)
         there = LightMarkers(view)
-        put, found = markers.marker_position(light) + (3.0, 1.0, 2.0), there.place(there.listed()[number])
+        put, found = markers.marker_position(light) + (3.0, 1.0, 2.0), there.marker_position(there.listed()[number])
         if light.kind == "directional":
             put, found = (at - MIDDLE for at in (put, found))
             put, found = (at / np.linalg.norm(at) for at in (put, found))

@@ -46,17 +46,16 @@ class Controls:
 
         return noted
 
-    def show(self, draw: Any, module: Any = None) -> None:
-        from raystream.window.panels import panels
+    def show(self, draw: Any) -> None:
+        from raystream.window.panels import panels, widgets
 
-        for owner in (panels, module) if module else (panels,):
-            fact = owner.fact
+        fact = widgets.fact
 
-            def told(name: str, value: str, fact: Any = fact) -> None:
-                self.facts[name] = value
-                fact(name, value)
+        def told(name: str, value: str) -> None:
+            self.facts[name] = value
+            fact(name, value)
 
-            self.patch.setattr(owner, "fact", told)
+        self.patch.setattr(widgets, "fact", told)
         self.patch.setattr(panels, "SECTIONS", (("Section", draw, True),))
         self.again()
 

@@ -89,16 +89,12 @@ class Widget(AnywidgetRenderCanvas):
         if it has all of its pixels."""
         bundle = super()._repr_mimebundle_(**kwargs)
         if bundle is not None:
-            bundle[0]["text/html"] = html_card(f"{self!r}: moves once its cell is run", *self._still())
+            view, mimetype, data = self.view, "", b""
+            if not view.closed and view.view.scene is not None and view.session.complete:
+                mimetype, data = encode_array(view.read(), view.quality)
+            text = f"{self!r}: moves once its cell is run"
+            bundle[0]["text/html"] = html_card(text, data, view.view.area.size, mimetype)
         return bundle
-
-    def _still(self) -> tuple[bytes, tuple[int, int], str]:
-        """A file of the picture, empty where it is not complete; its size on the page; its MIME type."""
-        view = self.view
-        if view.closed or view.view.scene is None or not view.session.complete:
-            return b"", view.view.area.size, ""
-        mimetype, data = encode_array(view.read(), view.quality)
-        return data, view.view.area.size, mimetype
 
     @property
     def camera(self) -> str:

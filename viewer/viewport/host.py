@@ -25,8 +25,7 @@ from raystream.stream.gl.device import Device
 from raystream.viewport.animation import SPEEDS
 from raystream.viewport.debug_views.debug_views import DebugViews
 from raystream.viewport.keymap import MODIFIERS, Action, Keymap, parse_key
-from raystream.viewport.light_markers import LightMarkers
-from raystream.viewport.object_editing import ObjectEditing
+from raystream.viewport.object_editing import LightMarkers, ObjectEditing
 from raystream.viewport.picture_texture import AutoExposure, PictureTexture
 from raystream.viewport.preferences import Preferences
 from raystream.viewport.scene_loader import SceneLoader

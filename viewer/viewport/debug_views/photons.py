@@ -160,7 +160,9 @@ class PhotonView:
     def toggle_points(self) -> None:
         """Show or hide the photons."""
         if not self.points:
-            self._compile()
+            renderer = self._mapped()
+            if not renderer.ray_queries.coarse_hits_ready(renderer.settings):
+                self.view.compilation.request("the rays that hide photons", lambda: self._surfaces(self._camera()))
         self.points = not self.points
         self.view.say_switched("photons", self.points)
 
@@ -183,12 +185,6 @@ class PhotonView:
             keys = join_words(self.view.keymap.text(f"program.{name}") for name in mapping)
             raise ViewerError("photons", f"program {renderer.settings.program} has none", f"{keys} maps them")
         return renderer
-
-    def _compile(self) -> None:
-        """Compile the occlusion rays, after the window has announced it."""
-        renderer = self._mapped()
-        if not renderer.ray_queries.coarse_hits_ready(renderer.settings):
-            self.view.compilation.request("the rays that hide photons", lambda: self._surfaces(self._camera()))
 
     # -- drawing ----------------------------------------------------------------------------------------------------
 

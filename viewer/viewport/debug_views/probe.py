@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -200,18 +200,6 @@ def _text(value: Any) -> str:
 # -- a ray's traversal, read from its structure's record: the visited box, the next triangle to test -------------------
 
 
-class Traversals(Protocol):
-    """Reads the traversal records of one structure."""
-
-    def visit(self, ray: Segment, before: np.void, after: np.void, opened: bool) -> TraversalStep:
-        """The traversal step from ``before`` to ``after``; ``opened``: tests follow."""
-        ...
-
-    def candidate(self, before: np.void) -> int:
-        """The triangle of the test after ``before``."""
-        ...
-
-
 class GridTraversals:
     """Those of the uniform grid (`raystream.accel.grid.grid`), from the same arrays that its module uploads."""
 
@@ -233,21 +221,16 @@ class GridTraversals:
         if not ray.visits:
             planes = (box - ray.origin.astype(np.float64)) * before["inverse"].astype(np.float64)
             t_enter = max(0.0, float(planes.min(axis=0).max()))
-        candidates = self._length(int(after["list"]))
+        first = last = int(after["list"])
+        while first >= 0 and self.entries[last] >= 0:
+            last += 1
+        candidates = last - first + 1 if first >= 0 else 0
         return TraversalStep(tuple(map(int, cell)), box, t_enter, float(after["t_exit"]), candidates)
 
     def candidate(self, before: np.void) -> int:
         """The current entry of the traversal's list; a list's last is stored as -n - 1."""
         entry = int(self.entries[before["list"]])
         return int(self.triangles[-entry - 1 if entry < 0 else entry])
-
-    def _length(self, address: int) -> int:
-        if address < 0:
-            return 0
-        last = address
-        while self.entries[last] >= 0:
-            last += 1
-        return last - address + 1
 
 
 class BvhTraversals:
@@ -295,11 +278,8 @@ def traversals(modules: Sequence[Module]) -> Traversals | None:
     return None
 
 
-# Traversal records, and their readers.
-READERS: tuple[tuple[Record, Callable[[Module, NDArray[np.integer]], Traversals]], ...] = (
-    (grid.TRAVERSAL, GridTraversals),
-    (bvh.NODE_TRAVERSAL, BvhTraversals),
-)
+Traversals = GridTraversals | BvhTraversals
+READERS = (grid.TRAVERSAL, GridTraversals), (bvh.NODE_TRAVERSAL, BvhTraversals)  # of traversal records
 
 
 # -- the pixel probe ---------------------------------------------------------------------------------------------------
@@ -394,7 +374,9 @@ class _History:
         exits = tuple(exit for exit, target in state.exits.items() if self._leads(target) == (at, back))
         if self.looking and any(state.exits[exit] is RETURN for exit in exits):
             self.looking, self.probe.surface = False, self._surface()
-        tested = self._tested(state, before)
+        traversal, tested = self._stream(state, kernels.TRAVERSAL), None
+        if name == COUNTED_LAYERS["tests"] and traversal is not None and self.traversals is not None:
+            tested = self.traversals.candidate(before[traversal])
         changes = tuple(self._changes(before))
         row = Row(len(self.probe.rows) + 1, name, state.kernel.name, exits, self.states[at], changes, tested)
         self.probe.rows.append(row)
@@ -440,12 +422,6 @@ class _History:
                     yield Change(stream, name, old[name], now[name])
 
     # -- its way in space ------------------------------------------------------------------------------------------
-
-    def _tested(self, state: State, before: Mapping[str, np.void]) -> int | None:
-        stream = self._stream(state, kernels.TRAVERSAL)
-        if state.name != COUNTED_LAYERS["tests"] or stream is None or self.traversals is None:
-            return None
-        return self.traversals.candidate(before[stream])
 
     def _draw(self, state: State, before: Mapping[str, np.void], tested: int | None, opened: bool) -> None:
         ray, traversal, hit = (self._stream(state, record) for record in (RAY, kernels.TRAVERSAL, HIT))

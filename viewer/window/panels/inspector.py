@@ -48,7 +48,12 @@ def draw_inspector(context: ViewportContext, draw: ImguiDraw) -> None:
     inspector = context.debug_views.inspector
     if inspector is None:
         return
-    view = _view_of(draw, inspector)
+    global _view
+    if _view.inspector is not inspector:
+        previous, _view = _view, _View(inspector, _view.channel)
+        if previous.texture is not None and previous.texture.ctx is draw.context:
+            previous.texture.release()
+    view = _view
     size, room = imgui.get_io().display_size, units(theme.ROOM)
     width = min(units(theme.INSPECTOR_WIDTH), size.x - 2 * room)
     height = max(1.0, size.y - 2 * room - units(theme.STATUS) - below(context))
@@ -65,26 +70,7 @@ def draw_inspector(context: ViewportContext, draw: ImguiDraw) -> None:
         context.view.actions.perform("inspector.show")
 
 
-def _view_of(draw: ImguiDraw, inspector: Inspector) -> _View:
-    global _view
-    if _view.inspector is not inspector:
-        old, _view = _view, _View(inspector, _view.channel)
-        if old.texture is not None and old.texture.ctx is draw.context:
-            old.texture.release()
-    return _view
-
-
 def _draw(context: ViewportContext, draw: ImguiDraw, inspector: Inspector, view: _View) -> None:
-    _controls(context, inspector)
-    _channels(inspector, view)
-    _picture(draw, inspector, view)
-    draw_legend(inspector.show(view.channel).legend)
-    imgui.spacing()
-    _plot(inspector, view)
-    _totals(inspector)
-
-
-def _controls(context: ViewportContext, inspector: Inspector) -> None:
     state = False, not inspector.complete
     steps = ("Step", "inspector.step", *state), ("Run", "inspector.run", *state)
     row(context, *steps, ("Restart", "inspector.restart"))
@@ -92,6 +78,12 @@ def _controls(context: ViewportContext, inspector: Inspector) -> None:
     text = f"pass {served.number}: {served.kernel}, {grouped(served.active)} rays" if served else "no pass yet"
     fact(text, "complete" if inspector.complete else f"{grouped(inspector.active)} left")
     imgui.text_wrapped(f"the window's picture: {machine_text(context)}")
+    _channels(inspector, view)
+    _picture(draw, inspector, view)
+    draw_legend(inspector.show(view.channel).legend)
+    imgui.spacing()
+    _plot(inspector, view)
+    _totals(inspector)
 
 
 def machine_text(context: ViewportContext) -> str:
@@ -235,22 +227,14 @@ def _plot(inspector: Inspector, view: _View) -> None:
         red, green, blue = (channel / 255 for channel in inspector.colors[state])
         spec.fill_color = spec.line_color = theme.color((red, green, blue))
         implot.plot_bars(state, pass_numbers, percent, 1.0, spec)
-    _name_pass(inspector)
-    implot.end_plot()
-
-
-def _name_pass(inspector: Inspector) -> None:
-    """The pass under the mouse, in words."""
-    if not implot.is_plot_hovered() or not inspector.passes:
-        return
-    number = round(implot.get_plot_mouse_pos().x)
-    if 1 <= number <= len(inspector.passes):
-        served = inspector.passes[number - 1]
-        percent = 100 * served.active / max(1, inspector.machine.rays)
+    number = round(implot.get_plot_mouse_pos().x) if implot.is_plot_hovered() else 0
+    if 1 <= number <= len(passes):
+        served = passes[number - 1]
         imgui.set_tooltip(
-            f"pass {number}: {served.kernel}\n{grouped(served.active)} rays, {percent:.1f} %\n"
+            f"pass {number}: {served.kernel}\n{grouped(served.active)} rays, {100 * served.active / rays:.1f} %\n"
             f"{grouped(served.calls)} calls, {1000 * served.seconds:.2f} ms"
         )
+    implot.end_plot()
 
 
 def _totals(inspector: Inspector) -> None:
