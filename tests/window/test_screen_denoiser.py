@@ -20,7 +20,6 @@ from raystream.renderer.preview.scheduler import IN_FLIGHT, QUICK, TIMED_EVERY, 
 from raystream.renderer.renderer import Renderer
 from raystream.renderer.sampling.denoising import NoisyPicture
 from raystream.renderer.sampling.sampler import FramePlan
-from raystream.renderer.session import frame_runner
 from raystream.renderer.session.session import Session
 from raystream.scene.camera import Camera
 from raystream.stream.gl.device import Device
@@ -321,7 +320,7 @@ def test_pictures_of_one_size_take_turns_in_two_textures(
 
 
 def test_at_rest_a_machine_is_compiled_for_the_next_flight(device: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(frame_runner, "MAX_COMPILE", float("inf"))  # of a busy machine too
+    monkeypatch.setattr(scheduler, "MAX_COMPILE", float("inf"))  # of a busy machine too
     renderer = Renderer("cornell", device=device, program="path", machine="multipass")
     with device.current():
         session = Session(renderer, SIZE, Stop(16), screen=PictureTexture(device))

@@ -27,28 +27,11 @@ from raystream.kernels.records import FEATURES
 from raystream.renderer.device.machine_pool import compiled
 from raystream.renderer.inputs.prepared import PreparedScene
 from raystream.renderer.inputs.settings import Settings
+from raystream.renderer.preview import scheduler
 from raystream.renderer.preview.frame import RECONSTRUCTING, FrameClock, FrameJob, Steps
 from raystream.renderer.preview.gbuffer import TINY, Blended, GBuffer, GBufferTracer
 from raystream.renderer.preview.motion import PosedMotion, changes, of_motion
-from raystream.renderer.preview.scheduler import (
-    BEHIND_OTHERS,
-    FINER,
-    FIRST_CAMERA_RATE,
-    GROWTH,
-    LIGHT,
-    LIGHT_OF_RASTERISED,
-    MAX_EMITTER_SAMPLES,
-    MAX_FEATURE_SAMPLES,
-    MAX_MERGED_PIXELS,
-    MIN_RASTERISED_SCALE,
-    RUNG_RAYS,
-    FrameKind,
-    ScheduledFrame,
-    cleans,
-    feature_samples,
-    light_in_motion,
-    shows,
-)
+from raystream.renderer.preview.scheduler import FrameKind, ScheduledFrame
 from raystream.renderer.sampling.denoising import NoisyPicture, noisy_picture
 from raystream.renderer.sampling.parts import RendererParts
 from raystream.renderer.sampling.sampler import Event
@@ -192,7 +175,7 @@ class BackgroundDenoiser:
 
     def wants(self, film: FilmBuffer, samples: int, last: bool) -> bool:
         """Whether a film of ``samples`` is to be denoised now; ``last``: it will not have more soon."""
-        return self.free and cleans(samples, self.begun(film), last)
+        return self.free and scheduler.cleans(samples, self.begun(film), last)
 
     def owes(self, film: FilmBuffer, samples: int) -> bool:
         """Whether the picture of a film's ``samples`` is still to come."""
@@ -238,7 +221,7 @@ class BackgroundDenoiser:
 def _give_way() -> None:
     """This thread, and those that it starts, make way for others; elsewhere than on Linux that would be the process."""
     if sys.platform == "linux":
-        os.nice(BEHIND_OTHERS)
+        os.nice(scheduler.BEHIND_OTHERS)
 
 
 # -- the picture of few samples, at window size ------------------------------------------------------------------------
@@ -318,7 +301,7 @@ class Preview:
     @property
     def light(self) -> float:
         """The share of a preview's time that is for its light."""
-        return LIGHT_OF_RASTERISED if self._rasterises else LIGHT
+        return scheduler.LIGHT_OF_RASTERISED if self._rasterises else scheduler.LIGHT
 
     def numbers(self, samples: int) -> int:
         """The first sample number of a preview: successive previews take other points each."""
@@ -356,7 +339,7 @@ class Preview:
         """
         if self.cleans and (self.background.begun(film) or (self.background.free and not frame.kind.preview)):
             return False
-        return film is not self._film or frame.samples >= GROWTH * self._samples or frame.samples >= most
+        return film is not self._film or frame.samples >= scheduler.GROWTH * self._samples or frame.samples >= most
 
     def forget(self) -> None:
         """The next film is denoised, whatever its samples."""
@@ -378,7 +361,7 @@ class Preview:
         clock.begin_part(job)
         yield from self._trace_light(job, tiles, rasterises=frame.queued and size != film.size and self._rasterises)
         last = not frame.added or frame.samples >= most
-        if not (frame.kind.preview or shows(frame.samples, self._in_motion, last)):
+        if not (frame.kind.preview or scheduler.shows(frame.samples, self._in_motion, last)):
             return None
         at_rest = frame.scale == 1 and not frame.kind.in_motion
         clean = self.cleans and at_rest and self.background.wants(film, frame.samples, last)
@@ -396,7 +379,7 @@ class Preview:
         picture = None
         if due:
             steps = self._picture(job, film, features)
-            few = film.size[0] * film.size[1] <= MAX_MERGED_PIXELS
+            few = film.size[0] * film.size[1] <= scheduler.MAX_MERGED_PIXELS
             picture = returned(steps) if few else (yield from steps)
             if clock.timestamped(job):
                 pixels = 0 if features is self._buffers["film"] else features.size[0] * features.size[1]
@@ -404,7 +387,7 @@ class Preview:
             self._samples = frame.samples
             if frame.kind.in_motion:
                 before = self._in_motion if self.passes.finished().history.used else 0.0
-                self._in_motion = light_in_motion(before, frame.scale, frame.samples)
+                self._in_motion = scheduler.light_in_motion(before, frame.scale, frame.samples)
         if clean:
             noisy = yield from stepped(noisy_picture(self.renderer, film, self._buffers["film"], features))
             self.background.begin(film, frame.samples, noisy)
@@ -451,9 +434,9 @@ class Preview:
         a frame that is queued are rasterised later. ``at_rest``: edges have more camera rays than the film.
         ``clean``: they are for Open Image Denoise."""
         frame = job.frame
-        limit = MAX_EMITTER_SAMPLES if clean else MAX_FEATURE_SAMPLES
+        limit = scheduler.MAX_EMITTER_SAMPLES if clean else scheduler.MAX_FEATURE_SAMPLES
         yield from self._cast_features("film", min(frame.samples, limit), job)
-        more = feature_samples(frame.samples, at_rest)
+        more = scheduler.feature_samples(frame.samples, at_rest)
         if more > self._buffers["film"].samples or self.renderer.prepared.surfaces.blend:
             if "edges" not in self._buffers:
                 self._fit("edges", film.size)
@@ -467,7 +450,7 @@ class Preview:
             if self._rasterises and frame.kind is FrameKind.FLIGHT:
                 job.upsampling += yield from self.clock.timed(self._rasterise(finer, job))
             else:
-                rays = RUNG_RAYS if frame.kind is FrameKind.RUNG else 1
+                rays = scheduler.RUNG_RAYS if frame.kind is FrameKind.RUNG else 1
                 job.upsampling += yield from self._cast_features("finer", rays, job)
         return finer
 
@@ -522,10 +505,10 @@ class Preview:
         self._rasterises = self.gbuffer.chosen()
         if frame.kind is FrameKind.RUNG:
             return whole
-        scale = self.scheduler.upsampled.choose(pixels, (1 - self.light) * frame.budget, FIRST_CAMERA_RATE)
+        scale = self.scheduler.upsampled.choose(pixels, (1 - self.light) * frame.budget, scheduler.FIRST_CAMERA_RATE)
         if self._rasterises:  # a smaller picture saves nothing of what the scene costs
-            scale = max(scale, MIN_RASTERISED_SCALE)
-        scale = min(max(scale, FINER * least[0] / whole[0]), 1.0)
+            scale = max(scale, scheduler.MIN_RASTERISED_SCALE)
+        scale = min(max(scale, scheduler.FINER * least[0] / whole[0]), 1.0)
         return max(least[0], round(whole[0] * scale)), max(least[1], round(whole[1] * scale))
 
     # -- features --------------------------------------------------------------------------------------------------

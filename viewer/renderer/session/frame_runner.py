@@ -16,20 +16,11 @@ from raystream.film.error import Stop
 from raystream.options.declare import Affects
 from raystream.renderer.inputs.prepared import PreparedScene
 from raystream.renderer.inputs.settings import Settings
+from raystream.renderer.preview import scheduler
 from raystream.renderer.preview.frame import FrameClock, FrameJob, Screen, Steps
 from raystream.renderer.preview.motion import of_motion
 from raystream.renderer.preview.preview import Preview, PreviewPasses
-from raystream.renderer.preview.scheduler import (
-    COMPILED,
-    MAX_COMPILE,
-    PHOTON_PART,
-    POLL_COMPILING,
-    QUICK,
-    Pacing,
-    ScheduledFrame,
-    Scheduler,
-    stream_shape,
-)
+from raystream.renderer.preview.scheduler import Pacing, ScheduledFrame, Scheduler, stream_shape
 from raystream.renderer.sampling.parts import RendererParts
 from raystream.renderer.sampling.picture import collect
 from raystream.renderer.sampling.sampler import Event, FramePlan, TileDone, TileUnderWay, Tiling
@@ -75,11 +66,11 @@ class Warmup:
         if self._steps is None or _compiles(self._steps[0], settings):
             self._steps, self._seconds = (settings, self._shaders(preview)), 0.0
         began = time.perf_counter()
-        while self._steps is not None and time.perf_counter() - began < COMPILED:
+        while self._steps is not None and time.perf_counter() - began < scheduler.COMPILED:
             if next(self._steps[1], None) is None:
                 self._steps = None
             elif self.renderer.device.compiler.busy:
-                time.sleep(POLL_COMPILING)
+                time.sleep(scheduler.POLL_COMPILING)
                 break
         self._seconds += time.perf_counter() - began
 
@@ -113,15 +104,15 @@ class Warmup:
     def quick_ready(self) -> bool:
         """Whether that machine is compiled."""
         quick = self.quick
-        return quick is not None and self._compiled(quick, QUICK)
+        return quick is not None and self._compiled(quick, scheduler.QUICK)
 
     def step_quick(self) -> bool:
         """Compile one of that machine's shaders; whether there was any that does not take too long."""
         quick = self.quick
-        if quick is None or self._seconds > MAX_COMPILE or self._compiled(quick, QUICK):
+        if quick is None or self._seconds > scheduler.MAX_COMPILE or self._compiled(quick, scheduler.QUICK):
             return False
         if self._quick_steps is None or _compiles(self._quick_steps[0], quick):
-            self._quick_steps = quick, self._compile(quick, QUICK)
+            self._quick_steps = quick, self._compile(quick, scheduler.QUICK)
         if next(self._quick_steps[1], None) is None:
             self._quick_steps = None
         return True
@@ -337,7 +328,7 @@ class FrameRunner:
         if frame.kind.in_motion:
             settings = of_motion(renderer.settings)
             if frame.pacing is not Pacing.STEP and warmup is not None and warmup.quick_ready:
-                settings, tile, rows = warmup.quick or settings, QUICK, lambda: QUICK[1]
+                settings, tile, rows = warmup.quick or settings, scheduler.QUICK, lambda: scheduler.QUICK[1]
             elif frame.queued and tile is not None:
                 rows = partial(int, tile[1])  # draws are as long as they may be, whatever the tile
         plan = FramePlan(
@@ -348,7 +339,7 @@ class FrameRunner:
             first_sample=job.first,
             bounce=self.bounce,
             error_goal=stop.error,
-            photon_part=PHOTON_PART if frame.kind.preview and frame.scale < 1 else 1,
+            photon_part=scheduler.PHOTON_PART if frame.kind.preview and frame.scale < 1 else 1,
             tiling=None if tile is None else Tiling(tile, rows),
             layers=tuple(self.layers),
             counting=self.counting,

@@ -26,18 +26,10 @@ from raystream.options.declare import Affects
 from raystream.renderer.device.tile_job import Tile
 from raystream.renderer.inputs.prepared import PreparedScene
 from raystream.renderer.inputs.settings import Settings
+from raystream.renderer.preview import scheduler
 from raystream.renderer.preview.frame import FrameJob, Screen
 from raystream.renderer.preview.preview import Preview, PreviewPasses
-from raystream.renderer.preview.scheduler import (
-    NOISE_AFTER,
-    POLL,
-    SETTLED,
-    DisplayState,
-    FrameKind,
-    Progress,
-    ScheduledFrame,
-    Scheduler,
-)
+from raystream.renderer.preview.scheduler import DisplayState, FrameKind, Progress, ScheduledFrame, Scheduler
 from raystream.renderer.sampling.denoising import check_denoiser, matte
 from raystream.renderer.sampling.parts import RendererParts
 from raystream.renderer.sampling.picture import Picture, Report
@@ -138,7 +130,9 @@ class ProgressEstimate:
 
     def due(self, samples: int, seconds: float, estimated: bool = False) -> bool:
         """Whether it is time to estimate the noise, which costs nothing where it is ``estimated`` already."""
-        return estimated or (seconds >= NOISE_AFTER and samples >= max(2.0, self._estimated_samples * NEXT_LOOK))
+        return estimated or (
+            seconds >= scheduler.NOISE_AFTER and samples >= max(2.0, self._estimated_samples * NEXT_LOOK)
+        )
 
     def note(self, samples: int, noise: float, relative_std_error: float = 0.0) -> None:
         """The estimated relative error with ``samples``, and its own, relative to it."""
@@ -599,14 +593,14 @@ class Session:
             if not self.running and self.complete and self.converged:
                 preview = self._frames.preview
                 if preview is not None and not preview.background.free:
-                    preview.background.wait(POLL)
+                    preview.background.wait(scheduler.POLL)
                     return
                 self.convergence.refilter()
             if not self.running:
                 if not begin:
                     self._frames.pause()
                     return
-                spare = self.complete and not moving and self.samples >= SETTLED
+                spare = self.complete and not moving and self.samples >= scheduler.SETTLED
                 if self._frames.compile(self.size, spare):
                     return
                 self._begin(budget)
