@@ -38,9 +38,9 @@ def options() -> str:
 
 def keys() -> str:
     """The list of keys."""
-    from raystream.viewport.keymap import markdown_table
+    from raystream.viewport.keymap import Keymap
 
-    return markdown_table()
+    return Keymap().markdown_table()
 
 
 def figures() -> str:

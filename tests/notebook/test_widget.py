@@ -127,10 +127,10 @@ def test_a_status_tells_how_the_animation_plays(run: Callable[..., None]) -> Non
         page = Page(widget)
         await page.rest(1)
         page.motion.clear()
-        widget._motion = {**widget._motion, "seconds": 99.0}  # as a page has it from before
-        widget._tell("loads")
+        widget.drive._motion = {**widget.drive._motion, "seconds": 99.0}  # as a page has it from before
+        widget.drive.tell("loads")
         assert page.motion == [widget.view.motion] and widget._title.endswith("loads")
-        widget._tell("traces")
+        widget.drive.tell("traces")
         assert len(page.motion) == 1
 
     run(body)
@@ -173,19 +173,19 @@ def test_lines_above_the_picture(run: Callable[..., None]) -> None:
 
     async def body(widget: Any) -> None:
         await Page(widget).rest(1)
-        widget._tell("3 samples")
+        widget.drive.tell("3 samples")
         assert widget._title == "cornell · 3 samples" and widget._has_titlebar
-        widget._tell("")
+        widget.drive.tell("")
         assert widget._title == "cornell"
         view = widget.view
-        widget.view = SimpleNamespace(view=SimpleNamespace(scene=None), motion=view.motion)
+        widget.drive.view = SimpleNamespace(view=SimpleNamespace(scene=None), motion=view.motion)
         try:
-            widget._tell("loading")
+            widget.drive.tell("loading")
             assert widget._title == "loading"
-            widget._tell("")
+            widget.drive.tell("")
             assert widget._title == "" and not widget._has_titlebar
         finally:
-            widget.view = view
+            widget.drive.view = view
 
     run(body)
 

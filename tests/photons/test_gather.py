@@ -17,7 +17,7 @@ from raystream.scene.quadric import Quadric
 from raystream.scene.scene import Instance
 from raystream.stream.machines.multipass import Multipass
 from raystream.stream.machines.policy import policy
-from raystream.viewport.debug_views.inspector import SingleStep, fill
+from raystream.viewport.debug_views.inspector import SingleStep, load_camera_rays
 
 SINGLE: dict[str, Any] = {"machine": "singlepass"}
 SEEDS = range(8)
@@ -101,7 +101,7 @@ def test_where_channels_part_a_gathering_ray_follows_one(device: Any) -> None:
         renderer.gpu_scene.resources,
         **single,
     )
-    fill(machine, renderer, renderer.camera, (16, 12))
+    load_camera_rays(machine, renderer, renderer.camera, (16, 12))
     carried, refracted = np.full((12, 16), -1), [0, 0, 0]
     state, before = np.zeros((12, 16), int), np.zeros((12, 16, 3))
     for _ in machine.run():

@@ -94,7 +94,7 @@ def viewed() -> dict[str, Any]:
     from raystream.remote.canvas import page_files
     from raystream.viewport.canvas import CanvasView
     from raystream.viewport.debug_views.inspector import Inspector
-    from raystream.viewport.keymap import BY_NAME, markdown_table
+    from raystream.viewport.keymap import BY_NAME, Keymap
 
     view = CanvasView("cornell", SIZE, program="cast")
     view.wait()
@@ -106,7 +106,7 @@ def viewed() -> dict[str, Any]:
     inspector.begin(renderer.camera)
     found = {
         "action": [BY_NAME[f"program.{NAME}"].help, list(BY_NAME[f"program.{NAME}"].keys)],
-        "keys": markdown_table(),
+        "keys": Keymap().markdown_table(),
         "chosen": renderer.settings.program,
         "page": page,
         "channels": [channel.name for channel in inspector.channels()],

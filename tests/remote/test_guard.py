@@ -11,9 +11,9 @@ import pytest
 from raystream.remote import guard as module
 from raystream.remote.guard import (
     HEADERS,
-    LARGEST,
-    LATEST,
-    LONGEST,
+    MAX_MESSAGE,
+    MAX_NUMBER,
+    MAX_TIME,
     NUMBERS,
     REMOTE_EVENTS,
     TEXTS,
@@ -275,7 +275,7 @@ def taken(kind: object, **fields: Any) -> bool:
 
 def test_types_of_messages() -> None:
     assert FIELDS.keys() == NUMBERS.keys() | TEXTS.keys() and set(REMOTE_EVENTS) <= FIELDS.keys()
-    assert (LONGEST, LARGEST, LATEST) == (4096, 1e5, 1e15)
+    assert (MAX_MESSAGE, MAX_NUMBER, MAX_TIME) == (4096, 1e5, 1e15)
 
 
 @pytest.mark.parametrize("kind", FIELDS)
@@ -364,7 +364,8 @@ def test_other_types(kind: object, good: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", [None, b'{"type": "hover", "timestamp": 0}', 3, "", "{", "[]", "3", '"hover"', "null", "{}", "[" * LONGEST]
+    "text",
+    [None, b'{"type": "hover", "timestamp": 0}', 3, "", "{", "[]", "3", '"hover"', "null", "{}", "[" * MAX_MESSAGE],
 )
 def test_texts_that_are_no_message(text: Any) -> None:
     assert not is_well_formed(text)
@@ -379,5 +380,5 @@ def test_numbers_that_are_none(constant: str) -> None:
 
 def test_lengths_of_messages(monkeypatch: pytest.MonkeyPatch) -> None:
     empty = len(json.dumps({"type": "hover", "timestamp": 0.5, "more": ""}))
-    monkeypatch.setattr(module, "LONGEST", empty + 3)
+    monkeypatch.setattr(module, "MAX_MESSAGE", empty + 3)
     assert taken("hover", more="xyz") and not taken("hover", more="wxyz")

@@ -23,7 +23,7 @@ from rendercanvas import http
 
 from raystream.film.files.image import read_exr
 from raystream.remote import canvas as module
-from raystream.remote.canvas import LONGEST_SIDE, MOST_PIXELS, OFFERED, RemoteCanvas, _clamp_size
+from raystream.remote.canvas import MAX_PIXELS, MAX_SIDE, OFFERED, RemoteCanvas, _clamp_size
 from raystream.remote.guard import File
 from raystream.remote.serve import page_address
 
@@ -59,7 +59,7 @@ def test_sizes_are_brought_to_a_screen_s(given: Any, taken: Any) -> None:
     told = event(*given)
     assert _clamp_size(told)
     assert (told["pwidth"], told["pheight"]) == taken[:2] and told["ratio"] == pytest.approx(taken[2], rel=1e-12)
-    assert told["pwidth"] * told["pheight"] <= MOST_PIXELS and max(told["pwidth"], told["pheight"]) <= LONGEST_SIDE
+    assert told["pwidth"] * told["pheight"] <= MAX_PIXELS and max(told["pwidth"], told["pheight"]) <= MAX_SIDE
 
 
 def test_an_option_goes_back_to_its_default(canvas: RemoteCanvas) -> None:
@@ -227,7 +227,7 @@ def test_options_that_are_not_a_page_s(canvas: RemoteCanvas, monkeypatch: pytest
 def test_names(canvas: RemoteCanvas, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of the scene, and until it is there of what was asked for."""
     canvas.view.wait()
-    monkeypatch.setattr(canvas, "_source_name", "given.ply")
+    monkeypatch.setattr(canvas.drive, "name", "given.ply")
     assert canvas.name == "cornell"
     with monkeypatch.context() as patch:
         patch.setattr(canvas, "view", SimpleNamespace(view=SimpleNamespace(scene=None)))
@@ -242,19 +242,19 @@ def test_the_animation_s_time(canvas: RemoteCanvas, sent: list[Any], monkeypatch
     assert {name: still[name] for name in ("type", "seconds", "duration", "playing", "animations")} == {
         **{"type": "motion", "seconds": 0.0, "duration": 0.0, "playing": False, "animations": []}
     }
-    canvas._tell_motion(anew=True)
-    canvas._tell_motion()
+    canvas.drive.tell_motion(anew=True)
+    canvas.drive.tell_motion()
     assert sent == [(0, still)]
     monkeypatch.setattr(player, "seconds", 0.5)
-    canvas._tell_motion()
-    canvas._tell_motion()
+    canvas.drive.tell_motion()
+    canvas.drive.tell_motion()
     assert sent[1:] == [(0, {**still, "seconds": 0.5})]
 
 
 def test_status_lines(canvas: RemoteCanvas, sent: list[Any]) -> None:
     canvas.view.wait()
-    canvas._tell("3 samples")
-    canvas._tell("")
+    canvas.drive.tell("3 samples")
+    canvas.drive.tell("")
     titles = [each for each in sent if each[1]["type"] == "title"]
     assert titles == [(0, {"type": "title", "value": f"cornell{more}"}) for more in (" · 3 samples", "")]
 
@@ -380,7 +380,7 @@ def test_frames_as_good_as_the_picture(canvas: RemoteCanvas, monkeypatch: pytest
     above = http.HttpRenderCanvas
     monkeypatch.setattr(above, "_rc_present_bitmap", lambda self, **bitmap: drawn.append((self._quality, bitmap)))
     monkeypatch.setattr(above, "_schedule_lossless_draw", lambda self, *given: drawn.append(given))
-    monkeypatch.setattr(canvas, "_tell_motion", lambda: None)
+    monkeypatch.setattr(canvas.drive, "tell_motion", lambda: None)
     shown = SimpleNamespace(quality=80, at_rest=False)
     with monkeypatch.context() as patch:
         patch.setattr(canvas, "view", shown)

@@ -21,7 +21,7 @@ from websockets.sync import client
 
 from raystream.base.interrupts import Terminated
 from raystream.remote import server as module
-from raystream.remote.server import LONGEST_MESSAGE, REQUEST, Server, _Connection
+from raystream.remote.server import MAX_MESSAGE, REQUEST, Server, _Connection
 
 PATIENCE = 300.0  # seconds, against hanging alone
 KEPT = 60  # seconds that uvicorn would keep a connection
@@ -99,9 +99,9 @@ def test_limits_of_a_connection(server: Server, monkeypatch: pytest.MonkeyPatch)
             assert asking.recv(12) == b"HTTP/1.1 200"
             assert ended(asking) < KEPT, "uvicorn's own limit"
             assert ended(silent) < KEPT
-        page.send("x" * LONGEST_MESSAGE)
-        assert page.recv(PATIENCE) == str(LONGEST_MESSAGE) == "65536"
-        page.send("x" * (LONGEST_MESSAGE + 1))
+        page.send("x" * MAX_MESSAGE)
+        assert page.recv(PATIENCE) == str(MAX_MESSAGE) == "65536"
+        page.send("x" * (MAX_MESSAGE + 1))
         with pytest.raises(Exception, match="1009"):
             page.recv(PATIENCE)
 

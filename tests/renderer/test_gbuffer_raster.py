@@ -159,11 +159,11 @@ def test_what_moves_is_followed_without_other_buffers(device: Any, accel: str) -
     turned = [quarter + np.outer((1, 0, 0, 0), (0, 0, 0, x)) for x in (-1.3, 0.0, 1.2)]
     renderer.move({3: turned[0], 4: turned[1], 9: turned[2]})
     buffer = GBuffer(renderer)
-    buffer._made = before
+    buffer._raster = before
     buffer.fit(10**4)
     assert buffer.chosen(), "at once, though the scene is another one"
-    assert (buffer._made is before) == (accel == "two-level-bvh"), "the same scene at other places"
-    assert buffer._made is not None and buffer._made.meshes is before.meshes
+    assert (buffer._raster is before) == (accel == "two-level-bvh"), "the same scene at other places"
+    assert buffer._raster is not None and buffer._raster.meshes is before.meshes
     drawn, cast = Buffer(device, FEATURES, SIZE), Buffer(device, FEATURES, SIZE)
     buffer.draw(drawn, renderer.camera)
     for _ in GBufferTracer(renderer).fill(cast, 1, renderer.camera, 1e9, of_motion(renderer.settings)):
@@ -248,11 +248,11 @@ def test_a_scene_is_drawn_from_its_second_picture_on(device: Any) -> None:
     features = GBuffer(renderer)
     features.fit(100)
     assert not features.chosen() and features.chosen()
-    made = features._made
+    made = features._raster
     assert made is not None
     renderer.update(environment="sky")
     assert features.chosen()
-    assert features._made is not made and features._made.meshes is made.meshes  # type: ignore[union-attr]
+    assert features._raster is not made and features._raster.meshes is made.meshes  # type: ignore[union-attr]
 
 
 def test_every_mesh_is_drawn_in_its_pose(device: Any) -> None:

@@ -53,7 +53,7 @@ def flow(renderer: Renderer, motion: PosedMotion, scene: Scene, then: Scene) -> 
             renderer.update(each)
             renderer.gpu_scene.resources.update_computed_tables()
             motion.advance()
-            motion.keep(renderer.gpu_scene)
+            motion.save_vertices(renderer.gpu_scene)
     lit, features, weights = pixels(renderer)
     with renderer.device.current():
         streams = [Stream(renderer.device, record, SIZE) for record in (LIT, FEATURES)]
@@ -137,10 +137,10 @@ def test_a_picture_without_a_pose_ends_what_is_known(renderer: Renderer) -> None
     with renderer.device.current():
         motion.advance()
         motion.advance()
-        motion.keep(renderer.gpu_scene)
+        motion.save_vertices(renderer.gpu_scene)
         assert motion.flow(renderer.gpu_scene, *streams, CAMERA) is None
         motion.advance()
-        motion.keep(renderer.gpu_scene)
+        motion.save_vertices(renderer.gpu_scene)
         assert motion.flow(renderer.gpu_scene, *streams, CAMERA) is not None
         motion.release()
 
@@ -159,7 +159,7 @@ def ages(scenes: list[Scene], size: tuple[int, int] = SIZE) -> tuple[NDArray, ND
         for _ in preview.frame(FrameJob(frame, CAMERA, films[-1], first=number), tiles, size, 1):
             pass
     with renderer.device.current():
-        made = preview.passes.made().history._now.streams["past"].read()
+        made = preview.passes.finished().history._now.streams["past"].read()
         for film in films:
             film.release()
     preview.release()

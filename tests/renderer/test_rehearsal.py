@@ -59,8 +59,9 @@ def test_what_was_rehearsed_is_the_first_renderer_s(
     renderer's are its own."""
     made: list[str] = []
     drawn: list[str] = []
-    noted = {name: partial(_noted, made, name, kind) for name, kind in preview._KINDS.items()}
-    monkeypatch.setattr(preview, "_KINDS", noted)
+    names = [pass_type.__name__ for pass_type in preview.PASS_TYPES]
+    noted = [partial(_noted, made, *each) for each in zip(names, preview.PASS_TYPES, strict=True)]
+    monkeypatch.setattr(preview, "PASS_TYPES", tuple(noted))
     rehearse = PreviewPasses._rehearse
     monkeypatch.setattr(
         PreviewPasses, "_rehearse", lambda own, camera: (drawn.append(camera.kind), rehearse(own, camera))
@@ -73,12 +74,12 @@ def test_what_was_rehearsed_is_the_first_renderer_s(
         session.use(renderers[0])
         while session.pictures < 1:
             session.advance(1.0)
-        assert made == list(noted) and drawn == [""]
+        assert made == names and drawn == [""]
         first = session.runner.preview.passes
         session.use(renderers[1])
         while session.pictures < 2:
             session.advance(1.0)
-        assert session.runner.preview.passes is not first and made == 2 * list(noted) and drawn == ["", ""]
+        assert session.runner.preview.passes is not first and made == 2 * names and drawn == ["", ""]
         session.runner.release(None)
         for each in renderers:
             each.release()

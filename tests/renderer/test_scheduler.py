@@ -10,7 +10,7 @@ from raystream.renderer.preview.scheduler import (
     FIRST_RUNG,
     IN_FLIGHT,
     LIGHT,
-    MOST_WARPED,
+    MAX_WARPS,
     RUNGS,
     SMALLER,
     WARPING,
@@ -119,7 +119,7 @@ def test_samples_are_added_by_budgets_of_time() -> None:
 def test_a_picture_is_warped_some_times_and_not_from_afar() -> None:
     scheduler = Scheduler()
     assert not scheduler.warps(1, WARPING / 2, 0.0) and not scheduler.warps(1, 1.0, 1.0)
-    for _ in range(MOST_WARPED):
+    for _ in range(MAX_WARPS):
         assert scheduler.warps(1, WARPING, 0.0)
         scheduler.note_warp(1, 0.001)
     assert not scheduler.warps(1, 1.0, 0.0) and scheduler.warps(2, WARPING, 0.0)

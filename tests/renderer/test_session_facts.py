@@ -14,7 +14,7 @@ from raystream import Renderer
 from raystream.film.error import Stop
 from raystream.renderer.device.tile_job import tiles
 from raystream.renderer.preview import frame
-from raystream.renderer.preview.scheduler import LONGEST, Batches, TileRows
+from raystream.renderer.preview.scheduler import MAX_STEP, Batches, TileRows
 from raystream.renderer.session import session as session_module
 from raystream.renderer.session.session import Session
 
@@ -115,7 +115,7 @@ def test_another_error_is_looked_at_at_once(renderer: Renderer) -> None:
 
 def test_cheap_rows_leave_room_for_the_dearest() -> None:
     """As many as would take the longest step that is allowed, if they cost as much as the dearest seen twice."""
-    pace, dear = TileRows(128), LONGEST / 12.5
+    pace, dear = TileRows(128), MAX_STEP / 12.5
     for _ in range(3):
         pace.note(pace.next() * dear)
     assert pace.next() == 8  # the least

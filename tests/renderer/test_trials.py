@@ -33,7 +33,7 @@ from raystream.renderer.session import trials
 from raystream.renderer.session.session import Session
 from raystream.renderer.session.trials import (
     LONG,
-    MOST_ATTEMPTS,
+    MAX_ATTEMPTS,
     PART,
     RESTED,
     BackgroundTrials,
@@ -249,7 +249,7 @@ def test_they_are_left_where_the_hand_moves(gpu: Device, monkeypatch: pytest.Mon
     with gpu.current():
         session, found = rested(renderer), BackgroundTrials()
         shown = session.linear()
-        for attempt in range(MOST_ATTEMPTS):
+        for attempt in range(MAX_ATTEMPTS):
             assert found.due(session, RESTED)
             for _ in range(1 + 9 * attempt):
                 found.advance(session, 0.0)

@@ -91,7 +91,7 @@ def test_a_pose_makes_neither_looks_nor_sources(device: Any, monkeypatch: pytest
 def test_other_looks_and_shaders_are_made_anew(device: Any, monkeypatch: pytest.MonkeyPatch, change: str) -> None:
     base = deforming.posed(character(), 1)
     renderer, buffer = drawn(device, base)
-    before, shared = buffer._made, renderer.prepared.shared
+    before, shared = buffer._raster, renderer.prepared.shared
     sources = calls_of(monkeypatch, gbuffer, "_source")
     if change == "materials":
         masked = replace(base.materials[0], alpha_mode="mask", alpha_cutoff=0.5)
@@ -104,7 +104,7 @@ def test_other_looks_and_shaders_are_made_anew(device: Any, monkeypatch: pytest.
     with device.current():
         buffer.chosen()
         assert buffer.chosen()
-    assert buffer._made is not before and sources
+    assert buffer._raster is not before and sources
     buffer.release()
 
 

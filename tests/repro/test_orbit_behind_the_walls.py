@@ -12,7 +12,7 @@ import pytest
 import raystream
 from raystream import Camera, Renderer
 from raystream.renderer.session.session import Session
-from raystream.viewport.camera_controller import NEAREST_PIVOT, CameraController
+from raystream.viewport.camera_controller import MIN_PIVOT, CameraController
 from raystream.viewport.keymap import Keymap
 from raystream.viewport.preferences import Preferences
 from raystream.viewport.viewport import PictureArea, Viewport, choose_pivot
@@ -49,7 +49,7 @@ def test_it_is_bounded(view: Viewport) -> None:
     # Out of the open front no surface is met: the target stays, but within the bounds.
     np.testing.assert_allclose(pivot(view, (278, 400, 100), (278, 400, -900)), (278, 400, 0), atol=1e-9)
     np.testing.assert_allclose(pivot(view, (278, 400, 100), (278, 400, 60)), (278, 400, 60), atol=1e-9)
-    near = float(np.linalg.norm(ROOM.bounds()[1] - ROOM.bounds()[0])) * NEAREST_PIVOT
+    near = float(np.linalg.norm(ROOM.bounds()[1] - ROOM.bounds()[0])) * MIN_PIVOT
     eye = ROOM.bounds()[1, 2] - 0.01  # close to the back wall
     assert pivot(view, (278, 400, eye), (278, 400, 9000))[2] == pytest.approx(eye + near)
 

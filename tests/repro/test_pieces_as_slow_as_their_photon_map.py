@@ -11,7 +11,7 @@ import pytest
 import raystream
 from raystream import Renderer
 from raystream.film.device_film import FilmBuffer
-from raystream.renderer.preview.scheduler import LEAST_ROWS, TileRows
+from raystream.renderer.preview.scheduler import MIN_ROWS, TileRows
 from raystream.renderer.sampling.sampler import Event, FramePlan, PhotonMapBuilt, PhotonMapProgress
 from raystream.renderer.session.session import Session
 
@@ -48,7 +48,7 @@ def test_a_map_is_no_piece(device: Any, monkeypatch: pytest.MonkeyPatch) -> None
 
     monkeypatch.setattr(renderer.sampler, "render_tiles", watched)
     session = Session(renderer, (8, 6))
-    session.scheduler.tile_rows = Watched(LEAST_ROWS)
+    session.scheduler.tile_rows = Watched(MIN_ROWS)
     session.finish()
     session.release()
     mapped = [event for event in events if isinstance(event, PhotonMapProgress | PhotonMapBuilt)]

@@ -112,7 +112,7 @@ def test_the_wheel_and_keys(view: CanvasView) -> None:
     at = view.view.controller.camera.origin
     view.handle(event("key_down", key="w"))
     view.handle(event("key_down", key="Shift", modifiers=("Shift",)))
-    assert view.view.controller._thrust.held == {"forward", "fast"}
+    assert view.view.controller._thrust.keys == {"forward", "fast"}
     for _ in range(3):
         view.advance()
         time.sleep(0.005)

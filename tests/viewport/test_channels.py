@@ -19,9 +19,7 @@ from raystream.viewport.debug_views.inspector import (
     gathered_streams,
     present,
     running_radiance,
-    show_count,
-    show_field,
-    show_state,
+    show,
     written,
 )
 
@@ -110,7 +108,9 @@ def test_pictures_of_states() -> None:
     program = linked(state("eye"), state("walk"))
     colors = false_color.state_colors(("eye", "walk"))
     for field, nowhere in (("at", "done"), ("back", "done, or no call")):
-        shown = show_state(program, Channel("state", "state", "state", field=field), np.array([[0, 1, 2]]))
+        shown = show(
+            program, Channel("state", "state", "state", field=field), np.array([[0, 1, 2]]), np.ones((1, 3), bool)
+        )
         assert shown.picture[0].tolist() == [list(false_color.DONE), list(colors["eye"]), list(colors["walk"])]
         assert [label.text for label in shown.legend.labels] == [nowhere, "eye", "walk"]
 
@@ -129,7 +129,7 @@ def test_pictures_of_states() -> None:
 def test_pictures_of_fields(kind: str, unit: str, values: list) -> None:
     """What has a unit's length goes from -1 to 1."""
     given, valid = np.array(values), np.array([[True, False]])
-    shown = show_field(Channel("hit.x", "hit", kind, unit), given, valid)
+    shown = show(linked(state("eye")), Channel("hit.x", "hit", kind, unit), given, valid)
     extent = (-1.0, 1.0) if unit == "unit length" else None
     wanted = {
         "quantity": lambda: false_color.quantity("hit.x", given, valid, unit, extent),
@@ -145,8 +145,9 @@ def test_pictures_of_fields(kind: str, unit: str, values: list) -> None:
 
 
 def test_pictures_of_counts() -> None:
-    shown = show_count(Channel("steps", "counts", "count", "steps"), np.array([[0, 3]]))
-    wanted = false_color.count("steps", np.array([[0, 3]]), np.ones((1, 2), bool), "steps")
+    counts, valid = np.array([[0, 3]]), np.ones((1, 2), bool)
+    shown = show(linked(state("eye")), Channel("steps", "counts", "count", "steps"), counts, valid)
+    wanted = false_color.count("steps", counts, valid, "steps")
     np.testing.assert_array_equal(shown.picture, wanted.picture)
     assert shown.legend.title == "steps, 3 at most" and shown.legend.ramps[0].unit == "steps"
 

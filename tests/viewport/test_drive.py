@@ -38,7 +38,8 @@ class Driven:
         self.loop, self.told = Loop(), []
         self.canvas = offscreen.OffscreenRenderCanvas(size=(24, 16))
         self.view = opened()
-        self.drive = CanvasLoop(self.view, self.canvas, self.loop, self.told.append)
+        self.canvas.set_title = self.told.append
+        self.drive = CanvasLoop(self.view, self.canvas, self.loop, lambda message: None)
 
     def run(self, draws: bool = True) -> None:
         """Turns until nothing is scheduled."""
@@ -59,7 +60,7 @@ def test_until_it_has_converged(driven: Driven) -> None:
     driven.run()
     drawn = driven.canvas.draw()
     assert drawn.shape == (16, 24, 4) and np.array_equal(drawn, driven.view.read())
-    assert driven.view.idle and driven.told[-1] == "1 sample a pixel"
+    assert driven.view.idle and driven.told[-1] == "cornell · 1 sample a pixel"
     assert not driven.loop.due, "nothing is scheduled at rest"
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from raystream.renderer.preview.scheduler import PIECE
 from raystream.viewport import canvas as module
-from raystream.viewport.canvas import EVENTS, MOST_WAITING, TELLING, CanvasLoop
+from raystream.viewport.canvas import EVENTS, MAX_PENDING, TELLING, CanvasLoop
 from raystream.viewport.viewport import Message
 
 
@@ -26,15 +26,17 @@ class Desk:
         self.told: list[str] = []
         self.bitmap: Any = None
         self.handlers: tuple[str, ...] = ()
-        inner = SimpleNamespace(compiling="", message=Message())
+        inner = SimpleNamespace(compiling="", message=Message(), scene=None)
         self.view: Any = SimpleNamespace(idle=idle, wait_timeout=0.25, status="first", view=inner)
         self.view.handle = lambda event: self.done.append(event["event_type"])
         self.view.advance = lambda budget: self.done.append(("work", budget)) or self.bitmap
         canvas: Any = SimpleNamespace(get_bitmap_context=lambda: SimpleNamespace(set_bitmap=self.done.append))
+        canvas.set_title = self.told.append
+        self.view.motion = {}
         canvas.add_event_handler = lambda handler, *events: setattr(self, "handlers", events)
         canvas.request_draw = lambda *draw: self.done.append("draw asked for" if not draw else "drawn by")
         loop: Any = SimpleNamespace(call_later=lambda delay, what, *more: self.calls.append((delay, what, more)))
-        self.drive = CanvasLoop(self.view, canvas, loop, self.told.append)
+        self.drive = CanvasLoop(self.view, canvas, loop, lambda message: None)
 
     def taken(self) -> list[Any]:
         done, self.done[:] = list(self.done), []
@@ -147,10 +149,10 @@ def test_closing_does_not_wait(desk: Desk) -> None:
 def test_more_changes_than_may_wait_are_forgotten(desk: Desk) -> None:
     """Keys and buttons are let go, since their events may be among them."""
     desk.drive._spent = 2 * PIECE
-    for _ in range(MOST_WAITING):
+    for _ in range(MAX_PENDING):
         desk.drive.handle({"event_type": "wheel"})
     desk.taken()
-    assert len(desk.drive._calls) == MOST_WAITING
+    assert len(desk.drive._calls) == MAX_PENDING
     desk.drive.handle({"event_type": "key_down"})
     desk.turn()
     assert desk.taken() == ["focus_out", "key_down"]

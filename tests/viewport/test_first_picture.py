@@ -32,7 +32,7 @@ from raystream.stream.gl.stream import Stream
 from raystream.viewport import scene_loader
 from raystream.viewport.canvas import CanvasView
 from raystream.viewport.preferences import Preferences
-from raystream.viewport.scene_loader import BRIGHTEST, Glance, white_under
+from raystream.viewport.scene_loader import MAX_RADIANCE, Glance, white_under
 
 SIZE = 64, 48
 PATIENCE = 600.0
@@ -67,7 +67,9 @@ def test_its_exposure_is_that_of_the_traced_picture(device: Any, name: str) -> N
     """Within half a stop of what is displayed, which nobody takes for another light; rooms, lamps, suns."""
     renderer = Renderer(name, device=device, program="path", machine="singlepass")
     glance = Glance(load(name), Settings())
-    first = drawn(device, load(name), renderer.camera, glance.drawn.background, glance.drawn.white)[..., :3]
+    first = drawn(device, load(name), renderer.camera, glance.headlight_scene.background, glance.headlight_scene.white)[
+        ..., :3
+    ]
     traced = renderer.render(SIZE, spp=16).linear
     light = [np.clip(2.0 ** stops("auto", each) * each, 0, 1).mean() for each in (first, traced)]
     assert abs(np.log2(light[0] / light[1])) < 0.5
@@ -119,32 +121,32 @@ def test_it_stands_before_the_background_that_comes(device: Any, options: dict[s
     """From the floor to the zenith, so that nothing flashes; suns apart."""
     triangle = Mesh(np.eye(3, dtype=np.float32) - 50, np.arange(3, dtype=np.int32)[None])
     scene = Scene([triangle], [Instance(0)])
-    found = Glance(scene, Settings(**options)).drawn.background
+    found = Glance(scene, Settings(**options)).headlight_scene.background
     camera = Camera((0.0, 0.0, 0.0), (0.0, 0.0, -1.0), fov=120.0)
     seen = drawn(device, scene, camera, found)[..., :3]
     renderer = Renderer(scene, device=device, program="path", ground="none", camera=camera, **options)
     wanted = renderer.render(SIZE, spp=1).linear
-    wanted = np.minimum(wanted, BRIGHTEST)
+    wanted = np.minimum(wanted, MAX_RADIANCE)
     assert np.abs(seen - wanted).mean() < 0.12 * max(1e-3, float(wanted.mean()))
 
 
 def test_a_place_under_a_sun_stands_before_its_sky(device: Any) -> None:
     """As bright beside its surfaces as it will be; under lamps nothing is there."""
     scene = load("palace")
-    sky = Glance(scene, Settings()).drawn.background
+    sky = Glance(scene, Settings()).headlight_scene.background
     lighting = prepare(scene, Settings()).lighting
     pixels = lighting.environment.pixels[[64, 192]].mean(axis=1)  # half up the sky, and of the ground
     seen = sky[[len(sky) // 4, 3 * len(sky) // 4]].mean(axis=1)
     np.testing.assert_allclose(seen * default_sky(scene.lights).level, pixels, rtol=0.05)  # rows between
     lamp = replace(scene.lights[0], kind="point", position=(0.0, 50.0, 0.0))
-    assert not Glance(scene.with_parts(lights=[lamp]), Settings()).drawn.background.any()
+    assert not Glance(scene.with_parts(lights=[lamp]), Settings()).headlight_scene.background.any()
 
 
 @pytest.mark.parametrize("own", [{}, {"lights": [Light("point", "lamp", (0.0, 5.0, 0.0), intensity=(9.0, 9.0, 9.0))]}])
 def test_a_single_object_stands_in_the_studio(own: dict[str, Any]) -> None:
     scene = places.alone(places.sphere(3), places.material(0.5)).with_parts(cameras=[], **own)
     backdrop = prepare(scene, Settings()).lighting.backdrop
-    found = Glance(scene, Settings()).drawn.background
+    found = Glance(scene, Settings()).headlight_scene.background
     tones = np.zeros((2, 3)) if backdrop is None or backdrop.tones is None else backdrop.tones
     np.testing.assert_allclose(found[[-1, 0], 5], tones, rtol=1e-6)
 
@@ -273,7 +275,7 @@ def test_the_traced_picture_looks_the_same(device: Any, shared_scenes: Path, nam
     renderer = Renderer(scene, device=device, program="path", max_texture=256)
     wanted = srgb8(renderer.render(SIZE, spp=8).linear, "auto", "agx").astype(float)
     glance, headlight, target = Glance(scene, Settings()), Headlight(device), Stream(device, SHOWN, SIZE)
-    headlight.load(glance.drawn)
+    headlight.load(glance.headlight_scene)
     headlight.draw(glance.camera(Settings(), SIZE[0] / SIZE[1]), target)
     headlight.release()
     seen = np.frombuffer(target.textures[0].read(), np.float32).reshape(SIZE[1], SIZE[0], 4)[..., :3]
@@ -293,8 +295,8 @@ def held(device: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[...,
             raise ViewerError("scene", "cannot be built", "mend it")
         return prepared(*arguments, **options)
 
-    prepared = scene_loader.work
-    monkeypatch.setattr(scene_loader, "work", work)
+    prepared = scene_loader.prepare_in_worker
+    monkeypatch.setattr(scene_loader, "prepare_in_worker", work)
 
     def open_view(source: Any = "cornell", fails: bool = False, **chosen: Any) -> CanvasView:
         failing.extend([True] * fails)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from raystream.base.errors import ViewerError
-from raystream.renderer.preview.scheduler import ASLEEP, DRAWN_LOADING, HELD, LONGEST_TURN, LOOKS_WHILE_HELD, POLL
+from raystream.renderer.preview.scheduler import ASLEEP, DRAWN_LOADING, HELD, LOOKS_WHILE_HELD, MAX_TURN, POLL
 from tests.viewport.loop_desk import Desk
 
 
@@ -82,7 +82,7 @@ def test_what_does_not_wait(desk: Desk) -> None:
 
 
 def test_seconds_since_the_last_turn(desk: Desk) -> None:
-    for seconds, dt in ((0.02, 0.02), (LONGEST_TURN, LONGEST_TURN), (5.0, LONGEST_TURN), (0.0, 0.0)):
+    for seconds, dt in ((0.02, 0.02), (MAX_TURN, MAX_TURN), (5.0, MAX_TURN), (0.0, 0.0)):
         desk.now += seconds
         desk.loop.begin()
         assert desk.loop.dt == pytest.approx(dt)

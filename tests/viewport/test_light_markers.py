@@ -12,7 +12,7 @@ import pytest
 from raystream.scene.camera import Camera
 from raystream.scene.light import Light
 from raystream.scene.scene import Scene
-from raystream.viewport.light_markers import FAR_AWAY, LightMarkers, moved_light
+from raystream.viewport.object_editing import FAR_AWAY, LightMarkers, moved_light
 from raystream.viewport.viewport import PictureArea
 
 MIDDLE, DIAGONAL = (13.0, 22.0, 36.0), 26.0  # of a box with sides of 6, 8 and 24
@@ -38,8 +38,8 @@ def markers(scene: Scene) -> LightMarkers:
 def test_places(markers: LightMarkers) -> None:
     """Of a directional light half of the scene's diagonal from its middle, towards the light."""
     bulb, sun, lamp = markers.listed()
-    assert markers.place(bulb).tolist() == [1, 2, 3] and markers.place(lamp).tolist() == [4, 5, 6]
-    np.testing.assert_array_equal(markers.place(sun), np.add(MIDDLE, (0, FAR_AWAY * DIAGONAL, 0)))
+    assert markers.marker_position(bulb).tolist() == [1, 2, 3] and markers.marker_position(lamp).tolist() == [4, 5, 6]
+    np.testing.assert_array_equal(markers.marker_position(sun), np.add(MIDDLE, (0, FAR_AWAY * DIAGONAL, 0)))
 
 
 def test_positions_of_shifted_markers(markers: LightMarkers) -> None:
@@ -57,7 +57,7 @@ def test_a_shifted_marker_is_where_it_was_put(markers: LightMarkers, scene: Scen
         assert [a == b for a, b in zip(moved.lights, scene.lights, strict=True)] == [k != number for k in range(3)]
         view: Any = SimpleNamespace(scene=moved, controller=None)
         there = LightMarkers(view)
-        put, found = markers.place(light) + (3.0, 1.0, 2.0), there.place(there.listed()[number])
+        put, found = markers.marker_position(light) + (3.0, 1.0, 2.0), there.marker_position(there.listed()[number])
         if light.kind == "directional":
             put, found = (at - MIDDLE for at in (put, found))
             put, found = (at / np.linalg.norm(at) for at in (put, found))
@@ -92,16 +92,16 @@ def test_the_list_is_kept_until_the_scene_changes(markers: LightMarkers, scene: 
     markers.view.scene = scene.with_parts()
     assert [light.name for light in markers.listed()] == ["bulb"]
     sun = before[1]
-    assert markers.place(sun).tolist() == [13.0, 35.0, 36.0]
+    assert markers.marker_position(sun).tolist() == [13.0, 35.0, 36.0]
     markers.view.scene = Scene.from_triangles([[0, 0, 0], [3, 0, 0], [0, 4, 0]], [[0, 1, 2]])
-    assert markers.place(sun).tolist() == [1.5, 2.0 + FAR_AWAY * 5.0, 0.0]
+    assert markers.marker_position(sun).tolist() == [1.5, 2.0 + FAR_AWAY * 5.0, 0.0]
 
 
 def test_a_scene_without_extent_has_directions_all_the_same(markers: LightMarkers) -> None:
     sun = markers.listed()[1]
     markers.view.scene = Scene.from_triangles([[1, 1, 1], [1, 1, 1], [1, 1, 1]], [[0, 1, 2]])
     middle = markers.view.scene.bounds().mean(axis=0)
-    assert np.linalg.norm(markers.place(sun) - middle) == FAR_AWAY
+    assert np.linalg.norm(markers.marker_position(sun) - middle) == FAR_AWAY
 
 
 @pytest.fixture

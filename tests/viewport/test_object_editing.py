@@ -21,7 +21,7 @@ from raystream.scene.light import Light
 from raystream.scene.material import Material
 from raystream.scene.scene import Scene
 from raystream.viewport import animation
-from raystream.viewport.animation import MOST_REBUILT
+from raystream.viewport.animation import MAX_REBUILT
 from raystream.viewport.camera_controller import ORBIT
 from raystream.viewport.object_editing import TURN_SECONDS, ObjectEditing
 from raystream.viewport.viewport import PictureArea
@@ -67,8 +67,8 @@ def test_an_animation_begins_again_at_its_end() -> None:
     ("levels", "structure", "triangles", "goes"),
     [
         (2, "two-level-grid", 1 << 20, True),
-        (1, "bvh", MOST_REBUILT, True),
-        (1, "bvh", MOST_REBUILT + 1, False),
+        (1, "bvh", MAX_REBUILT, True),
+        (1, "bvh", MAX_REBUILT + 1, False),
         (1, "grid", 1, False),  # its programs hold its resolution
     ],
 )
@@ -284,11 +284,11 @@ def test_a_light_with_a_surface_moves_its_object(stage: Stage) -> None:
 
 def test_lights_are_put_somewhere(stage: Stage) -> None:
     bulb, sun, panel = stage.markers.listed()
-    stage.editing.place_light(bulb, (4, 5, 6))
+    stage.editing.move_light(bulb, (4, 5, 6))
     assert stage.scene.lights[0].position == (4, 5, 6)
-    stage.editing.place_light(sun, (1, 0, 0))
+    stage.editing.move_light(sun, (1, 0, 0))
     assert stage.scene.lights[1].direction == (-1, 0, 0) and stage.scene.lights[0].position == (4, 5, 6)
-    stage.editing.place_light(panel, (3.5, 2.5, -1.0))
+    stage.editing.move_light(panel, (3.5, 2.5, -1.0))
     assert stage.places() == [*HOME[:3], (3.0, 2.0, -1.0)] and stage.done[-2:] == ["changed", "wake"]
 
 
@@ -321,7 +321,7 @@ def test_a_light_is_dragged_by_the_mouse_anywhere(stage: Stage) -> None:
 
 def test_large_scenes_of_one_level_get_two_first(monkeypatch: pytest.MonkeyPatch) -> None:
     """What was asked for comes once they are there; in another scene it does not."""
-    monkeypatch.setattr(animation, "MOST_REBUILT", 0)
+    monkeypatch.setattr(animation, "MAX_REBUILT", 0)
     stage = Stage(levels=1)
     editing = stage.editing
     for accel, kind in (("bvh", "two-level-bvh"), ("grid", "two-level-grid"), ("none", "two-level-bvh")):
@@ -341,7 +341,7 @@ def test_large_scenes_of_one_level_get_two_first(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_button_that_is_up_before_the_structure_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(animation, "MOST_REBUILT", 0)
+    monkeypatch.setattr(animation, "MAX_REBUILT", 0)
     for up in (True, False):
         stage = Stage(levels=1)
         stage.markers.chosen = (True, 3)

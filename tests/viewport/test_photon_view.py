@@ -151,7 +151,7 @@ def test_cells_of_the_map(desk: Desk) -> None:
 
 
 def test_the_fullest_cells_alone_are_drawn(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MOST_CELLS", 1)
+    monkeypatch.setattr(module, "MAX_CELLS", 1)
     desk.photons.cells = True
     _, lines, ink = desk.photons.wires()
     assert len(lines) == len(ink) == 12 and lines.max() <= 0.5 + 1e-6

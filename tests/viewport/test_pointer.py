@@ -217,7 +217,7 @@ def test_leaving_lets_everything_go(desk: Desk) -> None:
     desk.pointer.key("W", True)
     desk.pointer.press(RIGHT, CONTROL)
     desk.pointer.leave()
-    assert desk.view.input.drag is None and desk.controller._thrust.held == set()
+    assert desk.view.input.drag is None and desk.controller._thrust.keys == set()
     assert desk.editing.asked == [("key", "W"), "drag_light", "end_drag"]
     desk.view.controller = None
     desk.pointer.leave()
@@ -231,14 +231,14 @@ def test_held_keys(desk: Desk) -> None:
     desk.pointer.key("W", True)
     desk.pointer.key("Shift", True)
     desk.pointer.key("Shift+D", True)
-    assert desk.controller._thrust.held == {"forward", "fast", "right"}
+    assert desk.controller._thrust.keys == {"forward", "fast", "right"}
     desk.pointer.key("Shift+W", False)
-    assert desk.controller._thrust.held == {"fast", "right"}
+    assert desk.controller._thrust.keys == {"fast", "right"}
     desk.pointer.key("W", True, repeated=True)
-    assert desk.controller._thrust.held == {"fast", "right"}
+    assert desk.controller._thrust.keys == {"fast", "right"}
     desk.pointer.key("Shift", False)
     desk.pointer.key("D", False)
-    assert desk.controller._thrust.held == set() and desk.done == []
+    assert desk.controller._thrust.keys == set() and desk.done == []
     desk.view.controller = None
     desk.pointer.key("W", True)
 

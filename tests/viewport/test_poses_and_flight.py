@@ -17,7 +17,7 @@ from raystream.viewport.camera_controller import (
     finite,
     heading,
     pose_of,
-    turn,
+    wrapped,
 )
 from tests.viewport.cube_camera import ACROSS, FORWARD, HALF
 
@@ -71,14 +71,14 @@ def test_between_two_poses() -> None:
     )
     move = Move(a, b)
     for elapsed, share in ((0.0, 0.0), (0.075, 0.15625), (0.15, 0.5), (0.225, 0.84375)):
-        found = move.at(elapsed)
+        found = move.pose_at(elapsed)
         np.testing.assert_allclose(found.eye, (4 * share, 8 * share, 0))
         assert found.distance == pytest.approx(16.0**share)
-        angles = [math.degrees(turn(angle)) for angle in (found.yaw - math.pi, found.pitch, found.roll - math.pi)]
+        angles = [math.degrees(wrapped(angle)) for angle in (found.yaw - math.pi, found.pitch, found.roll - math.pi)]
         assert angles == pytest.approx([20 * share - 10, 60 * share, 10 - 40 * share], abs=1e-9)
         np.testing.assert_allclose(found.target, found.eye + found.distance * found.forward())
     for elapsed in (0.3, 5.0):
-        end = move.at(elapsed)
+        end = move.pose_at(elapsed)
         assert end is not b and end.target is b.target and (end.yaw, end.distance) == (b.yaw, 16.0)
 
 
@@ -108,7 +108,7 @@ def test_angles_and_numbers() -> None:
         (-3.5, 2 * math.pi - 3.5),
         (7, 7 - 2 * math.pi),
     ):
-        assert turn(angle) == pytest.approx(same)
+        assert wrapped(angle) == pytest.approx(same)
     assert finite() and finite(1.0, -2.0)
     assert not finite(math.nan) and not finite(1.0, math.inf) and not finite(-math.inf, 1.0)
 
@@ -172,8 +172,8 @@ def test_velocities_that_keys_ask_for(keys: str, way) -> None:
     thrust = Thrust()
     for key in keys.split():
         thrust.press(key)
-    np.testing.assert_allclose(thrust.wanted(RIGHT, TILTED, 3.0), 3 * np.array(way), atol=1e-15)
-    assert thrust.held == set(keys.split()) and not thrust.velocity.any()
+    np.testing.assert_allclose(thrust.target_velocity(RIGHT, TILTED, 3.0), 3 * np.array(way), atol=1e-15)
+    assert thrust.keys == set(keys.split()) and not thrust.velocity.any()
 
 
 @pytest.mark.parametrize(
@@ -182,14 +182,14 @@ def test_velocities_that_keys_ask_for(keys: str, way) -> None:
 def test_speeds_of_flight(speed: float, found: float) -> None:
     thrust = Thrust()
     thrust.press("right")
-    np.testing.assert_array_equal(thrust.wanted(RIGHT, TILTED, speed), (found, 0, 0))
+    np.testing.assert_array_equal(thrust.target_velocity(RIGHT, TILTED, speed), (found, 0, 0))
 
 
 def test_keys_that_are_none() -> None:
     thrust = Thrust()
     with pytest.raises(ValueError, match="no motion 'turn'"):
         thrust.press("turn")
-    assert thrust.held == set()
+    assert thrust.keys == set()
 
 
 def test_velocity_follows_what_the_keys_want() -> None:

@@ -213,7 +213,7 @@ def test_what_cannot_be_made_leaves_what_was_asked_for_before(desk: Desk, monkey
 def test_a_scene_is_seen_before_it_is_built(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its camera is in the hand from then on, and stays; read once more by other settings it stays, too."""
     glance = SimpleNamespace(
-        camera=lambda settings, aspect: START.with_fov(aspect), drawn=SimpleNamespace(bounds=BOX), scene=None
+        camera=lambda settings, aspect: START.with_fov(aspect), headlight_scene=SimpleNamespace(bounds=BOX), scene=None
     )
     desk.view.area.size = (8, 4)
     desk.worker.early = "box", glance
@@ -236,7 +236,9 @@ def test_a_scene_is_seen_before_it_is_built(desk: Desk, monkeypatch: pytest.Monk
 
 
 def test_a_scene_that_was_seen_does_not_come(desk: Desk) -> None:
-    glance = SimpleNamespace(camera=lambda settings, aspect: START, drawn=SimpleNamespace(bounds=BOX), scene=None)
+    glance = SimpleNamespace(
+        camera=lambda settings, aspect: START, headlight_scene=SimpleNamespace(bounds=BOX), scene=None
+    )
     desk.worker.early = "box", glance
     desk.loader.take()
     desk.worker.made = "box", ViewerError("box", "is broken")

@@ -12,7 +12,7 @@ import pytest
 from raystream.base.errors import ViewerError
 from raystream.renderer.inputs.settings import Settings
 from raystream.scene.camera import Camera
-from raystream.viewport.debug_views.inspector import Inspector, fill
+from raystream.viewport.debug_views.inspector import Inspector, load_camera_rays
 
 CAMERA = Camera((0, 0, 5), (0, 0, 0), aperture=0.25, focus=4.0)
 PIXEL = np.dtype([("at", "i4", 2)])
@@ -56,17 +56,17 @@ def renderer(**photons: Any) -> Any:
 def test_photons_are_borrowed() -> None:
     machine: Any = Machine("pixel", "photons", "first_photons")
     mapped = renderer(photons="P", first_photons="F")
-    fill(machine, mapped, CAMERA, (64, 48))
+    load_camera_rays(machine, mapped, CAMERA, (64, 48))
     assert machine.borrowed == [{"photons": "P", "first_photons": "F"}] and list(machine.written) == ["pixel"]
     assert machine.uniforms["map"] == (mapped.settings, CAMERA, 48)
     with pytest.raises(ViewerError, match=r"its photon map is missing \(render a picture first\)"):
-        fill(machine, renderer(), CAMERA, (64, 48))
+        load_camera_rays(machine, renderer(), CAMERA, (64, 48))
 
 
 def test_programs_that_start_from_no_pixel() -> None:
     machine: Any = Machine("table")
     with pytest.raises(ViewerError, match="program tables: does not start from pixels"):
-        fill(machine, renderer(), CAMERA, (64, 48))
+        load_camera_rays(machine, renderer(), CAMERA, (64, 48))
     assert machine.written == {}
 
 

@@ -11,7 +11,7 @@ from raystream.renderer.inputs.settings import Settings
 from raystream.renderer.preview import gbuffer
 from raystream.renderer.preview.gbuffer import GBufferRaster, RasterScene, raster_scene
 from raystream.renderer.renderer import Renderer
-from raystream.viewport.scene_loader import work
+from raystream.viewport.scene_loader import prepare_in_worker
 
 
 @pytest.fixture
@@ -24,7 +24,9 @@ def grouped(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 def test_meshes_are_grouped_by_the_worker_once(grouped: list[int], device: Any) -> None:
-    made, bounds = work(load("cornell"), lambda share, text: None, Settings(program="path"), pixels=1 << 16)
+    made, bounds = prepare_in_worker(
+        load("cornell"), lambda share, text: None, Settings(program="path"), pixels=1 << 16
+    )
     assert bounds is not None and len(grouped) == 1
     renderer = Renderer(made, made.settings, device=device)
     with device.current():
@@ -38,13 +40,13 @@ def test_meshes_are_grouped_by_the_worker_once(grouped: list[int], device: Any) 
 def test_not_where_features_are_traced(grouped: list[int]) -> None:
     """A scene of more triangles than the window has pixels is not drawn."""
     scene = load("cornell")
-    work(scene, lambda share, text: None, Settings(program="path"), pixels=scene.triangle_count - 1)
+    prepare_in_worker(scene, lambda share, text: None, Settings(program="path"), pixels=scene.triangle_count - 1)
     assert grouped == []
-    work(scene, lambda share, text: None, Settings(program="path"), pixels=scene.triangle_count)
+    prepare_in_worker(scene, lambda share, text: None, Settings(program="path"), pixels=scene.triangle_count)
     assert len(grouped) == 1
 
 
 def test_one_scene_for_drawing_is_kept_with_each() -> None:
-    one, other = (work(load("cornell"), lambda share, text: None, Settings())[0] for _ in range(2))
+    one, other = (prepare_in_worker(load("cornell"), lambda share, text: None, Settings())[0] for _ in range(2))
     assert isinstance(raster_scene(one), RasterScene)
     assert raster_scene(one) is raster_scene(one) and raster_scene(one) is not raster_scene(other)

@@ -18,7 +18,7 @@ def settle(controller: CameraController, seconds: float = 2.0, dt: float = 1 / 6
     """Updates until eased motion must be over."""
     for _ in range(round(seconds / dt)):
         controller.update(dt)
-    assert not controller.moving or controller._thrust.held
+    assert not controller.moving or controller._thrust.keys
 
 
 def eye(controller: CameraController) -> np.ndarray:

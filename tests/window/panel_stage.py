@@ -24,8 +24,7 @@ class Stage:
         from raystream.viewport.debug_views.debug_views import DebugViews
         from raystream.viewport.host import ViewportContext
         from raystream.viewport.keymap import Keymap
-        from raystream.viewport.light_markers import LightMarkers
-        from raystream.viewport.object_editing import ObjectEditing
+        from raystream.viewport.object_editing import LightMarkers, ObjectEditing
         from raystream.viewport.picture_texture import PictureTexture
         from raystream.viewport.preferences import Preferences
         from raystream.window.panels.imgui_draw import ImguiDraw

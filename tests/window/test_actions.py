@@ -244,7 +244,7 @@ def test_a_held_key_ends_whatever_modifiers_there_are_by_then() -> None:
 
 
 def test_markdown_table_is_one() -> None:
-    rows = actions.markdown_table().splitlines()
+    rows = Keymap().markdown_table().splitlines()
     assert all((row.startswith("| ") and row.endswith(" |")) or row == "|---|---|---|" for row in rows)
     assert all(row.replace("\\|", "").count("|") == 4 for row in rows)
     assert "| `F11`, `Alt+Enter` | full screen | `full_screen` |" in rows

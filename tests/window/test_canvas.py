@@ -11,7 +11,7 @@ import pytest
 
 import raystream
 from raystream.base.errors import ViewerError
-from raystream.renderer.preview.scheduler import LEAST_ROWS, LONGEST, SCALES, STEP, TileRows, stream_shape
+from raystream.renderer.preview.scheduler import MAX_STEP, MIN_ROWS, SCALES, STEP, TileRows, stream_shape
 from raystream.renderer.renderer import Renderer
 from raystream.renderer.sampling.sampler import FramePlan, TileDone, Tiling
 from raystream.renderer.session.session import Session
@@ -193,7 +193,7 @@ def test_pace() -> None:
     for _ in range(20):
         pace.note(1.0)
         pace.next()
-    assert pace.next() == LEAST_ROWS
+    assert pace.next() == MIN_ROWS
     for _ in range(60):
         pace.note(1e-6)
         pace.next()
@@ -205,7 +205,7 @@ def test_pace() -> None:
 def test_pace_leaves_room_for_dear_rows() -> None:
     """Below a cheap sky come dear trees: no piece is so large that it would take too long there, once they were seen.
     One stop of a busy machine is not taken for trees."""
-    dear, cheap = LONGEST / 12, LONGEST / 1000  # seconds of a row
+    dear, cheap = MAX_STEP / 12, MAX_STEP / 1000  # seconds of a row
     pace = TileRows(128)
     for picture in range(5):
         slowest = 0.0
@@ -218,7 +218,7 @@ def test_pace_leaves_room_for_dear_rows() -> None:
                 slowest, row = max(slowest, seconds), row + rows
         pace.forget()
         if picture:
-            assert slowest <= 1.3 * LONGEST  # a picture's dearness fades until the next one's trees
+            assert slowest <= 1.3 * MAX_STEP  # a picture's dearness fades until the next one's trees
     pace = TileRows(128)
     for _ in range(4):
         pace.note(STEP * pace.next() / 128)

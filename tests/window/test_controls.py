@@ -46,17 +46,16 @@ class Controls:
 
         return noted
 
-    def show(self, draw: Any, module: Any = None) -> None:
-        from raystream.window.panels import panels
+    def show(self, draw: Any) -> None:
+        from raystream.window.panels import panels, widgets
 
-        for owner in (panels, module) if module else (panels,):
-            fact = owner.fact
+        fact = widgets.fact
 
-            def told(name: str, value: str, fact: Any = fact) -> None:
-                self.facts[name] = value
-                fact(name, value)
+        def told(name: str, value: str) -> None:
+            self.facts[name] = value
+            fact(name, value)
 
-            self.patch.setattr(owner, "fact", told)
+        self.patch.setattr(widgets, "fact", told)
         self.patch.setattr(panels, "SECTIONS", (("Section", draw, True),))
         self.again()
 
@@ -195,7 +194,7 @@ def test_lights_are_put_somewhere(panel_stage: Stage, controls: Controls, monkey
     controls.click("bulb")
     assert panel_stage.markers.chosen == (False, 0) and panel_stage.markers.visible
     put: list[Any] = []
-    monkeypatch.setattr(panel_stage.editing, "place_light", lambda light, position: put.append((light.name, position)))
+    monkeypatch.setattr(panel_stage.editing, "move_light", lambda light, position: put.append((light.name, position)))
     controls.drag("##at", 60, share=0.16)  # the first of three numbers
     name, (x, *rest) = put[-1]
     assert name == "bulb" and rest == [2, 3] and x > 1

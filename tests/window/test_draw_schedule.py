@@ -9,7 +9,7 @@ from raystream.renderer.preview.scheduler import (
     DRAWN_FILLING,
     DRAWN_REFINING,
     FIRST_DRAW,
-    LEAST_TRACING,
+    MIN_TRACING,
     TURN,
 )
 from raystream.window.app import DrawSchedule
@@ -26,7 +26,7 @@ def after(seconds: float, draws: int = 60) -> DrawSchedule:
 @pytest.mark.parametrize("seconds", [0.001, 0.01, 0.1, 10.0])
 def test_tracing_has_the_rest_of_a_turn(seconds: float) -> None:
     made = after(seconds)
-    assert made.tracing == pytest.approx(max(LEAST_TRACING, TURN - seconds), rel=1e-3)
+    assert made.tracing == pytest.approx(max(MIN_TRACING, TURN - seconds), rel=1e-3)
     assert made.cost == pytest.approx(seconds, rel=1e-3)
 
 

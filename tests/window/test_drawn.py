@@ -135,7 +135,7 @@ def test_lights(panel_stage: Stage, sheet: Sheet, section: Callable[[str], None]
     from raystream.scene.light import Light
 
     section("Lights")
-    panel_stage.editing.place_light = lambda light, at: panel_stage.asked.append((light.name, plain(at)))
+    panel_stage.editing.move_light = lambda light, at: panel_stage.asked.append((light.name, plain(at)))
     panel_stage.editing.grab_light = lambda light: panel_stage.asked.append(f"grab {light.name}")
     lights = [Light("point", name="lamp", position=(0.5, 1.0, 2.0)), Light("directional", name="sun")]
     use_scene(panel_stage, replace(panel_stage.renderer.scene, lights=lights), program="cast")

@@ -209,7 +209,7 @@ def bare(monkeypatch: pytest.MonkeyPatch) -> tuple[Any, Noted]:
     )
     monkeypatch.setattr(window_module, "glfw", asked)
     made = Window.__new__(Window)
-    made._known = {}
+    made._state = {}
     made.handle, made._windowed, made._stopped, made._fault = 7, None, None, ""
     return made, asked
 

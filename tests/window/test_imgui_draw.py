@@ -168,18 +168,18 @@ def test_the_atlas_grows_and_shrinks_with_its_text(scene_loader):
     assert len(seen) > 1
     for _ in range(4):
         scene_loader.show(lambda _: None)
-    assert len(scene_loader.draw._own) == len([d for d in imgui.get_platform_io().textures if d.tex_id])
+    assert len(scene_loader.draw._imgui_textures) == len([d for d in imgui.get_platform_io().textures if d.tex_id])
 
 
 def test_updates_reach_the_atlas(scene_loader):
     """A glyph that was not there when the atlas was made."""
     scene_loader.show(lambda _: imgui.text("a"))
     data = next(iter(imgui.get_platform_io().textures))
-    before = scene_loader.draw._own[data.tex_id].read()
+    before = scene_loader.draw._imgui_textures[data.tex_id].read()
     scene_loader.show(lambda _: imgui.text("W"))
-    if data.tex_id in scene_loader.draw._own:
-        assert scene_loader.draw._own[data.tex_id].read() != before
-        texture = np.frombuffer(scene_loader.draw._own[data.tex_id].read(), np.uint8)
+    if data.tex_id in scene_loader.draw._imgui_textures:
+        assert scene_loader.draw._imgui_textures[data.tex_id].read() != before
+        texture = np.frombuffer(scene_loader.draw._imgui_textures[data.tex_id].read(), np.uint8)
         np.testing.assert_array_equal(texture, np.asarray(data.get_pixels_array()).ravel())
 
 
@@ -240,7 +240,7 @@ def test_a_window_without_size_draws_nothing(scene_loader):
 def test_release_gives_everything_back(device):
     scene_loader = Stage(device.context)
     scene_loader.show(lambda _: imgui.text("a"))
-    textures = list(scene_loader.draw._own.values())
+    textures = list(scene_loader.draw._imgui_textures.values())
     assert textures
     scene_loader.release()
     assert all(isinstance(texture.mglo, moderngl.InvalidObject) for texture in textures)

@@ -17,7 +17,7 @@ from raystream.renderer.sampling.picture import COUNTER_LAYERS
 from raystream.stream.declare.program import Program
 from raystream.viewport.debug_views.debug_views import Heat
 from raystream.viewport.debug_views.false_color import DONE, NONE
-from raystream.viewport.debug_views.inspector import Inspector
+from raystream.viewport.debug_views.inspector import Inspector, stream_words
 
 SIZE = (64, 36)
 
@@ -76,13 +76,14 @@ def test_passes_are_those_that_the_policy_chose(finished: Inspector) -> None:
 
 def test_kernels_beside_those_of_the_dissertation(finished: Inspector) -> None:
     """Ray 8, traversal 8, hit 5: words of a traversal step; of a grid alone there is a published kernel."""
-    assert finished.stream_words("traverse") == (21, 8) and finished.stream_words("eye") == (2, 8)
+    linked = finished.machine.linked
+    assert stream_words(linked, "traverse") == (21, 8) and stream_words(linked, "eye") == (2, 8)
     cost = finished.published_cost("traverse")
     assert cost is not None and (cost.kernel, cost.instructions, cost.read) == ("Traverse: Step", 20, 14)
     assert finished.published_cost("done") is None
     other = Inspector(Renderer("cornell", device=finished.renderer.device, accel="bvh", program="cast"), (4, 4))
     other.begin(other.renderer.camera)
-    assert other.published_cost("traverse") is None and other.stream_words("eye") == (2, 8)
+    assert other.published_cost("traverse") is None and stream_words(other.machine.linked, "eye") == (2, 8)
     other.release()
     other.renderer.release()
 
@@ -113,24 +114,24 @@ def test_single_steps_change_the_picture_of_states(renderer: Renderer, finished:
     inspector = Inspector(renderer, SIZE)
     inspector.begin(renderer.camera)
     colors = inspector.colors
-    assert (inspector.picture("state") == colors["eye"]).all() and not inspector.passes
-    assert (inspector.picture("traversal.voxel") == NONE).all() and not inspector.passes
+    assert (inspector.show("state").picture == colors["eye"]).all() and not inspector.passes
+    assert (inspector.show("traversal.voxel").picture == NONE).all() and not inspector.passes
     assert inspector.step() and inspector.passes[0].state == "eye"
-    seen = {tuple(color) for color in inspector.picture("state").reshape(-1, 3).tolist()}
+    seen = {tuple(color) for color in inspector.show("state").picture.reshape(-1, 3).tolist()}
     assert seen == {colors["setup"]}
-    assert (inspector.picture("traversal.voxel") == NONE).all()  # it holds what the last run left, not this one
+    assert (inspector.show("traversal.voxel").picture == NONE).all()  # it holds what the last run left, not this one
     assert inspector.step()
-    seen = {tuple(color) for color in inspector.picture("state").reshape(-1, 3).tolist()}
+    seen = {tuple(color) for color in inspector.show("state").picture.reshape(-1, 3).tolist()}
     assert seen == {colors["traverse"], colors["shade"]}  # rays on the box, and those beside it
     for _ in range(12):
         assert inspector.step()
-    picture, states = inspector.picture("state"), inspector.values("state")[0]
-    for label in inspector.legend("state").labels:
+    picture, states = inspector.show("state").picture, inspector.values("state")[0]
+    for label in inspector.show("state").legend.labels:
         number = 0 if label.text == "done" else inspector.machine.linked.program.number(label.text)
         assert (picture[states == number] == label.color).all()
         assert inspector.waiting[label.text] == (states == number).sum()
     assert dict(zip(("done", *colors), (DONE, *colors.values()), strict=True)) == {
-        label.text: label.color for label in inspector.legend("state").labels
+        label.text: label.color for label in inspector.show("state").legend.labels
     }
 
 
@@ -142,27 +143,27 @@ def test_what_no_kernel_wrote_is_dark(renderer: Renderer, finished: Inspector) -
         for name in ("traversal.voxel", "traversal.t_exit", "setup.by.x"):
             _, valid = inspector.values(name)
             assert (valid == written).all(), name
-            assert written or (inspector.picture(name) == NONE).all(), name
+            assert written or (inspector.show(name).picture == NONE).all(), name
         _, valid = inspector.values("ray.direction")
         assert valid.all()
     missed = finished.values("hit.triangle")[0] < 0
-    assert np.array_equal((finished.picture("hit.triangle") == NONE).all(axis=-1), missed)
-    assert np.array_equal((finished.picture("hit.t") == NONE).all(axis=-1), missed)
+    assert np.array_equal((finished.show("hit.triangle").picture == NONE).all(axis=-1), missed)
+    assert np.array_equal((finished.show("hit.t").picture == NONE).all(axis=-1), missed)
 
 
 def test_every_field_of_every_stream_can_be_shown(finished: Inspector) -> None:
-    names = [channel.name for channel in finished.channels()]
+    names = list(finished.channels)
     assert names[:4] == ["state", "return", "steps", "tests"]
     for stream, record in finished.machine.linked.records.items():
         for field in record.fields:
             assert f"{stream}.{field.name}" in names
-    for channel in finished.channels():
-        picture, legend = finished.picture(channel.name), finished.legend(channel.name)
+    for channel in finished.channels.values():
+        picture, legend = finished.show(channel.name).picture, finished.show(channel.name).legend
         assert picture.shape == (SIZE[1], SIZE[0], 3) and picture.dtype == np.uint8
         assert legend.ramps or legend.labels or channel.kind == "color"
         for ramp in legend.ramps:
             assert ramp.low <= ramp.high and ramp.unit == channel.unit
-    assert finished.legend("hit.t").ramps[0].unit == "scene units"
+    assert finished.show("hit.t").legend.ramps[0].unit == "scene units"
 
 
 def described(traversal: TraversalStates = FLAT, layers: bool = False, first_hits: str = "rays") -> Program:
@@ -174,7 +175,7 @@ def test_another_program_brings_its_own_states_and_records(renderer: Renderer, m
     monkeypatch.setitem(PICTURES, "described", replace(PICTURES["cast"], name="described", make=described))
     inspector = Inspector(renderer, SIZE)
     inspector.begin(renderer.camera)
-    assert "surface.normal" not in [channel.name for channel in inspector.channels()]
+    assert "surface.normal" not in list(inspector.channels)
     held = renderer.settings.program
     try:
         renderer.update(program="described")
@@ -202,7 +203,7 @@ def test_faults_are_told_in_a_line(renderer: Renderer, finished: Inspector) -> N
     with pytest.raises(ViewerError, match="begin one"):
         Inspector(renderer).step()
     with pytest.raises(ViewerError, match=r"did you mean 'hit\.t'"):
-        finished.picture("hitt")
+        finished.show("hitt")
     with pytest.raises(ViewerError, match=r"^policy"):
         Inspector(renderer, policy="greedy")
 

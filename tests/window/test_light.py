@@ -53,7 +53,9 @@ def test_noise_before_16_samples_stops_nothing(traced: Callable[..., Hands], mon
     """It is shown, as the film has it, but too few samples tell it to be believed."""
     hands = traced(samples=4096, size=(24, 16))
     app = hands.app
-    monkeypatch.setattr(scheduler, "MOST_IN_RUN", 3)  # a fast machine adds 16 at once, and there is nothing between
+    monkeypatch.setattr(
+        scheduler, "MAX_SAMPLES_IN_RUN", 3
+    )  # a fast machine adds 16 at once, and there is nothing between
     app.session.stop_at(4096, 1e3)  # any estimate is below
     app.session.restart()
     few, told = {}, app.session.convergence.film.error

@@ -56,7 +56,7 @@ def test_an_object_follows_the_mouse(traced: Callable[..., Hands]) -> None:
 
 def test_objects_of_one_level_come_under_two(traced: Callable[..., Hands], monkeypatch: pytest.MonkeyPatch) -> None:
     """Where there are too many triangles to build a structure over them for each picture."""
-    monkeypatch.setattr(animation, "MOST_REBUILT", 30)
+    monkeypatch.setattr(animation, "MAX_REBUILT", 30)
     hands = traced(samples=1, accel="bvh")
     app = hands.app
     hands.move(*GRAB)
@@ -141,7 +141,7 @@ def test_lights_without_extent_are_dragged(traced: Callable[..., Hands], tmp_pat
     lights = app.markers
     before = settle(hands)
     light = next(light for light in lights.listed() if light.name == name)
-    place = lights.place(light)
+    place = lights.marker_position(light)
     compiled = app.device.compiled
     app.editing.grab_light(light)
     x, y = app.view.input.cursor
@@ -150,7 +150,7 @@ def test_lights_without_extent_are_dragged(traced: Callable[..., Hands], tmp_pat
     moved = next(light for light in lights.listed() if light.name == name)
     assert moved.position != light.position
     if name == "bulb":
-        shift = lights.place(moved) - place
+        shift = lights.marker_position(moved) - place
         assert np.dot(shift, app.view.controller.camera.basis()[2]) == pytest.approx(0, abs=1e-9)
     picture = settle(hands)
     assert app.device.compiled == compiled

@@ -57,11 +57,11 @@ def test_a_first_picture_loads_no_libraries_but_for_its_loops() -> None:
     """Each takes a twentieth of the time until a picture is there: image files, masked arrays, a compiler."""
     script = "import sys\nimport numpy as np\nfrom raystream.formats import named\n"
     script += "from raystream.renderer.inputs.settings import Settings\nfrom raystream.scene.scene import Scene\n"
-    script += "from raystream.viewport.scene_loader import Glance\nfrom raystream.viewport.scene_loader import work\n"
+    script += "from raystream.viewport.scene_loader import Glance, prepare_in_worker\n"
     script += "corners = np.random.default_rng(1).random((3000, 3))\n"
     script += "of_file = Scene.from_triangles(corners, np.arange(3000).reshape(-1, 3))\n"
     script += "names = ('PIL', 'numba', 'numpy.ma')\n"
     script += "for scene, settings in ((named.load('cornell'), {}), (of_file, {'environment': 'sky'})):\n"
     script += "    Glance(scene, Settings(**settings))\n"
-    script += "    work(scene, lambda *_: None, Settings(**settings), pixels=1 << 16)\n"
+    script += "    prepare_in_worker(scene, lambda *_: None, Settings(**settings), pixels=1 << 16)\n"
     assert told(script + "print(*(name for name in names if name in sys.modules))") == []

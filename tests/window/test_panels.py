@@ -150,11 +150,11 @@ def test_the_inspector_shows_a_stream(panel_stage):
     panel_stage.inspect()
     drawn = panel_stage.draw()
     assert drawn[40:600, 960:1260].mean() > 0.9 and not empty[40:600, 960:1260].any()
-    picture = panel_stage.debug_views.inspector.picture("state")
+    picture = panel_stage.debug_views.inspector.show("state").picture
     shown = np.frombuffer(panel_stage.target.read(viewport=(950, 480, 300, 200), components=3, alignment=1), np.uint8)
     for color in np.unique(picture.reshape(-1, 3), axis=0):
         assert (shown.reshape(-1, 3) == color).all(axis=1).sum() >= 20, color  # a ray is over 100 pixels
-    for channel in panel_stage.debug_views.inspector.channels():
+    for channel in panel_stage.debug_views.inspector.channels.values():
         from raystream.window.panels import inspector as inspector_panel
 
         inspector_panel._view.channel = channel.name

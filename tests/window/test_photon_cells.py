@@ -58,7 +58,7 @@ def test_the_inspector_shows_the_map(device: Any) -> None:
     expected = np.bincount(numbers, minlength=maps.grid.cells)
     np.testing.assert_array_equal(counts[there], expected)
     assert inspector.values("photon_list.photon")[1].sum() == maps.stored
-    assert inspector.picture("photon_list.cell").shape[:2] == maps.streams["photon_list"].size[::-1]
+    assert inspector.show("photon_list.cell").picture.shape[:2] == maps.streams["photon_list"].size[::-1]
     seen = []
     while len(seen) < 4 and inspector.step():
         if inspector.passes[-1].state == "photon":

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from raystream.base.errors import ViewerError
 from raystream.viewport.keymap import ACTIONS, Keymap
-from raystream.viewport.preferences import MOST_RECENT, READERS, Preferences, settings_path
+from raystream.viewport.preferences import MAX_RECENT, READERS, Preferences, settings_path
 from tests.window.conftest import written
 
 HAND_WRITTEN = """\
@@ -78,7 +78,7 @@ anything = st.builds(
     tonemap=names,
     mode=st.sampled_from(["orbit", "fly"]),
     speed=st.floats(1e-4, 1e4),
-    recent=st.lists(names, max_size=MOST_RECENT, unique=True),
+    recent=st.lists(names, max_size=MAX_RECENT, unique=True),
     keys=st.dictionaries(st.one_of(st.sampled_from([a.name for a in ACTIONS]), names), keys, max_size=4),
 )
 
@@ -225,7 +225,7 @@ def test_recent_files(path) -> None:
         settings.remember(f"/models/{k}.glb")
     settings.remember(Path("/models/9.glb"))
     assert settings.recent[:3] == [str(Path("/models/9.glb")), "/models/14.glb", "/models/13.glb"]
-    assert len(settings.recent) == len(set(settings.recent)) == MOST_RECENT == 10
+    assert len(settings.recent) == len(set(settings.recent)) == MAX_RECENT == 10
     settings.remember("/models/\udcff.glb")  # a name that is not UTF-8
     settings.save()
     assert Preferences.load(path).recent == settings.recent and "\udcff" not in "".join(settings.recent)

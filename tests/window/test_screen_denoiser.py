@@ -20,7 +20,6 @@ from raystream.renderer.preview.scheduler import IN_FLIGHT, QUICK, TIMED_EVERY, 
 from raystream.renderer.renderer import Renderer
 from raystream.renderer.sampling.denoising import NoisyPicture
 from raystream.renderer.sampling.sampler import FramePlan
-from raystream.renderer.session import frame_runner
 from raystream.renderer.session.session import Session
 from raystream.scene.camera import Camera
 from raystream.stream.gl.device import Device
@@ -261,7 +260,7 @@ def always(session: Session, queued: bool, drawn: bool, monkeypatch: pytest.Monk
     run(session, moving=True)  # compiles
     preview, made = session.runner.preview, list[bool]()
     assert preview is not None
-    monkeypatch.setattr(scheduler, "TOGETHER", 1.0)
+    monkeypatch.setattr(scheduler, "MAX_MERGED_SECONDS", 1.0)
     monkeypatch.setattr(gbuffer, "rasterises", lambda triangles, pixels: drawn)
     monkeypatch.setattr(
         session.scheduler.queue,
@@ -296,7 +295,7 @@ def test_queued_pictures_are_those_that_are_made_pass_by_pass(
 def test_the_host_waits_for_no_queued_picture(renderer: Renderer, monkeypatch: pytest.MonkeyPatch) -> None:
     """On a driver that does not cut passes short, so that rays need not be counted: nothing is read back."""
     monkeypatch.setattr(Device, "software", False)
-    monkeypatch.setattr(scheduler, "MOST_WARPED", 0)
+    monkeypatch.setattr(scheduler, "MAX_WARPS", 0)
     with renderer.device.current():
         session = Session(renderer, SIZE, Stop(4), screen=PictureTexture(renderer.device))
         made = always(session, True, True, monkeypatch)
@@ -321,7 +320,7 @@ def test_pictures_of_one_size_take_turns_in_two_textures(
 
 
 def test_at_rest_a_machine_is_compiled_for_the_next_flight(device: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(frame_runner, "LONGEST_COMPILE", float("inf"))  # of a busy machine too
+    monkeypatch.setattr(scheduler, "MAX_COMPILE", float("inf"))  # of a busy machine too
     renderer = Renderer("cornell", device=device, program="path", machine="multipass")
     with device.current():
         session = Session(renderer, SIZE, Stop(16), screen=PictureTexture(device))
@@ -336,7 +335,7 @@ def test_at_rest_a_machine_is_compiled_for_the_next_flight(device: Any, monkeypa
             return render_tiles(plan, film)
 
         monkeypatch.setattr(renderer.sampler, "render_tiles", watched)
-        monkeypatch.setattr(scheduler, "TOGETHER", 1.0)
+        monkeypatch.setattr(scheduler, "MAX_MERGED_SECONDS", 1.0)
         flown(session, renderer, 2, True)
         assert seen[-1] == QUICK
         session.release()
@@ -360,7 +359,7 @@ def test_between_two_pictures_the_last_one_follows_the_camera(
 ) -> None:
     monkeypatch.setattr(scheduler, "WARPING", 0.0)  # whatever the machine's speed
     monkeypatch.setattr(scheduler, "COSTLY", 0.0)
-    monkeypatch.setattr(scheduler, "FARTHEST", 0.5)
+    monkeypatch.setattr(scheduler, "MAX_WARP_DISTANCE", 0.5)
     run(session, 20)
     before, start, pictures = session.linear(), renderer.camera, session.pictures
     for number in range(1, 4):
@@ -371,7 +370,7 @@ def test_between_two_pictures_the_last_one_follows_the_camera(
     warped = session.linear()
     session.update(camera=aside(renderer, 1.0))
     session.advance(0.0, moving=True)
-    assert session.warped == scheduler.MOST_WARPED  # the next one's turn
+    assert session.warped == scheduler.MAX_WARPS  # the next one's turn
     run(session, moving=True)
     session.advance(0.0, moving=True)
     assert session.shown is not None and session.shown[0] == renderer.camera

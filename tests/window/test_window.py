@@ -86,7 +86,7 @@ def test_sizes_are_asked_for_once_between_two_looks_at_the_events(monkeypatch: p
         monkeypatch.setattr(glfw, name, lambda _, name=name: asked.append(name) or given[name])
     monkeypatch.setattr(glfw, "poll_events", lambda: None)
     window = Window.__new__(Window)
-    window.handle, window._known, window._stopped = "window", {}, None
+    window.handle, window._state, window._stopped = "window", {}, None
     for _ in range(3):
         assert (window.size, window.pixels, window.scale) == ((300, 200), (600, 400), 2.0)
     assert sorted(asked) == sorted(given)

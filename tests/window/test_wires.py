@@ -17,8 +17,8 @@ from raystream.scene.projections import Equirectangular, Fisheye
 from raystream.viewport.camera_controller import CameraController
 from raystream.viewport.debug_views import wires
 from raystream.viewport.debug_views.wires import (
-    MOST_BOXES,
-    MOST_LINES,
+    MAX_BOXES,
+    MAX_LINES,
     box_edges,
     grid_lines,
     project,
@@ -59,7 +59,7 @@ def test_lines_are_curves_in_other_projections() -> None:
 def test_two_levels_show_the_instances(accel: str) -> None:
     scene = raystream.load("balls")
     lines = structure_lines(prepare(scene, accel=accel).structure.built, CAMERA)
-    assert len(lines) == 12 * min(len(scene.instances), MOST_BOXES)
+    assert len(lines) == 12 * min(len(scene.instances), MAX_BOXES)
     low, high = scene.bounds()
     slack = 1e-5 * (high - low).max()  # boxes are float32, rounded outward
     np.testing.assert_allclose(lines.min(axis=(0, 1)), low, atol=slack)
@@ -124,7 +124,7 @@ def test_fine_grids_have_fewer_lines(count: int, lines: int) -> None:
     """At most 200 along an axis, each so many voxels from the last; on the two faces that the axis lies in."""
     found = grid_lines(grid_of((count, 1, 1)), LEVEL)[12:]
     assert len(found) == 2 * lines
-    step = -(-count // MOST_LINES)
+    step = -(-count // MAX_LINES)
     np.testing.assert_allclose(sorted(set(found[:, 0, 0].tolist())), 1 + 0.5 * step * np.arange(1, lines + 1))
 
 
@@ -164,8 +164,8 @@ def test_the_largest_objects_of_two_levels(monkeypatch: pytest.MonkeyPatch) -> N
     built = TwoLevel.__new__(TwoLevel)
     for name, value in (("low", low), ("high", high)):
         object.__setattr__(built, name, value)
-    monkeypatch.setattr(wires, "MOST_BOXES", 2)
+    monkeypatch.setattr(wires, "MAX_BOXES", 2)
     lines = structure_lines(built, LEVEL)
     np.testing.assert_array_equal(lines.reshape(2, 24, 3).max(axis=1), [[1, 7, 1], [3, 1, 1]])
-    monkeypatch.setattr(wires, "MOST_BOXES", 9)
+    monkeypatch.setattr(wires, "MAX_BOXES", 9)
     np.testing.assert_array_equal(structure_lines(built, LEVEL).reshape(3, 24, 3).max(axis=1)[2], [1, 1, 1])

@@ -46,9 +46,8 @@ class Widget(AnywidgetRenderCanvas):
         super().__init__(size=size)
         self.view = view
         self._views = 0  # outputs with the widget
-        self._motion: dict[str, Any] = {}  # as the page knows it
         self._parking: asyncio.TimerHandle | None = None
-        self.drive = CanvasLoop(view, self, loop, self._tell)
+        self.drive = CanvasLoop(view, self, loop, lambda message: self.send(message))
         self.on_msg(self._on_message)
         self.observe(self._on_visibility, names=["_has_visible_views"])
         if self.comm is not None:
@@ -90,16 +89,12 @@ class Widget(AnywidgetRenderCanvas):
         if it has all of its pixels."""
         bundle = super()._repr_mimebundle_(**kwargs)
         if bundle is not None:
-            bundle[0]["text/html"] = html_card(f"{self!r}: moves once its cell is run", *self._still())
+            view, mimetype, data = self.view, "", b""
+            if not view.closed and view.view.scene is not None and view.session.complete:
+                mimetype, data = encode_array(view.read(), view.quality)
+            text = f"{self!r}: moves once its cell is run"
+            bundle[0]["text/html"] = html_card(text, data, view.view.area.size, mimetype)
         return bundle
-
-    def _still(self) -> tuple[bytes, tuple[int, int], str]:
-        """A file of the picture, empty where it is not complete; its size on the page; its MIME type."""
-        view = self.view
-        if view.closed or view.view.scene is None or not view.session.complete:
-            return b"", view.view.area.size, ""
-        mimetype, data = encode_array(view.read(), view.quality)
-        return data, view.view.area.size, mimetype
 
     @property
     def camera(self) -> str:
@@ -111,19 +106,6 @@ class Widget(AnywidgetRenderCanvas):
         """Its vertical field of view, degrees."""
         return self.view.camera.fov
 
-    def _tell(self, text: str) -> None:
-        """A status line above the picture."""
-        self._tell_motion()
-        scene = self.view.view.scene
-        self.set_title(" · ".join(part for part in (scene.name if scene is not None else "", text) if part))
-
-    def _tell_motion(self, anew: bool = False) -> None:
-        """How the animation plays, where that has changed or there is a new output."""
-        motion = self.view.motion
-        if anew or motion != self._motion:
-            self._motion = motion
-            self.send(motion)
-
     # -- the page --------------------------------------------------------------------------------------------------
 
     def _on_message(self, widget: Any, content: dict[str, Any], buffers: Any) -> None:
@@ -133,7 +115,7 @@ class Widget(AnywidgetRenderCanvas):
             self.drive.handle({**content, "event_type": kind})
         elif kind == "views":
             self._views = int(content["count"])
-            self._tell_motion(anew=True)
+            self.drive.tell_motion(anew=True)
             self._park_later()
 
     def _on_visibility(self, change: Any) -> None:
@@ -174,7 +156,7 @@ class Widget(AnywidgetRenderCanvas):
 
     def _rc_present_bitmap(self, **bitmap: Any) -> None:
         self._quality = self.view.quality
-        self._tell_motion()
+        self.drive.tell_motion()
         super()._rc_present_bitmap(**bitmap)
 
     def _rfb_schedule_lossless_draw(self, array: Any, delay: float = 0.3) -> None:

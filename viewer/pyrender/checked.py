@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Generic, Self, TypeVar, overload
+from dataclasses import MISSING
+from typing import Any, Generic, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,23 +13,42 @@ T = TypeVar("T")
 
 
 class Checked(Generic[T]):
-    """An attribute whose value goes through ``read`` when it is set; ``read`` raises for a wrong one."""
+    """An attribute whose value goes through ``read`` when it is set; ``read`` raises for a wrong one.
 
-    def __init__(self, read: Callable[[Any], T]) -> None:
-        self.read = read
+    default : of a dataclass's constructor, which finds it by the attribute of the class; as given, before ``read``.
+    """
+
+    def __init__(self, read: Callable[[Any], T], default: Any = MISSING) -> None:
+        self.read, self.default = read, default
 
     def __set_name__(self, owner: type, name: str) -> None:
-        self.name = f"_{name}"
+        self.name = name
 
     @overload
-    def __get__(self, instance: None, owner: type | None = None) -> Self: ...
+    def __get__(self, instance: None, owner: type | None = None) -> Any: ...
     @overload
     def __get__(self, instance: object, owner: type | None = None) -> T: ...
-    def __get__(self, instance: object | None, owner: type | None = None) -> Self | T:
-        return self if instance is None else getattr(instance, self.name)
+    def __get__(self, instance: object | None, owner: type | None = None) -> Any:
+        if instance is not None:
+            return getattr(instance, f"_{self.name}")
+        if self.default is MISSING:
+            raise AttributeError(f"{self.name} has no default")
+        return self.default
 
-    def __set__(self, instance: object, value: object) -> None:
-        setattr(instance, self.name, self.read(value))
+    def __set__(self, instance: object, value: Any) -> None:
+        setattr(instance, f"_{self.name}", self.read(value))
+
+
+class VertexArray(Checked[NDArray[np.float32] | None]):
+    """A checked array of one row for each of its primitive's ``positions``; ``read`` takes it with their number. None
+    stays None."""
+
+    def __init__(self, read: Callable[[Any, int], NDArray[np.float32]]) -> None:
+        super().__init__(lambda value: None, None)
+        self.read_rows = read
+
+    def __set__(self, instance: Any, value: Any) -> None:
+        setattr(instance, f"_{self.name}", None if value is None else self.read_rows(value, len(instance.positions)))
 
 
 def label(value: Any) -> str | None:

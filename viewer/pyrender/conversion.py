@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +17,6 @@ from raystream.base.errors import ViewerError
 from raystream.pyrender.constants import GLTF
 from raystream.pyrender.light import DirectionalLight, SpotLight
 from raystream.pyrender.material import (
-    Material,
-    MetallicRoughnessMaterial,
     Sampler,
     SpecularGlossinessMaterial,
     Texture,
@@ -36,14 +34,7 @@ from raystream.scene.scene import Scene as Converted
 # -- materials and textures as the renderer takes them -----------------------------------------------------------------
 
 WRAPS = {GLTF.REPEAT: "repeat", GLTF.MIRRORED_REPEAT: "mirrored", GLTF.CLAMP_TO_EDGE: "clamp"}
-FILTERS = {
-    GLTF.NEAREST: "nearest",
-    GLTF.LINEAR: "linear",
-    GLTF.NEAREST_MIPMAP_NEAREST: "nearest_mipmap_nearest",
-    GLTF.LINEAR_MIPMAP_NEAREST: "linear_mipmap_nearest",
-    GLTF.NEAREST_MIPMAP_LINEAR: "nearest_mipmap_linear",
-    GLTF.LINEAR_MIPMAP_LINEAR: "linear_mipmap_linear",
-}
+FILTERS = {number: name.lower() for name, number in vars(GLTF).items() if name.startswith(("NEAREST", "LINEAR"))}
 DIELECTRIC = 0.04  # reflectance at normal incidence of glTF's dielectrics
 
 
@@ -86,7 +77,11 @@ def _texture(texture: Texture, content: str, change: Any) -> image.Texture:
         if wrap not in WRAPS:
             raise ViewerError(f"texture {texture.name or ''}", f"wrap mode {wrap} is none of GLTF")
     assert texture.source is not None
-    texels = _rgba(texture.source, texture.source_channels)
+    texels = np.full((*texture.source.shape[:2], 4), 255, np.uint8)  # RGBA, channels that it lacks full
+    for index, channel in enumerate(texture.source_channels):
+        texels[..., "RGBA".index(channel)] = texture.source[..., index]
+    if texture.source_channels == "R":
+        texels[..., 1] = texels[..., 2] = texels[..., 0]
     return image.Texture(
         image.Image(texels if change is None else change[1](texels), texture.name or "image"),
         (WRAPS[sampler.wrapS], WRAPS[sampler.wrapT]),
@@ -97,19 +92,9 @@ def _texture(texture: Texture, content: str, change: Any) -> image.Texture:
     )
 
 
-def _rgba(source: NDArray[np.uint8], channels: str) -> NDArray[np.uint8]:
-    """(H, W, 4) of an image (H, W, C), each channel at its place, others full."""
-    rgba = np.full((*source.shape[:2], 4), 255, np.uint8)
-    for index, channel in enumerate(channels):
-        rgba[..., "RGBA".index(channel)] = source[..., index]
-    if channels == "R":
-        rgba[..., 1] = rgba[..., 2] = rgba[..., 0]
-    return rgba
-
-
 def flat_material(primitive: Primitive, culled: bool, textures: Textures) -> surface.Material:
     """A light of the material's colour, as the numbers are: factors, vertices and texels are values of pixels there."""
-    color, texture = _base_color(primitive.material)
+    color, texture = primitive.material.base_color
     return surface.Material(
         primitive.material.name or "flat",
         tuple(map(float, np.clip(color, 0, 1))),  # type: ignore[arg-type]
@@ -124,7 +109,7 @@ def flat_material(primitive: Primitive, culled: bool, textures: Textures) -> sur
 def lit_material(primitive: Primitive, culled: bool, textures: Textures) -> surface.Material:
     """glTF's material; of specular-glossiness the dielectric of that reflectance (KHR_materials_specular)."""
     material: Any = primitive.material
-    color, texture = _base_color(material)
+    color, texture = material.base_color
     fields: dict[str, Any]
     if isinstance(material, SpecularGlossinessMaterial):
         gloss = material.glossinessFactor
@@ -169,18 +154,10 @@ def _roughness(gloss: float) -> Any:
     return change
 
 
-def _base_color(material: Material) -> tuple[NDArray[np.float32], Texture | None]:
-    """The factor (4,) and the texture of the colour."""
-    if isinstance(material, SpecularGlossinessMaterial):
-        return material.diffuseFactor, material.diffuseTexture
-    assert isinstance(material, MetallicRoughnessMaterial)
-    return material.baseColorFactor, material.baseColorTexture
-
-
 def _opacity(primitive: Primitive) -> dict[str, Any]:
     """How the material's opacity counts: where MASK is the default of a material without holes, not at all."""
     material = primitive.material
-    texture = _base_color(material)[1]
+    texture = material.base_color[1]
     if material.alphaMode == "BLEND" and primitive.is_transparent:
         return {"alpha_mode": "blend"}
     if material.alphaMode == "MASK" and texture is not None and texture.is_transparent(material.alphaCutoff):
@@ -278,7 +255,8 @@ def _clip_planes(projection: NDArray[np.float64]) -> tuple[float, float]:
 # -- a scene of pyrender as a value for the renderer -------------------------------------------------------------------
 
 ONE = np.eye(4)[None]  # the pose of a mesh without copies
-NARROWEST = 1e-3  # least angle between the cones of a spot, radians
+ARRAYS = "positions", "normals", "tangents", "texcoord_0", "texcoord_1", "color_0", "indices"  # of a primitive
+MIN_CONE = 1e-3  # least angle between the cones of a spot, radians
 
 
 @dataclass
@@ -326,28 +304,17 @@ class Conversion:
                 if key not in self._meshes:
                     culled = wire and self.culled and not primitive.material.doubleSided
                     view = (pose.tobytes(), eye.key, point_size, wire, culled) if thin else ()
-                    arrays = (
-                        *(
-                            primitive.positions,
-                            primitive.normals,
-                            primitive.tangents,
-                            primitive.texcoord_0,
-                            primitive.texcoord_1,
-                        ),
-                        *(primitive.color_0, primitive.indices, primitive.poses if thin else None),
-                    )
+                    arrays = (*(getattr(primitive, name) for name in ARRAYS), primitive.poses if thin else None)
                     values, index, cached = (primitive.mode, *view), len(self._meshes), previous.get(key)
                     same = cached is not None and cached.index == index and cached.values == values
                     if cached is not None and same and all(a is b for a, b in zip(cached.arrays, arrays, strict=True)):
                         self._meshes[key] = cached
                     else:
-                        geometry: tuple[NDArray, NDArray, NDArray | None, NDArray]
                         if primitive.mode == GLTF.POINTS:
                             geometry = _squares(primitive, pose, eye, point_size)
                         else:
                             geometry = _ribbons(primitive, pose, eye, culled) if thin else _triangles(primitive)
-                        built = self._mesh(primitive, index, *geometry)
-                        self._meshes[key] = _CachedMesh(built, index, arrays, values)
+                        self._meshes[key] = _CachedMesh(self._mesh(primitive, index, geometry), index, arrays, values)
                     materials.append(self._material(primitive, thin))
                 for copy in ONE if thin or primitive.poses is None else primitive.poses:
                     matrix = np.eye(4) if thin else pose @ copy
@@ -362,17 +329,9 @@ class Conversion:
             textures=self._textures.textures,
         )
 
-    def _mesh(
-        self,
-        primitive: Primitive,
-        index: int,
-        positions: NDArray,
-        triangles: NDArray,
-        normals: NDArray | None,
-        vertices: NDArray,
-    ) -> Mesh:
-        """The mesh of a primitive's ``vertices`` (V,), which stand at ``positions`` (V, 3)."""
+    def _mesh(self, primitive: Primitive, index: int, geometry: Geometry) -> Mesh:
         colors, sets = primitive.color_0, [primitive.texcoord_0, primitive.texcoord_1]
+        normals, vertices = geometry.normals, geometry.vertices
         if self.style == "solid":
             colors, sets, normals = None, [None, None], None
         uvs = [
@@ -381,9 +340,9 @@ class Conversion:
         ]
         tangents = primitive.tangents if self.style == "lit" else None
         return Mesh(
-            positions,
-            triangles,
-            np.full(len(triangles), index, np.int32),
+            geometry.positions,
+            geometry.triangles,
+            np.full(len(geometry.triangles), index, np.int32),
             normals,
             uvs[0],
             None if colors is None else colors[vertices],
@@ -399,20 +358,27 @@ class Conversion:
         return (flat_material if self.style == "flat" else lit_material)(primitive, culled, self._textures)
 
 
-def _triangles(primitive: Primitive) -> tuple[NDArray, NDArray, NDArray | None, NDArray]:
-    """Positions, triangles, normals, and the vertices themselves."""
-    triangles, count = primitive.triangles(), len(primitive.positions)
+class Geometry(NamedTuple):
+    """Positions (V, 3) in the node's space or, of what faces the eye, in the world's, triangles (T, 3), normals (V, 3),
+    and the primitive's vertex that each is (V,)."""
+
+    positions: NDArray
+    triangles: NDArray
+    normals: NDArray | None
+    vertices: NDArray
+
+
+def _triangles(primitive: Primitive) -> Geometry:
+    triangles = primitive.triangles()
     if primitive.normals is None and primitive.indices is not None:  # flat: each corner is a vertex of its own
         vertices = triangles.reshape(-1)
-        return primitive.positions[vertices], np.arange(len(vertices)).reshape(-1, 3), None, vertices
-    return primitive.positions, triangles, primitive.normals, np.arange(count)
+        return Geometry(primitive.positions[vertices], np.arange(len(vertices)).reshape(-1, 3), None, vertices)
+    return Geometry(primitive.positions, triangles, primitive.normals, np.arange(len(primitive.positions)))
 
 
-def _squares(
-    primitive: Primitive, pose: NDArray, eye: Eye, point_size: float
-) -> tuple[NDArray, NDArray, NDArray, NDArray]:
-    """World positions of four corners for each point, two triangles, normals, and the points' indices: as the
-    rasteriser draws points, upright before the eye, at the points' own depth."""
+def _squares(primitive: Primitive, pose: NDArray, eye: Eye, point_size: float) -> Geometry:
+    """Four corners and two triangles for each point: as the rasteriser draws points, upright before the eye, at the
+    points' own depth."""
     points, normals = _world_vertices(primitive, pose, eye)
     eye_points = (points - eye.pose[:3, 3]) @ np.linalg.inv(eye.pose[:3, :3]).T
     depth = np.ones(len(points)) if eye.parallel else np.abs(eye_points[:, 2])
@@ -423,10 +389,10 @@ def _squares(
     offsets = corners @ eye.pose[:3, :2].T
     indices = np.arange(len(points)) % len(primitive.positions)
     positions = points[:, None] + depth[:, None, None] * offsets
-    return positions.reshape(-1, 3), _quads(len(points)), np.repeat(normals, 4, axis=0), np.repeat(indices, 4)
+    return Geometry(positions.reshape(-1, 3), _quads(len(points)), np.repeat(normals, 4, axis=0), np.repeat(indices, 4))
 
 
-def _ribbons(primitive: Primitive, pose: NDArray, eye: Eye, culled: bool) -> tuple[NDArray, NDArray, NDArray, NDArray]:
+def _ribbons(primitive: Primitive, pose: NDArray, eye: Eye, culled: bool) -> Geometry:
     """As `_squares`, of lines and wireframes: one pixel wide before the eye, at the lines' own depth. culled : without
     the edges of triangles that are seen from behind alone."""
     points, normals = _world_vertices(primitive, pose, eye)
@@ -459,7 +425,7 @@ def _ribbons(primitive: Primitive, pose: NDArray, eye: Eye, culled: bool) -> tup
     quads = np.concatenate([ends - scale * offsets[:, None], (ends + scale * offsets[:, None])[:, ::-1]], axis=1)
     positions = quads.reshape(-1, 3) @ eye.pose[:3, :3].T + eye.pose[:3, 3]
     order = pairs[:, [0, 1, 1, 0]].reshape(-1)
-    return positions, _quads(len(pairs)), normals[order], order % len(primitive.positions)
+    return Geometry(positions, _quads(len(pairs)), normals[order], order % len(primitive.positions))
 
 
 def _world_vertices(primitive: Primitive, pose: NDArray, eye: Eye) -> tuple[NDArray, NDArray]:
@@ -491,8 +457,8 @@ def _light(scene: Scene, node: Node) -> Light:
     position, direction = tuple(map(float, pose[:3, 3])), tuple(map(float, -pose[:3, 2]))
     common: dict[str, Any] = {"name": light.name or node.name or "light", "position": position, "direction": direction}
     if isinstance(light, SpotLight):
-        outer = min(max(light.outerConeAngle, NARROWEST), math.pi / 2)
+        outer = min(max(light.outerConeAngle, MIN_CONE), math.pi / 2)
         return Light(
-            "spot", intensity=color, inner=min(light.innerConeAngle, outer - NARROWEST / 2), outer=outer, **common
+            "spot", intensity=color, inner=min(light.innerConeAngle, outer - MIN_CONE / 2), outer=outer, **common
         )
     return Light("directional" if isinstance(light, DirectionalLight) else "point", intensity=color, **common)

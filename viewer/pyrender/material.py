@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,22 +14,15 @@ from raystream.pyrender.constants import GLTF
 CHANNELS = {"R": (0,), "RG": (0, 1), "GB": (1, 2), "RGB": (0, 1, 2), "RGBA": (0, 1, 2, 3)}
 
 
+@dataclass(eq=False, repr=False)
 class Sampler:
     """Filters and wrap modes, numbers of `GLTF`; a filter of None is linear."""
 
-    name = Checked(label)
-
-    def __init__(
-        self,
-        name: str | None = None,
-        magFilter: int | None = None,
-        minFilter: int | None = None,
-        wrapS: int = GLTF.REPEAT,
-        wrapT: int = GLTF.REPEAT,
-    ) -> None:
-        self.name = name
-        self.magFilter, self.minFilter = magFilter, minFilter
-        self.wrapS, self.wrapT = wrapS, wrapT
+    name: Checked[str | None] = Checked(label, None)
+    magFilter: int | None = None
+    minFilter: int | None = None
+    wrapS: int = GLTF.REPEAT
+    wrapT: int = GLTF.REPEAT
 
 
 class Texture:
@@ -122,23 +116,25 @@ def _cutoff(value: Any) -> float:
 
 def _factor(what: str) -> Checked[float]:
     """A number from 0 to 1; None: 1."""
-    return Checked(lambda value: number(what, 0.0, 1.0)(1.0 if value is None else value))
+    return Checked(lambda value: number(what, 0.0, 1.0)(1.0 if value is None else value), 1.0)
 
 
 def _color(length: int, otherwise: float = 1.0) -> Checked[NDArray[np.float32]]:
-    """A linear colour of a number of channels."""
-    return Checked(lambda value: color_vector(np.full(length, otherwise) if value is None else value, length))
+    """A linear colour of a number of channels; None: ``otherwise`` in each."""
+    return Checked(lambda value: color_vector(np.full(length, otherwise) if value is None else value, length), None)
 
 
 def _texture(channels: str) -> Checked[Texture | None]:
     """An image, as a `Texture` of these channels."""
-    return Checked(
-        lambda value: (
-            value if value is None or isinstance(value, Texture) else Texture(source=value, source_channels=channels)
-        )
-    )
+
+    def read(value: Any) -> Texture | None:
+        as_given = value is None or isinstance(value, Texture)
+        return value if as_given else Texture(source=value, source_channels=channels)
+
+    return Checked(read, None)
 
 
+@dataclass(eq=False, repr=False)
 class Material:
     """The fields of all materials.
 
@@ -149,43 +145,26 @@ class Material:
     wireframe : edges alone, one pixel wide.
     """
 
-    name = Checked(label)
-    normalTexture = _texture("RGB")
-    occlusionTexture = _texture("R")
-    emissiveTexture = _texture("RGB")
-    emissiveFactor = _color(3, 0.0)
-    alphaMode = Checked(_alpha_mode)
-    alphaCutoff = Checked(_cutoff)
-    doubleSided = Checked(lambda value: flag("doubleSided")(False if value is None else value))
-    smooth = Checked(flag("smooth"))
-    wireframe = Checked(flag("wireframe"))
+    name: Checked[str | None] = Checked(label, None)
+    normalTexture: Checked[Texture | None] = _texture("RGB")
+    occlusionTexture: Checked[Texture | None] = _texture("R")
+    emissiveTexture: Checked[Texture | None] = _texture("RGB")
+    emissiveFactor: Checked[NDArray[np.float32]] = _color(3, 0.0)
+    alphaMode: Checked[str] = Checked(_alpha_mode, None)
+    alphaCutoff: Checked[float] = Checked(_cutoff, None)
+    doubleSided: Checked[bool] = Checked(lambda value: flag("doubleSided")(False if value is None else value), False)
+    smooth: Checked[bool] = Checked(flag("smooth"), True)
+    wireframe: Checked[bool] = Checked(flag("wireframe"), False)
 
-    def __init__(
-        self,
-        name: str | None = None,
-        normalTexture: Any = None,
-        occlusionTexture: Any = None,
-        emissiveTexture: Any = None,
-        emissiveFactor: Any = None,
-        alphaMode: str | None = None,
-        alphaCutoff: float | None = None,
-        doubleSided: bool = False,
-        smooth: bool = True,
-        wireframe: bool = False,
-    ) -> None:
+    def __post_init__(self) -> None:
         if type(self) is Material:
             raise TypeError("a Material is a MetallicRoughnessMaterial or a SpecularGlossinessMaterial")
-        self.name = name
-        self.normalTexture, self.occlusionTexture = normalTexture, occlusionTexture
-        self.emissiveTexture, self.emissiveFactor = emissiveTexture, emissiveFactor
-        self.alphaMode, self.alphaCutoff = alphaMode, alphaCutoff
-        self.doubleSided, self.smooth, self.wireframe = doubleSided, smooth, wireframe
 
     @property
     def is_transparent(self) -> bool:
         """Whether its opacity is below 1 somewhere, or below the cutoff under MASK."""
         cutoff = self.alphaCutoff if self.alphaMode == "MASK" else 1.0
-        color, texture = self._opacity
+        color, texture = self.base_color
         return self.alphaMode != "OPAQUE" and bool(
             color[3] < cutoff or (texture is not None and texture.is_transparent(cutoff))
         )
@@ -196,84 +175,40 @@ class Material:
         return {value for value in vars(self).values() if isinstance(value, Texture)}
 
     @property
-    def _opacity(self) -> tuple[Any, Texture | None]:
-        """The factor (4,) and the texture that have the opacity."""
+    def base_color(self) -> tuple[NDArray[np.float32], Texture | None]:
+        """The factor (4,) and the texture of colour and opacity."""
         raise NotImplementedError
 
 
+@dataclass(eq=False, repr=False)
 class MetallicRoughnessMaterial(Material):
     """glTF's material. baseColorFactor : (4,) linear RGBA. metallicRoughnessTexture : roughness in green, metallic in
     blue."""
 
-    baseColorFactor = _color(4)
-    baseColorTexture = _texture("RGBA")
-    metallicFactor = _factor("metallicFactor")
-    roughnessFactor = _factor("roughnessFactor")
-    metallicRoughnessTexture = _texture("GB")
-
-    def __init__(
-        self,
-        name: str | None = None,
-        normalTexture: Any = None,
-        occlusionTexture: Any = None,
-        emissiveTexture: Any = None,
-        emissiveFactor: Any = None,
-        alphaMode: str | None = None,
-        alphaCutoff: float | None = None,
-        doubleSided: bool = False,
-        smooth: bool = True,
-        wireframe: bool = False,
-        baseColorFactor: Any = None,
-        baseColorTexture: Any = None,
-        metallicFactor: float | None = 1.0,
-        roughnessFactor: float | None = 1.0,
-        metallicRoughnessTexture: Any = None,
-    ) -> None:
-        textures = normalTexture, occlusionTexture, emissiveTexture
-        super().__init__(name, *textures, emissiveFactor, alphaMode, alphaCutoff, doubleSided, smooth, wireframe)
-        self.baseColorFactor, self.baseColorTexture = baseColorFactor, baseColorTexture
-        self.metallicFactor, self.roughnessFactor = metallicFactor, roughnessFactor
-        self.metallicRoughnessTexture = metallicRoughnessTexture
+    baseColorFactor: Checked[NDArray[np.float32]] = _color(4)
+    baseColorTexture: Checked[Texture | None] = _texture("RGBA")
+    metallicFactor: Checked[float] = _factor("metallicFactor")
+    roughnessFactor: Checked[float] = _factor("roughnessFactor")
+    metallicRoughnessTexture: Checked[Texture | None] = _texture("GB")
 
     @property
-    def _opacity(self) -> tuple[Any, Texture | None]:
+    def base_color(self) -> tuple[NDArray[np.float32], Texture | None]:
+        """The factor (4,) and the texture of colour and opacity."""
         return self.baseColorFactor, self.baseColorTexture
 
 
+@dataclass(eq=False, repr=False)
 class SpecularGlossinessMaterial(Material):
     """The material of KHR_materials_pbrSpecularGlossiness. specularGlossinessTexture : specular colour, and glossiness
     in its opacity."""
 
-    diffuseFactor = _color(4)
-    diffuseTexture = _texture("RGBA")
-    specularFactor = _color(3)
-    glossinessFactor = _factor("glossinessFactor")
-    specularGlossinessTexture = _texture("RGBA")
-
-    def __init__(
-        self,
-        name: str | None = None,
-        normalTexture: Any = None,
-        occlusionTexture: Any = None,
-        emissiveTexture: Any = None,
-        emissiveFactor: Any = None,
-        alphaMode: str | None = None,
-        alphaCutoff: float | None = None,
-        doubleSided: bool = False,
-        smooth: bool = True,
-        wireframe: bool = False,
-        diffuseFactor: Any = None,
-        diffuseTexture: Any = None,
-        specularFactor: Any = None,
-        glossinessFactor: float | None = 1.0,
-        specularGlossinessTexture: Any = None,
-    ) -> None:
-        textures = normalTexture, occlusionTexture, emissiveTexture
-        super().__init__(name, *textures, emissiveFactor, alphaMode, alphaCutoff, doubleSided, smooth, wireframe)
-        self.diffuseFactor, self.diffuseTexture = diffuseFactor, diffuseTexture
-        self.specularFactor, self.glossinessFactor = specularFactor, glossinessFactor
-        self.specularGlossinessTexture = specularGlossinessTexture
+    diffuseFactor: Checked[NDArray[np.float32]] = _color(4)
+    diffuseTexture: Checked[Texture | None] = _texture("RGBA")
+    specularFactor: Checked[NDArray[np.float32]] = _color(3)
+    glossinessFactor: Checked[float] = _factor("glossinessFactor")
+    specularGlossinessTexture: Checked[Texture | None] = _texture("RGBA")
 
     @property
-    def _opacity(self) -> tuple[Any, Texture | None]:
+    def base_color(self) -> tuple[NDArray[np.float32], Texture | None]:
+        """The factor (4,) and the texture of colour and opacity."""
         return self.diffuseFactor, self.diffuseTexture

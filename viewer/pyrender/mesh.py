@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from copy import deepcopy
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from raystream.base.errors import ViewerError
-from raystream.pyrender.checked import Checked, color_array, label
+from raystream.pyrender.checked import Checked, VertexArray, color_array, label
 from raystream.pyrender.constants import GLTF
 from raystream.pyrender.material import Material, MetallicRoughnessMaterial
 
@@ -19,6 +20,25 @@ EMPTY = np.array([np.full(3, np.inf), np.full(3, -np.inf)])  # bounds of nothing
 
 def _floats(value: Any) -> NDArray[np.float32]:
     return np.ascontiguousarray(value, np.float32)
+
+
+def _vertex_rows(what: str, width: int) -> VertexArray:
+    """Arrays (V, width), of rows at least as wide."""
+
+    def read(value: Any, count: int) -> NDArray[np.float32]:
+        rows = _floats(value)
+        if rows.ndim != 2 or len(rows) != count or rows.shape[1] < width:
+            raise ValueError(f"{what} have shape {rows.shape}, expected ({count}, {width})")
+        return np.ascontiguousarray(rows[:, :width])
+
+    return VertexArray(read)
+
+
+def _indices(value: Any) -> NDArray[np.int64] | None:
+    array = None if value is None else np.asarray(value)
+    if array is not None and (array.dtype.kind not in "iufb" or not np.isfinite(array).all()):
+        raise ViewerError("indices", f"are of type {array.dtype} or not finite", "give whole numbers of vertices")
+    return None if array is None else array.astype(np.int64)
 
 
 def _material(value: Any) -> Material:
@@ -69,110 +89,33 @@ class Bounded:
         return float(np.linalg.norm(self.extents))
 
 
+@dataclass(eq=False, repr=False)
 class Primitive(Bounded):
     """Vertices, how they are joined, and their material; arrays as in glTF 2.0.
 
-    positions (V, 3); normals (V, 3); tangents (V, 4); texcoord_0, texcoord_1 (V, 2), from the image's lower left
-    corner; color_0 (V, 4) linear; indices, of vertices; mode, a number of `GLTF`; poses (N, 4, 4), copies in the space
-    of the node. joints_0, weights_0 and targets are kept and without effect. Assign other arrays for a change: writes
-    into one are not seen.
+    positions : (V, 3). normals : (V, 3) unit vectors; None: surfaces are flat, and points face the camera. tangents :
+    (V, 4), the last the sign of the bitangent. texcoord_0, texcoord_1 : (V, 2), from the image's lower left corner.
+    color_0 : (V, 4) linear RGBA, which multiply the material's. indices : of vertices, of any shape, in the order of
+    ``mode``; None: the vertices as they come. mode : a number of `GLTF`. poses : (N, 4, 4), copies in the space of the
+    node. joints_0, weights_0 and targets are kept and without effect. Assign other arrays for a change: writes into
+    one are not seen.
 
     Raises ValueError for shapes that disagree, and ViewerError for indices of vertices that there are not.
     """
 
-    positions = Checked(_floats)
-    material = Checked(_material)
-    mode = Checked(_mode)
-    poses = Checked(poses_of)
-
-    def __init__(
-        self,
-        positions: Any,
-        normals: Any = None,
-        tangents: Any = None,
-        texcoord_0: Any = None,
-        texcoord_1: Any = None,
-        color_0: Any = None,
-        joints_0: Any = None,
-        weights_0: Any = None,
-        indices: Any = None,
-        material: Material | None = None,
-        mode: int | None = None,
-        targets: Any = None,
-        poses: Any = None,
-    ) -> None:
-        self.mode = mode
-        self.positions = positions
-        self.normals, self.tangents = normals, tangents
-        self.texcoord_0, self.texcoord_1, self.color_0 = texcoord_0, texcoord_1, color_0
-        self.joints_0, self.weights_0, self.targets = joints_0, weights_0, targets
-        self.indices, self.material, self.poses = indices, material, poses
-
-    def _rows(self, what: str, value: Any, width: int) -> NDArray[np.float32] | None:
-        """(V, width) of rows at least as wide."""
-        if value is None:
-            return None
-        rows, count = _floats(value), len(self.positions)
-        if rows.ndim != 2 or len(rows) != count or rows.shape[1] < width:
-            raise ValueError(f"{what} have shape {rows.shape}, expected ({count}, {width})")
-        return np.ascontiguousarray(rows[:, :width])
-
-    @property
-    def normals(self) -> NDArray[np.float32] | None:
-        """(V, 3) unit vectors; None: surfaces are flat, and points face the camera."""
-        return self._normals
-
-    @normals.setter
-    def normals(self, value: Any) -> None:
-        self._normals = self._rows("normals", value, 3)
-
-    @property
-    def tangents(self) -> NDArray[np.float32] | None:
-        """(V, 4), the last the sign of the bitangent."""
-        return self._tangents
-
-    @tangents.setter
-    def tangents(self, value: Any) -> None:
-        self._tangents = self._rows("tangents", value, 4)
-
-    @property
-    def texcoord_0(self) -> NDArray[np.float32] | None:
-        """(V, 2), (0, 0) at the image's lower left corner."""
-        return self._texcoord_0
-
-    @texcoord_0.setter
-    def texcoord_0(self, value: Any) -> None:
-        self._texcoord_0 = self._rows("texture coordinates", value, 2)
-
-    @property
-    def texcoord_1(self) -> NDArray[np.float32] | None:
-        """The second set."""
-        return self._texcoord_1
-
-    @texcoord_1.setter
-    def texcoord_1(self, value: Any) -> None:
-        self._texcoord_1 = self._rows("texture coordinates", value, 2)
-
-    @property
-    def color_0(self) -> NDArray[np.float32] | None:
-        """(V, 4) linear RGBA, which multiply the material's."""
-        return self._color_0
-
-    @color_0.setter
-    def color_0(self, value: Any) -> None:
-        self._color_0 = None if value is None else color_array(value, len(self.positions))
-
-    @property
-    def indices(self) -> NDArray[np.int64] | None:
-        """Vertex numbers of any shape, in the order of ``mode``; None: the vertices as they come."""
-        return self._indices
-
-    @indices.setter
-    def indices(self, value: Any) -> None:
-        array = None if value is None else np.asarray(value)
-        if array is not None and (array.dtype.kind not in "iufb" or not np.isfinite(array).all()):
-            raise ViewerError("indices", f"are of type {array.dtype} or not finite", "give whole numbers of vertices")
-        self._indices = None if array is None else array.astype(np.int64)
+    positions: Checked[NDArray[np.float32]] = Checked(_floats)
+    normals: VertexArray = _vertex_rows("normals", 3)
+    tangents: VertexArray = _vertex_rows("tangents", 4)
+    texcoord_0: VertexArray = _vertex_rows("texture coordinates", 2)
+    texcoord_1: VertexArray = _vertex_rows("texture coordinates", 2)
+    color_0: VertexArray = VertexArray(color_array)
+    joints_0: Any = None
+    weights_0: Any = None
+    indices: Checked[NDArray[np.int64] | None] = Checked(_indices, None)
+    material: Checked[Material] = Checked(_material, None)
+    mode: Checked[int] = Checked(_mode, None)
+    targets: Any = None
+    poses: Checked[NDArray[np.float64] | None] = Checked(poses_of, None)
 
     def _order(self) -> NDArray[np.int64]:
         """Vertex numbers in the order of ``mode``. Raises ViewerError for one that there is not."""
@@ -256,15 +199,14 @@ FIELDS = (
 )
 
 
+@dataclass(eq=False, repr=False)
 class Mesh(Bounded):
     """Primitives that are placed together. weights are kept and without effect."""
 
-    name = Checked(label)
-
-    def __init__(
-        self, primitives: list[Primitive], name: str | None = None, weights: Any = None, is_visible: bool = True
-    ) -> None:
-        self.primitives, self.name, self.weights, self.is_visible = primitives, name, weights, is_visible
+    primitives: list[Primitive]
+    name: Checked[str | None] = Checked(label, None)
+    weights: Any = None
+    is_visible: bool = True
 
     @property
     def bounds(self) -> NDArray[np.float64]:

@@ -118,17 +118,14 @@ class OffscreenRenderer:
         camera, and for one that cannot be rendered.
         """
         with self._lock:
-            return self._render(scene, flags, seg_node_map)
-
-    def _render(self, scene: Scene, flags: int, seg_node_map: Mapping[Node, ArrayLike] | None) -> Any:
-        eye = Eye.of(scene, (self.viewport_width, self.viewport_height))
-        if flags & UNDRAWN:
-            warn(["normals are not drawn as lines"])
-        if flags & RenderFlags.SEG:
-            return self._segments(scene, eye, flags, seg_node_map or {})
-        if flags & RenderFlags.DEPTH_ONLY:
-            return self._depth(scene, eye, flags)
-        return self._color(scene, eye, flags), self._depth(scene, eye, flags)
+            eye = Eye.of(scene, (self.viewport_width, self.viewport_height))
+            if flags & UNDRAWN:
+                warn(["normals are not drawn as lines"])
+            if flags & RenderFlags.SEG:
+                return self._segments(scene, eye, flags, seg_node_map or {})
+            if flags & RenderFlags.DEPTH_ONLY:
+                return self._depth(scene, eye, flags)
+            return self._color(scene, eye, flags), self._depth(scene, eye, flags)
 
     def delete(self) -> None:
         """Free the renderers' memory; the next picture uploads its scene again."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Set
+from collections.abc import Iterable, Set
 from typing import Any, TypeVar
 
 import numpy as np
@@ -66,9 +66,14 @@ class Node:
         if matrix is not None:
             self.matrix = matrix
             return
-        for part, value in (("scale", scale), ("rotation", rotation), ("translation", translation)):
+        for attribute, value in (("scale", scale), ("rotation", rotation), ("translation", translation)):
             if value is not None:
-                setattr(self, part, value)
+                setattr(self, attribute, value)
+
+    @property
+    def objects(self) -> list[Mesh | Light | Camera]:
+        """Its mesh, light and camera, those of them that it has."""
+        return [item for item in (self.mesh, self.light, self.camera) if item is not None]
 
     @property
     def matrix(self) -> NDArray[np.float64]:
@@ -126,15 +131,33 @@ class Node:
         ]
         self._set(np.s_[:3, :3], np.array(axes) * self.scale)
 
-    def _set(self, part: Any, value: NDArray[np.float64]) -> None:
+    def _set(self, index: Any, value: NDArray[np.float64]) -> None:
         """Another part of the matrix; an earlier `matrix` stays as it was."""
         self._matrix = self._matrix.copy()
-        self._matrix[part] = value
+        self._matrix[index] = value
 
     def _turn(self) -> NDArray[np.float64]:
         """(3, 3): the matrix's axes, of unit length."""
         lengths = self.scale
         return self._matrix[:3, :3] / np.where(lengths > 0, lengths, 1.0)
+
+
+def _nodes_with(kind: Any) -> Any:
+    """A property of a `Scene`: its nodes that have an object of a class."""
+
+    def nodes(scene: Scene) -> Set[Node]:
+        return dict.fromkeys(n for n in scene.nodes if any(isinstance(item, kind) for item in n.objects)).keys()
+
+    return property(nodes, doc=f"Nodes with a `{kind.__name__}`.")
+
+
+def _objects(kind: Any) -> Any:
+    """A property of a `Scene`: the objects of its nodes that are of a class, each once."""
+
+    def objects(scene: Scene) -> Set[Any]:
+        return dict.fromkeys(item for n in scene.nodes for item in n.objects if isinstance(item, kind)).keys()
+
+    return property(objects, doc=f"Each `{kind.__name__}` of the nodes.")
 
 
 class Scene(Bounded):
@@ -173,73 +196,23 @@ class Scene(Bounded):
 
     # -- nodes and objects ---------------------------------------------------------------------------------------------
 
-    def _with(self, has: Callable[[Node], bool]) -> Set[Node]:
-        return dict.fromkeys(node for node in self._parents if has(node)).keys()
-
     @property
     def nodes(self) -> Set[Node]:
         """All nodes."""
         return self._parents.keys()
 
-    @property
-    def mesh_nodes(self) -> Set[Node]:
-        """Nodes with a mesh."""
-        return self._with(lambda node: node.mesh is not None)
-
-    @property
-    def camera_nodes(self) -> Set[Node]:
-        """Nodes with a camera."""
-        return self._with(lambda node: node.camera is not None)
-
-    @property
-    def light_nodes(self) -> Set[Node]:
-        """Nodes with a light."""
-        return self._with(lambda node: node.light is not None)
-
-    @property
-    def point_light_nodes(self) -> Set[Node]:
-        """Nodes with a `PointLight`."""
-        return self._with(lambda node: isinstance(node.light, PointLight))
-
-    @property
-    def spot_light_nodes(self) -> Set[Node]:
-        """Nodes with a `SpotLight`."""
-        return self._with(lambda node: isinstance(node.light, SpotLight))
-
-    @property
-    def directional_light_nodes(self) -> Set[Node]:
-        """Nodes with a `DirectionalLight`."""
-        return self._with(lambda node: isinstance(node.light, DirectionalLight))
-
-    @property
-    def meshes(self) -> Set[Mesh]:
-        """The meshes of nodes."""
-        return dict.fromkeys(node.mesh for node in self._parents if node.mesh is not None).keys()
-
-    @property
-    def cameras(self) -> Set[Camera]:
-        """The cameras of nodes."""
-        return dict.fromkeys(node.camera for node in self._parents if node.camera is not None).keys()
-
-    @property
-    def lights(self) -> Set[Light]:
-        """The lights of nodes."""
-        return dict.fromkeys(node.light for node in self._parents if node.light is not None).keys()
-
-    @property
-    def point_lights(self) -> Set[PointLight]:
-        """The point lights of nodes."""
-        return dict.fromkeys(light for light in self.lights if isinstance(light, PointLight)).keys()
-
-    @property
-    def spot_lights(self) -> Set[SpotLight]:
-        """The spot lights of nodes."""
-        return dict.fromkeys(light for light in self.lights if isinstance(light, SpotLight)).keys()
-
-    @property
-    def directional_lights(self) -> Set[DirectionalLight]:
-        """The directional lights of nodes."""
-        return dict.fromkeys(light for light in self.lights if isinstance(light, DirectionalLight)).keys()
+    mesh_nodes: Set[Node] = _nodes_with(Mesh)
+    camera_nodes: Set[Node] = _nodes_with(Camera)
+    light_nodes: Set[Node] = _nodes_with(Light)
+    point_light_nodes: Set[Node] = _nodes_with(PointLight)
+    spot_light_nodes: Set[Node] = _nodes_with(SpotLight)
+    directional_light_nodes: Set[Node] = _nodes_with(DirectionalLight)
+    meshes: Set[Mesh] = _objects(Mesh)
+    cameras: Set[Camera] = _objects(Camera)
+    lights: Set[Light] = _objects(Light)
+    point_lights: Set[PointLight] = _objects(PointLight)
+    spot_lights: Set[SpotLight] = _objects(SpotLight)
+    directional_lights: Set[DirectionalLight] = _objects(DirectionalLight)
 
     @property
     def main_camera_node(self) -> Node | None:
@@ -319,12 +292,11 @@ class Scene(Bounded):
         """The nodes to which all that is given applies."""
 
         def fits(candidate: Node) -> bool:
-            objects = [item for item in (candidate.mesh, candidate.light, candidate.camera) if item is not None]
             return (
                 (node is None or candidate is node)
                 and (name is None or candidate.name == name)
-                and (obj is None or any(item is obj for item in objects))
-                and (obj_name is None or any(item.name == obj_name for item in objects))
+                and (obj is None or any(item is obj for item in candidate.objects))
+                and (obj_name is None or any(item.name == obj_name for item in candidate.objects))
             )
 
         return {candidate for candidate in self._parents if fits(candidate)}

@@ -197,7 +197,7 @@ class Viewer:
     def _changed_scene(self) -> Converted | None:
         """The scene where it is another than at the last call, with the lights at the eye."""
         scene = self.scene
-        added = [scene.add(light, pose=self._eye.pose @ turn) for light, turn in self._lights()]
+        added = [scene.add(light, pose=self._eye.pose @ pose) for light, pose in self._lights()]
         try:
             converted = self._convert(scene, self._eye, float(self.render_flags["point_size"]))
         finally:
@@ -228,9 +228,9 @@ class Viewer:
         for azimuth in azimuths:
             back = np.array([np.sin(polar) * np.cos(azimuth), np.sin(polar) * np.sin(azimuth), np.cos(polar)])
             side = np.array([-np.sin(azimuth), np.cos(azimuth), 0.0])
-            turn = np.eye(4)
-            turn[:3, :3] = np.column_stack([side, np.cross(back, side), back])
-            lights.append((DirectionalLight(np.ones(3), bright), turn))
+            pose = np.eye(4)
+            pose[:3, :3] = np.column_stack([side, np.cross(back, side), back])
+            lights.append((DirectionalLight(np.ones(3), bright), pose))
         return lights
 
 

@@ -31,7 +31,7 @@ OFFERED = tuple(
     name for name, option in OPTIONS.items() if "page" in option.scope.offered
 )  # options that can be chosen on the page
 FINGERS = (("one finger", "orbit; look around in flight"), ("two fingers", "pan; pinch to dolly, in flight to go"))
-LONGEST = 32  # characters of a value that is typed
+MAX_TYPED = 32  # characters of a value that is typed
 SCRIPTS = ("renderview.js", "renderview-client.js")
 
 
@@ -45,7 +45,7 @@ def listed_values(name: str) -> tuple[str, ...]:
 def is_allowed(name: str, value: str) -> bool:
     """Whether a page may give an option a value: one of its list, or a number that is typed. Others might name files of
     this machine."""
-    return name in OFFERED and (value in listed_values(name) if listed_values(name) else len(value) <= LONGEST)
+    return name in OFFERED and (value in listed_values(name) if listed_values(name) else len(value) <= MAX_TYPED)
 
 
 def page_files(keymap: Keymap, performed: Collection[str], name: str) -> Mapping[str, File]:
@@ -100,8 +100,8 @@ def _option_field(name: str) -> str:
 # -- the canvas in the browser: rendercanvas's, with its view ----------------------------------------------------------
 
 # Pixels of the largest picture, those of a screen of 3840 x 2160; larger pages enlarge it.
-MOST_PIXELS = 3840 * 2160
-LONGEST_SIDE = 7680
+MAX_PIXELS = 3840 * 2160
+MAX_SIDE = 7680
 SETTLING = 60.0  # seconds that a download waits for a picture all of whose pixels have as many samples
 DOWNLOADS = {".png": "image/png", ".exr": "image/x-exr"}
 
@@ -118,17 +118,16 @@ class RemoteCanvas(http.HttpRenderCanvas):
     def __init__(self, scene: Any, size: tuple[int, int], **options: Any) -> None:
         view = CanvasView(scene, size, deliver=self._deliver, **options)
         super().__init__(size=size)
-        self.view, self.app, self._source_name = view, http.asgi, str(scene)
-        self.drive = CanvasLoop(view, self, http.loop, self._tell)
+        self.view, self.app = view, http.asgi
+        self.drive = CanvasLoop(view, self, http.loop, lambda message: http.asgi.send_all(message), str(scene))
         self._downloading = False
-        self._motion: dict[str, Any] = {}  # as the pages know it
         view.visible = False
 
     @property
     def name(self) -> str:
         """Name of the scene."""
         scene = self.view.view.scene
-        return scene.name if scene is not None else self._source_name
+        return scene.name if scene is not None else self.drive.name
 
     def files(self) -> Files:
         """Files of the page, by name."""
@@ -183,8 +182,8 @@ class RemoteCanvas(http.HttpRenderCanvas):
             self.drive.handle({"event_type": "focus_out"})
         if kind == "_clients_change":
             self.view.visible = bool(event["ids"])
-            self._tell_motion(anew=True)
-            self._tell(self.view.status)
+            self.drive.tell_motion(anew=True)
+            self.drive.tell(self.view.status)
             self.request_draw()
             self.drive.wake()
 
@@ -227,7 +226,7 @@ class RemoteCanvas(http.HttpRenderCanvas):
 
     def _rc_present_bitmap(self, **bitmap: Any) -> None:
         self._quality = self.view.quality
-        self._tell_motion()
+        self.drive.tell_motion()
         super()._rc_present_bitmap(**bitmap)
 
     def _schedule_lossless_draw(self, array: Any, delay: float = 0.3) -> None:
@@ -235,25 +234,13 @@ class RemoteCanvas(http.HttpRenderCanvas):
         if self.view.at_rest:
             super()._schedule_lossless_draw(array, delay)
 
-    def _tell_motion(self, anew: bool = False) -> None:
-        """How the animation plays, where that has changed or there is a new page."""
-        motion = self.view.motion
-        if anew or motion != self._motion:
-            self._motion = motion
-            http.asgi.send_all(motion)
-
-    def _tell(self, text: str) -> None:
-        """A status line below the picture."""
-        self._tell_motion()
-        self.set_title(" · ".join(part for part in (self.name, text) if part))
-
 
 def _clamp_size(event: dict[str, Any]) -> bool:
     """Bring the size of a resize event to a screen's, in its proportions; whether it is any size."""
     width, height, ratio = event["pwidth"], event["pheight"], event["ratio"]
     if min(width, height) < 0 or ratio <= 0:
         return False
-    shrunk = min(1.0, (MOST_PIXELS / max(1.0, width * height)) ** 0.5, LONGEST_SIDE / max(1.0, width, height))
+    shrunk = min(1.0, (MAX_PIXELS / max(1.0, width * height)) ** 0.5, MAX_SIDE / max(1.0, width, height))
     width, height = (round(max(side * shrunk, min(side, 1))) for side in (width, height))
     event |= {"pwidth": width, "pheight": height, "ratio": ratio * shrunk}
     return True

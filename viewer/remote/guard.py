@@ -13,9 +13,9 @@ Scope = Mapping[str, Any]
 Receive = Callable[[], Awaitable[dict[str, Any]]]
 Send = Callable[[dict[str, Any]], Awaitable[None]]
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
-LONGEST = 4096  # characters of a message from the page
-LARGEST = 1e5  # of numbers in it: pixels, and steps of the wheel
-LATEST = 1e15  # of times: what is beyond every float would end their sums
+MAX_MESSAGE = 4096  # characters of a message from the page
+MAX_NUMBER = 1e5  # of numbers in it: pixels, and steps of the wheel
+MAX_TIME = 1e15  # of times: what is beyond every float would end their sums
 # Types of messages -> their fields.
 NUMBERS: Mapping[str, tuple[str, ...]] = {
     "resize": ("pwidth", "pheight", "ratio"),
@@ -125,7 +125,7 @@ def _checked(receive: Receive) -> Receive:
 
 def is_well_formed(text: str | None) -> bool:
     """Whether a message of a page is well formed: JSON of finite numbers, with its type's fields."""
-    if not isinstance(text, str) or len(text) > LONGEST:
+    if not isinstance(text, str) or len(text) > MAX_MESSAGE:
         return False
     try:
         event = json.loads(text, parse_constant=_refuse_constant)
@@ -140,14 +140,14 @@ def is_well_formed(text: str | None) -> bool:
         all(_is_number(event.get(name)) for name in NUMBERS.get(kind, ()))
         and all(isinstance(event.get(name), str) for name in TEXTS.get(kind, ()))
         and _is_number(event.get("button", 0))
-        and _is_number(event.get("timestamp", 0.0 if kind in REMOTE_EVENTS else None), LATEST)
+        and _is_number(event.get("timestamp", 0.0 if kind in REMOTE_EVENTS else None), MAX_TIME)
         and isinstance(modifiers, list)
         and all(isinstance(modifier, str) for modifier in modifiers)
         and isinstance(event.get("buttons", []), list)
     )
 
 
-def _is_number(value: object, largest: float = LARGEST) -> bool:
+def _is_number(value: object, largest: float = MAX_NUMBER) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= largest
 
 

@@ -69,8 +69,8 @@ class Remote:
 
 def page_address(host: str, port: int, token: str) -> str:
     """Where a browser on this machine finds the page."""
-    shown = "127.0.0.1" if host in ("", "0.0.0.0", "::") else host
-    return f"http://{f'[{shown}]' if ':' in shown else shown}:{port}/{token}/"
+    reachable = "127.0.0.1" if host in ("", "0.0.0.0", "::") else host
+    return f"http://{f'[{reachable}]' if ':' in reachable else reachable}:{port}/{token}/"
 
 
 def _listening_socket(host: str, port: int | str) -> socket.socket:

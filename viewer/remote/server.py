@@ -16,7 +16,7 @@ from raystream.base.interrupts import raise_dropped
 from raystream.viewport.canvas import CanvasView
 
 REQUEST = 5.0  # seconds until a request is there, from its connection or the answer before on
-LONGEST_MESSAGE = 1 << 16  # bytes of a WebSocket
+MAX_MESSAGE = 1 << 16  # bytes of a WebSocket
 
 
 class _Connection(H11Protocol):
@@ -50,7 +50,7 @@ class Server(uvicorn.Server):
                 http=_Connection,
                 log_level="critical",
                 lifespan="on",
-                ws_max_size=LONGEST_MESSAGE,
+                ws_max_size=MAX_MESSAGE,
                 ws_per_message_deflate=False,  # JPEG and PNG are compressed already
                 timeout_graceful_shutdown=1,
             )

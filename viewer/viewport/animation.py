@@ -69,7 +69,7 @@ class AnimationPlayer:
 
 # -- edits of the scene on show ----------------------------------------------------------------------------------------
 
-MOST_REBUILT = 1 << 14  # triangles of a flat scene whose structure is built anew for each picture, in some 30 ms
+MAX_REBUILT = 1 << 14  # triangles of a flat scene whose structure is built anew for each picture, in some 30 ms
 TWO_LEVELS = {"grid": "two-level-grid"}  # structure of one level -> of two; of any other two-level-bvh
 
 
@@ -92,16 +92,16 @@ class SceneEdits:
         renderer = self.view.renderer
         if renderer is None or renderer.prepared.structure.levels == 2:
             return renderer is not None
-        return renderer.prepared.structure.name != "grid" and renderer.prepared.scene.triangle_count <= MOST_REBUILT
+        return renderer.prepared.structure.name != "grid" and renderer.prepared.scene.triangle_count <= MAX_REBUILT
 
-    def make_movable(self, then: Callable[[], None] = lambda: None) -> None:
+    def make_movable(self, action: Callable[[], None] = lambda: None) -> None:
         """Do something that moves an object: in a large scene under a structure of two levels, to which it changes if
         need be."""
         if self.movable:
-            then()
+            action()
             return
         kind = TWO_LEVELS.get(self.scene_loader.requested.accel, "two-level-bvh")
-        self._when_shown = then
+        self._when_shown = action
         self.scene_loader.set(accel=kind)
         self.view.say(f"objects move under a structure of two levels: {kind} is built")
 
@@ -117,9 +117,9 @@ class SceneEdits:
 
     def shown(self, same: bool) -> None:
         """A scene has come; ``same``: the one that was there, rebuilt or reread."""
-        then, self._when_shown = self._when_shown, None
-        if same and then is not None:
-            self.view.attempt(then)
+        action, self._when_shown = self._when_shown, None
+        if same and action is not None:
+            self.view.attempt(action)
 
 
 # -- the animation -----------------------------------------------------------------------------------------------------

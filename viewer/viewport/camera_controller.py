@@ -24,9 +24,9 @@ from raystream.scene.projections import LARGEST_HEIGHT, Equirectangular, Fisheye
 Array = NDArray[np.float64]
 
 MOVE_SECONDS = 0.3  # that an eased way takes
-ENDS = 1e30  # coordinates beyond are held here, so that squares stay finite
+MAX_COORD = 1e30  # coordinates beyond are held here, so that squares stay finite
 FINEST = 1e-9  # distance to the target as a share of the coordinates: float64 must tell the two apart
-LONGEST_DRAG = 1e5  # pixels in one event; more is a fault of the driver
+MAX_DRAG = 1e5  # pixels in one event; more is a fault of the driver
 LEVEL = 1e-9  # radians of roll that are none
 ZENITH = 1e-5  # sine of the angle to +-Y below which up, not forward, tells the heading
 
@@ -67,8 +67,8 @@ class CameraPose:
         if self.roll == 0 and math.cos(self.pitch) > ZENITH:
             up = np.array([0.0, 1.0, 0.0])
         least = FINEST * max(np.abs(self.eye).max(), np.abs(self.target).max())
-        apart = self.distance > least and bool((self.target != self.eye).any())
-        target = self.target if apart else self.eye + 2 * least * forward
+        distinct = self.distance > least and bool((self.target != self.eye).any())
+        target = self.target if distinct else self.eye + 2 * least * forward
         return Camera(plain(self.eye), plain(target), plain(up), fov=fov, name=name)
 
 
@@ -80,7 +80,7 @@ class Move:
     goal: CameraPose
     elapsed: float = 0.0
 
-    def at(self, elapsed: float) -> CameraPose:
+    def pose_at(self, elapsed: float) -> CameraPose:
         """The pose after some seconds; from the end on the goal itself."""
         if elapsed >= MOVE_SECONDS:
             return replace(self.goal)
@@ -91,9 +91,9 @@ class Move:
             a.eye + s * (b.eye - a.eye),
             a.target,
             a.distance * (b.distance / a.distance) ** s,
-            a.yaw + s * turn(b.yaw - a.yaw),
+            a.yaw + s * wrapped(b.yaw - a.yaw),
             a.pitch + s * (b.pitch - a.pitch),
-            a.roll + s * turn(b.roll - a.roll),
+            a.roll + s * wrapped(b.roll - a.roll),
         )
         pose.target = pose.eye + pose.distance * pose.forward()
         return pose
@@ -101,7 +101,7 @@ class Move:
 
 def pose_of(camera: Camera) -> CameraPose:
     """The pose of a camera; it may differ by roundings, so the camera itself is kept until it moves."""
-    eye, target = (np.clip(np.array(point), -ENDS, ENDS) for point in (camera.origin, camera.target))
+    eye, target = (np.clip(np.array(point), -MAX_COORD, MAX_COORD) for point in (camera.origin, camera.target))
     _, up, forward = camera.basis()
     above = math.copysign(1.0, -forward[1]) * up  # where the view is straight down, up tells the heading
     yaw, pitch = heading(forward, math.atan2(above[0], -above[2]))
@@ -119,7 +119,7 @@ def heading(forward: Array, yaw: float) -> tuple[float, float]:
     return (math.atan2(forward[0], -forward[2]) if level > ZENITH else yaw), math.atan2(forward[1], level)
 
 
-def turn(angle: float) -> float:
+def wrapped(angle: float) -> float:
     """The same angle in [-pi, pi]."""
     return math.remainder(angle, 2 * math.pi)
 
@@ -143,19 +143,19 @@ def finite(*values: float) -> bool:
 
 
 def pixels(length: float) -> float:
-    """A drag's length, held to `LONGEST_DRAG`."""
-    return min(max(length, -LONGEST_DRAG), LONGEST_DRAG)
+    """A drag's length, held to `MAX_DRAG`."""
+    return min(max(length, -MAX_DRAG), MAX_DRAG)
 
 
 # -- the optics of the camera in the hand: lens and projection, apart from where it stands -----------------------------
 
 FOV_STEP = 1.05
-LEAST_FOV, MOST_FOV = 1.0, 170.0  # degrees
-LEAST_ANGLE, MOST_ANGLE = 1.0, 360.0  # across a fisheye's circle, degrees
+MIN_FOV, MAX_FOV = 1.0, 170.0  # degrees
+MIN_ANGLE, MAX_ANGLE = 1.0, 360.0  # across a fisheye's circle, degrees
 HALF_SPHERE = 180.0  # of a new fisheye
 # Projections that need no measured camera, by the names of `--projection`.
 PROJECTIONS = ("perspective", "orthographic", "equirectangular", "fisheye", "equisolid")
-LEAST_SHOWN, MOST_SHOWN = 1e-12, 1e12  # of an orthographic camera, in distances to the target
+MIN_EXTENT, MAX_EXTENT = 1e-12, 1e12  # of an orthographic camera, in distances to the target
 
 
 @dataclass
@@ -170,8 +170,8 @@ class CameraOptics:
     def of(cls, camera: Camera, distance: float) -> CameraOptics:
         """Those of a camera at that distance from its target, scene units."""
         projection = camera.projection
-        shown = projection.height / distance if isinstance(projection, Orthographic) else 1.0
-        return cls(replace(camera, motion=()), shown)
+        extent = projection.height / distance if isinstance(projection, Orthographic) else 1.0
+        return cls(replace(camera, motion=()), extent)
 
     @property
     def orthographic(self) -> bool:
@@ -193,25 +193,21 @@ class CameraOptics:
         camera = replace(self.lens, origin=placed.origin, target=placed.target, up=placed.up)
         if not self.orthographic:
             return camera
-        height = min(max(self.shown * pose.distance, LEAST_SHOWN), LARGEST_HEIGHT)  # the nearer, the less it shows
+        height = min(max(self.shown * pose.distance, MIN_EXTENT), LARGEST_HEIGHT)  # the nearer, the less it shows
         return replace(camera, projection=Orthographic(height))
-
-    def height_at(self, depth: float, distance: float) -> float:
-        """Height of the view at a depth before the eye, scene units. distance : of the target."""
-        return self.shown * distance if self.orthographic else 2 * depth * self.slope
 
     def set_fov(self, degrees: float) -> None:
         """Vertical field of view in degrees, held to 1..170; of a fisheye the angle across its circle, to 360."""
         if isinstance(projection := self.lens.projection, Fisheye):
-            self.set(projection=replace(projection, angle=min(max(degrees, LEAST_ANGLE), MOST_ANGLE)))
+            self.set(projection=replace(projection, angle=min(max(degrees, MIN_ANGLE), MAX_ANGLE)))
         else:
-            self.set(fov=min(max(degrees, LEAST_FOV), MOST_FOV))
+            self.set(fov=min(max(degrees, MIN_FOV), MAX_FOV))
 
     def widen(self, steps: float) -> None:
         """Widen the view by 5 % a step; negative steps narrow the view."""
         factor = FOV_STEP ** min(max(steps, -200.0), 200.0)
         if self.orthographic:
-            self.shown = min(max(self.shown * factor, LEAST_SHOWN), MOST_SHOWN)
+            self.shown = min(max(self.shown * factor, MIN_EXTENT), MAX_EXTENT)
         else:
             projection = self.lens.projection
             self.set_fov((projection.angle if isinstance(projection, Fisheye) else self.lens.fov) * factor)
@@ -259,31 +255,31 @@ PACES = {"fast": FAST, "slow": SLOW}
 
 
 class Thrust:
-    """held : motions and paces whose keys are down. velocity : (3,) world space, scene units per second."""
+    """keys : motions and paces whose keys are down. velocity : (3,) world space, scene units per second."""
 
     def __init__(self) -> None:
-        self.held: set[str] = set()
+        self.keys: set[str] = set()
         self.velocity: Array = np.zeros(3)
 
     def press(self, motion: str) -> None:
         """A key goes down. Raises ValueError for a key of no motion and no pace."""
         if motion not in MOTIONS and motion not in PACES:
             raise ValueError(f"no motion '{motion}'")
-        self.held.add(motion)
+        self.keys.add(motion)
 
     def stop(self) -> None:
         """At once; the keys stay down."""
         self.velocity = np.zeros(3)
 
-    def wanted(self, right: Array, forward: Array, speed: float) -> Array:
+    def target_velocity(self, right: Array, forward: Array, speed: float) -> Array:
         """The velocity that the keys ask for, under a camera with these axes, (3,) unit length."""
-        parts = np.sum([MOTIONS[key] for key in self.held if key in MOTIONS] or [(0, 0, 0)], axis=0)
+        parts = np.sum([MOTIONS[key] for key in self.keys if key in MOTIONS] or [(0, 0, 0)], axis=0)
         direction = parts[0] * right + parts[1] * np.array([0.0, 1.0, 0.0]) + parts[2] * forward
         length = float(np.linalg.norm(direction))
         if length < 1e-6 or not math.isfinite(speed):
             return np.zeros(3)
-        pace = math.prod(PACES[key] for key in self.held if key in PACES)
-        return direction * (min(max(speed, 0.0), ENDS) * pace / length)
+        pace = math.prod(PACES[key] for key in self.keys if key in PACES)
+        return direction * (min(max(speed, 0.0), MAX_COORD) * pace / length)
 
     def advance(self, dt: float, target_velocity: Array, speed: float) -> Array:
         """The way (3,) of ``dt`` seconds. Velocity v decays towards the keys' velocity, w:
@@ -311,9 +307,9 @@ WHEEL_SPEED = 1.2  # speed per step of the wheel
 PINCH = 0.5  # seconds of flight in a doubling of two fingers' distance
 CROSSING = 4.0  # seconds in which flight crosses the scene at its own speed
 ZOOM_REST = 0.002  # share of the distance below which the wheel's dolly ends
-LONGEST_STEP = 3600.0  # seconds in one update
-NEAREST_PIVOT = 0.01  # of the scene's diagonal: nearer ones would hold orbit fast
-CLOSEST, FARTHEST = 1e-5, 1e4  # distances to the target that a dolly reaches, in diagonals of the scene
+MAX_STEP = 3600.0  # seconds in one update
+MIN_PIVOT = 0.01  # of the scene's diagonal: nearer ones would hold orbit fast
+MIN_DISTANCE, MAX_DISTANCE = 1e-5, 1e4  # distances to the target that a dolly reaches, in diagonals of the scene
 
 # View -> direction from the scene's middle to the camera.
 VIEWS = {"front": (0.0, 0.0, 1.0), "right": (1.0, 0.0, 0.0), "top": (0.0, 1.0, 0.0)}
@@ -362,7 +358,7 @@ class CameraController:
     @property
     def moving(self) -> bool:
         """Whether `update` has something to do: keys held, easing in progress, or a change to report."""
-        return self._changed or self._easing or bool(self._wanted().any())
+        return self._changed or self._easing or bool(self._keys_velocity().any())
 
     @property
     def indoors(self) -> bool:
@@ -456,7 +452,11 @@ class CameraController:
         """(3,) unit direction, world space, through a point of a picture or window of that size, (0, 0) upper left; of
         parallel rays to where that point's ray is at the target's distance."""
         if self.camera.kind:
-            return self._towards(*self.ray(x, y, width, height))
+            origin, direction = self.ray(x, y, width, height)
+            if not self._optics.orthographic:
+                return direction
+            towards = np.asarray(origin) + self._pose.distance * direction - self._pose.eye
+            return np.asarray(towards / np.linalg.norm(towards))
         right, up, forward = self._pose.basis()
         slope = self._optics.slope
         sx, sy = (2 * x - width) / max(height, 1e-9) * slope, (1 - 2 * y / max(height, 1e-9)) * slope
@@ -471,13 +471,6 @@ class CameraController:
         size = max(int(width), 1), max(int(height), 1)
         origins, ways = camera.with_picture_size(size).unproject([[x, y]], size)
         return origins[0], ways[0] if np.isfinite(ways).all() else np.asarray(camera.basis()[2])
-
-    def _towards(self, origin: ArrayLike, direction: Array) -> Array:
-        """The direction from the eye of a ray's point at the target's distance."""
-        if not self._optics.orthographic:
-            return direction
-        towards = np.asarray(origin) + self._pose.distance * direction - self._pose.eye
-        return np.asarray(towards / np.linalg.norm(towards))
 
     # -- gestures: at once -------------------------------------------------------------------------------------------
 
@@ -498,10 +491,12 @@ class CameraController:
 
         height : of the window in the same pixels. depth : along the view, scene units.
         """
-        depth = self._pose.distance if depth is None or not 0 < depth < ENDS else depth
+        depth = self._pose.distance if depth is None or not 0 < depth < MAX_COORD else depth
         if finite(dx, dy, height):
             right, up, _ = self._pose.basis()
-            pixel = self._optics.height_at(depth, self._pose.distance) / max(height, 1.0)
+            optics = self._optics
+            view_height = optics.shown * self._pose.distance if optics.orthographic else 2 * depth * optics.slope
+            pixel = view_height / max(height, 1.0)
             self._interrupt()
             self._shift(pixel * (pixels(dy) * up - pixels(dx) * right))
 
@@ -527,7 +522,7 @@ class CameraController:
         """Turn the picture clockwise about its middle, radians."""
         if math.isfinite(angle):
             self._interrupt()
-            self._pose.roll = turn(self._pose.roll - angle)
+            self._pose.roll = wrapped(self._pose.roll - angle)
             self._touch()
 
     # -- gestures: eased ---------------------------------------------------------------------------------------------
@@ -549,7 +544,7 @@ class CameraController:
         """Turn to a point of the world, which becomes the target; the eye stays, so that nothing hides the point."""
         target = np.asarray(point, np.float64).reshape(3)
         away = target - self._pose.eye
-        distance = float(np.linalg.norm(away)) if np.isfinite(away).all() and np.abs(away).max() < ENDS else 0.0
+        distance = float(np.linalg.norm(away)) if np.isfinite(away).all() and np.abs(away).max() < MAX_COORD else 0.0
         if distance <= FINEST * np.abs(self._pose.eye).max():
             return
         yaw, pitch = heading(away / distance, self._pose.yaw)
@@ -557,8 +552,8 @@ class CameraController:
 
     def frame_all(self, aspect: float = 1.0, forward: ArrayLike | None = None) -> None:
         """See the whole scene, level, along ``forward`` (3,), a unit vector, or as now; aspect = width / height."""
-        way = self._pose.forward() if forward is None else np.asarray(forward, np.float64)
-        self._frame(way, aspect, self._pose.yaw)
+        direction = self._pose.forward() if forward is None else np.asarray(forward, np.float64)
+        self._frame(direction, aspect, self._pose.yaw)
 
     def view(self, name: str, aspect: float = 1.0) -> None:
         """See the whole scene from the ``front``, the ``right`` or the ``top``."""
@@ -567,7 +562,7 @@ class CameraController:
     def aim(self, distance: float) -> None:
         """Bring the target to a distance along the view, at once; the picture stays.
 
-        It is held within the scene's bounds, and beyond `NEAREST_PIVOT`; infinite: the target's own distance, so held.
+        It is held within the scene's bounds, and beyond `MIN_PIVOT`; infinite: the target's own distance, so held.
         """
         if math.isnan(distance) or not self.indoors:
             return
@@ -575,7 +570,7 @@ class CameraController:
         low, high = self._bounds
         out = float((np.where(forward > 0, high - pose.eye, pose.eye - low) / np.abs(forward).clip(1e-12)).min())
         target_distance = distance if math.isfinite(distance) else pose.distance
-        pose.distance = max(min(target_distance, out), NEAREST_PIVOT * self._diagonal)
+        pose.distance = max(min(target_distance, out), MIN_PIVOT * self._diagonal)
         pose.target = pose.eye + pose.distance * forward
         self._interrupt()
         self._anchor = pose.target
@@ -587,23 +582,28 @@ class CameraController:
 
     def release(self, motion: str) -> None:
         """A key goes up."""
-        self._thrust.held.discard(motion)
+        self._thrust.keys.discard(motion)
 
     def release_all(self) -> None:
         """All keys go up, as when the window loses the focus."""
-        self._thrust.held.clear()
+        self._thrust.keys.clear()
 
     def update(self, dt: float) -> bool:
         """Advance eased motion by ``dt`` seconds; whether the camera has changed since the last update, by drags too.
 
         Flight covers exactly ``speed`` scene units per second (times 4 with fast, 1/4 with slow) once it is up to it.
         """
-        dt = min(dt, LONGEST_STEP) if dt > 0 else 0.0
+        dt = min(dt, MAX_STEP) if dt > 0 else 0.0
         if self._move is not None:
             dt = self._advance_move(dt)
-        if dt > 0:
-            self._advance_zoom(dt)
-            self._advance_flight(dt)
+        if dt > 0 and self._pending != 0.0:
+            rest = self._pending * math.exp(-dt / ZOOM)
+            rest = rest if abs(rest) >= ZOOM_REST else 0.0
+            self._zoom(self._pending - rest, self._anchor)
+            self._pending = rest
+        keys_velocity = self._keys_velocity()
+        if dt > 0 and (keys_velocity.any() or self._thrust.velocity.any()):
+            self._shift(self._thrust.advance(dt, keys_velocity, max(self.speed, 1e-3 * self.natural_speed)))
         changed, self._changed = self._changed, False
         return changed
 
@@ -636,7 +636,7 @@ class CameraController:
         self._interrupt()
         pose, dx, dy = self._pose, pixels(dx), pixels(dy)
         sin_roll, cos_roll = math.sin(pose.roll), math.cos(pose.roll)
-        pose.yaw = turn(pose.yaw + angle * (dx * cos_roll - dy * sin_roll))
+        pose.yaw = wrapped(pose.yaw + angle * (dx * cos_roll - dy * sin_roll))
         pitch = pose.pitch - angle * (dx * sin_roll + dy * cos_roll)
         pose.pitch = min(max(pitch, -math.pi / 2), math.pi / 2)
         self._touch()
@@ -645,9 +645,9 @@ class CameraController:
     def _shift(self, by: Array) -> None:
         """Carry eye, target and the wheel's anchor along."""
         pose = self._pose
-        pose.eye = np.clip(pose.eye + by, -ENDS, ENDS)
-        pose.target = np.clip(pose.target + by, -ENDS, ENDS)
-        self._anchor = np.clip(self._anchor + by, -ENDS, ENDS)
+        pose.eye = np.clip(pose.eye + by, -MAX_COORD, MAX_COORD)
+        pose.target = np.clip(pose.target + by, -MAX_COORD, MAX_COORD)
+        self._anchor = np.clip(self._anchor + by, -MAX_COORD, MAX_COORD)
         self._touch()
 
     def _anchored(self, toward: ArrayLike | None) -> Array:
@@ -663,8 +663,8 @@ class CameraController:
     def _allowed(self, log: float) -> float:
         """A logarithm of the distance's factor, cut so that the distance keeps to its range or comes back to it."""
         now = self._pose.distance
-        low = max(CLOSEST * self._diagonal, FINEST * 10 * float(np.abs(self._pose.target).max()))
-        high = max(FARTHEST * self._diagonal, low)
+        low = max(MIN_DISTANCE * self._diagonal, FINEST * 10 * float(np.abs(self._pose.target).max()))
+        high = max(MAX_DISTANCE * self._diagonal, low)
         return min(max(log, min(0.0, math.log(low / now))), max(0.0, math.log(high / now)))
 
     def _zoom(self, log: float, anchor: Array) -> None:
@@ -694,28 +694,14 @@ class CameraController:
         assert self._move is not None
         move, left = self._move, self._move.elapsed + dt - MOVE_SECONDS
         move.elapsed += dt
-        self._pose = move.at(move.elapsed if left < 0 else MOVE_SECONDS)
+        self._pose = move.pose_at(move.elapsed if left < 0 else MOVE_SECONDS)
         if left >= 0:
             self._move = None
         self._anchor = self._pose.target
         self._touch()
         return max(left, 0.0)
 
-    def _advance_zoom(self, dt: float) -> None:
-        if self._pending == 0.0:
-            return
-        left = self._pending * math.exp(-dt / ZOOM)
-        if abs(left) < ZOOM_REST:
-            left = 0.0
-        self._zoom(self._pending - left, self._anchor)
-        self._pending = left
-
-    def _advance_flight(self, dt: float) -> None:
-        target_velocity = self._wanted()
-        if target_velocity.any() or self._thrust.velocity.any():
-            self._shift(self._thrust.advance(dt, target_velocity, max(self.speed, 1e-3 * self.natural_speed)))
-
-    def _wanted(self) -> Array:
+    def _keys_velocity(self) -> Array:
         """The velocity that the keys ask for, world space, scene units per second."""
         right, _, forward = self._pose.basis()
-        return self._thrust.wanted(right, forward, self.speed)
+        return self._thrust.target_velocity(right, forward, self.speed)

@@ -218,8 +218,8 @@ class CanvasView:
 
     def _load(self, path: str) -> Scene:
         """The worker's preparation of a scene."""
-        given, self._scene = self._scene, None if self._path else self._scene
-        return load(path, None, self._lenient, self.scene_loader.requested.max_texture) if given is None else given
+        scene, self._scene = self._scene, None if self._path else self._scene
+        return load(path, None, self._lenient, self.scene_loader.requested.max_texture) if scene is None else scene
 
     def copy(self, text: str) -> None:
         """Keep a camera as text."""
@@ -252,8 +252,8 @@ class CanvasView:
         return not self.view.area.minimised
 
     @visible.setter
-    def visible(self, seen: bool) -> None:
-        self.view.area.minimise(not seen)
+    def visible(self, is_visible: bool) -> None:
+        self.view.area.minimise(not is_visible)
         self.view.wake()
 
     def update(self, **changes: Any) -> None:
@@ -277,8 +277,8 @@ class CanvasView:
         """An option of `update`, as it is."""
         view, stop = self.view, self.session.stop
         tone = view.tone
-        own = {"spp": stop.spp, "error": stop.error, "exposure": tone.exposure, "tonemap": tone.tonemap}
-        return own[name] if name in own else self.scene_loader.requested[name]
+        values = {"spp": stop.spp, "error": stop.error, "exposure": tone.exposure, "tonemap": tone.tonemap}
+        return values[name] if name in values else self.scene_loader.requested[name]
 
     def _apply(self, view_options: dict[str, Any]) -> None:
         """Options of the view, which are checked."""
@@ -395,8 +395,8 @@ class CanvasView:
     @property
     def camera(self) -> Camera:
         """The camera in the hand. Raises ViewerError where there is no scene, see `wait`."""
-        if self.parked and isinstance(kept := self.scene_loader.requested.camera, Camera):
-            return kept
+        if self.parked and isinstance(camera := self.scene_loader.requested.camera, Camera):
+            return camera
         if self.view.controller is None:
             self.wait()
         assert self.view.controller is not None
@@ -419,7 +419,7 @@ class CanvasView:
             return view.hint
         error = f", error {session.error:.1%}" if math.isfinite(session.error) and session.samples > 1 else ""
         samples = f"{session.samples} sample{'s' if session.samples != 1 else ''} a pixel{error}"
-        return " · ".join(part for part in (samples, view.hint) if part)
+        return " · ".join(text for text in (samples, view.hint) if text)
 
     def release(self) -> None:
         """Give everything back; from then on nothing runs, and events are ignored."""
@@ -462,7 +462,7 @@ def _checked(view_options: dict[str, Any]) -> dict[str, Any]:
 
 EVENTS = ("pointer_down", "pointer_move", "pointer_up", "wheel", "key_down", "key_up", "resize", "close")
 TELLING = 0.5  # seconds between two lines of progress
-MOST_WAITING = 256  # changes; with more of them all are forgotten, and keys and buttons let go
+MAX_PENDING = 256  # changes; with more of them all are forgotten, and keys and buttons let go
 
 
 class EventLoop(Protocol):
@@ -479,14 +479,16 @@ class CanvasLoop:
     be drawn nothing is traced: a canvas that nobody sees, or whose line is slow, draws none. With the view idle or
     closed nothing is scheduled. Events that together take longer than a piece wait for the loop's next turn, too.
 
-    canvas : of rendercanvas. loop : its event loop. tell : called with a line when the status has changed.
+    canvas : of rendercanvas, whose title is the status. loop : its event loop. send : gives its pages a message. name :
+    of the scene, until it is there.
     """
 
     def __init__(
-        self, view: CanvasView, canvas: Any, loop: EventLoop, tell: Callable[[str], None] = lambda text: None
+        self, view: CanvasView, canvas: Any, loop: EventLoop, send: Callable[[dict[str, Any]], None], name: str = ""
     ) -> None:
-        self.view, self.canvas = view, canvas
-        self._loop, self._tell = loop, tell
+        self.view, self.canvas, self.name = view, canvas, name
+        self._loop, self._send = loop, send
+        self._motion: dict[str, Any] = {}  # as the pages have it
         self._bitmap: NDArray | None = None  # that waits to be drawn
         self._piece_number = 0  # of the piece of work that is scheduled; earlier ones are not wanted any more
         self._status, self._status_time = "", 0.0
@@ -514,7 +516,7 @@ class CanvasLoop:
     def call(self, change: Callable[[], None]) -> None:
         """Change something in the view: at once, or once the loop has served everybody else, where changes of this turn
         have taken their time already."""
-        if len(self._calls) == MOST_WAITING:
+        if len(self._calls) == MAX_PENDING:
             self._calls.clear()
             self._calls.append(partial(self.view.handle, {"event_type": "focus_out"}))
         self._calls.append(change)
@@ -564,7 +566,21 @@ class CanvasLoop:
         urgent = view.idle or view.view.compiling or view.view.message.text
         if text != self._status and (urgent or now - self._status_time >= TELLING):
             self._status, self._status_time = text, now
-            self._tell(text)
+            self.tell(text)
+
+    def tell(self, text: str) -> None:
+        """Show a status line."""
+        self.tell_motion()
+        scene = self.view.view.scene
+        name = self.name if scene is None else scene.name
+        self.canvas.set_title(" · ".join(line for line in (name, text) if line))
+
+    def tell_motion(self, anew: bool = False) -> None:
+        """Tell how the animation plays, where that has changed or there is a new page."""
+        motion = self.view.motion
+        if anew or motion != self._motion:
+            self._motion = motion
+            self._send(motion)
 
     def _draw(self) -> None:
         """The canvas draws: the bitmap that waits, or the last one once more."""

@@ -45,8 +45,8 @@ class Folder:
 def read_folder(path: Path) -> Folder:
     """Entries of a folder: folders, scenes, and environments of high dynamic range; other files are left out."""
     try:
-        with os.scandir(path) as found:
-            entries = [made for each in found if (made := _entry(each)) is not None]
+        with os.scandir(path) as listing:
+            entries = [entry for item in listing if (entry := _entry(item)) is not None]
     except OSError as error:
         return Folder(path, fault=f"{path}: {error.strerror or error}")
     return Folder(path, tuple(sorted(entries, key=lambda e: (not e.is_folder, e.name.casefold(), e.name))))

@@ -17,7 +17,7 @@ from raystream.base.memory import give_back
 from raystream.base.paths import assets
 from raystream.renderer.empty_view import shows_nothing
 from raystream.renderer.inputs.settings import Settings
-from raystream.renderer.preview.scheduler import ASLEEP, DRAWN_LOADING, HELD, LONGEST_TURN, LOOKS_WHILE_HELD, POLL
+from raystream.renderer.preview.scheduler import ASLEEP, DRAWN_LOADING, HELD, LOOKS_WHILE_HELD, MAX_TURN, POLL
 from raystream.renderer.session.session import Session
 from raystream.renderer.session.trials import BackgroundTrials
 from raystream.scene.scene import Scene
@@ -25,8 +25,7 @@ from raystream.stream.gl.device import Device
 from raystream.viewport.animation import SPEEDS
 from raystream.viewport.debug_views.debug_views import DebugViews
 from raystream.viewport.keymap import MODIFIERS, Action, Keymap, parse_key
-from raystream.viewport.light_markers import LightMarkers
-from raystream.viewport.object_editing import ObjectEditing
+from raystream.viewport.object_editing import LightMarkers, ObjectEditing
 from raystream.viewport.picture_texture import AutoExposure, PictureTexture
 from raystream.viewport.preferences import Preferences
 from raystream.viewport.scene_loader import SceneLoader
@@ -52,7 +51,7 @@ class ViewportContext:
 class FrameLoop:
     """The picture's share of the loop's turns.
 
-    moving : the camera is, or something in the scene. dt : seconds since the turn before, at most `LONGEST_TURN`.
+    moving : the camera is, or something in the scene. dt : seconds since the turn before, at most `MAX_TURN`.
     trials : of a device that is seen first, while the picture rests.
     """
 
@@ -123,7 +122,7 @@ class FrameLoop:
     def begin(self) -> None:
         """Another turn begins: a loaded scene is taken."""
         now = time.monotonic()
-        self.dt, self._last = min(now - self._last, LONGEST_TURN), now
+        self.dt, self._last = min(now - self._last, MAX_TURN), now
         self.context.scene_loader.take()
 
     def move(self) -> None:
@@ -138,8 +137,8 @@ class FrameLoop:
             moved = True
         if moved:
             self._moved = self._last
-        held = (view.input.drag is not None or editing.grabbing) and self._last - self._moved < HELD
-        self.moving = controller.moving or editing.active or held
+        dragging = (view.input.drag is not None or editing.grabbing) and self._last - self._moved < HELD
+        self.moving = controller.moving or editing.active or dragging
 
     def work(self, budget: float) -> None:
         """Trace for ``budget`` seconds."""
@@ -187,13 +186,13 @@ class FrameLoop:
         self._freed_at_rest &= session.idle
         self._follow((session.pictures, session.steps), session.idle)
 
-    def _follow(self, shown: tuple[Any, ...], last: bool) -> None:
+    def _follow(self, picture: tuple[Any, ...], last: bool) -> None:
         """The light meter looks at the picture on show, if it is another one, and the ``last`` for a while."""
         if not self.view.tone.automatic:
             return
         now = time.monotonic()
-        if self.auto_exposure.follow(self.canvas.texture, now, self.dt, last, shown == self._metered_picture):
-            self._metered_picture = shown
+        if self.auto_exposure.follow(self.canvas.texture, now, self.dt, last, picture == self._metered_picture):
+            self._metered_picture = picture
         self.view.tone.meter(self.auto_exposure.stops)
         if not self.auto_exposure.reached:
             self.view.wake()

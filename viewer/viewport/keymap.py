@@ -286,22 +286,25 @@ class Keymap:
     Raises ViewerError for an unknown action or key, and for a key that two actions claim.
     """
 
-    def __init__(self, rebindings: Mapping[str, str | Sequence[str]] | None = None, where: str = "[keys]") -> None:
+    def __init__(self, rebindings: Mapping[str, str | Sequence[str]] | None = None, source: str = "[keys]") -> None:
         chosen = rebindings or {}
         for name in chosen:
             if name not in BY_NAME:
                 hint = suggestion(name, BY_NAME) or "viewer/window/README.md lists the actions"
-                raise ViewerError(f"{where}: action '{name}'", "unknown", hint)
+                raise ViewerError(f"{source}: action '{name}'", "unknown", hint)
         self._keys: dict[str, tuple[str, ...]] = {}
         self._actions: dict[str, Action] = {}
         for action in ACTIONS:
-            texts = _texts(chosen[action.name], action, where) if action.name in chosen else action.keys
-            self._keys[action.name] = tuple(dict.fromkeys(_parsed(text, action, where) for text in texts))
+            texts = _texts(chosen[action.name], action, source) if action.name in chosen else action.keys
+            try:
+                self._keys[action.name] = tuple(dict.fromkeys(map(parse_key, texts)))
+            except ViewerError as error:
+                raise ViewerError(f"{source}: {action.name}: {error.where}", error.what, error.hint) from None
             for key in self._keys[action.name]:
                 other = self._actions.setdefault(key, action)
                 if other is not action:
                     raise ViewerError(
-                        f"{where}: key '{key}'",
+                        f"{source}: key '{key}'",
                         f"both {other.name} and {action.name} have it",
                         "give one of them another key, or none by an empty text",
                     )
@@ -322,8 +325,8 @@ class Keymap:
     def released(self, text: str) -> Action | None:
         """The held action that ends when this key goes up, whatever modifiers have come or gone since it went down."""
         key = _parts(text)[1]
-        held = (action for action in ACTIONS if action.hold)
-        return next((a for a in held if any(_parts(bound)[1] == key for bound in self.keys(a))), None)
+        hold_actions = (action for action in ACTIONS if action.hold)
+        return next((a for a in hold_actions if any(_parts(bound)[1] == key for bound in self.keys(a))), None)
 
     def keys(self, action: Action | str) -> tuple[str, ...]:
         """The keys of an action."""
@@ -355,11 +358,6 @@ class Keymap:
         return "\n".join(rows)
 
 
-def markdown_table() -> str:
-    """The list of the keys that the table gives, in Markdown."""
-    return Keymap().markdown_table()
-
-
 def _parts(text: str) -> tuple[set[str], str]:
     """Modifiers and key of a key text in its one spelling."""
     modifiers = set()
@@ -369,21 +367,10 @@ def _parts(text: str) -> tuple[set[str], str]:
     return modifiers, text
 
 
-def _parsed(text: str, action: Action, where: str) -> str:
-    try:
-        return parse_key(text)
-    except ViewerError as error:
-        raise ViewerError(f"{where}: {action.name}: {error.where}", error.what, error.hint) from None
-
-
-def _texts(value: object, action: Action, where: str) -> tuple[str, ...]:
+def _texts(value: object, action: Action, source: str) -> tuple[str, ...]:
     """The key texts of a rebinding."""
     texts = (value,) if isinstance(value, str) else value
     if not isinstance(texts, tuple | list) or not all(isinstance(text, str) for text in texts):
         hint = 'give a text such as "F", or a list of them'
-        raise ViewerError(f"{where}: {action.name}", f"{value!r} is no key", hint)
+        raise ViewerError(f"{source}: {action.name}", f"{value!r} is no key", hint)
     return tuple(text for text in texts if text.strip())
-
-
-if __name__ == "__main__":
-    print(markdown_table())

@@ -17,7 +17,7 @@ from raystream.renderer.device.tile_job import Tile
 from raystream.renderer.preview.scheduler import METERED
 from raystream.stream.compile.source import Source
 from raystream.stream.gl.device import Device
-from raystream.stream.gl.draw import Drawing, Shader, Tiles
+from raystream.stream.gl.draw import Drawing, Shader, square
 from raystream.stream.gl.objects import Readback, read_texture
 from raystream.stream.gl.passes import add_fetch
 from raystream.stream.gl.stream import Stream, float_texture
@@ -30,6 +30,19 @@ SEARCHING = ("shell", "cell", "photon", "total")  # its states
 def film_source(name: str, **constants: int) -> Source:
     """A program of ``shaders/film``, with the constants that it leaves open."""
     return Source.of_file(f"film/{name}.glsl", **constants)
+
+
+def film_drawing(device: Device, name: str, **constants: int) -> Drawing:
+    """`film_source`, to be drawn over a whole viewport. Raises ShaderError."""
+    return square(device, Shader(device, film_source(name, **constants)))
+
+
+def fill(drawing: Drawing, target: moderngl.Framebuffer, viewport: tuple[int, int, int, int]) -> None:
+    """Draw over a part of a framebuffer, (left, bottom, width, height) in pixels, whatever was drawn before."""
+    target.use()
+    target.viewport = viewport
+    drawing.device.context.disable(moderngl.DEPTH_TEST | moderngl.BLEND | moderngl.CULL_FACE)
+    drawing.render()
 
 
 def running_source() -> Source:
@@ -60,11 +73,8 @@ class PictureTexture:
 
     def reload(self) -> None:
         """Recompile the shaders. Raises ShaderError; the old ones then stay."""
-        place, resize = (Shader(self.device, film_source(name)) for name in ("place", "resize"))
-        square = Tiles(self.device, (1, 1), 1)
-        square.set_alive(None)
-        self._place, self._resize = Drawing(self.device, place, square), Drawing(self.device, resize, square)
-        self._square, self._running = square, None
+        self._place, self._resize = film_drawing(self.device, "place"), film_drawing(self.device, "resize")
+        self._running = None
 
     def begin(self, size: tuple[int, int], preview: bool) -> None:
         """Another picture begins: a preview out of sight, any other in place of the one on show, enlarged."""
@@ -73,7 +83,10 @@ class PictureTexture:
         if preview:
             self._coming = texture
         else:
-            self._enlarge(self.texture, texture)
+            self._resize.shader.bind("in_picture", self.texture)  # filtered
+            self._resize.shader.set("size", size)
+            fill(self._resize, self._framebuffer(texture), (0, 0, *size))
+            self.restore_sampling()
             self._show(texture)
             self.changes += 1
 
@@ -133,7 +146,7 @@ class PictureTexture:
         texture = tile.machine.streams["film" if summed else "radiance"].textures[0]
         rectangle = _rectangle(tile)
         self._select(texture, summed, rectangle)
-        self._draw(self._place, target, rectangle)
+        fill(self._place, self._framebuffer(target), rectangle)
         self.changes += self._coming is None
 
     def _select(
@@ -154,31 +167,24 @@ class PictureTexture:
             self._coming = self._new(picture.size)
         target = self._coming or self.texture
         assert target.size == picture.size
-        self._copy(picture, target)
+        framebuffer = self._framebuffer(target)
+        if picture.record == FILM:
+            self._select(picture.textures[0], True, (0, 0, *picture.size))
+            fill(self._place, framebuffer, (0, 0, *picture.size))
+        else:
+            framebuffer.use()  # and leave another one's scissors, which would cut the copy
+            self.device.context.copy_framebuffer(framebuffer, picture.framebuffer)
         self.changes += self._coming is None
 
     def warp(self, size: tuple[int, int], draw: Callable[[Stream], None]) -> None:
         """Have a whole picture drawn in place of the one on show, whatever is coming."""
         if self.texture.size != size:
             self._show(self._new(size))
-        draw(self._stream(self.texture))
+        texture = self.texture
+        if texture.glo not in self._streams:
+            self._streams[texture.glo] = Stream.over(self.device, SHOWN, texture)
+        draw(self._streams[texture.glo])
         self.changes += 1
-
-    def _stream(self, texture: moderngl.Texture) -> Stream:
-        """A picture as a stream of `SHOWN`."""
-        stream = self._streams.get(texture.glo)
-        if stream is None:
-            stream = self._streams[texture.glo] = Stream.over(self.device, SHOWN, texture)
-        return stream
-
-    def _copy(self, picture: Stream, target: moderngl.Texture) -> None:
-        if picture.record != FILM:
-            framebuffer = self._framebuffer(target)
-            framebuffer.use()  # and leave another one's scissors, which would cut the copy
-            self.device.context.copy_framebuffer(framebuffer, picture.framebuffer)
-            return
-        self._select(picture.textures[0], True, (0, 0, *picture.size))
-        self._draw(self._place, target, (0, 0, *picture.size))
 
     def grow(self, tile: Tile) -> bool:
         """Show the running estimates of a tile in progress, where its machine keeps them from pass to pass; whether it
@@ -186,7 +192,7 @@ class PictureTexture:
         machine, streams = tile.machine, tile.machine.streams
         if self._coming is not None or not isinstance(machine, Multipass) or not SEARCHED.keys() <= streams.keys():
             return False
-        self._running = self._running or Drawing(self.device, Shader(self.device, running_source()), self._square)
+        self._running = self._running or square(self.device, Shader(self.device, running_source()))
         shader = self._running.shader
         for name in SEARCHED:
             # Under a final gather the search is for a ray of the surface's, which has a weight of its own.
@@ -199,16 +205,9 @@ class PictureTexture:
         shader.set("wide", rectangle[2])
         program = machine.linked.program
         shader.set("searching", tuple(program.number(state) if state in program.by_name else -1 for state in SEARCHING))
-        self._draw(self._running, self.texture, rectangle)
+        fill(self._running, self._framebuffer(self.texture), rectangle)
         self.changes += 1
         return True
-
-    def _enlarge(self, picture: moderngl.Texture, target: moderngl.Texture) -> None:
-        """One picture in another one's size, filtered."""
-        self._resize.shader.bind("in_picture", picture)
-        self._resize.shader.set("size", target.size)
-        self._draw(self._resize, target, (0, 0, *target.size))
-        self.restore_sampling()
 
     def restore_sampling(self) -> None:
         """Leave behind how streams are sampled.
@@ -218,21 +217,12 @@ class PictureTexture:
         the middle of a picture.
         """
         self._select(self._plain, False)
-        self._nowhere.use()
-        self.device.context.disable(moderngl.DEPTH_TEST | moderngl.BLEND | moderngl.CULL_FACE)
-        self._place.render()
+        fill(self._place, self._nowhere, (0, 0, 1, 1))
 
     def _framebuffer(self, target: moderngl.Texture) -> moderngl.Framebuffer:
         if target.glo not in self._framebuffers:
             self._framebuffers[target.glo] = self.device.context.framebuffer([target])
         return self._framebuffers[target.glo]
-
-    def _draw(self, drawing: Drawing, target: moderngl.Texture, viewport: tuple[int, int, int, int]) -> None:
-        framebuffer = self._framebuffer(target)
-        framebuffer.viewport = viewport
-        framebuffer.use()
-        self.device.context.disable(moderngl.DEPTH_TEST | moderngl.BLEND | moderngl.CULL_FACE)
-        drawing.render()
 
 
 def _rectangle(tile: Tile) -> tuple[int, int, int, int]:
@@ -249,17 +239,14 @@ class Display:
 
     def __init__(self, device: Device) -> None:
         self.device = device
-        self._shown: moderngl.Framebuffer | None = None  # a picture of fewer pixels than it fills, as displayed
+        self._unscaled: moderngl.Framebuffer | None = None  # a picture of fewer pixels than it fills, as displayed
         self.reload()
 
     def reload(self) -> None:
         """Recompile its shader. Raises ShaderError; the old one then stays."""
         # Several programs: drivers for the CPU run both sides of a branch, and filtering takes long.
-        square = Tiles(self.device, (1, 1), 1)
-        square.set_alive(None)
-        made = [Shader(self.device, film_source("show", smooth_up=smooth_up)) for smooth_up in (0, 1)]
-        self._drawings = [Drawing(self.device, shader, square) for shader in made]
-        self._enlarge = Drawing(self.device, Shader(self.device, film_source("resize")), square)
+        self._drawings = [film_drawing(self.device, "show", smooth_up=smooth_up) for smooth_up in (0, 1)]
+        self._enlarge = film_drawing(self.device, "resize")
 
     def draw(
         self,
@@ -276,34 +263,27 @@ class Display:
             # Tone maps take long: not for more pixels than there are.
             small = self._small(picture.size)
             self.draw(picture, small, picture.size, exposure, tonemap)
-            self._draw_into(target, size)
             self._enlarge.shader.bind("in_picture", small.color_attachments[0])
             self._enlarge.shader.set("size", size)
-            self._enlarge.render()
+            fill(self._enlarge, target, (0, 0, *size))
             return
-        self._draw_into(target, size)
         drawing = self._drawings[picture.size != size]
         shader = drawing.shader
         shader.bind("in_picture", picture)
         shader.set("window", size)
         shader.set("exposure", exposure)
         shader.set("curve", list(TONEMAPS).index(tonemap) if tonemap in TONEMAPS else 0)
-        drawing.render()
-
-    def _draw_into(self, target: moderngl.Framebuffer, size: tuple[int, int]) -> None:
-        target.use()
-        target.viewport = (0, 0, *size)
-        self.device.context.disable(moderngl.DEPTH_TEST | moderngl.BLEND | moderngl.CULL_FACE)
+        fill(drawing, target, (0, 0, *size))
 
     def _small(self, size: tuple[int, int]) -> moderngl.Framebuffer:
         """For a picture of this size as it is displayed, 8 bits a channel."""
-        if self._shown is None or self._shown.size != size:
-            if self._shown is not None:
-                self._shown.color_attachments[0].release()
+        if self._unscaled is None or self._unscaled.size != size:
+            if self._unscaled is not None:
+                self._unscaled.color_attachments[0].release()
             texture = self.device.context.texture(size, 4)
             texture.repeat_x = texture.repeat_y = False
-            self._shown = self.device.context.framebuffer([texture])
-        return self._shown
+            self._unscaled = self.device.context.framebuffer([texture])
+        return self._unscaled
 
 
 # -- the light meter: the exposure that suits the picture on show, which it follows as eyes get used to light ----------
@@ -325,10 +305,7 @@ class AutoExposure:
 
     def reload(self) -> None:
         """Recompile its shader. Raises ShaderError; the old one then stays."""
-        shader = Shader(self.device, film_source("luminance"))
-        square = Tiles(self.device, (1, 1), 1)
-        square.set_alive(None)
-        self._drawing = Drawing(self.device, shader, square)
+        self._drawing = film_drawing(self.device, "luminance")
 
     @property
     def reached(self) -> bool:
@@ -345,7 +322,7 @@ class AutoExposure:
         any moment."""
         due = self._coming is None and (self._fresh or (not same and (last or now - self._looked >= METERED)))
         if due and self.device.concurrent and not self._fresh:
-            self._looked, self._coming = now, Readback(self.device, self._blocks(picture))
+            self._looked, self._coming = now, Readback(self.device, self._block_means(picture))
         elif due:
             self._looked, self._target = now, self.measure(picture)
         elif self._coming is not None and self._coming.ready:
@@ -359,13 +336,13 @@ class AutoExposure:
 
     def measure(self, picture: moderngl.Texture) -> float:
         """The exposure in stops that suits a picture on the device, as `raystream.film.tonemap.stops` has it."""
-        texture = self._blocks(picture)
+        texture = self._block_means(picture)
         blocks = np.empty((texture.height, texture.width, texture.components), np.float32)
         self.device.waits += 1
         read_texture(texture, blocks)
         return _exposure(blocks)
 
-    def _blocks(self, picture: moderngl.Texture) -> moderngl.Texture:
+    def _block_means(self, picture: moderngl.Texture) -> moderngl.Texture:
         """Means of the picture's blocks."""
         edge = block_edge(picture.size)
         size = -(-picture.width // edge), -(-picture.height // edge)
@@ -373,12 +350,9 @@ class AutoExposure:
             texture = float_texture(self.device, size)
             self._means = texture, self.device.context.framebuffer([texture])
         texture, framebuffer = self._means
-        framebuffer.use()
-        framebuffer.viewport = (0, 0, *size)
-        self.device.context.disable(moderngl.DEPTH_TEST | moderngl.BLEND | moderngl.CULL_FACE)
         self._drawing.shader.bind("in_picture", picture)
         self._drawing.shader.set("edge", edge)
-        self._drawing.render()
+        fill(self._drawing, framebuffer, (0, 0, *size))
         return texture
 
 

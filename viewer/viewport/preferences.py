@@ -22,9 +22,9 @@ from raystream.options.table import MOST_SAMPLES, OPTIONS, check
 from raystream.options.values import LARGEST_SIDE
 
 VARIABLE = "RAYSTREAM_SETTINGS"
-MOST_RECENT = 10
+MAX_RECENT = 10
 MAX_FILE_BYTES = 1 << 18  # bytes; a file of settings has a few hundred
-LONGEST_SHOWN = 70  # characters of a wrong value that a message repeats
+MAX_VALUE_TEXT = 70  # characters of a wrong value that a message repeats
 
 
 def settings_path() -> Path:
@@ -79,15 +79,15 @@ class Preferences:
         settings = cls(path=settings_path() if path is None else Path(path))
         text = _read(settings.path)
         for name, value in _parse(settings.path, text).items():
-            place = _place(settings.path, text, name)
+            line = _place(settings.path, text, name)
             if name not in READERS:
                 hint = suggestion(name, READERS)
-                settings.unknown.append(f"{place}: '{name}' is unknown" + (f" ({hint})" if hint else ""))
+                settings.unknown.append(f"{line}: '{name}' is unknown" + (f" ({hint})" if hint else ""))
                 continue
             read, expected = READERS[name]
             checked = read(value)
             if checked is None:
-                raise ViewerError(place, _shown(name, value), f"expected {expected}")
+                raise ViewerError(line, _shown(name, value), f"expected {expected}")
             setattr(settings, name, checked)
         settings._saved = settings._document()
         return settings
@@ -96,7 +96,7 @@ class Preferences:
         """Put a file first among the recent ones; a name that TOML cannot hold is left out."""
         text = str(path)
         if text.encode(errors="replace").decode() == text:
-            self.recent = [text, *(other for other in self.recent if other != text)][:MOST_RECENT]
+            self.recent = [text, *(other for other in self.recent if other != text)][:MAX_RECENT]
 
     def save(self, path: str | Path | None = None) -> None:
         """Write the changes since it was read, beside the file and then in its place; whole or not at all.
@@ -164,7 +164,7 @@ READERS: dict[str, tuple[Callable[[Any], Any], str]] = {
     "tonemap": (_reader(lambda value: isinstance(value, str) and value != ""), 'the name of a tone map, such as "agx"'),
     "mode": (_reader(lambda value: value in ("orbit", "fly")), '"orbit" or "fly"'),
     "speed": (_number(1e-4, 1e4), "a factor from 0.0001 to 10000"),
-    "recent": (_reader(_texts, lambda value: list(dict.fromkeys(value))[:MOST_RECENT]), "a list of file names"),
+    "recent": (_reader(_texts, lambda value: list(dict.fromkeys(value))[:MAX_RECENT]), "a list of file names"),
     "keys": (_KEYS, 'a table of keys by action, such as "program.cast" = "1" or "help" = ["H", "F1"]'),
 }
 
@@ -181,7 +181,7 @@ def _shown(name: str, value: Any) -> str:
         text = " ".join(tomlkit.dumps({name: value}).split())
     except RecursionError:
         text = f"{name}, nested deeply"
-    return text if len(text) <= LONGEST_SHOWN else f"{text[: LONGEST_SHOWN - 3]}..."
+    return text if len(text) <= MAX_VALUE_TEXT else f"{text[: MAX_VALUE_TEXT - 3]}..."
 
 
 # -- TOML --------------------------------------------------------------------------------------------------------------
@@ -206,8 +206,8 @@ def _too_deep(path: Path) -> ViewerError:
 def _place(path: Path, text: str, name: str) -> str:
     """The file, and the line on which a key or table of it begins where that can be told."""
     key = re.escape(name)
-    found = re.search(rf"^[ \t]*\[*[ \t]*[\"']?{key}[\"']?[ \t]*(?:[=.\]])", text, re.MULTILINE)
-    return f"{path}: line {text.count(chr(10), 0, found.start()) + 1}" if found else str(path)
+    match = re.search(rf"^[ \t]*\[*[ \t]*[\"']?{key}[\"']?[ \t]*(?:[=.\]])", text, re.MULTILINE)
+    return f"{path}: line {text.count(chr(10), 0, match.start()) + 1}" if match else str(path)
 
 
 def _edited(path: Path, text: str, changed: Mapping[str, Any]) -> str:
@@ -255,20 +255,20 @@ def _read(path: Path) -> str:
 
 def _write(target: Path, text: str) -> None:
     """Fill a new file, then put it in the target's place."""
-    part = ""
+    temporary = ""
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        handle, part = tempfile.mkstemp(".part", f".{target.name}.", target.parent)
+        handle, temporary = tempfile.mkstemp(".part", f".{target.name}.", target.parent)
         with open(handle, "w", encoding="utf-8", newline="\n") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
         if target.exists():
-            shutil.copymode(target, part)
-        os.replace(part, target)
+            shutil.copymode(target, temporary)
+        os.replace(temporary, target)
     except BaseException as error:
-        if part:
-            Path(part).unlink(missing_ok=True)
+        if temporary:
+            Path(temporary).unlink(missing_ok=True)
         if isinstance(error, OSError):
             raise ViewerError(
                 str(target), f"cannot be written: {error.strerror or error}", "check its rights"

@@ -8,6 +8,7 @@ import math
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -49,8 +50,8 @@ from raystream.viewport.viewport import Viewport, default_view
 
 WORDS = OPTIONS["environment"].value.words
 UNREAD = 0.5  # of an environment that is not read yet
-BRIGHTEST = 4.0  # radiance of an environment behind the scene: of suns
-FAINTEST = 1e-30  # radiance of white surfaces
+MAX_RADIANCE = 4.0  # radiance of an environment behind the scene: of suns
+MIN_RADIANCE = 1e-30  # radiance of white surfaces
 HORIZON = -0.5, 0.15  # of a gradient: where it begins and ends; also shaders/shading/plain_background.glsl
 
 
@@ -61,7 +62,7 @@ class Glance:
     def __init__(self, scene: Scene, settings: Settings, before: PreparedScene | None = None, pixels: int = 0) -> None:
         self.scene = arranged(scene, settings.replace(max_texture=None))
         behind, white = background(self.scene, settings), white_under(self.scene, settings)
-        self.drawn: HeadlightScene = headlight_scene(self.scene, behind, white)
+        self.headlight_scene: HeadlightScene = headlight_scene(self.scene, behind, white)
         self.scene.camera()  # which a framing takes a while to find
 
     def camera(self, settings: Settings, aspect: float) -> Camera:
@@ -97,18 +98,18 @@ def background(scene: Scene, settings: Settings) -> NDArray[np.float32]:
     height, width = environment.pixels.shape[:2]
     row = (np.arange(rows) + 0.5) * height / rows
     column = ((np.arange(columns) + 0.5) / columns + settings.environment_rotation / 360.0) % 1.0 * width
-    return np.minimum(environment.pixels[row.astype(int)[:, None], column.astype(int)], BRIGHTEST)
+    return np.minimum(environment.pixels[row.astype(int)[:, None], column.astype(int)], MAX_RADIANCE)
 
 
 def white_under(scene: Scene, settings: Settings) -> float:
     """About the radiance of a white surface of a scene to come, at a glance."""
     value = settings.environment
-    lit = has_lights_at_a_glance(scene) and settings.sun is None
-    if lit and value in (None, "none"):
+    own_light = has_lights_at_a_glance(scene) and settings.sun is None
+    if own_light and value in (None, "none"):
         return white_radiance(scene)
     constant = value is not None and not isinstance(value, str)
-    if constant and isinstance(environment := resolve_environment(value, 0.0, lit)[0], ConstantEnvironment):
-        return white_radiance(scene, max(float(luminance(environment.radiance)), FAINTEST))
+    if constant and isinstance(environment := resolve_environment(value, 0.0, own_light)[0], ConstantEnvironment):
+        return white_radiance(scene, max(float(luminance(environment.radiance)), MIN_RADIANCE))
     return white_radiance(scene, 1.0)
 
 
@@ -136,7 +137,7 @@ class FirstPicture:
         """A scene comes, which the controller's camera sees."""
         self.warm()
         assert self._headlight is not None
-        self._headlight.load(glance.drawn)
+        self._headlight.load(glance.headlight_scene)
         self._glance, self._before, self.drawn = glance, self.view.session.pictures, ()
 
     def draw(self) -> None:
@@ -148,9 +149,8 @@ class FirstPicture:
             self.end()
             return
         key = controller.camera, view.area.pixels
-        if key == self.drawn or session.screen is None or min(view.area.pixels) < 1:
-            return
-        if controller.camera.kind:  # the headlight's picture is a pinhole's
+        pinhole = not controller.camera.kind  # as the headlight's picture is
+        if key == self.drawn or session.screen is None or min(view.area.pixels) < 1 or not pinhole:
             return
         headlight = self._headlight
         assert headlight is not None
@@ -237,13 +237,25 @@ class LoadThread:
 
     def _work(self, path: str, scene: Scene | None, options: Mapping[str, Any], job: int) -> None:
         result: object
+
+        def note_progress(fraction: float, _: str) -> None:
+            self._check(job)  # which ends work that is not wanted any more
+            self.share = fraction
+
         try:
             if scene is None:
                 scene = self._load(path)
-                self._look(job, path, scene, options)
+                self._check(job)
+                if self._glance is not None:
+                    with suppress(ViewerError):
+                        early = job, path, self._glance(scene, **options)
+                        self._early_shown.clear()
+                        self._early = early
+                        self._wake()
+                        self._early_shown.wait(HANDOVER)
             self._check(job)
             self.step = "building"
-            result = self._prepare(scene, lambda fraction, _: self._tell(job, fraction), **options)
+            result = self._prepare(scene, note_progress, **options)
             self._check(job)
         except Cancelled:
             return
@@ -254,25 +266,6 @@ class LoadThread:
         if job == self._job:
             self._result = (job, path, result)
             self._wake()
-
-    def _look(self, job: int, path: str, scene: Scene, options: Mapping[str, Any]) -> None:
-        """The first result, at once."""
-        self._check(job)
-        if self._glance is None:
-            return
-        try:
-            early = job, path, self._glance(scene, **options)
-        except ViewerError:
-            return
-        self._early_shown.clear()
-        self._early = early
-        self._wake()
-        self._early_shown.wait(HANDOVER)
-
-    def _tell(self, job: int, fraction: float) -> None:
-        """Progress; ends the work that is not wanted any more."""
-        self._check(job)
-        self.share = fraction
 
     def _check(self, job: int) -> None:
         if job != self._job:
@@ -289,7 +282,7 @@ WORKED = frozenset(
 DEFAULT_VIEW: dict[str, Any] = dict.fromkeys(VIEW)  # the scene's own camera
 
 
-def work(
+def prepare_in_worker(
     scene: Scene,
     tell: Callable[[float, str], None],
     settings: Settings,
@@ -301,8 +294,8 @@ def work(
     ``pixels`` is made ready for that, too: the window's own thread has to answer."""
     prepared = prepare(scene, settings, tell, before)
     same = before is not None and prepared.structure is before.structure
-    for lit in (True,) if same else (False, True):
-        prepared.modules(settings.stepwise, lit, settings.sampler, prepared.light_tree(settings))
+    for with_lighting in (True,) if same else (False, True):
+        prepared.modules(settings.stepwise, with_lighting, settings.sampler, prepared.light_tree(settings))
     if not same and rasterises(int(prepared.starts[-1]), pixels):
         _ = raster_scene(prepared).groups
     return prepared, None if same else scene.bounds(ground=False)
@@ -327,7 +320,7 @@ class SceneLoader:
     ) -> None:
         self.view, self.debug_views, self.device = view, debug_views, device
         self.requested = settings
-        self.loader = LoadThread(load, work, wake, Glance)
+        self.loader = LoadThread(load, prepare_in_worker, wake, Glance)
         self.first_picture = FirstPicture(view, device)
         self.faults: list[str] = []
         self.shown_path = ""
@@ -454,9 +447,9 @@ class SceneLoader:
         opened = path, {name: self.requested[name] for name in VIEW}
         if self._opened != opened or self.view.controller is None:  # else it is read once more, by other settings
             camera = glance.camera(self.requested, self.view.area.aspect)
-            self.view.hold_camera(camera, glance.drawn.bounds, glance.scene)
+            self.view.hold_camera(camera, glance.headlight_scene.bounds, glance.scene)
         else:
-            self.view.controller.set_bounds(glance.drawn.bounds, default_view(glance.scene))
+            self.view.controller.set_bounds(glance.headlight_scene.bounds, default_view(glance.scene))
         self._opened = opened
         self.first_picture.begin(glance)
         self.view.wake()
@@ -482,12 +475,12 @@ class SceneLoader:
         view, renderer = self.view, self.view.renderer
         if renderer is None:
             renderer = self._first(prepared, bounds)
-        shown = False
+        uploaded = False
         try:
             yield from renderer.gpu_scene.upload(renderer.settings, prepared)
-            shown = True
+            uploaded = True
         finally:
-            if not shown:
+            if not uploaded:
                 renderer.gpu_scene.discard(prepared) if renderer is view.renderer else renderer.release()
         if bounds is None:
             self._relight(renderer, prepared)

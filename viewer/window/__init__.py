@@ -14,8 +14,8 @@ def _load_glfw() -> None:
     """Load glfw as quickly as it can be: with the library of imgui-bundle, as that has it, where it would look for
     others and ask each for its version in a process of its own; and without cffi, whose parser of C takes as long as
     all the rest and serves pointers of Vulkan alone."""
-    found = PathFinder.find_spec("imgui_bundle")
-    for folder in (found.submodule_search_locations or ()) if found is not None else ():
+    spec = PathFinder.find_spec("imgui_bundle")
+    for folder in (spec.submodule_search_locations or ()) if spec is not None else ():
         for library in filter(Path.is_file, (Path(folder) / name for name in _LIBRARIES)):
             os.environ.setdefault("PYGLFW_LIBRARY", str(library))
     absent = "cffi" not in sys.modules

@@ -24,16 +24,7 @@ from raystream.options.table import check, keywords
 from raystream.renderer.device.tuning import in_buffers
 from raystream.renderer.inputs.program_file import program_files
 from raystream.renderer.inputs.settings import Settings
-from raystream.renderer.preview.scheduler import (
-    DRAWING,
-    DRAWN_FILLING,
-    DRAWN_REFINING,
-    FIRST_DRAW,
-    LEAST_TRACING,
-    PANELS,
-    SMOOTHED_DRAWS,
-    TURN,
-)
+from raystream.renderer.preview import scheduler
 from raystream.renderer.session.session import Session
 from raystream.scene.scene import Scene
 from raystream.stream.declare.limits import LIMITS
@@ -102,14 +93,14 @@ class DrawSchedule:
     """Draws take a part of the time, and tracing the rest. cost : seconds of a draw, of the last ones."""
 
     def __init__(self) -> None:
-        self.cost = FIRST_DRAW
-        self._steady = FIRST_DRAW  # the same without the few that take longer than a turn
+        self.cost = scheduler.FIRST_DRAW
+        self._steady = scheduler.FIRST_DRAW  # the same without the few that take longer than a turn
         self._drawn = 0.0  # when the last one began
 
     @property
     def tracing(self) -> float:
         """Seconds of tracing in a turn."""
-        return max(LEAST_TRACING, TURN - self._steady)
+        return max(scheduler.MIN_TRACING, scheduler.TURN - self._steady)
 
     def due(self, now: float, changed: bool, busy: bool, appearing: bool, traced: bool) -> bool:
         """Whether the window is drawn in this turn, though there is no new picture. now : seconds since any moment.
@@ -118,14 +109,14 @@ class DrawSchedule:
         ``appearing``: one that is shown as it comes, tile by tile. traced : a preview in motion is, and a draw
         would take the time that it needs.
         """
-        least = max(DRAWN_FILLING if appearing else DRAWN_REFINING, self.cost / DRAWING)
+        least = max(scheduler.DRAWN_FILLING if appearing else scheduler.DRAWN_REFINING, self.cost / scheduler.DRAWING)
         return (changed and not traced) or ((changed or busy) and now - self._drawn >= least)
 
     def note(self, began: float, seconds: float) -> None:
         """A draw that began then took so long."""
         self._drawn = began
-        self._steady += SMOOTHED_DRAWS * (min(seconds, TURN) - self._steady)
-        self.cost += SMOOTHED_DRAWS * (seconds - self.cost)
+        self._steady += scheduler.SMOOTHED_DRAWS * (min(seconds, scheduler.TURN) - self._steady)
+        self.cost += scheduler.SMOOTHED_DRAWS * (seconds - self.cost)
 
 
 # -- handlers of the window's events: keys, the mouse, sizes, focus, dropped files -------------------------------------
@@ -358,7 +349,7 @@ class App:
         **chosen: Any,
     ) -> None:
         ends = {name: chosen.pop(name) for name in RULES if name in chosen}
-        shown = {name: check(name, chosen.pop(name)) for name in keywords("save") if name in chosen}
+        display = {name: check(name, chosen.pop(name)) for name in keywords("save") if name in chosen}
         settings = Settings(camera=camera, fov=fov, **chosen)
         if settings.device is not None:
             raise ViewerError(
@@ -393,7 +384,7 @@ class App:
         self.view, self.context = host.view, host.context
         self.scene_loader, self.editing, self.debug_views = host.scene_loader, host.editing, host.debug_views
         self.markers, self.auto_exposure, self.frame_loop = host.markers, host.auto_exposure, host.frame_loop
-        self.view.tone.choose(**shown)
+        self.view.tone.choose(**display)
         self._chosen = {**self._rules(), "size": size}
         self.editing.animation.show_at(moment, animation)
         self.events = Events(host)
@@ -445,7 +436,8 @@ class App:
                 _ = self.gui
             return
         waits = self.session.idle and self.scene_loader.loading is None
-        if self.session.pictures or waits or self.view.message.is_error or time.monotonic() - self._began > PANELS:
+        late = time.monotonic() - self._began > scheduler.PANELS
+        if self.session.pictures or waits or self.view.message.is_error or late:
             self._gui_loading = load_beside(_GUI, self.window.wake)
 
     def _measure(self) -> None:

@@ -96,7 +96,7 @@ class Window:
         glfw.swap_interval(1)
         functions: Any = PrelinkedContext(_Functions())
         self.context = moderngl.create_context(require=330, context=functions)
-        self._known: dict[Callable[[Any], Any], Any] = {}  # what GLFW has told since the last events
+        self._state: dict[Callable[[Any], Any], Any] = {}  # what GLFW has told since the last events
         self._windowed: tuple[int, int, int, int] | None = None
         self._stopped: KeyboardInterrupt | None = None  # amid a callback
 
@@ -121,29 +121,29 @@ class Window:
 
         return called
 
-    def _asked(self, function: Callable[[Any], Any]) -> Any:
+    def _query(self, function: Callable[[Any], Any]) -> Any:
         """The window's state by GLFW, queried once between two polls of events. Each question waits for the
         interpreter, which a thread that reads a scene has meanwhile."""
-        if function not in self._known:
-            self._known[function] = function(self.handle)
-        return self._known[function]
+        if function not in self._state:
+            self._state[function] = function(self.handle)
+        return self._state[function]
 
     @property
     def size(self) -> tuple[int, int]:
         """Window coordinates."""
-        found: tuple[int, int] = self._asked(glfw.get_window_size)
-        return found
+        size: tuple[int, int] = self._query(glfw.get_window_size)
+        return size
 
     @property
     def pixels(self) -> tuple[int, int]:
         """The framebuffer's size; (0, 0) while minimised on some platforms."""
-        found: tuple[int, int] = self._asked(glfw.get_framebuffer_size)
-        return found
+        pixels: tuple[int, int] = self._query(glfw.get_framebuffer_size)
+        return pixels
 
     @property
     def scale(self) -> float:
         """How large the user wants text, 1 on a plain screen."""
-        return max(self._asked(glfw.get_window_content_scale))
+        return max(self._query(glfw.get_window_content_scale))
 
     @property
     def cursor(self) -> tuple[float, float]:
@@ -165,7 +165,7 @@ class Window:
 
     def toggle_full_screen(self) -> None:
         """To the whole of the screen it is on, and back."""
-        self._known.clear()
+        self._state.clear()
         if self._windowed is not None:
             x, y, width, height = self._windowed
             glfw.set_window_monitor(self.handle, NONE, x, y, width, height, 0)
@@ -206,7 +206,7 @@ class Window:
     def events(self, wait: float) -> None:
         """Handle events; with nothing to do, sleep up to ``wait`` seconds for one. Raises the exception that has
         interrupted them."""
-        self._known.clear()
+        self._state.clear()
         if wait > 0:
             glfw.wait_events_timeout(wait)
         else:

@@ -255,11 +255,11 @@ class GpuDeformer:
         nodes, below, pyramid = len(trees.inner.data), leaves, dict[str, Stream]()
         if not nodes:
             return leaves
-        rows = -(-nodes // WIDTH)
-        if trees.few:
-            form, span = small_node_pass(deforming), (0, min(trees.few, rows))
+        rows = -(-nodes // STREAM_WIDTH)
+        if trees.many_row:
+            form, span = small_node_pass(deforming), (0, min(trees.many_row, rows))
             target = yield from self._run("few", form, nodes, {LEAVES: leaves}, "inner", span)
-        if trees.few < rows:
+        if trees.many_row < rows:
             elements = len(trees.leaves.data)
             for k, (boxes, block) in enumerate(block_levels(elements)):
                 form = level_pass()

@@ -22,18 +22,14 @@ from raystream.stream.gl.stream import Stream
 Steps = Generator[Event, None, None]
 
 
-def _no_steps() -> Steps:
-    """The steps of a frame that is traced already: none."""
-    yield from ()
-
-
 @dataclass
 class FrameJob:
     """A frame, as it is made: the camera, the film that it adds to, the number of its first sample, and its steps.
 
     white : luminance that its screen shows as white. denoised : the picture shown is. tracing : its tiles are still
-    traced. spent : seconds so far; of these for photon maps (mapping) and for upsampling. moments : of a frame for
-    which nobody waits: when the device has begun it, traced its light, found its surfaces, and ended.
+    traced. spent : seconds so far; of these for photon maps (mapping) and for upsampling. timestamps : of a frame for
+    which nobody waits: when the device has begun it, traced its light, found its surfaces, and ended. under_way :
+    the tile that a machine works on.
     """
 
     frame: ScheduledFrame
@@ -46,9 +42,9 @@ class FrameJob:
     spent: float = 0.0
     mapping: float = 0.0
     upsampling: float = 0.0
-    under_way: Tile | None = None  # that a machine works on
-    moments: list[Timestamp] = field(default_factory=list)
-    steps: Steps = field(default_factory=_no_steps)
+    under_way: Tile | None = None
+    timestamps: list[Timestamp] = field(default_factory=list)
+    steps: Steps = field(init=False)
 
     @property
     def sampled_lens(self) -> Camera:
@@ -98,19 +94,14 @@ RECONSTRUCTING = PlanProgress(1.0)  # the event of a step after a frame's light
 
 
 class FrameClock:
-    """Times the steps of frames, and tells the scheduler. concurrent : the host waits for no picture in motion. pending
-    : the device has still to make a value that the frame in progress needs next."""
+    """Times the steps of frames, and tells the scheduler. pending : the device has still to make a value that the frame
+    in progress needs next."""
 
     def __init__(self, device: Device, scheduler: Scheduler) -> None:
         self.device, self.scheduler = device, scheduler
         self.pending = False
         self._share = 0.0  # that is done of the frame in progress
         self._last: tuple[Event, Timestamp, Timestamp] | None = None  # the last step, and when it began and ended
-
-    @property
-    def concurrent(self) -> bool:
-        """Whether the host waits for no picture in motion: the device tells their costs."""
-        return self.scheduler.concurrent
 
     def begin(self) -> None:
         """Another frame begins."""
@@ -126,16 +117,16 @@ class FrameClock:
             self.pending = True
             return PlanProgress(self._share)
         failed = self.device.failed_polls
-        begun = self._moment() if self.concurrent and not job.frame.queued else None
-        with self.device.current(), self.device.polling(self.concurrent):
+        begun = self._timestamp() if self.scheduler.concurrent and not job.frame.queued else None
+        with self.device.current(), self.device.polling(self.scheduler.concurrent):
             event = next(job.steps, None)
         self.pending = self.device.failed_polls > failed
         if event is not None:
             self._share = event.share
             if begun is not None and not self.pending:
-                self._last = event, begun, self._moment()
+                self._last = event, begun, self._timestamp()
                 self.device.flush()
-        if not self.concurrent:
+        if not self.scheduler.concurrent:
             if waits and not job.frame.queued:
                 self.device.wait()
             self._note(job, event, time.perf_counter() - began)
@@ -175,37 +166,37 @@ class FrameClock:
         while True:
             began = time.perf_counter()
             ended = next(steps, RECONSTRUCTING) is RECONSTRUCTING
-            if waits and not self.concurrent:
+            if waits and not self.scheduler.concurrent:
                 self.device.wait()
             spent += time.perf_counter() - began
             if ended:
                 return spent
             yield RECONSTRUCTING
 
-    def marks(self, job: FrameJob) -> bool:
+    def timestamped(self, job: FrameJob) -> bool:
         """Whether the host asks now and then if a frame is done, in place of waiting for it."""
-        return job.frame.queued and self.concurrent
+        return job.frame.queued and self.scheduler.concurrent
 
-    def mark(self, job: FrameJob) -> None:
+    def begin_part(self, job: FrameJob) -> None:
         """The next step of such a frame is another part of it."""
-        if self.marks(job):
-            job.moments.append(self._moment())
+        if self.timestamped(job):
+            job.timestamps.append(self._timestamp())
 
-    def asked(self, job: FrameJob, pixels: int, traced: bool) -> Iterator[Event]:
+    def wait_for_end(self, job: FrameJob, pixels: int, by_rays: bool) -> Iterator[Event]:
         """Come back until such a frame is done; then its costs are those that the device tells. pixels : that its light
-        is upsampled to; 0: it is not. ``traced``: camera rays have found their surfaces."""
-        self.mark(job)
+        is upsampled to; 0: it is not. ``by_rays``: camera rays have found their surfaces."""
+        self.begin_part(job)
         self.device.flush()
-        while not job.moments[-1].ready:
+        while not job.timestamps[-1].ready:
             self.device.failed_polls += 1
             yield RECONSTRUCTING
-        began, lit, filled, ended = (moment.seconds for moment in job.moments)
-        job.spent, job.upsampling = max(ended - began, 1e-6), ended - lit
+        began, traced, filled, ended = (timestamp.seconds for timestamp in job.timestamps)
+        job.spent, job.upsampling = max(ended - began, 1e-6), ended - traced
         if pixels:
             self.scheduler.upsampled.note(pixels / max(job.upsampling, 1e-6))
-            if traced:
-                self.scheduler.note_camera_rays(pixels, filled - lit)
+            if by_rays:
+                self.scheduler.note_camera_rays(pixels, filled - traced)
 
-    def _moment(self) -> Timestamp:
+    def _timestamp(self) -> Timestamp:
         with self.device.current():
             return Timestamp(self.device)

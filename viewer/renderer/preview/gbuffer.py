@@ -71,15 +71,15 @@ _BOX = np.array(  # a box's triangles, over corners numbered by the bits of x, y
 )
 
 
-_KEPT = "raster scene"
+_SHARED_KEY = "raster scene"
 
 
 class RasterScene:
-    """A scene's meshes for drawing, made without OpenGL; the same in all its poses. of : (I,) which of the ``meshes``
-    an instance is drawn as."""
+    """A scene's meshes for drawing, made without OpenGL; the same in all its poses. mesh_indices : (I,) of the
+    instances, in ``meshes``."""
 
     def __init__(self, prepared: PreparedScene) -> None:
-        self.meshes, self.of = raster_meshes(prepared)
+        self.meshes, self.mesh_indices = raster_meshes(prepared)
         self._modules: dict[str, list[Module]] = {}
 
     def modules(self, prepared: PreparedScene) -> dict[str, list[Module]]:
@@ -96,10 +96,10 @@ class RasterScene:
 def raster_scene(prepared: PreparedScene) -> RasterScene:
     """A scene for drawing, made once, by a worker thread where that comes first; it is kept with the scene."""
     shared = prepared.shared
-    if (drawn := shared.get(_KEPT)) is None:
-        drawn = shared[_KEPT] = RasterScene(prepared)
-    assert isinstance(drawn, RasterScene)
-    return drawn
+    if (raster := shared.get(_SHARED_KEY)) is None:
+        raster = shared[_SHARED_KEY] = RasterScene(prepared)
+    assert isinstance(raster, RasterScene)
+    return raster
 
 
 def raster_meshes(prepared: PreparedScene) -> tuple[list[RasterMesh], NDArray[np.int64]]:
@@ -210,10 +210,10 @@ class GBufferRaster:
         before: GBufferRaster | None = None,
         deformer: GpuDeformer | None = None,
     ) -> None:
-        self.device, drawn = device, raster_scene(prepared)
-        self._drawn = ref(drawn)
+        self.device, raster = device, raster_scene(prepared)
+        self._raster_scene = ref(raster)
         self.programs: dict[str, _Bound]
-        modules = drawn.modules(prepared)
+        modules = raster.modules(prepared)
         sources = {name: _source(name, program_modules, resources) for name, program_modules in modules.items()}
         compiled = {} if before is None else {name: bound.shader for name, bound in before.programs.items()}
         shaders = {
@@ -228,12 +228,12 @@ class GBufferRaster:
         self.drawing: Drawing = before.drawing if before is not None and same else square(device, shaders["gbuffer"])
         self.meshes: InstancedMeshes
         self.visibility: VisibilityBuffer
-        if before is not None and before.draws(drawn.meshes):
+        if before is not None and before.draws(raster.meshes):
             self.meshes, self.visibility = before.meshes, before.visibility
         else:
             if before is not None:
                 before.release()
-            self.meshes = InstancedMeshes(device, drawn.groups)
+            self.meshes = InstancedMeshes(device, raster.groups)
             self.visibility = VisibilityBuffer(device, self.meshes)
         self._stand(prepared, resources, deformer, shaders)
 
@@ -244,9 +244,9 @@ class GBufferRaster:
     def _stand(
         self, prepared: PreparedScene, resources: Resources, deformer: GpuDeformer | None, shaders: Mapping[str, Shader]
     ) -> None:
-        self._prepared, scene, drawn = ref(prepared), prepared.scene, raster_scene(prepared)
+        self._prepared, scene, raster = ref(prepared), prepared.scene, raster_scene(prepared)
         self._blended = prepared.surfaces.blend
-        modules, mesh_indices = drawn.modules(prepared), drawn.of
+        modules, mesh_indices = raster.modules(prepared), raster.mesh_indices
         self.programs = {name: _Bound(shader, modules[name], resources) for name, shader in shaders.items()}
         extra = np.zeros((len(mesh_indices), 1, 4), np.float32)
         if prepared.structure.levels == 2:
@@ -283,7 +283,7 @@ class GBufferRaster:
 
     def serves(self, prepared: PreparedScene) -> bool:
         """Whether this is the scene that it was made of, in any pose."""
-        return self._drawn() is raster_scene(prepared)
+        return self._raster_scene() is raster_scene(prepared)
 
     def draws(self, meshes: list[RasterMesh]) -> bool:
         """Whether its buffers hold these very meshes."""
@@ -328,7 +328,7 @@ class GBufferRaster:
 NOMINAL = 15, 15  # of the machine, until it has a buffer; no powers of two, as in `gbuffer.TINY`
 Blended = Literal["random", "layers", "unfilled"]  # see `GBufferTracer.fill`
 PASSES: Declared = {"unfilled": ({"features": FEATURES}, CHOICE)}
-MOST_PIXELS = 4  # streams of pixels that are kept, one for each size
+MAX_PIXEL_STREAMS = 4  # streams of pixels that are kept, one for each size
 
 
 class GBufferTracer:
@@ -386,7 +386,11 @@ class GBufferTracer:
         if renderer.prepared.surfaces.blend:
             uniforms["opacity_layered"] = int(blended != "random")
         machine.set({**lens_uniforms(lens, size, pixel_filter), **uniforms})
-        machine.choose(self._unfilled(features) if blended == "unfilled" else None)
+        chosen = None
+        if blended == "unfilled":  # pixels that have a sample would cost two thirds of a ray
+            chosen = self._streams.get("unfilled", CHOICE, size)
+            self._passes.draw("unfilled", {"features": features}, chosen)
+        machine.choose(chosen)
         machine.bands = min(size[1], max(1, math.ceil(rays / (rate * STEP))))
         for _ in machine.run():
             yield None
@@ -410,18 +414,12 @@ class GBufferTracer:
         """The pixels of a picture, each in its place."""
         stream = self._pixels.pop(size, None)
         if stream is None:
-            while len(self._pixels) >= MOST_PIXELS:
+            while len(self._pixels) >= MAX_PIXEL_STREAMS:
                 self._pixels.pop(next(iter(self._pixels))).release()
             stream = Stream(self.renderer.device, PIXEL, size)
             self.renderer.gpu_scene.pixels.fill(stream, (slice(0, size[1]), slice(0, size[0])))
         self._pixels[size] = stream
         return stream
-
-    def _unfilled(self, features: Stream) -> Stream:
-        """The pixels without a sample, a stream of `CHOICE`: those that have theirs would cost two thirds of a ray."""
-        chosen = self._streams.get("unfilled", CHOICE, features.size)
-        self._passes.draw("unfilled", {"features": features}, chosen)
-        return chosen
 
     def release(self) -> None:
         """Free the streams; the machine stays with the renderer."""
@@ -438,7 +436,7 @@ class GBufferTracer:
 # edges are powers of two, which those of windows are not.
 TINY = 15, 9
 
-MOST_BOXES = 1 << 15  # quadrics of a scene that is rasterised
+MAX_BOXES = 1 << 15  # quadrics of a scene that is rasterised
 
 
 class GBuffer:
@@ -448,9 +446,9 @@ class GBuffer:
         self.renderer = renderer
         self.pictures = 0
         self._pixels = 0  # of the window
-        self._made: GBufferRaster | None = None
+        self._raster: GBufferRaster | None = None
         self._batch = Batch()  # of programs still to compile
-        self._seen: PreparedScene | None = None  # the scene of the last picture
+        self._last_prepared: PreparedScene | None = None  # the scene of the last picture
         self._reloads = 0  # of the shaders' files, when its programs were made
 
     def fit(self, pixels: int) -> None:
@@ -465,7 +463,7 @@ class GBuffer:
         deforming = prepared.structure.deforming
         if self.renderer.camera.kind:
             return False  # rays find what a pinhole alone can draw
-        if prepared.scene.quadric_count > MOST_BOXES:
+        if prepared.scene.quadric_count > MAX_BOXES:
             return False  # each is drawn as a box
         if deforming is not None and not deforming.poses.finite:
             return False  # triangles with corners nowhere would reach through the picture
@@ -474,11 +472,11 @@ class GBuffer:
     @property
     def ready(self) -> bool:
         """Whether nothing is left to compile."""
-        return (self._made is not None and not self._batch) or not self.suits
+        return (self._raster is not None and not self._batch) or not self.suits
 
     def prepare(self) -> Batch:
         """Make the rasteriser; its programs, still to compile. The context must be current."""
-        if self._made is None:
+        if self._raster is None:
             with self.renderer.device.deferred() as self._batch:
                 self._make()
         return self._batch
@@ -486,7 +484,7 @@ class GBuffer:
     def warm(self) -> None:
         """Compile the rasteriser; the context must be current."""
         self._batch.finish()
-        raster = self._made or self._make()
+        raster = self._raster or self._make()
         buffer = Buffer(self.renderer.device, FEATURES, TINY)
         raster.draw(self.renderer.camera.with_lens(0.0), buffer.blocks[0].stream)
         buffer.release()
@@ -496,8 +494,8 @@ class GBuffer:
 
         Not in the first picture of other meshes: those that change all the time are not worth their buffers.
         """
-        prepared, last_prepared, raster = self.renderer.prepared, self._seen, self._made
-        self._seen = prepared
+        prepared, last_prepared, raster = self.renderer.prepared, self._last_prepared, self._raster
+        self._last_prepared = prepared
         if not self.suits:
             return False
         if raster is not None and raster.prepared is prepared:
@@ -521,13 +519,13 @@ class GBuffer:
 
     def queue_triangles(self, buffer: Buffer, camera: Camera) -> None:
         """The first half of `draw`, which is not waited for."""
-        assert self._made is not None
-        self._made.draw_triangles(camera, buffer.size)
+        assert self._raster is not None
+        self._raster.draw_triangles(camera, buffer.size)
 
     def queue_surfaces(self, buffer: Buffer, camera: Camera) -> None:
         """The second half, likewise."""
-        assert self._made is not None
-        self._made.draw_surfaces(camera, buffer.blocks[0].stream)
+        assert self._raster is not None
+        self._raster.draw_surfaces(camera, buffer.blocks[0].stream)
         if not self.renderer.prepared.surfaces.blend:
             buffer.set_samples(1)
         self.pictures += 1
@@ -535,13 +533,13 @@ class GBuffer:
     def _make(self) -> GBufferRaster:
         renderer = self.renderer
         scene = renderer.gpu_scene
-        self._made = GBufferRaster(renderer.device, renderer.prepared, scene.resources, self._made, scene.deformer)
+        self._raster = GBufferRaster(renderer.device, renderer.prepared, scene.resources, self._raster, scene.deformer)
         self._reloads = scene.reloads
-        return self._made
+        return self._raster
 
     def release(self) -> None:
         """Free buffers and textures."""
-        if self._made is not None:
+        if self._raster is not None:
             with self.renderer.device.current():
-                self._made.release()
-        self._made = self._seen = None
+                self._raster.release()
+        self._raster = self._last_prepared = None

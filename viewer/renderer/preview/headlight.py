@@ -29,7 +29,7 @@ from raystream.scene.quadric import Quadric
 from raystream.scene.scene import Instance, Scene
 from raystream.scene.texture import Texture, linear_texels
 from raystream.stream.gl.device import Device
-from raystream.stream.gl.draw import Drawing, Shader, Tiles
+from raystream.stream.gl.draw import Shader, square
 from raystream.stream.gl.stream import Stream, float_texture
 from raystream.stream.raster import (
     ALPHA_TESTED,
@@ -46,8 +46,8 @@ from raystream.stream.raster import (
 DIRECTIONS = 64, 128  # rows and columns of a background's picture of all directions
 SEGMENTS = 32  # of what turns around an axis
 EXTRA = 3  # texels of an instance: rows by which normals go to the world
-MOST_TEXELS, LARGEST_SIDE, MOST_LAYERS = 1 << 22, 512, 256  # of the copies of textures
-LOOKED_AT = 16  # texels of a texture along each side, for its mean
+MAX_TEXELS, MAX_SIDE, MAX_LAYERS = 1 << 22, 512, 256  # of the copies of textures
+MEAN_SIDE = 16  # texels of a texture along each side, for its mean
 SHEEN = 0.35  # of a sheen's colour, about what it reflects towards the eye
 MATERIAL, MATERIALS = 4, 256  # texels of a material, and materials in a row; also shaders/raster/headlight_vertex.glsl
 BLENDED = ALPHA_TESTED  # the kind of triangles that are seen through
@@ -63,7 +63,7 @@ class HeadlightScene:
     of a white surface that faces the eye."""
 
     groups: MeshGroups
-    of: NDArray[np.int64]
+    mesh_indices: NDArray[np.int64]
     transforms: NDArray[np.float64]
     bounds: NDArray[np.float64]
     materials: NDArray[np.float32]
@@ -80,7 +80,7 @@ def headlight_scene(scene: Scene, background: NDArray[np.float32] | None = None,
     index_of: dict[tuple[int, int | None], int] = {}
     mesh_indices = [index_of.setdefault((item.mesh, item.material), len(index_of)) for item in scene.instances]
     named = (item.texture for item in scene.materials if item.texture is not None)
-    indices = [index for index in dict.fromkeys(named) if index < len(scene.textures)][:MOST_LAYERS]
+    indices = [index for index in dict.fromkeys(named) if index < len(scene.textures)][:MAX_LAYERS]
     layers = {index: layer for layer, index in enumerate(indices)}
     meshes = [_mesh(scene, scene.meshes[index], material) for index, material in index_of]
     transforms = np.array([item.transform for item in scene.instances], np.float64).reshape(-1, 4, 4)
@@ -99,7 +99,7 @@ def headlight_scene(scene: Scene, background: NDArray[np.float32] | None = None,
 def _material(scene: Scene, material: Material, layers: Mapping[int, int]) -> list[tuple[float, ...]]:
     """A material as of `HeadlightScene`. layers : of the textures that there are copies of, by index."""
     cutoff = {"opaque": -1.0, "mask": material.alpha_cutoff, "blend": 0.0}[material.alpha_mode]
-    red, green, blue = (SHEEN * each for each in material.sheen_color)
+    red, green, blue = (SHEEN * channel for channel in material.sheen_color)
     layer = -1 if material.texture is None else layers.get(material.texture, -1)
     return [
         material.base_color,
@@ -145,8 +145,8 @@ def _mesh(scene: Scene, mesh: Mesh, material: int | None) -> RasterMesh:
             texel[vertices, 2] = -1.0 - row
             continue
         with np.errstate(invalid="ignore"):
-            at = np.nan_to_num(uvs[vertices] @ texture.transform[:, :2].T + texture.transform[:, 2])
-        texel[vertices, :2], texel[vertices, 2] = at, row
+            texcoords = np.nan_to_num(uvs[vertices] @ texture.transform[:, :2].T + texture.transform[:, 2])
+        texel[vertices, :2], texel[vertices, 2] = texcoords, row
     normals = np.zeros_like(mesh.positions) if mesh.normals is None else mesh.normals
     attributes = {"normal": normals, "tint": tint, "texel": texel}
     return RasterMesh(mesh.positions, mesh.triangles, kinds, attributes=attributes)
@@ -157,7 +157,7 @@ def _emission(scene: Scene, material: Material) -> NDArray[np.float64]:
     emission, index = np.minimum(material.emission, 1.0), material.emission_texture
     if index is None or index >= len(scene.textures) or not emission.any():
         return emission
-    texels = linear_texels(_coarse(scene.textures[index].image.texels, LOOKED_AT), True)
+    texels = linear_texels(_coarse(scene.textures[index].image.texels, MEAN_SIDE), True)
     return np.asarray(emission * texels[..., :3].mean(axis=(0, 1)))
 
 
@@ -165,7 +165,8 @@ def _unshared(mesh: Mesh) -> Mesh:
     """A mesh with vertices of their own for every triangle."""
     vertices = mesh.triangles.ravel()
     positions, normals, uvs, colors = (
-        None if each is None else each[vertices] for each in (mesh.positions, mesh.normals, mesh.uvs, mesh.colors)
+        None if attribute is None else attribute[vertices]
+        for attribute in (mesh.positions, mesh.normals, mesh.uvs, mesh.colors)
     )
     assert positions is not None
     return Mesh(
@@ -175,8 +176,8 @@ def _unshared(mesh: Mesh) -> Mesh:
 
 def _images(textures: Sequence[Texture]) -> NDArray[np.uint8]:
     """(N, S, S, 4) copies of textures, all of a size."""
-    side = LARGEST_SIDE
-    while len(textures) * side * side > MOST_TEXELS:
+    side = MAX_SIDE
+    while len(textures) * side * side > MAX_TEXELS:
         side //= 2
     side = min(side, max((max(item.image.size) for item in textures), default=1))
     images = np.zeros((len(textures), side, side, 4), np.uint8)
@@ -210,9 +211,7 @@ class Headlight:
         self.device = device
         sources = raster_source("headlight_fragment"), raster_source("headlight_vertex")
         self._shader = Shader(device, *sources, listed=True)
-        self._square = Tiles(device, (1, 1), 1)
-        self._square.set_alive(None)
-        self._behind = Drawing(device, Shader(device, raster_source("headlight_background")), self._square)
+        self._behind = square(device, Shader(device, raster_source("headlight_background")))
         self._target = DepthTarget(device)
         self._meshes: InstancedMeshes | None = None
         self._textures: dict[str, Any] = {}  # by their samplers
@@ -233,13 +232,13 @@ class Headlight:
         self._textures = self._uploaded(scene)
         self._shader.set("white", scene.white)
         self._meshes = InstancedMeshes(self.device, scene.groups, EXTRA)
-        extra = np.zeros((len(scene.of), EXTRA, 4), np.float32)
+        extra = np.zeros((len(scene.mesh_indices), EXTRA, 4), np.float32)
         linear = scene.transforms[:, :3, :3]
         size = np.abs(linear).max(axis=(1, 2), initial=0.0)[:, None, None]
         scaled = linear / np.where(size > 0, size, 1.0)
         # Cofactors are the inverse transpose but for a factor; of a flat map they are its normal.
         extra[:, :, :3] = np.stack([np.cross(scaled[:, (k + 1) % 3], scaled[:, (k + 2) % 3]) for k in range(3)], axis=1)
-        self._meshes.set_instances(scene.of, scene.transforms, extra)
+        self._meshes.set_instances(scene.mesh_indices, scene.transforms, extra)
 
     def _uploaded(self, scene: HeadlightScene) -> dict[str, Any]:
         """The scene's textures, by the names of their samplers."""

@@ -38,9 +38,9 @@ def of_motion(settings: Settings) -> Settings:
     return settings.replace(pixel_filter="point", roulette=SHORT_PATHS)
 
 
-def changes(before: PreparedScene, were: Settings, now: PreparedScene, settings: Settings) -> Changes | None:
+def changes(before: PreparedScene, settings_before: Settings, now: PreparedScene, settings: Settings) -> Changes | None:
     """From one picture to the next; None where they have nothing to do with each other, as in another environment."""
-    differences = were.differences(settings)
+    differences = settings_before.differences(settings)
     other = {name for name, affects in differences.items() if affects > Affects.MACHINE}.difference(VIEW)
     if not other <= LIGHT - {"environment"} or before.structure.levels != now.structure.levels:
         return None
@@ -81,35 +81,35 @@ class PosedMotion:
 
     def __init__(self, device: Device) -> None:
         self.device = device
-        self._keep: Pass | None = None  # made where objects deform
+        self._save_pass: Pass | None = None  # made where objects deform
         self._flow: tuple[tuple[int, ...], TablePass] | None = None  # by the memories that it reads
         self._past, self._now = NamedStreams(device), NamedStreams(device)
-        self._kept = self._known = False  # the vertices of the picture that is being made, and of the one before
+        self._saved = self._past_saved = False  # the vertices of the picture that is being made, and of the one before
 
     def advance(self) -> None:
-        """Another picture: the last pose kept is the one before its own."""
+        """Another picture: the last pose saved is the one before its own."""
         self._past, self._now = self._now, self._past
-        self._known, self._kept = self._kept, False
+        self._past_saved, self._saved = self._saved, False
 
-    def keep(self, scene: GpuScene) -> None:
-        """Keep the vertices of the pose on show, where objects deform; rays of the picture have been traced."""
+    def save_vertices(self, scene: GpuScene) -> None:
+        """Save the vertices of the pose on show, where objects deform; rays of the picture have been traced."""
         posed = scene.posed
-        if posed is not None and not self._kept:
-            if self._keep is None:
-                self._keep = Pass(self.device, "film/denoise/point_of", {"posed": VERTEX}, POINT)
-            self._keep.draw({"posed": posed}, self._now.get("points", POINT, posed.size))
-            self._kept = True
+        if posed is not None and not self._saved:
+            if self._save_pass is None:
+                self._save_pass = Pass(self.device, "film/denoise/point_of", {"posed": VERTEX}, POINT)
+            self._save_pass.draw({"posed": posed}, self._now.get("points", POINT, posed.size))
+            self._saved = True
 
-    def flow(self, scene: GpuScene, lit: Stream, features: Stream, camera: Camera) -> Stream | None:
+    def flow(self, scene: GpuScene, light: Stream, features: Stream, camera: Camera) -> Stream | None:
         """A stream of `FLOW` of a picture's pixels, seen by ``camera``; None where the pose before is not known."""
-        if not (self._kept and self._known) or self._past["points"].size != self._now["points"].size:
+        if not (self._saved and self._past_saved) or self._past["points"].size != self._now["points"].size:
             return None
-        flow_stream = self._now.get("flow", FLOW, lit.size)
-        streams = {"lit": lit, "features": features, "now": self._now["points"], "past": self._past["points"]}
+        flow_stream = self._now.get("flow", FLOW, light.size)
+        streams = {"lit": light, "features": features, "now": self._now["points"], "past": self._past["points"]}
         deforming = scene.structure.deforming
         assert deforming is not None
         values: dict[str, Any] = {"eye": tuple(map(float, camera.origin)), "points": len(deforming.poses.rest.data)}
-        values |= view_uniforms(camera, lit.size)
+        values |= view_uniforms(camera, light.size)
         self._pass(scene.prepared, scene.resources).draw(streams, flow_stream, **values)
         return flow_stream
 
@@ -124,4 +124,4 @@ class PosedMotion:
         """Free the streams."""
         self._past.release()
         self._now.release()
-        self._kept = self._known = False
+        self._saved = self._past_saved = False

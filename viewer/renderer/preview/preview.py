@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from raystream.base.errors import ViewerError
 from raystream.denoise import oidn
-from raystream.denoise.reconstruction import FittedLight, Reconstruction
+from raystream.denoise.reconstruction import Reconstruction
 from raystream.denoise.reprojection import Changes, History
 from raystream.denoise.upsampling import SHOWN, Upsampling
 from raystream.film.device_film import Buffer, FilmBuffer
@@ -27,28 +27,11 @@ from raystream.kernels.records import FEATURES
 from raystream.renderer.device.machine_pool import compiled
 from raystream.renderer.inputs.prepared import PreparedScene
 from raystream.renderer.inputs.settings import Settings
+from raystream.renderer.preview import scheduler
 from raystream.renderer.preview.frame import RECONSTRUCTING, FrameClock, FrameJob, Steps
 from raystream.renderer.preview.gbuffer import TINY, Blended, GBuffer, GBufferTracer
 from raystream.renderer.preview.motion import PosedMotion, changes, of_motion
-from raystream.renderer.preview.scheduler import (
-    BEHIND_OTHERS,
-    FINER,
-    FIRST_CAMERA_RATE,
-    GROWTH,
-    LEAST_DRAWN,
-    LIGHT,
-    LIGHT_OF_DRAWN,
-    MOST_FEATURES,
-    MOST_SEEN,
-    MOST_TOGETHER,
-    RUNG_RAYS,
-    FrameKind,
-    ScheduledFrame,
-    cleans,
-    feature_samples,
-    light_in_motion,
-    shows,
-)
+from raystream.renderer.preview.scheduler import FrameKind, ScheduledFrame
 from raystream.renderer.sampling.denoising import NoisyPicture, noisy_picture
 from raystream.renderer.sampling.parts import RendererParts
 from raystream.renderer.sampling.sampler import Event
@@ -72,59 +55,53 @@ class CompiledPasses(NamedTuple):
     upsampling: Upsampling
 
 
-_KINDS: dict[str, Any] = {
-    "reconstruction": Reconstruction,
-    "history": History,
-    "posed": PosedMotion,
-    "upsampling": Upsampling,
-}
+PASS_TYPES: tuple[Any, ...] = Reconstruction, History, PosedMotion, Upsampling
 
 
 class PreviewPasses:
-    """Those of one device; the context must be current in every call but `warm`. held : the passes, once made."""
+    """Those of one device; the context must be current in every call but `warm`. compiled_passes : once they are there,
+    though some of their programs may still be to compile."""
 
     def __init__(self, device: Device) -> None:
         self.device = device
-        self.held: CompiledPasses | None = None
-        self._parts: dict[str, Any] = {}
+        self.compiled_passes: CompiledPasses | None = None
+        self._parts: list[Any] = []  # as far as they are there
         self._batch = Batch()  # of programs still to compile
         self._rehearsed: set[str] = set()  # projections of cameras
 
     @property
     def compiled(self) -> bool:
         """Whether nothing is left to compile."""
-        return self.held is not None and not self._batch
+        return self.compiled_passes is not None and not self._batch
 
-    def made(self) -> CompiledPasses:
+    def finished(self) -> CompiledPasses:
         """The passes, compiled."""
-        if self.held is None:
+        if self.compiled_passes is None:
             self.prepare()
             self._batch.finish()
-        assert self.held is not None
-        return self.held
+        assert self.compiled_passes is not None
+        return self.compiled_passes
 
     def prepare(self) -> Batch:
         """Make them; their programs, still to compile."""
-        for _ in self._made_one_by_one():
+        for _ in self._make_one_by_one():
             pass
         return self._batch
 
-    def _made_one_by_one(self) -> Iterator[float]:
-        for name, kind in _KINDS.items():
-            if name in self._parts:
-                continue
+    def _make_one_by_one(self) -> Iterator[float]:
+        for part_type in PASS_TYPES[len(self._parts) :]:
             with self.device.deferred() as batch:
-                part = self._parts[name] = kind(self.device)
-                if name in ("reconstruction", "upsampling"):  # others have all that is rehearsed
-                    part.prepare()
+                passes = part_type(self.device)
+                if isinstance(passes, Reconstruction | Upsampling):  # others have all that is rehearsed
+                    passes.prepare()
+            self._parts.append(passes)
             self._batch += batch
-            yield len(self._parts) / len(_KINDS)
-        if self.held is None:
-            self.held = CompiledPasses(**self._parts)
+            yield len(self._parts) / len(PASS_TYPES)
+        self.compiled_passes = self.compiled_passes or CompiledPasses(*self._parts)
 
     def warm(self) -> Iterator[float]:
         """Make, compile and rehearse them, a step at a time; may be abandoned. Raises ShaderError."""
-        steps = self._made_one_by_one()
+        steps = self._make_one_by_one()
         while True:
             with self.device.current():
                 fraction = next(steps, None)
@@ -137,11 +114,11 @@ class PreviewPasses:
             self.finish()
         yield 1.0
 
-    def finish(self, shown: Camera = PLAIN) -> None:
-        """Have all compiled and, for a plain camera and the one that is ``shown``, rehearsed."""
-        self.made()
+    def finish(self, seen_by: Camera = PLAIN) -> None:
+        """Have all compiled and, for a plain camera and the one that is ``seen_by``, rehearsed."""
+        self.finished()
         self._batch.finish()
-        for camera in (PLAIN, *([PLAIN.with_projection(shown.projection, shown.eyes)] if shown.kind else [])):
+        for camera in (PLAIN, *([PLAIN.with_projection(seen_by.projection, seen_by.eyes)] if seen_by.kind else [])):
             if camera.kind not in self._rehearsed:
                 self._rehearse(camera)
                 self._rehearsed.add(camera.kind)
@@ -149,29 +126,29 @@ class PreviewPasses:
     def _rehearse(self, camera: Camera) -> None:
         """Draw a first picture, of few pixels of nothing: drivers compile their part of a pass when it is drawn first.
         Passes for a film of more samples wait until there is one."""
-        reconstruction, history, _, upsampling = self.made()
+        reconstruction, history, _, upsampling = self.finished()
         device, size = self.device, TINY
         film, features, target = FilmBuffer(device, size), Buffer(device, FEATURES, size), Stream(device, SHOWN, size)
         surfaces = features.blocks[0].stream
-        lit = reconstruction.demodulate(film, features, features, camera)
-        blended = history.blend(lit, surfaces, camera, 1)
-        fitted = returned(reconstruction.fit(lit, blended, camera))
+        light = reconstruction.demodulate(film, features, features, camera)
+        blended = history.blend(light, surfaces, camera, 1)
+        fitted = returned(reconstruction.fit(light, blended, camera))
         upsampling.draw(fitted, surfaces, camera)
         upsampling.soften(1, 1.0)
         upsampling.warp(camera, target)
         upsampling.forget()
         history.forget()
-        for each in (film, features, target):
-            each.release()
+        for buffer in (film, features, target):
+            buffer.release()
 
     def release(self) -> None:
         """Free their streams; another use makes them again."""
-        for part in self._parts.values():
-            part.release()
+        for passes in self._parts:
+            passes.release()
         self._batch.release()
         self._parts.clear()
         self._rehearsed.clear()
-        self.held = None
+        self.compiled_passes = None
 
 
 # -- open Image Denoise beside the picture in progress, in a thread of its own -----------------------------------------
@@ -198,7 +175,7 @@ class BackgroundDenoiser:
 
     def wants(self, film: FilmBuffer, samples: int, last: bool) -> bool:
         """Whether a film of ``samples`` is to be denoised now; ``last``: it will not have more soon."""
-        return self.free and cleans(samples, self.begun(film), last)
+        return self.free and scheduler.cleans(samples, self.begun(film), last)
 
     def owes(self, film: FilmBuffer, samples: int) -> bool:
         """Whether the picture of a film's ``samples`` is still to come."""
@@ -244,7 +221,7 @@ class BackgroundDenoiser:
 def _give_way() -> None:
     """This thread, and those that it starts, make way for others; elsewhere than on Linux that would be the process."""
     if sys.platform == "linux":
-        os.nice(BEHIND_OTHERS)
+        os.nice(scheduler.BEHIND_OTHERS)
 
 
 # -- the picture of few samples, at window size ------------------------------------------------------------------------
@@ -324,7 +301,7 @@ class Preview:
     @property
     def light(self) -> float:
         """The share of a preview's time that is for its light."""
-        return LIGHT_OF_DRAWN if self._rasterises else LIGHT
+        return scheduler.LIGHT_OF_RASTERISED if self._rasterises else scheduler.LIGHT
 
     def numbers(self, samples: int) -> int:
         """The first sample number of a preview: successive previews take other points each."""
@@ -351,7 +328,7 @@ class Preview:
         if picture is None or picture[0] is not film:
             return None
         with self.renderer.device.current():
-            stream, upsampling = self.background.stream(picture[1]), self.passes.made().upsampling
+            stream, upsampling = self.background.stream(picture[1]), self.passes.finished().upsampling
             return upsampling.soften_other(stream, self.background.samples, self._white, self.renderer.camera)
 
     def due(self, film: FilmBuffer, frame: ScheduledFrame, most: int) -> bool:
@@ -362,7 +339,7 @@ class Preview:
         """
         if self.cleans and (self.background.begun(film) or (self.background.free and not frame.kind.preview)):
             return False
-        return film is not self._film or frame.samples >= GROWTH * self._samples or frame.samples >= most
+        return film is not self._film or frame.samples >= scheduler.GROWTH * self._samples or frame.samples >= most
 
     def forget(self) -> None:
         """The next film is denoised, whatever its samples."""
@@ -381,10 +358,10 @@ class Preview:
         assert film is not None
         self._white = job.white
         size = self._begin(job, film, whole) if frame.queued else film.size
-        clock.mark(job)
+        clock.begin_part(job)
         yield from self._trace_light(job, tiles, rasterises=frame.queued and size != film.size and self._rasterises)
         last = not frame.added or frame.samples >= most
-        if not (frame.kind.preview or shows(frame.samples, self._in_motion, last)):
+        if not (frame.kind.preview or scheduler.shows(frame.samples, self._in_motion, last)):
             return None
         at_rest = frame.scale == 1 and not frame.kind.in_motion
         clean = self.cleans and at_rest and self.background.wants(film, frame.samples, last)
@@ -392,30 +369,34 @@ class Preview:
         if not (due or clean):
             return None
         job.tracing = False
-        clock.mark(job)
+        clock.begin_part(job)
         if not frame.queued:
             size = self._begin(job, film, whole)
         # A preview that begins a film is its last picture where that has all samples by now.
         ends = at_rest and frame.samples >= most
         features = yield from self._fill_gbuffer(job, film, size, clean or ends or not frame.kind.preview, clean)
-        clock.mark(job)
+        clock.begin_part(job)
         picture = None
         if due:
             steps = self._picture(job, film, features)
-            few = film.size[0] * film.size[1] <= MOST_TOGETHER
+            few = film.size[0] * film.size[1] <= scheduler.MAX_MERGED_PIXELS
             picture = returned(steps) if few else (yield from steps)
-            if clock.marks(job):
+            if clock.timestamped(job):
                 pixels = 0 if features is self._buffers["film"] else features.size[0] * features.size[1]
-                yield from clock.asked(job, pixels, not self._rasterises)
-            self._note(job)
+                yield from clock.wait_for_end(job, pixels, not self._rasterises)
+            self._samples = frame.samples
+            if frame.kind.in_motion:
+                before = self._in_motion if self.passes.finished().history.used else 0.0
+                self._in_motion = scheduler.light_in_motion(before, frame.scale, frame.samples)
         if clean:
-            yield from self._clean(job, film, features)
+            noisy = yield from stepped(noisy_picture(self.renderer, film, self._buffers["film"], features))
+            self.background.begin(film, frame.samples, noisy)
         return picture
 
     def _begin(self, job: FrameJob, film: FilmBuffer, whole: tuple[int, int]) -> tuple[int, int]:
         """Make ready for a frame's film: the size that its light is upsampled to."""
         kind = job.frame.kind
-        history, posed = self.passes.made().history, self.passes.made().posed
+        history, posed = self.passes.finished().history, self.passes.finished().posed
         if film is not self._film:
             self._samples, self._film = 0, film
             self._fit("film", film.size)
@@ -423,7 +404,12 @@ class Preview:
                 self._fit("edges", film.size)
             else:
                 self._drop("edges")
-            self._advance_history(history)
+            history.turn()  # the last picture is the history, as far as scene and settings are the same
+            inputs, self._inputs = self._inputs, (self.renderer.prepared, self.renderer.settings)
+            differences = None if inputs is None else changes(*inputs, *self._inputs)
+            if differences is None:
+                history.forget()
+            history.changes = differences or Changes()
             posed.advance()
         # Light in motion and on rungs is blended with that before; at rest a film's picture is of its own samples.
         history.share = float(kind.in_motion and self.reprojects)
@@ -448,8 +434,9 @@ class Preview:
         a frame that is queued are rasterised later. ``at_rest``: edges have more camera rays than the film.
         ``clean``: they are for Open Image Denoise."""
         frame = job.frame
-        yield from self._cast_features("film", min(frame.samples, MOST_SEEN if clean else MOST_FEATURES), job)
-        more = feature_samples(frame.samples, at_rest)
+        limit = scheduler.MAX_EMITTER_SAMPLES if clean else scheduler.MAX_FEATURE_SAMPLES
+        yield from self._cast_features("film", min(frame.samples, limit), job)
+        more = scheduler.feature_samples(frame.samples, at_rest)
         if more > self._buffers["film"].samples or self.renderer.prepared.surfaces.blend:
             if "edges" not in self._buffers:
                 self._fit("edges", film.size)
@@ -463,51 +450,35 @@ class Preview:
             if self._rasterises and frame.kind is FrameKind.FLIGHT:
                 job.upsampling += yield from self.clock.timed(self._rasterise(finer, job))
             else:
-                rays = RUNG_RAYS if frame.kind is FrameKind.RUNG else 1
+                rays = scheduler.RUNG_RAYS if frame.kind is FrameKind.RUNG else 1
                 job.upsampling += yield from self._cast_features("finer", rays, job)
         return finer
 
     def _picture(self, job: FrameJob, film: FilmBuffer, features: Buffer) -> Generator[Event, None, Stream]:
         """The picture of a film's light on the surfaces of ``features``, a pass or a few at a time: a stream of
         `SHOWN`, which holds until the next one."""
-        reconstruction, in_motion = self.passes.made().reconstruction, job.frame.kind.in_motion
-        light: FittedLight | Stream
+        reconstruction, _, _, upsampling = self.passes.finished()
+        in_motion, surfaces = job.frame.kind.in_motion, features.blocks[0].stream
         if features.samples == 0:  # their triangles alone are rasterised
             self.gbuffer.queue_surfaces(features, job.eye)
             for _ in self._cast_blended(features, job):
                 yield RECONSTRUCTING
-        lit = reconstruction.demodulate(film, self._buffers["film"], self._guide, job.eye)
+        light = reconstruction.demodulate(film, self._buffers["film"], self._guide, job.eye)
         yield RECONSTRUCTING
-        blended = self._reproject(job, film, lit)
+        blended = self._reproject(job, film, light)
         yield RECONSTRUCTING
         if in_motion or features.size != film.size:  # few samples: a function of place and normal
             if not in_motion:
-                lit = blended = reconstruction.steady(lit, job.eye, film.samples)
-            light = yield from stepped(reconstruction.fit(lit, blended, job.eye))
+                light = blended = reconstruction.steady(light, job.eye, film.samples)
+            fitted = yield from stepped(reconstruction.fit(light, blended, job.eye))
+            began, samples = time.perf_counter(), 1
+            upsampling.draw(fitted, surfaces, job.eye)
         else:  # the light of least error
-            light = yield from stepped(reconstruction.light(lit, features.blocks[0].stream, job.eye, film.samples))
-        return self._upsample(job, film, light, features)
-
-    def _reproject(self, job: FrameJob, film: FilmBuffer, lit: Stream) -> Stream:
-        """Light blended with that of the pictures before, by the motion of the camera and of deforming objects."""
-        _, history, posed, _ = self.passes.made()
-        scene, surfaces, flow = self.renderer.gpu_scene, self._guide.blocks[0].stream, None
-        posed.keep(scene)
-        if history.changes.posed and history.used and not job.eye.kind:
-            flow = posed.flow(scene, lit, surfaces, job.eye)
-            if flow is None:
-                history.forget()
-        return history.blend(lit, surfaces, job.eye, max(film.samples, 1), flow)
-
-    def _upsample(self, job: FrameJob, film: FilmBuffer, light: FittedLight | Stream, features: Buffer) -> Stream:
-        """The picture: light on surfaces, softened."""
-        upsampling, surfaces, began = self.passes.made().upsampling, features.blocks[0].stream, time.perf_counter()
-        if isinstance(light, FittedLight):
-            upsampling.draw(light, surfaces, job.eye)
-        else:
-            upsampling.compose(light, surfaces, job.eye)
-        picture = upsampling.soften(1 if isinstance(light, FittedLight) else film.samples, job.white)
-        if not self.clock.concurrent:
+            best_light = yield from stepped(reconstruction.light(light, surfaces, job.eye, film.samples))
+            began, samples = time.perf_counter(), film.samples
+            upsampling.compose(best_light, surfaces, job.eye)
+        picture = upsampling.soften(samples, job.white)
+        if not self.scheduler.concurrent:
             self.renderer.device.wait()
         if features.size != film.size and not job.frame.queued:
             job.upsampling += time.perf_counter() - began
@@ -515,17 +486,16 @@ class Preview:
             self.scheduler.upsampled.note(rays / max(job.upsampling, 1e-6))
         return picture
 
-    def _note(self, job: FrameJob) -> None:
-        """A picture is made."""
-        self._samples = job.frame.samples
-        if job.frame.kind.in_motion:
-            before = self._in_motion if self.passes.made().history.used else 0.0
-            self._in_motion = light_in_motion(before, job.frame.scale, job.frame.samples)
-
-    def _clean(self, job: FrameJob, film: FilmBuffer, features: Buffer) -> Generator[Event, None, None]:
-        """Give a film to Open Image Denoise."""
-        picture = yield from stepped(noisy_picture(self.renderer, film, self._buffers["film"], features))
-        self.background.begin(film, job.frame.samples, picture)
+    def _reproject(self, job: FrameJob, film: FilmBuffer, light: Stream) -> Stream:
+        """Light blended with that of the pictures before, by the motion of the camera and of deforming objects."""
+        _, history, posed, _ = self.passes.finished()
+        scene, surfaces, flow = self.renderer.gpu_scene, self._guide.blocks[0].stream, None
+        posed.save_vertices(scene)
+        if history.changes.posed and history.used and not job.eye.kind:
+            flow = posed.flow(scene, light, surfaces, job.eye)
+            if flow is None:
+                history.forget()
+        return history.blend(light, surfaces, job.eye, max(film.samples, 1), flow)
 
     def _affordable(self, least: tuple[int, int], whole: tuple[int, int], frame: ScheduledFrame) -> tuple[int, int]:
         """The size up to ``whole`` to which light of the size ``least`` is upsampled in its part of a frame's budget;
@@ -535,21 +505,11 @@ class Preview:
         self._rasterises = self.gbuffer.chosen()
         if frame.kind is FrameKind.RUNG:
             return whole
-        scale = self.scheduler.upsampled.choose(pixels, (1 - self.light) * frame.budget, FIRST_CAMERA_RATE)
+        scale = self.scheduler.upsampled.choose(pixels, (1 - self.light) * frame.budget, scheduler.FIRST_CAMERA_RATE)
         if self._rasterises:  # a smaller picture saves nothing of what the scene costs
-            scale = max(scale, LEAST_DRAWN)
-        scale = min(max(scale, FINER * least[0] / whole[0]), 1.0)
+            scale = max(scale, scheduler.MIN_RASTERISED_SCALE)
+        scale = min(max(scale, scheduler.FINER * least[0] / whole[0]), 1.0)
         return max(least[0], round(whole[0] * scale)), max(least[1], round(whole[1] * scale))
-
-    def _advance_history(self, history: History) -> None:
-        """Another film: the last picture is its history, as far as scene and settings are the same."""
-        renderer, before = self.renderer, self._inputs
-        history.turn()
-        differences = changes(*before, renderer.prepared, renderer.settings) if before is not None else None
-        if differences is None:
-            history.forget()
-        history.changes = differences or Changes()
-        self._inputs = renderer.prepared, renderer.settings
 
     # -- features --------------------------------------------------------------------------------------------------
 
@@ -569,7 +529,7 @@ class Preview:
         steps = self._features.fill(buffer, samples, job.eye, rate, settings, job.first, blended)
         queued = frame.queued and name != "finer"
         spent = yield from self.clock.timed(steps, waits=not queued)
-        if buffer.samples > before and not (queued or self.clock.concurrent):
+        if buffer.samples > before and not (queued or self.scheduler.concurrent):
             rays = buffer.size[0] * buffer.size[1] * (buffer.samples - before)
             self.scheduler.note_camera_rays(rays, spent)
         return spent
@@ -606,7 +566,7 @@ class Preview:
     @property
     def warps(self) -> bool:
         """Whether there is a picture of this scene that can be warped to where the camera is."""
-        passes = self.passes.held
+        passes = self.passes.compiled_passes
         there = passes is not None and passes.upsampling.there
         there = there and not self.renderer.camera.kind  # a warp is projective
         return there and self._inputs is not None and self._inputs[0] is self.renderer.prepared
@@ -614,7 +574,7 @@ class Preview:
     @property
     def distance(self) -> float:
         """How far the camera is from where the picture made last was seen, as a share of the scene's diagonal."""
-        passes = self.passes.held
+        passes = self.passes.compiled_passes
         assert passes is not None
         prepared = self.renderer.prepared
         if self._extent is None or self._extent[0] is not prepared:
@@ -625,13 +585,13 @@ class Preview:
     @property
     def size(self) -> tuple[int, int]:
         """(width, height) of the picture made last."""
-        assert self.passes.held is not None
-        return self.passes.held.upsampling.size
+        assert self.passes.compiled_passes is not None
+        return self.passes.compiled_passes.upsampling.size
 
     def warp(self, target: Stream) -> None:
         """Draw the picture made last as the renderer's camera sees it now, to a stream of `SHOWN` of any size."""
         with self.renderer.device.current():
-            self.passes.made().upsampling.warp(self.renderer.camera, target)
+            self.passes.finished().upsampling.warp(self.renderer.camera, target)
 
     def release(self) -> None:
         """Free buffers and streams."""

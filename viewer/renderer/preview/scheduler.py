@@ -15,11 +15,11 @@ from enum import Enum, auto
 SMALL, LARGE = (512, 128), (1024, 512)  # streams (width, height): of a software driver, and of a GPU; llvmpipe's
 # threads share a tile's rays by squares of 64, of which eight rows of 256 rays have four, and one waits for the other
 STEP = 0.018  # seconds that a step of a run may take: with a draw of the window it is a frame at 30 Hz
-LONGEST = 0.03  # seconds that one may take where the picture is as dear as its dearest rows so far
+MAX_STEP = 0.03  # seconds that one may take where the picture is as dear as its dearest rows so far
 FORGET = 0.8  # of what the dearest rows cost, from picture to picture
 FIRST_ROWS = 16  # of a tile, before any has been timed
 CALMING = 0.7  # of the seconds that a step is expected to take, from step to step
-LEAST_ROWS = 8  # fewer cost more beside their rays
+MIN_ROWS = 8  # fewer cost more beside their rays
 
 # -- previews
 DENOISED = 0.04  # seconds that a preview may take where it is denoised: fewer pictures, but ones that can be read
@@ -32,8 +32,8 @@ FIRST_RATE = 1e6  # samples a second, before any has been seen
 STEPWISE_RATE = 5e3  # and kernel by kernel
 PHOTON_PART = 4  # a part of the photons follows what moves: all of them would hold it up
 SHORT_PATHS = 2  # surfaces from which on chance may end a path: short ones give more pixels in the same time
-MOST_TOGETHER = 1 << 14  # pixels of a film whose passes are one step: to wait for each costs more than they do
-TOGETHER = 0.05  # seconds that such a step may take
+MAX_MERGED_PIXELS = 1 << 14  # pixels of a film whose passes are one step: to wait for each costs more than they do
+MAX_MERGED_SECONDS = 0.05  # seconds that such a step may take
 QUICK = (1024, 16)  # streams (width, height) of such a film: llvmpipe's threads share few rays by tiles of 64 columns
 TIMED_EVERY = 16  # pictures of a moving camera: the passes of the others are queued, which tells no times
 SLOWER = 1.5  # times as long as the last one that was timed: the next one is timed, too
@@ -47,44 +47,44 @@ WIDER = 1.25  # times as wide as what is on show is a rung at least: what is les
 # -- upsampling of a preview's light
 FIRST_CAMERA_RATE = 2e6  # camera rays a second, and pixels upsampled, before any have been seen
 LIGHT = 0.5  # of a preview's time, for the light; the rest is for the picture that it is upsampled to
-LIGHT_OF_DRAWN = 0.25  # and where features are rasterised, whose price does not fall with the picture's size
-LEAST_DRAWN = 0.5  # of the window's width a preview has at least where its features are rasterised
+LIGHT_OF_RASTERISED = 0.25  # and where features are rasterised, whose price does not fall with the picture's size
+MIN_RASTERISED_SCALE = 0.5  # of the window's width a preview has at least where its features are rasterised
 FINER = 2.0  # times as wide as its light is a preview at least: what it costs is then always known
 
 # -- rasterising: a triangle costs as much as a camera ray, 0.25 us of CPU time, and a pixel of it a third; with one for
 # each pixel both ways take about the same time, and a forest of two a pixel takes a quarter of it by rays
-DRAWN_TRIANGLES = 1.0  # of a scene for each pixel of the window, at most; of those with more features are cast
+RASTERISED_TRIANGLES = 1.0  # of a scene for each pixel of the window, at most; of those with more features are cast
 
 # -- warping: the last picture as the camera sees it by now, until the next one is complete
 WARPING = 0.03  # seconds after which a picture is warped: 30 pictures a second
-MOST_WARPED = 3  # pictures for each one that is traced, or a slow machine would do nothing else
-FARTHEST = 0.008  # of the scene's diagonal: beyond, too much is seen that the picture does not show
+MAX_WARPS = 3  # pictures for each one that is traced, or a slow machine would do nothing else
+MAX_WARP_DISTANCE = 0.008  # of the scene's diagonal: beyond, too much is seen that the picture does not show
 COSTLY = 2.0  # times as long as it takes: no more than half of the time is for warping
 
 # -- samples of a film
-MOST_IN_RUN = 16  # samples of a pixel that are added at a time: many keep passes full
+MAX_SAMPLES_IN_RUN = 16  # samples of a pixel that are added at a time: many keep passes full
 # Of what the pictures before have told, one in motion keeps as much: at seven tenths of the width the bunny in flight
 # is as good as of 2 samples at rest (FLIP 0.027, 0.029), and better than of one (0.034, by Open Image Denoise 0.044).
-KEPT = 0.75
+HISTORY_WEIGHT = 0.75
 GROWTH = 1.33  # times as many samples as last time, before a picture at rest is denoised again
-CLEANED = 2.0  # and by Open Image Denoise, which costs more: as many samples have a third less noise
+OIDN_GROWTH = 2.0  # and by Open Image Denoise, which costs more: as many samples have a third less noise
 BEHIND_OTHERS = 5  # nice value of its thread: it has a quarter of a core that both want, so that the hand is answered
 # Samples whose features are worth their time, and at rest, four times as many as the film's: edges that few camera rays
 # leave dotted stay so, however clean the light is.
-MOST_FEATURES, MOST_AT_REST, FEATURES_AHEAD = 16, 32, 4
-MOST_SEEN = 64  # and whose lamps are told from the light on surfaces, before Open Image Denoise
+MAX_FEATURE_SAMPLES, MAX_FEATURES_AT_REST, FEATURES_AHEAD = 16, 32, 4
+MAX_EMITTER_SAMPLES = 64  # and whose lamps are told from the light on surfaces, before Open Image Denoise
 SETTLED = 4  # samples of a picture at rest, from which on there is time to compile for the next flight
 COMPILED = 0.02  # seconds of compiling, after which a window's turn ends
 POLL_COMPILING = 0.004  # seconds between two questions whether the driver's threads have compiled
-LONGEST_COMPILE = 2.0  # seconds: what takes longer is not compiled once more, for pictures of a moving camera alone
+MAX_COMPILE = 2.0  # seconds: what takes longer is not compiled once more, for pictures of a moving camera alone
 
 # -- who waits at a command line
 NOISE_AFTER = 5.0  # seconds before the noise is estimated where no rule asks for it: that compiles a shader
 
 # -- the loop of a window: events, motion, tracing, a draw
 TURN = 1 / 32  # seconds between two looks at the events, so that the window answers within 50 ms at 30 frames/s
-LEAST_TRACING = 0.008  # seconds in a turn, however long a draw takes
-LONGEST_TURN = 0.1  # seconds: a longer pause is no flight
+MIN_TRACING = 0.008  # seconds in a turn, however long a draw takes
+MAX_TURN = 0.1  # seconds: a longer pause is no flight
 HELD = 0.15  # seconds that a drag may rest before the full picture is begun
 LOOKS_WHILE_HELD = 8  # at the events in that time
 DRAWING = 1 / 3  # of the time is for draws, at most: the rest is the picture's
@@ -116,13 +116,13 @@ def stream_shape(software: bool) -> tuple[int, int]:
 
 def feature_samples(samples: int, at_rest: bool) -> int:
     """Camera rays of a pixel whose features guide the reconstruction of a picture of ``samples``."""
-    return min(FEATURES_AHEAD * samples, MOST_AT_REST) if at_rest else min(samples, MOST_FEATURES)
+    return min(FEATURES_AHEAD * samples, MAX_FEATURES_AT_REST) if at_rest else min(samples, MAX_FEATURE_SAMPLES)
 
 
 def light_in_motion(before: float, scale: float, samples: int) -> float:
     """Samples at rest that are worth as much as a picture in motion, an estimate of its error. before : of the one
     before it, where that is its history; else 0. scale : of its width, of its light."""
-    return scale**2 * samples + KEPT * before
+    return scale**2 * samples + HISTORY_WEIGHT * before
 
 
 def shows(samples: int, on_show: float, last: bool) -> bool:
@@ -134,12 +134,12 @@ def shows(samples: int, on_show: float, last: bool) -> bool:
 def cleans(samples: int, before: int, last: bool) -> bool:
     """Whether a film at rest is worth Open Image Denoise. before : samples when it was denoised so; 0: never. ``last``:
     it will not have more soon."""
-    return samples > before if last else samples >= max(1, CLEANED * before)
+    return samples > before if last else samples >= max(1, OIDN_GROWTH * before)
 
 
 def rasterises(triangles: int, pixels: int) -> bool:
     """Whether the features of a scene are rasterised, in a window of that number of pixels."""
-    return triangles <= DRAWN_TRIANGLES * pixels
+    return triangles <= RASTERISED_TRIANGLES * pixels
 
 
 @dataclass(frozen=True)
@@ -153,24 +153,24 @@ class Batches:
 
 
 INTERACTIVE = Batches(0.1, 2, SMOOTHING)  # no step takes much longer than the one before
-HEADLESS = Batches(2.0, MOST_IN_RUN, 1.0)
+HEADLESS = Batches(2.0, MAX_SAMPLES_IN_RUN, 1.0)
 # Kernel by kernel a run's passes are short and many, and as many for a sample as for some: the last rays have them to
 # themselves.
-KERNEL_BY_KERNEL = Batches(240.0, MOST_IN_RUN, 1.0)
+KERNEL_BY_KERNEL = Batches(240.0, MAX_SAMPLES_IN_RUN, 1.0)
 
 
 class TileRows:
     """Chooses the rows of the next tile by the slowest step of the last one, with room for dearer rows.
 
     The rows below cost about the same, until the sky ends and the trees begin: no tile is made so large that it
-    would take `LONGEST` if its rows were the dearest seen.
+    would take `MAX_STEP` if its rows were the dearest seen.
 
     expected : seconds that the next step may take: as many as the last ones, of which one may have been an exception.
     """
 
-    def __init__(self, most: int) -> None:
-        self.most = most
-        self.rows = min(FIRST_ROWS, most)
+    def __init__(self, max_rows: int) -> None:
+        self.max_rows = max_rows
+        self.rows = min(FIRST_ROWS, max_rows)
         self._slowest = self.expected = 0.0
         self._before = self._dearest = 0.0  # seconds of a step for each row: of the last tile, and of the dearest
 
@@ -193,8 +193,8 @@ class TileRows:
             # A busy machine stops a step now and then: that is no reason to go down to the least at once.
             target = self.rows * min(2.0, max(0.25, STEP / self._slowest))
             if self._dearest:
-                target = min(target, LONGEST / self._dearest)
-            self.rows = max(min(LEAST_ROWS, self.most), min(self.most, int(target)))
+                target = min(target, MAX_STEP / self._dearest)
+            self.rows = max(min(MIN_ROWS, self.max_rows), min(self.max_rows, int(target)))
             self._slowest = 0.0
         return self.rows
 
@@ -234,11 +234,6 @@ class QueuedFrames:
 
     since: int = TIMED_EVERY
     seconds: float = 0.0
-
-    @property
-    def timing_due(self) -> bool:
-        """Whether the next one is to be timed."""
-        return self.since >= TIMED_EVERY
 
     def note(self, seconds: float, queued: bool) -> None:
         """A picture took so long."""
@@ -401,27 +396,21 @@ class Scheduler:
         scale, samples = self.light.choose(pixels, display.light * budget, rate, scales), 1
         if scale == 1 and display.most > 1:  # there may be time for more than one
             samples = self._more((self.light.rate or self.rate) * display.light * budget, pixels, display.most)
-        return self._preview(self._kind(display, scale), display, scale, samples, budget)
-
-    @staticmethod
-    def _kind(display: DisplayState, scale: float) -> FrameKind:
-        """The kind of a frame that is shown once it has ended, of light of that scale."""
-        if not display.reconstructs:
-            return FrameKind.PREVIEW
         # At rest a film may begin at once, unless pictures before have told more than its first samples will.
-        return FrameKind.FLIGHT if display.moving or display.warps or scale < 1 else FrameKind.PREVIEW
+        flies = display.reconstructs and (display.moving or display.warps or scale < 1)
+        return self._preview(FrameKind.FLIGHT if flies else FrameKind.PREVIEW, display, scale, samples, budget)
 
     def _preview(
         self, kind: FrameKind, display: DisplayState, scale: float, samples: int, budget: float
     ) -> ScheduledFrame:
         width, height = display.size
         size = max(1, round(width * scale)), max(1, round(height * scale))
-        few = size[0] * size[1] <= min(MOST_TOGETHER, TOGETHER * (self.light.rate or 0.0))
+        few = size[0] * size[1] <= min(MAX_MERGED_PIXELS, MAX_MERGED_SECONDS * (self.light.rate or 0.0))
         pacing = Pacing.STEP
         if kind.in_motion and self.concurrent:
             pacing = Pacing.QUEUED
         elif kind is FrameKind.FLIGHT and few:
-            pacing = Pacing.FRAME if self.queue.timing_due else Pacing.QUEUED
+            pacing = Pacing.FRAME if self.queue.since >= TIMED_EVERY else Pacing.QUEUED
         return ScheduledFrame(kind, size, scale, samples, samples, pacing, budget)
 
     def _rung(self, display: DisplayState, pixels: int) -> float:
@@ -435,7 +424,7 @@ class Scheduler:
 
     def _more(self, affordable: float, pixels: int, most: int) -> int:
         """Samples to add to each pixel."""
-        samples = min(int(affordable / pixels), most, MOST_IN_RUN)
+        samples = min(int(affordable / pixels), most, MAX_SAMPLES_IN_RUN)
         self._added = max(1, min(samples, self.batches.growth * self._added))
         return self._added
 
@@ -463,7 +452,7 @@ class Scheduler:
         been on show; distance : from where it was seen, as a share of the scene's diagonal."""
         traced_before, count = self._warped_of
         due = since >= max(WARPING, COSTLY * self._warp_seconds)
-        return due and (count if traced_before == traced else 0) < MOST_WARPED and distance <= FARTHEST
+        return due and (count if traced_before == traced else 0) < MAX_WARPS and distance <= MAX_WARP_DISTANCE
 
     def note_warp(self, traced: int, seconds: float) -> None:
         """A picture was warped, which took so long."""

@@ -14,23 +14,13 @@ from numpy.typing import NDArray
 from raystream.film.device_film import FilmBuffer
 from raystream.film.error import Stop
 from raystream.options.declare import Affects
-from raystream.renderer.device.tile_job import Tile
 from raystream.renderer.inputs.prepared import PreparedScene
 from raystream.renderer.inputs.settings import Settings
+from raystream.renderer.preview import scheduler
 from raystream.renderer.preview.frame import FrameClock, FrameJob, Screen, Steps
 from raystream.renderer.preview.motion import of_motion
 from raystream.renderer.preview.preview import Preview, PreviewPasses
-from raystream.renderer.preview.scheduler import (
-    COMPILED,
-    LONGEST_COMPILE,
-    PHOTON_PART,
-    POLL_COMPILING,
-    QUICK,
-    Pacing,
-    ScheduledFrame,
-    Scheduler,
-    stream_shape,
-)
+from raystream.renderer.preview.scheduler import Pacing, ScheduledFrame, Scheduler, stream_shape
 from raystream.renderer.sampling.parts import RendererParts
 from raystream.renderer.sampling.picture import read_back_tile
 from raystream.renderer.sampling.sampler import Event, FramePlan, TileDone, TilePass, Tiling
@@ -69,18 +59,18 @@ class Warmup:
     def step(self, preview: Preview | None) -> None:
         """Compile one of the shaders, or some that take no time; none the first time, when it is only told. Raises
         ViewerError."""
-        now = self.renderer.settings
+        settings = self.renderer.settings
         if not self.compiling:
-            self.compiling = now.program
+            self.compiling = settings.program
             return
-        if self._steps is None or _compiles(self._steps[0], now):
-            self._steps, self._seconds = (now, self._shaders(preview)), 0.0
+        if self._steps is None or _compiles(self._steps[0], settings):
+            self._steps, self._seconds = (settings, self._shaders(preview)), 0.0
         began = time.perf_counter()
-        while self._steps is not None and time.perf_counter() - began < COMPILED:
+        while self._steps is not None and time.perf_counter() - began < scheduler.COMPILED:
             if next(self._steps[1], None) is None:
                 self._steps = None
             elif self.renderer.device.compiler.busy:
-                time.sleep(POLL_COMPILING)
+                time.sleep(scheduler.POLL_COMPILING)
                 break
         self._seconds += time.perf_counter() - began
 
@@ -114,15 +104,15 @@ class Warmup:
     def quick_ready(self) -> bool:
         """Whether that machine is compiled."""
         quick = self.quick
-        return quick is not None and self._compiled(quick, QUICK)
+        return quick is not None and self._compiled(quick, scheduler.QUICK)
 
     def step_quick(self) -> bool:
         """Compile one of that machine's shaders; whether there was any that does not take too long."""
         quick = self.quick
-        if quick is None or self._seconds > LONGEST_COMPILE or self._compiled(quick, QUICK):
+        if quick is None or self._seconds > scheduler.MAX_COMPILE or self._compiled(quick, scheduler.QUICK):
             return False
         if self._quick_steps is None or _compiles(self._quick_steps[0], quick):
-            self._quick_steps = quick, self._compile(quick, QUICK)
+            self._quick_steps = quick, self._compile(quick, scheduler.QUICK)
         if next(self._quick_steps[1], None) is None:
             self._quick_steps = None
         return True
@@ -195,19 +185,15 @@ class ShownPicture:
     def follow(self, preview: Preview, scheduler: Scheduler, pictures: int, size: tuple[int, int]) -> None:
         """Show the last picture as the moving camera sees it by now, where that is due. pictures : traced so far. size
         : of the whole picture, pixels."""
-        self._note_warp(preview)
+        with preview.renderer.device.current():  # the duration of the last warped picture, which was not waited for
+            if self._warping is not None and self._warping[1].ready:
+                self._warp_seconds = self._warping[1].seconds - self._warping[0].seconds
+                self._warping = None
         if not preview.warps or (self.shown is not None and self.shown[0] == preview.renderer.camera):
             return
         if scheduler.warps(pictures, time.perf_counter() - self._since, preview.distance):
             seconds = self._warp(preview, size)
             scheduler.note_warp(pictures, self._warp_seconds if seconds is None else seconds)
-
-    def _note_warp(self, preview: Preview) -> None:
-        """Query the duration of the last warped picture, which was not waited for."""
-        with preview.renderer.device.current():
-            if self._warping is not None and self._warping[1].ready:
-                self._warp_seconds = self._warping[1].seconds - self._warping[0].seconds
-                self._warping = None
 
     def _warp(self, preview: Preview, size: tuple[int, int]) -> float | None:
         """The seconds that it took, where it was waited for."""
@@ -237,14 +223,14 @@ class FrameRunner:
         self,
         renderer: RendererParts,
         scheduler: Scheduler,
-        shown: ShownPicture | None,
+        shown_picture: ShownPicture | None,
         counting: bool = False,
         bounce: int | None = None,
         layers: dict[str, NDArray] | None = None,
         passes: PreviewPasses | None = None,
     ) -> None:
-        """counting, bounce, layers : as of `Session`. shown : its side of the screen. passes : see `Preview`."""
-        self.renderer, self.scheduler, self.shown = renderer, scheduler, shown
+        """counting, bounce, layers : as of `Session`. shown_picture : on its screen. passes : see `Preview`."""
+        self.renderer, self.scheduler, self.shown = renderer, scheduler, shown_picture
         self.counting, self.bounce, self.layers = counting, bounce, layers or {}
         self.job: FrameJob | None = None
         self.clock = FrameClock(renderer.device, scheduler)
@@ -252,7 +238,7 @@ class FrameRunner:
         self.tile: tuple[int, int] | None = None
         self._preview: Preview | None = None
         self._warmup: Warmup | None = None
-        if shown is not None:
+        if shown_picture is not None:
             self.tile = stream_shape(renderer.device.software)
             self._preview = Preview(renderer, self.clock, passes)
             self._warmup = Warmup(renderer, self.tile, counting)
@@ -332,7 +318,7 @@ class FrameRunner:
         device = self.renderer.device
         with device.current():
             self.renderer.gpu_scene.resources.update_computed_tables()
-            if self.renderer.gpu_scene.deformer is not None and not (frame.queued or self.clock.concurrent):
+            if self.renderer.gpu_scene.deformer is not None and not (frame.queued or self.scheduler.concurrent):
                 device.wait()
 
     def _tiles(self, job: FrameJob, stop: Stop) -> Steps:
@@ -342,7 +328,7 @@ class FrameRunner:
         if frame.kind.in_motion:
             settings = of_motion(renderer.settings)
             if frame.pacing is not Pacing.STEP and warmup is not None and warmup.quick_ready:
-                settings, tile, rows = warmup.quick or settings, QUICK, lambda: QUICK[1]
+                settings, tile, rows = warmup.quick or settings, scheduler.QUICK, lambda: scheduler.QUICK[1]
             elif frame.queued and tile is not None:
                 rows = partial(int, tile[1])  # draws are as long as they may be, whatever the tile
         plan = FramePlan(
@@ -353,7 +339,7 @@ class FrameRunner:
             first_sample=job.first,
             bounce=self.bounce,
             error_goal=stop.error,
-            photon_part=PHOTON_PART if frame.kind.preview and frame.scale < 1 else 1,
+            photon_part=scheduler.PHOTON_PART if frame.kind.preview and frame.scale < 1 else 1,
             tiling=None if tile is None else Tiling(tile, rows),
             layers=tuple(self.layers),
             counting=self.counting,
@@ -372,21 +358,16 @@ class FrameRunner:
         assert job is not None, "a step of no frame"
         event = self.clock.step(job, waits=self.shown is not None)
         job.under_way = event.tile if isinstance(event, TilePass) else None
-        if isinstance(event, TileDone):
-            self._take(job, event.tile)
+        if isinstance(event, TileDone) and self.shown is not None and self.appearing:
+            self.shown.screen.put(event.tile)
+        elif isinstance(event, TileDone) and self.shown is None and job.film is None:
+            read_back_tile(event.tile, self.renderer.device, self.renderer.prepared, self.linear, self.layers)
         return event
 
     @property
     def appearing(self) -> bool:
         """Whether tiles are shown as soon as they are done."""
         return self.shown is not None and self.job is not None and not self.job.denoised
-
-    def _take(self, job: FrameJob, tile: Tile) -> None:
-        """A tile is done."""
-        if self.shown is not None and self.appearing:
-            self.shown.screen.put(tile)
-        elif self.shown is None and job.film is None:
-            read_back_tile(tile, self.renderer.device, self.renderer.prepared, self.linear, self.layers)
 
     def end(self) -> FrameJob:
         """The frame that has ended, which is on show; its costs are the scheduler's."""
@@ -397,20 +378,20 @@ class FrameRunner:
         self.clock.note(job)
         return job
 
-    def drop(self, kept: FilmBuffer | None) -> None:
-        """Drop the frame in progress; ``kept``: the film of the picture on show is."""
+    def drop(self, film_on_show: FilmBuffer | None) -> None:
+        """Drop the frame in progress, with its film unless that is ``film_on_show``."""
         job, self.job = self.job, None
         if job is None:
             return
         if job.frame.kind.preview and self.shown is not None:
             self.shown.screen.drop()
         job.steps.close()
-        if job.film is not None and job.film is not kept:
+        if job.film is not None and job.film is not film_on_show:
             free(job.film)
 
-    def abandon(self, kept: FilmBuffer | None) -> None:
+    def abandon(self, film_on_show: FilmBuffer | None) -> None:
         """And its compiled programs: another scene, or other shaders."""
-        self.drop(kept)
+        self.drop(film_on_show)
         if self._warmup is not None:
             self._warmup.forget()
 
@@ -440,9 +421,9 @@ class FrameRunner:
             self.shown.picture(picture, "oidn", preview.background.samples)
         return True
 
-    def release(self, kept: FilmBuffer | None) -> None:
-        """Free the preview's buffers, and the film of a frame in progress unless it is the one that is ``kept``."""
-        self.drop(kept)
+    def release(self, film_on_show: FilmBuffer | None) -> None:
+        """Free the preview's buffers, and the film of a frame in progress unless it is ``film_on_show``."""
+        self.drop(film_on_show)
         if self._preview is not None:
             self._preview.release()
             self._preview = None

@@ -26,18 +26,10 @@ from raystream.options.declare import Affects
 from raystream.renderer.device.tile_job import Tile
 from raystream.renderer.inputs.prepared import PreparedScene
 from raystream.renderer.inputs.settings import Settings
+from raystream.renderer.preview import scheduler
 from raystream.renderer.preview.frame import FrameJob, Screen
 from raystream.renderer.preview.preview import Preview, PreviewPasses
-from raystream.renderer.preview.scheduler import (
-    NOISE_AFTER,
-    POLL,
-    SETTLED,
-    DisplayState,
-    FrameKind,
-    Progress,
-    ScheduledFrame,
-    Scheduler,
-)
+from raystream.renderer.preview.scheduler import DisplayState, FrameKind, Progress, ScheduledFrame, Scheduler
 from raystream.renderer.sampling.denoising import check_denoiser, matte
 from raystream.renderer.sampling.parts import RendererParts
 from raystream.renderer.sampling.picture import Picture, Report
@@ -139,7 +131,7 @@ class ProgressEstimate:
     def due(self, samples: int, seconds: float, estimated: bool = False) -> bool:
         """Whether it is time to estimate the noise, which costs nothing where it is ``estimated`` already."""
         return estimated or (
-            seconds >= NOISE_AFTER and samples >= max(2.0, self._estimated_samples * ERROR_CHECK_GROWTH)
+            seconds >= scheduler.NOISE_AFTER and samples >= max(2.0, self._estimated_samples * ERROR_CHECK_GROWTH
         )
 
     def note(self, samples: int, noise: float, relative_std_error: float = 0.0) -> None:
@@ -528,7 +520,9 @@ class Session:
         if renderer.gpu_scene.version != version:
             self.abandon()
         elif differences.keys() == {"denoise"} and self.complete:
-            self._refilter()  # the film goes on
+            buffer = self.convergence.film.buffer  # which goes on
+            if buffer is not None and self._frames.refilter(buffer):
+                self.convergence.refilter()
         elif differences:
             self.restart()
         return affected
@@ -564,12 +558,6 @@ class Session:
         self._frames.abandon(self.convergence.film.buffer)
         self._failed = True
 
-    def _refilter(self) -> None:
-        """Another denoiser, or none, or other light for it, of the same film."""
-        film = self.convergence.film.buffer
-        if film is not None and self._frames.refilter(film):
-            self.convergence.refilter()
-
     # -- work ------------------------------------------------------------------------------------------------------
 
     @property
@@ -584,8 +572,8 @@ class Session:
     def even(self) -> bool:
         """Whether all pixels of the full picture have as many samples and are on show, or `advance` cannot bring them
         there."""
-        shown = self.on_screen is None or self.on_screen.samples > 0
-        return self.idle or (self.complete and shown and not self.running)
+        on_show = self.on_screen is None or self.on_screen.samples > 0
+        return self.idle or (self.complete and on_show and not self.running)
 
     def waiting(self, moving: bool) -> bool:
         """Whether `advance` has nothing to do as long as the camera moves no further."""
@@ -605,14 +593,14 @@ class Session:
             if not self.running and self.complete and self.converged:
                 preview = self._frames.preview
                 if preview is not None and not preview.background.free:
-                    preview.background.wait(POLL)
+                    preview.background.wait(scheduler.POLL)
                     return
                 self.convergence.refilter()
             if not self.running:
                 if not begin:
                     self._frames.pause()
                     return
-                spare = self.complete and not moving and self.samples >= SETTLED
+                spare = self.complete and not moving and self.samples >= scheduler.SETTLED
                 if self._frames.compile(self.size, spare):
                     return
                 self._begin(budget)

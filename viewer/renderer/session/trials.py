@@ -62,19 +62,19 @@ class TrialRuns:
         """Another width of the picture, pixels."""
         self.size, device = (width, width), self.scene.device
         with device.current():
-            self._release_film()
-            if self.renderer.progressive:
-                self._film = FilmBuffer(device, self.size)
+            if self._film is not None:
+                self._film.release()
+            self._film = FilmBuffer(device, self.size) if self.renderer.progressive else None
 
     def prepare(self, values: Mapping[str, str]) -> Preparation:
         """See `raystream.renderer.device.tuning.trials`: a run, or why there is none."""
-        asked: dict[str, Any] = {name: word for name, word in values.items() if name != "memory"}
+        options: dict[str, Any] = {name: word for name, word in values.items() if name != "memory"}
         renderer, device = self.renderer, self.scene.device
-        settings = renderer.settings.replace(machine="multipass", **asked)
+        settings = renderer.settings.replace(machine="multipass", **options)
         if settings.first_hits == "raster":
             settings = settings.replace(first_hits="rays")
         works = resolved_settings(device, settings)
-        if any(str(works[name]) != word for name, word in asked.items()):
+        if any(str(works[name]) != word for name, word in options.items()):
             return "the driver fails a self-test of it"
         sampler = self.sampler
         if values["memory"] == "texture":
@@ -100,15 +100,10 @@ class TrialRuns:
             return "tables of this scene are computed on the device"
         resources = self.scene.resources
         hot, streams = resources.hot_bytes(), self.renderer.gpu_scene.stream_bytes + self.scene.stream_bytes
-        there = sum(resources.bytes().values()) + streams
-        if hot > self.share * there:
-            return f"a second copy of {bytes_text(hot)} of tables is too large beside {bytes_text(there)}"
+        bytes_in_use = sum(resources.bytes().values()) + streams
+        if hot > self.share * bytes_in_use:
+            return f"a second copy of {bytes_text(hot)} of tables is too large beside {bytes_text(bytes_in_use)}"
         return ""
-
-    def _release_film(self) -> None:
-        if self._film is not None:
-            self._film.release()
-            self._film = None
 
     def release(self) -> None:
         """Free all but the scene on show."""
@@ -116,7 +111,8 @@ class TrialRuns:
             self._textured.release_fork()
         self.scene.release_fork()
         with self.scene.device.current():
-            self._release_film()
+            if self._film is not None:
+                self._film.release()
 
 
 def sample_run(sampler: Sampler, plan: FramePlan, film: FilmBuffer | None) -> Run:
@@ -137,7 +133,7 @@ def sample_run(sampler: Sampler, plan: FramePlan, film: FilmBuffer | None) -> Ru
 SIDES = 64, 1024  # of the picture of the trials, pixels: smallest and largest
 RUN = 0.005  # seconds that it is to take
 SHARE = 0.25  # of what is on the device, for a second copy of hot tables
-MOST_ATTEMPTS = 5  # of a process: a hand that never rests ends them all
+MAX_ATTEMPTS = 5  # of a process: a hand that never rests ends them all
 RESTED = 3.0  # seconds since anything moved, before they begin
 LONG, PART = 20.0, 0.1  # seconds of a render after which they are worth it, and the share of these that they may take
 
@@ -160,7 +156,7 @@ class BackgroundTrials:
     def wanted(self, renderer: RendererParts) -> bool:
         """Whether there is something to find out: on a GPU as it is, for a program of samples in several passes."""
         device, settings = renderer.device, renderer.settings
-        if device.software or device.driver in self._finished_drivers or self._attempts >= MOST_ATTEMPTS:
+        if device.software or device.driver in self._finished_drivers or self._attempts >= MAX_ATTEMPTS:
             return False
         if settings.machine != "multipass" or not renderer.progressive or settings.picture_program.maps_photons:
             return False
@@ -174,19 +170,20 @@ class BackgroundTrials:
         renderer = session.renderer
         if renderer is None or rested < RESTED or not session.complete:
             return False
-        return not renderer.device.compiler.busy if self.busy else self._fits(session)
+        return not renderer.device.compiler.busy if self.busy else self._may_begin(session)
 
-    def _fits(self, session: Session) -> bool:
+    def _may_begin(self, session: Session) -> bool:
         """Whether they may begin, where the driver compiles in threads of its own."""
         renderer = session.renderer
-        polls = renderer is not None and renderer.device.compiler.polls and session.samples >= SETTLED
-        return polls and renderer is not None and self.wanted(renderer)
+        if renderer is None or not renderer.device.compiler.polls or session.samples < SETTLED:
+            return False
+        return self.wanted(renderer)
 
     def wait_timeout(self, session: Session) -> float:
         """Seconds until they go on, of a session that is idle; infinite: there are none."""
         if self.busy:
             return POLL
-        return ASLEEP if session.idle and self._fits(session) else math.inf
+        return ASLEEP if session.idle and self._may_begin(session) else math.inf
 
     def advance(self, session: Session, budget: float) -> None:
         """Some steps, of a session that has no frame in progress: ``budget`` seconds, but for the last of them."""
@@ -211,8 +208,8 @@ class BackgroundTrials:
         self._steps = trials(prepare, time.perf_counter, first, renderer.device.wait, max_seconds=MAX_RUN_SECONDS)
 
     def step(self) -> bool:
-        """A shader, or a run; at the end the results are kept. Whether there are more steps."""
-        runs = self._runs
+        """A shader, or a run; at the end the results are saved. Whether there are more steps."""
+        runs, note = self._runs, ""
         if runs is None:
             return False
         if runs.renderer.gpu_scene.version != runs.version:
@@ -222,25 +219,18 @@ class BackgroundTrials:
             with runs.scene.device.current():
                 outcome = next(self._steps)
         except StopIteration:
-            if self._outcomes:
-                self._keep(fastest_values(self._outcomes, runs.first))
-            self._end()
+            chosen = fastest_values(self._outcomes, runs.first) if self._outcomes else None
         except (ViewerError, moderngl.Error) as error:
-            self._keep(runs.first, note=f"trials failed: {' '.join(str(error).split())}"[:200])
-            self._end()
+            chosen, note = runs.first, f"trials failed: {' '.join(str(error).split())}"[:200]
         else:
             if outcome is not None:
                 self._outcomes.append(outcome)
-        return self.busy
-
-    def _keep(self, chosen: Mapping[str, str], note: str = "") -> None:
-        assert self._runs is not None
-        save_tuning(self._runs.scene.device.driver, chosen, self._outcomes, note, at_once=False)
-
-    def _end(self) -> None:
-        assert self._runs is not None
-        self._finished_drivers.add(self._runs.scene.device.driver)
+            return True
+        if chosen is not None:
+            save_tuning(runs.scene.device.driver, chosen, self._outcomes, note, at_once=False)
+        self._finished_drivers.add(runs.scene.device.driver)
         self.abandon()
+        return False
 
     def abandon(self) -> None:
         """Stop them, without a result."""

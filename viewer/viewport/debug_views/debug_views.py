@@ -161,8 +161,8 @@ class DebugViews:
             self.inspector.release()
         self.inspector, self.inspecting = None, False
 
-    def restart_inspector(self, then: Callable[[], None] = lambda: None) -> None:
-        """Restart at the first pass; ``then`` is called afterwards."""
+    def restart_inspector(self, action: Callable[[], None] = lambda: None) -> None:
+        """Restart at the first pass; ``action`` is called afterwards."""
         renderer, controller = self.view.require_scene()
         inspector, camera = self.inspector or Inspector(renderer), controller.camera
 
@@ -170,7 +170,7 @@ class DebugViews:
             inspector.begin(camera)
             self.inspector, self.inspecting = inspector, False
             self.view.overlays.panels.on = True  # it is a panel
-            then()
+            action()
 
         if self.inspector is None:
             self.view.compilation.request("the inspector's kernels", begin)
@@ -199,10 +199,10 @@ class DebugViews:
         camera, pixels = view.session.shown or (controller.camera, view.area.pixels)
         width, height = view.area.size
         x, y = view.input.cursor[0] * pixels[0] / max(1, width), view.input.cursor[1] * pixels[1] / max(1, height)
-        at = (min(max(int(x), 0), pixels[0] - 1), min(max(int(y), 0), pixels[1] - 1))
+        pixel = (min(max(int(x), 0), pixels[0] - 1), min(max(int(y), 0), pixels[1] - 1))
 
         def begin() -> None:
-            self.probing = probing(renderer, camera, pixels, at)
+            self.probing = probing(renderer, camera, pixels, pixel)
             self.probe, view.overlays.panels.on = next(self.probing, None), True  # its table is a panel
 
         view.compilation.request("the probe's kernels", begin)
@@ -210,8 +210,8 @@ class DebugViews:
     def next_heat(self) -> None:
         """Switch the heat map: steps, tests, none."""
         self.heat = HEATS[(HEATS.index(self.heat) + 1) % len(HEATS)]
-        kept = self._counted.get(self.heat or "")
-        self.heat_map, self._coming = kept if self._mapped(kept) else None, None
+        last_map = self._counted.get(self.heat or "")
+        self.heat_map, self._coming = last_map if self._mapped(last_map) else None, None
         self.view.say(f"heat map of {self.heat}" if self.heat else "no heat map")
 
     # -- work ------------------------------------------------------------------------------------------------------

@@ -18,11 +18,11 @@ Picture = NDArray[np.uint8]
 NONE: Color = (14, 14, 16)  # no value: invalid, or never written
 DONE: Color = (58, 58, 64)  # the end of a ray: nearly as dark as missing values, yet distinct
 
-FARTHEST = 1e37  # distances from here on count as infinite
+MAX_DISTANCE = 1e37  # distances from here on count as infinite
 OUTLIERS = 50.0  # a range this many times wider than that of 98 % of the values is cut to the latter
-MOST_COUNTS, COUNT_OUTLIERS = 99.5, 3.0  # counts beyond this multiple of this percentile are cut off
+COUNT_PERCENTILE, COUNT_OUTLIERS = 99.5, 3.0  # counts beyond this multiple of this percentile are cut off
 LISTED = 10  # identities in a legend
-MOST_LISTED = 1 << 16  # larger counts have the colour of this one
+MAX_TABLE = 1 << 16  # larger counts have the colour of this one
 
 
 def _hex(text: str) -> NDArray[np.uint8]:
@@ -97,9 +97,9 @@ def to_color(value: NDArray) -> Color:
 
 def ramp_colors(t: NDArray[np.floating]) -> Picture:
     """(...) clipped to [0, 1] -> (..., 3) uint8 of `VIRIDIS`, interpolated."""
-    at = np.clip(np.asarray(t, np.float64), 0.0, 1.0)
+    positions = np.clip(np.asarray(t, np.float64), 0.0, 1.0)
     stops = np.linspace(0.0, 1.0, len(VIRIDIS))
-    channels = [np.interp(at, stops, VIRIDIS[:, k].astype(np.float64)) for k in range(3)]
+    channels = [np.interp(positions, stops, VIRIDIS[:, k].astype(np.float64)) for k in range(3)]
     return np.round(np.stack(channels, axis=-1)).astype(np.uint8)
 
 
@@ -114,7 +114,7 @@ def names(title: str, indices: NDArray[np.integer], labels: list[Label], valid: 
     inside = valid & (indices >= 0) & (indices < len(labels))
     picture = colors[np.where(inside, indices, 0)]
     picture[~inside] = NONE
-    return FalseColorPicture(picture, Legend(title, labels=(*labels, *_nothing(inside))))
+    return FalseColorPicture(picture, Legend(title, labels=(*labels, *_missing_label(inside))))
 
 
 def identities(title: str, ids: NDArray[np.integer], valid: NDArray[np.bool_]) -> FalseColorPicture:
@@ -138,7 +138,7 @@ def identities(title: str, ids: NDArray[np.integer], valid: NDArray[np.bool_]) -
         labels.append(Label(f"{values[k]} ({_share(counts[k], ids.size)})", to_color(color)))
     if len(values) > LISTED:
         title = f"{title}: the commonest of {len(values):,}"
-    return FalseColorPicture(picture, Legend(title, labels=(*labels, *_nothing(valid))))
+    return FalseColorPicture(picture, Legend(title, labels=(*labels, *_missing_label(valid))))
 
 
 def _scatter(ids: NDArray[np.integer]) -> NDArray[np.int64]:
@@ -157,19 +157,19 @@ def quantity(
     """A picture of numbers (H, W) over their own range, or over ``extent``; infinite ones are missing."""
     usable = valid & _usable(values)
     low, high, clipped = _range(values[usable]) if extent is None else (*extent, False)
-    picture = ramp_colors(_place(values, usable, low, high))
+    picture = ramp_colors(_normalized(values, usable, low, high))
     picture[~usable] = NONE
     ramp = Ramp("", low, high, unit, ramp_colors(np.linspace(0, 1, 64)), clipped)
-    return FalseColorPicture(picture, Legend(title, (ramp,), _nothing(usable)))
+    return FalseColorPicture(picture, Legend(title, (ramp,), _missing_label(usable)))
 
 
 def highest(counts: NDArray[np.integer]) -> tuple[float, bool]:
     """The count of a picture's brightest colour, and whether higher ones share it: the maximum, or without a few
     extreme ones, the maximum of the rest. Negative ones are missing."""
     most = max(0, int(counts.max(initial=0)))
-    cut = min(most, MOST_LISTED)
+    cut = min(most, MAX_TABLE)
     occurrences = np.bincount(np.clip(counts, -1, cut).ravel() + 1, minlength=cut + 2)[1:]
-    high = _percentile(occurrences, MOST_COUNTS)
+    high = _percentile(occurrences, COUNT_PERCENTILE)
     clipped = most > COUNT_OUTLIERS * high > 0
     return max(1.0, np.ceil(high) if clipped else float(most)), clipped
 
@@ -183,12 +183,12 @@ def count(
     """
     values = np.where(valid, counts, -1)
     most = max(0, int(values.max(initial=0)))
-    cut = min(most, MOST_LISTED)  # a table for more would be larger than the picture
+    cut = min(most, MAX_TABLE)  # a table for more would be larger than the picture
     high, clipped = highest(values) if limit is None else (limit, most > limit)
     colors = np.concatenate([ramp_colors(np.arange(cut + 1) / high), np.array([NONE], np.uint8)])  # -1 is the last
     picture = np.take(colors, np.minimum(values, cut), axis=0)
     ramp = Ramp("", 0.0, high, unit, ramp_colors(np.linspace(0, 1, 64)), clipped)
-    return FalseColorPicture(picture, Legend(f"{title}, {most:,} at most", (ramp,), _nothing(values >= 0)))
+    return FalseColorPicture(picture, Legend(f"{title}, {most:,} at most", (ramp,), _missing_label(values >= 0)))
 
 
 def _percentile(counts: NDArray[np.integer], percent: float) -> float:
@@ -215,14 +215,14 @@ def vector(
     sum_of = np.zeros((*values.shape[:2], 3))
     ramps = []
     for k, axis in enumerate(AXES[width]):
-        part = values[..., k]
-        low, high, clipped = _range(part[usable]) if extent is None else (*extent, False)
-        sum_of += (FLOOR + (1 - FLOOR) * _place(part, usable, low, high))[..., None] * axis
+        component = values[..., k]
+        low, high, clipped = _range(component[usable]) if extent is None else (*extent, False)
+        sum_of += (FLOOR + (1 - FLOOR) * _normalized(component, usable, low, high))[..., None] * axis
         colors = np.round(np.linspace(FLOOR, 1, 64)[:, None] * axis).astype(np.uint8)
         ramps.append(Ramp(COMPONENTS[k], low, high, unit, colors, clipped))
     picture = np.round(np.minimum(sum_of, 255)).astype(np.uint8)
     picture[~usable] = NONE
-    return FalseColorPicture(picture, Legend(title, tuple(ramps), _nothing(usable)))
+    return FalseColorPicture(picture, Legend(title, tuple(ramps), _missing_label(usable)))
 
 
 def color(title: str, values: NDArray, valid: NDArray[np.bool_]) -> FalseColorPicture:
@@ -231,13 +231,13 @@ def color(title: str, values: NDArray, valid: NDArray[np.bool_]) -> FalseColorPi
 
     picture = srgb8(values, exposure=0.0, tonemap="none")
     picture[~valid] = NONE
-    return FalseColorPicture(picture, Legend(title, labels=_nothing(valid)))
+    return FalseColorPicture(picture, Legend(title, labels=_missing_label(valid)))
 
 
 def _usable(values: NDArray) -> NDArray[np.bool_]:
     if np.issubdtype(values.dtype, np.integer):
         return np.ones(values.shape, bool)
-    return np.isfinite(values) & (np.abs(values) < FARTHEST)
+    return np.isfinite(values) & (np.abs(values) < MAX_DISTANCE)
 
 
 def _range(values: NDArray) -> tuple[float, float, bool]:
@@ -252,12 +252,12 @@ def _range(values: NDArray) -> tuple[float, float, bool]:
     return low, high, False
 
 
-def _place(values: NDArray, usable: NDArray[np.bool_], low: float, high: float) -> NDArray[np.float64]:
+def _normalized(values: NDArray, usable: NDArray[np.bool_], low: float, high: float) -> NDArray[np.float64]:
     """Position of values in their range, 0 .. 1; 0 for a single value."""
     if high <= low:
         return np.zeros(values.shape)
     return np.clip((np.where(usable, values, low).astype(np.float64) - low) / (high - low), 0.0, 1.0)
 
 
-def _nothing(valid: NDArray[np.bool_]) -> tuple[Label, ...]:
+def _missing_label(valid: NDArray[np.bool_]) -> tuple[Label, ...]:
     return () if valid.all() else (Label("none, or not written", NONE),)

@@ -21,14 +21,14 @@ from raystream.renderer.renderer import Renderer
 from raystream.renderer.sampling.picture import COUNTER_LAYERS
 from raystream.scene.camera import Camera
 from raystream.stream.compile.link import LinkedProgram
-from raystream.stream.declare.program import Call, Program
+from raystream.stream.declare.program import Call
 from raystream.stream.declare.record import COMPONENTS, Field
 from raystream.stream.machines.common import RunProgress
 from raystream.stream.machines.multipass import Multipass
 from raystream.stream.machines.policy import Policy
 from raystream.stream.machines.policy import policy as make_policy
 from raystream.viewport.debug_views import false_color
-from raystream.viewport.debug_views.false_color import Color, FalseColorPicture, Label, Legend, state_colors
+from raystream.viewport.debug_views.false_color import Color, FalseColorPicture, Label, state_colors
 
 # -- the dissertation's machine, counting, one kernel pass at a time ---------------------------------------------------
 
@@ -63,9 +63,11 @@ def single_step(renderer: Renderer, size: tuple[int, int], policy: PolicyChoice,
 
     Every pass is compiled in advance, so that no step is slow.
     """
+    # First hits by rays, whose passes are visible.
+    by_rays = renderer.program(settings=renderer.settings.replace(first_hits="rays", eye_rays="each"))
     machine = Multipass(
         renderer.device,
-        renderer.gpu_scene.bind(_by_rays(renderer), renderer.settings, stepwise=True),
+        renderer.gpu_scene.bind(by_rays, renderer.settings, stepwise=True),
         size,
         renderer.gpu_scene.resources,
         counting=True,
@@ -78,12 +80,7 @@ def single_step(renderer: Renderer, size: tuple[int, int], policy: PolicyChoice,
     return machine
 
 
-def _by_rays(renderer: Renderer) -> Program:
-    """The renderer's program with first hits by rays, whose passes are visible."""
-    return renderer.program(settings=renderer.settings.replace(first_hits="rays", eye_rays="each"))
-
-
-def fill(
+def load_camera_rays(
     machine: Multipass,
     renderer: Renderer,
     camera: Camera,
@@ -224,22 +221,16 @@ def written(linked: LinkedProgram, stream: str, calls: Calls, shape: tuple[int, 
     return mask
 
 
-def show_state(linked: LinkedProgram, channel: Channel, state_indices: NDArray[np.integer]) -> FalseColorPicture:
-    """A picture of states from their indices."""
-    colors = false_color.state_colors(tuple(linked.program.by_name))
-    nowhere = "done" if channel.field == "at" else "done, or no call"
-    labels = [Label(nowhere, false_color.DONE), *(Label(state, color) for state, color in colors.items())]
-    return false_color.names(channel.name, state_indices, labels, np.ones(state_indices.shape, bool))
-
-
-def show_count(channel: Channel, counts: NDArray[np.integer]) -> FalseColorPicture:
-    """A picture of counts."""
-    return false_color.count(channel.name, counts, np.ones(counts.shape, bool), channel.unit)
-
-
-def show_field(channel: Channel, values: NDArray, valid: NDArray[np.bool_]) -> FalseColorPicture:
-    """A picture of a field's values, (H, W) or (H, W, width), where they are ``valid``."""
+def show(linked: LinkedProgram, channel: Channel, values: NDArray, valid: NDArray[np.bool_]) -> FalseColorPicture:
+    """A channel in false colours by its values, (H, W) or (H, W, width), where they are ``valid`` (H, W)."""
     extent = (-1.0, 1.0) if channel.unit == UNIT_VECTOR else None
+    if channel.kind == "state":
+        colors = false_color.state_colors(tuple(linked.program.by_name))
+        nowhere = "done" if channel.field == "at" else "done, or no call"
+        labels = [Label(nowhere, false_color.DONE), *(Label(state, color) for state, color in colors.items())]
+        return false_color.names(channel.name, values, labels, valid)
+    if channel.kind == "count":
+        return false_color.count(channel.name, values, valid, channel.unit)
     if channel.kind == "color":
         return false_color.color(channel.name, values, valid)
     if channel.kind == "identity":
@@ -323,14 +314,14 @@ class Inspector:
         self.policy: PolicyChoice = options.check("policy", policy)
         self.unroll: Unroll = options.check("unroll", unroll)
         self.passes: list[PassRecord] = []
-        self.channels_by_name: dict[str, Channel] = {}
+        self.channels: dict[str, Channel] = {}  # by name, the state first
         self._machine: Multipass | None = None
-        self._made: tuple[Any, ...] = ()
+        self._machine_key: tuple[Any, ...] = ()
         self._run: Iterator[RunProgress] | None = None
         self._camera, self._photons = renderer.camera, self._photon_options()  # of the run
         self._start = (0, 0)
         self._waiting = {"done": 0}
-        self._shown: dict[str, FalseColorPicture] = {}
+        self._pictures: dict[str, FalseColorPicture] = {}
         self._read: dict[str, tuple[NDArray, NDArray[np.bool_]]] = {}
 
     # -- a run -----------------------------------------------------------------------------------------------------
@@ -338,25 +329,21 @@ class Inspector:
     def begin(self, camera: Camera) -> None:
         """Start a run: every ray waits for the first state. Compiles the kernels if the program has changed."""
         with self.renderer.device.current():
-            machine = self._ready()
-            fill(machine, self.renderer, camera, self.size)
+            key, machine = program_form(self.renderer), self._machine
+            if machine is None or self._machine_key != key:
+                self.release()
+                machine = self._machine = single_step(self.renderer, self.size, self.policy, self.unroll)
+                self._machine_key, self.channels = key, channels(machine.linked, machine.streams)
+            load_camera_rays(machine, self.renderer, camera, self.size)
         self._run = machine.run()
         self._camera, self._photons = camera, self._photon_options()
         self.passes = []
         self._start = machine.linked.start_indices()
         self._waiting = self._count(np.full(machine.rays, self._start[0]))
-        self._shown, self._read = {}, {}
+        self._pictures, self._read = {}, {}
 
     def _photon_options(self) -> tuple[Any, ...]:
         return tuple(self.renderer.settings[option.name] for option in PHOTONS)
-
-    def _ready(self) -> Multipass:
-        key = program_form(self.renderer)
-        if self._machine is None or self._made != key:
-            self.release()
-            self._machine, self._made = single_step(self.renderer, self.size, self.policy, self.unroll), key
-            self.channels_by_name = channels(self._machine.linked, self._machine.streams)
-        return self._machine
 
     def step(self) -> bool:
         """Draw one kernel pass; False, without a draw, once no ray is left. Raises ViewerError before `begin`."""
@@ -381,7 +368,7 @@ class Inspector:
         number = len(self.passes) + 1
         self.passes.append(PassRecord(number, done.step, kernel, done.fragments, waiting, done.calls, done.seconds))
         self._waiting = self._count(machine.state.read()["at"].ravel())
-        self._shown, self._read = {}, {}
+        self._pictures, self._read = {}, {}
 
     def _count(self, state_indices: NDArray[np.integer]) -> dict[str, int]:
         counts = np.bincount(state_indices, minlength=1 + len(self.machine.linked.program.states))
@@ -440,26 +427,16 @@ class Inspector:
         """Passes, calls and seconds of each state, as `raystream.stream.machines.counters.Stats.per_step` has them."""
         return self.machine.stats.per_step() if self.passes else {}
 
-    def stream_words(self, state: str) -> tuple[int, int]:
-        """32-bit words that a call in a state reads from streams and writes to them."""
-        return stream_words(self.machine.linked, state)
-
     def published_cost(self, state: str) -> KernelCost | None:
         """The dissertation's cost of the kernel of a state, in a program of its own over a grid; else None."""
         of_papers = self.machine.linked.program.name in PAPERS_PROGRAMS and self.renderer.settings.accel == "grid"
         return PUBLISHED_COSTS.get(state) if of_papers else None
 
-    def channels(self) -> list[Channel]:
-        """Viewable channels, the state first."""
-        return list(self.channels_by_name.values())
-
-    def picture(self, channel: str) -> NDArray[np.uint8]:
-        """(H, W, 3) uint8: a channel in false colours after the last pass. Raises ViewerError if unknown."""
-        return self._show(channel).picture
-
-    def legend(self, channel: str) -> Legend:
-        """The meaning of the colours of `picture`."""
-        return self._show(channel).legend
+    def show(self, name: str) -> FalseColorPicture:
+        """A channel in false colours after the last pass. Raises ViewerError for an unknown one."""
+        if name not in self._pictures:
+            self._pictures[name] = show(self.machine.linked, self._channel(name), *self.values(name))
+        return self._pictures[name]
 
     def values(self, channel: str) -> tuple[NDArray, NDArray[np.bool_]]:
         """A channel's values (H, W) or (H, W, width), and the mask (H, W) of written ones."""
@@ -476,7 +453,8 @@ class Inspector:
                 if not self.passes:
                     return np.full((height, width), self._start[channel.field == "back"]), valid
                 return machine.state.read()[channel.field], valid
-            calls = self._calls()
+            nothing = np.zeros((height, width), np.int32)
+            calls = machine.calls() if self.passes else dict.fromkeys(machine.linked.program.by_name, nothing)
             if channel.counted:
                 return calls[channel.counted], np.ones((height, width), bool)
             elements = machine.streams[channel.stream].read()
@@ -490,25 +468,7 @@ class Inspector:
         """Whether a channel has a value per ray; else per element of a gathered stream."""
         return self._channel(channel).stream not in gathered_streams(self.machine.linked)
 
-    def _show(self, name: str) -> FalseColorPicture:
-        if name not in self._shown:
-            channel = self._channel(name)
-            values, valid = self.values(name)
-            if channel.kind == "state":
-                self._shown[name] = show_state(self.machine.linked, channel, values)
-            elif channel.kind == "count":
-                self._shown[name] = show_count(channel, values)
-            else:
-                self._shown[name] = show_field(channel, values, valid)
-        return self._shown[name]
-
     def _channel(self, name: str) -> Channel:
-        if name not in self.channels_by_name:
-            raise ViewerError(f"channel '{name}'", "unknown", suggestion(name, self.channels_by_name))
-        return self.channels_by_name[name]
-
-    def _calls(self) -> Calls:
-        if self.passes:
-            return self.machine.calls()
-        width, height = self.machine.size
-        return {state: np.zeros((height, width), np.int32) for state in self.machine.linked.program.by_name}
+        if name not in self.channels:
+            raise ViewerError(f"channel '{name}'", "unknown", suggestion(name, self.channels))
+        return self.channels[name]

@@ -33,13 +33,13 @@ from raystream.viewport.viewport import Viewport
 
 PREMULTIPLIED = moderngl.ONE, moderngl.ONE_MINUS_SRC_ALPHA
 NEAR = 1e-4  # of the distance to the target: nearer parts of a wire are cut off
-READ = {"photons": PHOTON, "photon_list": ENTRY, "hits": HIT}  # streams of the vertex program
+VERTEX_STREAMS = {"photons": PHOTON, "photon_list": ENTRY, "hits": HIT}  # streams of the vertex program
 
 
 def point_sources() -> tuple[Source, Source]:
     """Vertex and fragment program of the points."""
     vertex = Source.begin()
-    for name, record in READ.items():
+    for name, record in VERTEX_STREAMS.items():
         vertex.add_record(record)
         add_fetch(vertex, name, record)
     vertex.include("photons/seen_vertex.glsl")
@@ -143,7 +143,7 @@ class PhotonPicture:
 
 # -- views of a photon map ---------------------------------------------------------------------------------------------
 
-MOST_CELLS = 4000  # largest number drawn, fullest first
+MAX_CELLS = 4000  # largest number drawn, fullest first
 
 
 class PhotonView:
@@ -160,7 +160,9 @@ class PhotonView:
     def toggle_points(self) -> None:
         """Show or hide the photons."""
         if not self.points:
-            self._compile()
+            renderer = self._mapped()
+            if not renderer.ray_queries.coarse_hits_ready(renderer.settings):
+                self.view.compilation.request("the rays that hide photons", lambda: self._surfaces(self._camera()))
         self.points = not self.points
         self.view.say_switched("photons", self.points)
 
@@ -184,18 +186,12 @@ class PhotonView:
             raise ViewerError("photons", f"program {renderer.settings.program} has none", f"{keys} maps them")
         return renderer
 
-    def _compile(self) -> None:
-        """Compile the occlusion rays, after the window has announced it."""
-        renderer = self._mapped()
-        if not renderer.ray_queries.coarse_hits_ready(renderer.settings):
-            self.view.compilation.request("the rays that hide photons", lambda: self._surfaces(self._camera()))
-
     # -- drawing ----------------------------------------------------------------------------------------------------
 
     def _camera(self) -> Camera | None:
         """The camera of the current picture."""
-        shown = self.view.session.shown
-        return shown[0] if shown is not None else None
+        on_show = self.view.session.shown
+        return on_show[0] if on_show is not None else None
 
     @property
     def renderer(self) -> Renderer | None:
@@ -234,9 +230,9 @@ class PhotonView:
                 photons = renderer.photon_map.streams["photons"].read()
             stored = photons["position"][photons["stored"] > 0]
             cells, counts = occupied(stored, photon_map.grid)
-            shown = count_colors(counts[:MOST_CELLS])
-            wires = cell_wires(cells[:MOST_CELLS], counts[:MOST_CELLS], photon_map.grid)
-            self._wires = ((id(photon_map), photon_map.build_count), *wires, shown)
+            colors = count_colors(counts[:MAX_CELLS])
+            wires = cell_wires(cells[:MAX_CELLS], counts[:MAX_CELLS], photon_map.grid)
+            self._wires = ((id(photon_map), photon_map.build_count), *wires, colors)
         return self._wires[1:3]
 
     @property

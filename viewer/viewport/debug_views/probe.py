@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -25,8 +25,8 @@ from raystream.stream.declare.kernel import Module, ModuleState, Table
 from raystream.stream.declare.program import DONE, RETURN, Call, Program, State, Target
 from raystream.stream.declare.record import Record
 from raystream.stream.machines.multipass import Multipass
-from raystream.viewport.debug_views.false_color import FARTHEST
-from raystream.viewport.debug_views.inspector import fill, program_form, single_step
+from raystream.viewport.debug_views.false_color import MAX_DISTANCE
+from raystream.viewport.debug_views.inspector import load_camera_rays, program_form, single_step
 
 # -- a ray's history as data: the changes by every pass, its path in space, and the table of both -------------
 
@@ -193,23 +193,11 @@ def _text(value: Any) -> str:
     if isinstance(value, np.ndarray):
         return f"({', '.join(_text(component) for component in value)})"
     if isinstance(value, np.floating):
-        return "far" if abs(float(value)) >= FARTHEST else f"{float(value):.6g}"
+        return "far" if abs(float(value)) >= MAX_DISTANCE else f"{float(value):.6g}"
     return str(value)
 
 
 # -- a ray's traversal, read from its structure's record: the visited box, the next triangle to test -------------------
-
-
-class Traversals(Protocol):
-    """Reads the traversal records of one structure."""
-
-    def visit(self, ray: Segment, before: np.void, after: np.void, opened: bool) -> TraversalStep:
-        """The traversal step from ``before`` to ``after``; ``opened``: tests follow."""
-        ...
-
-    def candidate(self, before: np.void) -> int:
-        """The triangle of the test after ``before``."""
-        ...
 
 
 class GridTraversals:
@@ -233,21 +221,16 @@ class GridTraversals:
         if not ray.visits:
             planes = (box - ray.origin.astype(np.float64)) * before["inverse"].astype(np.float64)
             t_enter = max(0.0, float(planes.min(axis=0).max()))
-        candidates = self._length(int(after["list"]))
+        first = last = int(after["list"])
+        while first >= 0 and self.entries[last] >= 0:
+            last += 1
+        candidates = last - first + 1 if first >= 0 else 0
         return TraversalStep(tuple(map(int, cell)), box, t_enter, float(after["t_exit"]), candidates)
 
     def candidate(self, before: np.void) -> int:
         """The current entry of the traversal's list; a list's last is stored as -n - 1."""
         entry = int(self.entries[before["list"]])
         return int(self.triangles[-entry - 1 if entry < 0 else entry])
-
-    def _length(self, address: int) -> int:
-        if address < 0:
-            return 0
-        last = address
-        while self.entries[last] >= 0:
-            last += 1
-        return last - address + 1
 
 
 class BvhTraversals:
@@ -295,11 +278,8 @@ def traversals(modules: Sequence[Module]) -> Traversals | None:
     return None
 
 
-# Traversal records, and their readers.
-READERS: tuple[tuple[Record, Callable[[Module, NDArray[np.integer]], Traversals]], ...] = (
-    (grid.TRAVERSAL, GridTraversals),
-    (bvh.NODE_TRAVERSAL, BvhTraversals),
-)
+Traversals = GridTraversals | BvhTraversals
+READERS = (grid.TRAVERSAL, GridTraversals), (bvh.NODE_TRAVERSAL, BvhTraversals)  # of traversal records
 
 
 # -- the pixel probe ---------------------------------------------------------------------------------------------------
@@ -327,7 +307,7 @@ def probing(renderer: Renderer, camera: Camera, size: tuple[int, int], pixel: tu
         raise ViewerError(f"pixel {x}, {y}", f"is not in a picture of {size[0]} x {size[1]}", "column and row from 0")
     with renderer.device.current():
         machine = _machine(renderer)
-        fill(machine, renderer, camera, size, (x, y), centred=True)
+        load_camera_rays(machine, renderer, camera, size, (x, y), centred=True)
         history = _History(
             machine, renderer, Probe((x, y), size, renderer.settings.program, tuple(machine.linked.program.by_name))
         )
@@ -378,7 +358,7 @@ class _History:
         self.traversals: Traversals | None = traversals(renderer.prepared.modules(stepwise=True))
         self.states = ("done", *self.program.by_name)
         self.back = machine.linked.start_indices()[1]
-        self.held = {name: machine.streams[name].read()[0, 0] for name in self.program.inputs}
+        self.elements = {name: machine.streams[name].read()[0, 0] for name in self.program.inputs}
         self.stores = {step.name: step.stores for step in machine.passes}
         self.untraversed: np.void | None = None
         self.hits = next((name for name, record in machine.linked.records.items() if record == HIT), None)
@@ -387,14 +367,16 @@ class _History:
     def note(self, name: str) -> None:
         """Record a pass of state ``name`` with the ray in it."""
         state = self.program.by_name[name]
-        before = dict(self.held)
+        before = dict(self.elements)
         for stream in self.stores[name]:
-            self.held[stream] = self.machine.streams[stream].read()[0, 0]
+            self.elements[stream] = self.machine.streams[stream].read()[0, 0]
         at, back = (int(value) for value in self.machine.state.read()[0, 0])
         exits = tuple(exit for exit, target in state.exits.items() if self._leads(target) == (at, back))
         if self.looking and any(state.exits[exit] is RETURN for exit in exits):
             self.looking, self.probe.surface = False, self._surface()
-        tested = self._tested(state, before)
+        traversal, tested = self._stream(state, kernels.TRAVERSAL), None
+        if name == COUNTED_LAYERS["tests"] and traversal is not None and self.traversals is not None:
+            tested = self.traversals.candidate(before[traversal])
         changes = tuple(self._changes(before))
         row = Row(len(self.probe.rows) + 1, name, state.kernel.name, exits, self.states[at], changes, tested)
         self.probe.rows.append(row)
@@ -412,7 +394,7 @@ class _History:
 
     def _surface(self) -> PixelSurface | None:
         """The surface of the nearest hit, at the end of a traversal."""
-        hit = self.held.get(self.hits) if self.hits is not None else None
+        hit = self.elements.get(self.hits) if self.hits is not None else None
         if hit is None or hit["triangle"] < 0:
             return None
         triangle, instance = self.prepared.triangle_indices(hit), self.prepared.instance_indices(hit)
@@ -429,7 +411,7 @@ class _History:
         return self.program.number(target), self.back
 
     def _changes(self, before: Mapping[str, np.void]) -> Iterator[Change]:
-        for stream, now in self.held.items():
+        for stream, now in self.elements.items():
             old = before.get(stream)
             if old is now:
                 continue
@@ -441,16 +423,10 @@ class _History:
 
     # -- its way in space ------------------------------------------------------------------------------------------
 
-    def _tested(self, state: State, before: Mapping[str, np.void]) -> int | None:
-        stream = self._stream(state, kernels.TRAVERSAL)
-        if state.name != COUNTER_LAYERS["tests"] or stream is None or self.traversals is None:
-            return None
-        return self.traversals.candidate(before[stream])
-
     def _draw(self, state: State, before: Mapping[str, np.void], tested: int | None, opened: bool) -> None:
         ray, traversal, hit = (self._stream(state, record) for record in (RAY, kernels.TRAVERSAL, HIT))
         if ray is not None and ray in state.writes():
-            self.untraversed = self.held[ray]
+            self.untraversed = self.elements[ray]
         if traversal is not None and traversal in state.writes() and traversal not in state.reads():
             self.untraversed = None
             if ray is not None:
@@ -459,9 +435,9 @@ class _History:
             return
         segment = self.probe.segments[-1]
         if state.name == COUNTER_LAYERS["steps"] and self.traversals is not None:
-            segment.visits.append(self.traversals.visit(segment, before[traversal], self.held[traversal], opened))
+            segment.visits.append(self.traversals.visit(segment, before[traversal], self.elements[traversal], opened))
         if hit is not None and hit in state.writes():
-            now = self.held[hit]
+            now = self.elements[hit]
             if tested is not None:
                 nearest = int(now["triangle"]) == tested and before[hit].tobytes() != now.tobytes()
                 segment.tests.append(Test(tested, self._corners(tested, segment), nearest))
@@ -472,9 +448,9 @@ class _History:
     def _begun(self, ray: str) -> Segment:
         """The ray at the start of a traversal; in two levels in the space of the instance's object."""
         if self.two is None:
-            return _segment(self.held[ray])
-        instance = int(self.held["top"]["instance"])
-        segment, row = _segment(self.held[ray]), self.two.table.data[instance]
+            return _segment(self.elements[ray])
+        instance = int(self.elements["top"]["instance"])
+        segment, row = _segment(self.elements[ray]), self.two.table.data[instance]
         segment.instance = instance
         for axis, name in enumerate("xyz"):
             segment.to_world[axis, :3] = row[f"linear_{name}"]

@@ -15,8 +15,8 @@ from raystream.scene.camera import Camera
 
 NEAR = 1e-4  # of the distance to the target: nearer parts of a line are clipped
 PIECES = 12  # of a line, where it may be a curve
-MOST_BOXES = 255  # of a tree: eight levels
-MOST_LINES = 200  # of a grid's face along one axis; more would hide the picture
+MAX_BOXES = 255  # of a tree: eight levels
+MAX_LINES = 200  # of a grid's face along one axis; more would hide the picture
 
 # The twelve edges of a box with corners numbered by the bits (x, y, z).
 _EDGES = np.array([(a, a | 1 << k) for a in range(8) for k in range(3) if not a >> k & 1])
@@ -40,21 +40,21 @@ def grid_lines(grid: Grid | DeviceGrid, camera: Camera) -> NDArray[np.float64]:
     for axis in range(3):
         away = high[axis] if camera.origin[axis] < middle[axis] else low[axis]
         for step_axis, line_axis in (((axis + 1) % 3, (axis + 2) % 3), ((axis + 2) % 3, (axis + 1) % 3)):
-            step = max(1, -(-int(resolution[step_axis]) // MOST_LINES))
-            at = low[step_axis] + np.arange(step, resolution[step_axis], step) * float(grid.voxel[step_axis])
-            face = np.empty((len(at), 2, 3))
-            face[:, :, axis], face[:, :, step_axis] = away, at[:, None]
+            step = max(1, -(-int(resolution[step_axis]) // MAX_LINES))
+            positions = low[step_axis] + np.arange(step, resolution[step_axis], step) * float(grid.voxel[step_axis])
+            face = np.empty((len(positions), 2, 3))
+            face[:, :, axis], face[:, :, step_axis] = away, positions[:, None]
             face[:, 0, line_axis], face[:, 1, line_axis] = low[line_axis], high[line_axis]
             lines.append(face)
     return np.concatenate(lines)
 
 
 def tree_lines(tree: Bvh) -> NDArray[np.float64]:
-    """(N, 2, 3) float64: boxes of a hierarchy, level by level from the root, at most `MOST_BOXES` of them."""
+    """(N, 2, 3) float64: boxes of a hierarchy, level by level from the root, at most `MAX_BOXES` of them."""
     level = np.zeros(1, np.int64)
     levels: list[NDArray[np.int64]] = []
     count = 0
-    while len(level) and count + len(level) <= MOST_BOXES:
+    while len(level) and count + len(level) <= MAX_BOXES:
         levels.append(level)
         count += len(level)
         inner = level[tree.second[level] >= 0]
@@ -69,8 +69,8 @@ def structure_lines(built: object, camera: Camera) -> NDArray[np.float64]:
     if isinstance(built, TwoLevel):
         full = np.flatnonzero((built.low <= built.high).all(axis=1))
         sizes = (built.high[full] - built.low[full]).max(axis=1)
-        shown = full[np.argsort(-sizes, kind="stable")[:MOST_BOXES]]
-        return box_edges(built.low[shown], built.high[shown]).reshape(-1, 2, 3)
+        largest = full[np.argsort(-sizes, kind="stable")[:MAX_BOXES]]
+        return box_edges(built.low[largest], built.high[largest]).reshape(-1, 2, 3)
     if isinstance(built, Grid | DeviceGrid):
         return grid_lines(built, camera)
     return tree_lines(built) if isinstance(built, Bvh) else np.zeros((0, 2, 3))

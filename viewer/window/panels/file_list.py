@@ -20,7 +20,7 @@ from raystream.window.panels.widgets import button, grouped, memory, tip
 from raystream.window.window import GROUND
 
 SIZE = (620.0, 440.0)
-LEAST_DATED = 460.0  # a narrower list shows no dates
+MIN_DATED = 460.0  # a narrower list shows no dates
 KEYS = "Enter opens, Backspace leads up, Esc closes"
 PAGE = 12  # rows that a page key goes
 ROWS = imgui.TableFlags_.scroll_y | imgui.TableFlags_.sizing_fixed_fit | imgui.TableFlags_.pad_outer_x
@@ -117,12 +117,12 @@ class FileList:
 
     def _window(self, size: ImVec2) -> None:
         """In the middle, clear of messages."""
-        room, said = units(theme.ROOM), said_height(self._context)
+        room, message_height = units(theme.ROOM), said_height(self._context)
         top, bottom = room, size.y - room
         if said_below(self._context):
-            bottom -= said + units(theme.STATUS)
+            bottom -= message_height + units(theme.STATUS)
         else:
-            top += said
+            top += message_height
         wide, tall = min(units(SIZE[0]), size.x - 2 * room), min(units(SIZE[1]), bottom - top)
         imgui.set_next_window_pos(ImVec2((size.x - wide) / 2, max(top, min((size.y - tall) / 2, bottom - tall))))
         imgui.set_next_window_size(ImVec2(max(1.0, wide), max(1.0, tall)))
@@ -132,7 +132,7 @@ class FileList:
             self._parts()
             self._keys()
             self._draw_field()
-            self._table(wide >= units(LEAST_DATED))
+            self._table(wide >= units(MIN_DATED))
         imgui.end()
 
     def _head(self) -> None:
@@ -156,7 +156,7 @@ class FileList:
             imgui.end_disabled()
             imgui.same_line()
         parts = [*reversed(self._path.parents), self._path]
-        texts = [printable(part.name or part.anchor) for part in parts]
+        texts = [printable(folder_path.name or folder_path.anchor) for folder_path in parts]
         gap = 2 * imgui.get_style().frame_padding.x + imgui.calc_text_size("/").x
         room, first = imgui.get_content_region_avail().x, len(parts)
         while first > 0 and (room := room - imgui.calc_text_size(texts[first - 1]).x - gap) > 0:
@@ -207,12 +207,12 @@ class FileList:
         self._active = imgui.is_item_active()
 
     def _table(self, dated: bool) -> None:
-        said = "" if self._rows else "nothing to open" if not self._text else "no such name"
+        remark = "" if self._rows else "nothing to open" if not self._text else "no such name"
         if self._shown.path != self._path:
-            said = "reading ..."
-        if said or self._shown.fault:
+            remark = "reading ..."
+        if remark or self._shown.fault:
             imgui.push_text_wrap_pos(0)
-            imgui.text_colored(color(theme.WARNING if self._shown.fault else theme.DIM), self._shown.fault or said)
+            imgui.text_colored(color(theme.WARNING if self._shown.fault else theme.DIM), self._shown.fault or remark)
             imgui.pop_text_wrap_pos()
             return
         below = imgui.get_text_line_height_with_spacing()

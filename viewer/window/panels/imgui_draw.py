@@ -61,8 +61,8 @@ class ImguiDraw:
         self._uniforms: dict[str, Any] = {name: self._program[name] for name in ("corner", "size", "in_texture")}
         # Identifiers of textures: no names of OpenGL's, which drivers give anew to the next texture at once.
         self._identifiers = itertools.count(1)
-        self._own: dict[int, moderngl.Texture] = {}  # textures that ImGui asked for
-        self._users: weakref.WeakKeyDictionary[moderngl.Texture, int] = weakref.WeakKeyDictionary()
+        self._imgui_textures: dict[int, moderngl.Texture] = {}  # textures that ImGui asked for
+        self._registered: weakref.WeakKeyDictionary[moderngl.Texture, int] = weakref.WeakKeyDictionary()
         self._vertices, self._indices = (context.buffer(reserve=_LEAST_BYTES, dynamic=True) for _ in range(2))
         self._array: moderngl.VertexArray | None = None
         self._blending = _Blending(context)
@@ -73,8 +73,8 @@ class ImguiDraw:
 
     def register(self, texture: moderngl.Texture) -> imgui.ImTextureRef:
         """The argument of `imgui.image` for a texture: RGBA or RGB, row 0 at the top; released ones are not drawn."""
-        identifier = self._users.get(texture) or next(self._identifiers)
-        self._users[texture] = identifier
+        identifier = self._registered.get(texture) or next(self._identifiers)
+        self._registered[texture] = identifier
         return imgui.ImTextureRef(identifier)
 
     def upload(self, texture: moderngl.Texture | None, picture: NDArray[np.uint8]) -> moderngl.Texture:
@@ -136,8 +136,8 @@ class ImguiDraw:
 
     def _texture(self, identifier: int) -> moderngl.Texture | None:
         """None for one that was released since."""
-        users = (texture for texture, texture_id in self._users.items() if texture_id == identifier)
-        texture = self._own.get(identifier) or next(users, None)
+        users = (texture for texture, texture_id in self._registered.items() if texture_id == identifier)
+        texture = self._imgui_textures.get(identifier) or next(users, None)
         if texture is None or isinstance(texture.mglo, moderngl.InvalidObject):
             return None
         return texture
@@ -189,20 +189,24 @@ class ImguiDraw:
             if data.bytes_per_pixel == 1:
                 texture.swizzle = "111R"
             identifier = next(self._identifiers)
-            self._own[identifier] = texture
+            self._imgui_textures[identifier] = texture
             data.set_tex_id(identifier)
             data.set_status(status.ok)
         elif data.status == status.want_updates:
-            texture, pixels = self._own[data.tex_id], _pixels(data)
-            for part in data.updates:
-                block = pixels[part.y : part.y + part.h, part.x : part.x + part.w]
-                texture.write(np.ascontiguousarray(block), viewport=(part.x, part.y, part.w, part.h), alignment=1)
+            texture, pixels = self._imgui_textures[data.tex_id], _pixels(data)
+            for area in data.updates:
+                block = pixels[area.y : area.y + area.h, area.x : area.x + area.w]
+                texture.write(
+                    np.ascontiguousarray(block),
+                    viewport=(area.x, area.y, area.w, area.h),
+                    alignment=1,
+                )
             data.set_status(status.ok)
         elif data.status == status.want_destroy and data.unused_frames > 0:
             self._destroy(data)
 
     def _destroy(self, data: imgui.ImTextureData) -> None:
-        texture = self._own.pop(data.tex_id, None)
+        texture = self._imgui_textures.pop(data.tex_id, None)
         if texture is not None:
             texture.release()
         data.set_tex_id(0)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from raystream.renderer.device.tuning import tuning
 from raystream.viewport.debug_views.false_color import Color, Label, Legend, Ramp
-from raystream.viewport.debug_views.inspector import Inspector
+from raystream.viewport.debug_views.inspector import Inspector, stream_words
 from raystream.viewport.host import ViewportContext
 from raystream.window.bundle import ImVec2, imgui, implot
 from raystream.window.panels import theme
@@ -22,9 +22,9 @@ from raystream.window.panels.widgets import fact, grouped, label, rate, row
 
 HEIGHT = 880.0  # at first
 PLOT_HEIGHT = 150.0
-TALLEST = 0.75  # of a picture's width
+MAX_HEIGHT = 0.75  # of a picture's width
 RAMP_HEIGHT = 10.0
-LEAST_LEGEND = 220.0  # width, in a window that fits itself to it
+MIN_LEGEND = 220.0  # width, in a window that fits itself to it
 _NO_PASSES = {"passes": 0, "calls": 0, "seconds": 0.0}
 
 
@@ -48,7 +48,12 @@ def draw_inspector(context: ViewportContext, draw: ImguiDraw) -> None:
     inspector = context.debug_views.inspector
     if inspector is None:
         return
-    view = _view_of(draw, inspector)
+    global _view
+    if _view.inspector is not inspector:
+        previous, _view = _view, _View(inspector, _view.channel)
+        if previous.texture is not None and previous.texture.ctx is draw.context:
+            previous.texture.release()
+    view = _view
     size, room = imgui.get_io().display_size, units(theme.ROOM)
     width = min(units(theme.INSPECTOR_WIDTH), size.x - 2 * room)
     height = max(1.0, size.y - 2 * room - units(theme.STATUS) - below(context))
@@ -65,26 +70,7 @@ def draw_inspector(context: ViewportContext, draw: ImguiDraw) -> None:
         context.view.actions.perform("inspector.show")
 
 
-def _view_of(draw: ImguiDraw, inspector: Inspector) -> _View:
-    global _view
-    if _view.inspector is not inspector:
-        old, _view = _view, _View(inspector, _view.channel)
-        if old.texture is not None and old.texture.ctx is draw.context:
-            old.texture.release()
-    return _view
-
-
 def _draw(context: ViewportContext, draw: ImguiDraw, inspector: Inspector, view: _View) -> None:
-    _controls(context, inspector)
-    _channels(inspector, view)
-    _picture(draw, inspector, view)
-    draw_legend(inspector.legend(view.channel))
-    imgui.spacing()
-    _plot(inspector, view)
-    _totals(inspector)
-
-
-def _controls(context: ViewportContext, inspector: Inspector) -> None:
     state = False, not inspector.complete
     steps = ("Step", "inspector.step", *state), ("Run", "inspector.run", *state)
     row(context, *steps, ("Restart", "inspector.restart"))
@@ -92,6 +78,12 @@ def _controls(context: ViewportContext, inspector: Inspector) -> None:
     text = f"pass {served.number}: {served.kernel}, {grouped(served.active)} rays" if served else "no pass yet"
     fact(text, "complete" if inspector.complete else f"{grouped(inspector.active)} left")
     imgui.text_wrapped(f"the window's picture: {machine_text(context)}")
+    _channels(inspector, view)
+    _picture(draw, inspector, view)
+    draw_legend(inspector.show(view.channel).legend)
+    imgui.spacing()
+    _plot(inspector, view)
+    _totals(inspector)
 
 
 def machine_text(context: ViewportContext) -> str:
@@ -108,7 +100,7 @@ def machine_text(context: ViewportContext) -> str:
 
 
 def _channels(inspector: Inspector, view: _View) -> None:
-    channels = {channel.name: channel for channel in inspector.channels()}
+    channels = inspector.channels
     if view.channel not in channels:
         view.channel = next(iter(channels))
     label("stream", 56)
@@ -127,7 +119,7 @@ def _channels(inspector: Inspector, view: _View) -> None:
 
 
 def _picture(draw: ImguiDraw, inspector: Inspector, view: _View) -> None:
-    picture = inspector.picture(view.channel)
+    picture = inspector.show(view.channel).picture
     height, width = picture.shape[:2]
     if view.picture is not picture:
         view.picture, view.texture = picture, draw.upload(view.texture, picture)
@@ -135,7 +127,7 @@ def _picture(draw: ImguiDraw, inspector: Inspector, view: _View) -> None:
     assert view.texture is not None
     wide = imgui.get_content_region_avail().x
     corner = imgui.get_cursor_screen_pos()
-    wide *= min(1.0, TALLEST * width / height)
+    wide *= min(1.0, MAX_HEIGHT * width / height)
     imgui.image(draw.register(view.texture), ImVec2(wide, wide * height / width))
     if imgui.is_item_hovered():
         mouse = imgui.get_mouse_pos()
@@ -165,7 +157,7 @@ def draw_legend(legend: Legend) -> None:
         imgui.text_disabled(legend.title)
     for ramp in legend.ramps:
         _ramp(ramp)
-    right = imgui.get_cursor_pos_x() + max(imgui.get_content_region_avail().x, units(LEAST_LEGEND))
+    right = imgui.get_cursor_pos_x() + max(imgui.get_content_region_avail().x, units(MIN_LEGEND))
     for index, entry in enumerate(legend.labels):
         _square(entry, right, first=index == 0)
 
@@ -175,12 +167,12 @@ def _packed(rgb: Color) -> int:
 
 
 def _ramp(ramp: Ramp) -> None:
-    draw, at = imgui.get_window_draw_list(), imgui.get_cursor_screen_pos()
-    wide, tall = max(imgui.get_content_region_avail().x, units(LEAST_LEGEND)), units(RAMP_HEIGHT)
+    draw, corner = imgui.get_window_draw_list(), imgui.get_cursor_screen_pos()
+    wide, tall = max(imgui.get_content_region_avail().x, units(MIN_LEGEND)), units(RAMP_HEIGHT)
     colors = [_packed((int(r), int(g), int(b))) for r, g, b in ramp.colors[:: max(1, len(ramp.colors) // 32)]]
     step = wide / max(1, len(colors) - 1)
     for k, (left, right) in enumerate(pairwise(colors)):
-        low, high = ImVec2(at.x + k * step, at.y), ImVec2(at.x + (k + 1) * step, at.y + tall)
+        low, high = ImVec2(corner.x + k * step, corner.y), ImVec2(corner.x + (k + 1) * step, corner.y + tall)
         draw.add_rect_filled_multi_color(low, high, left, right, right, left)
     imgui.dummy(ImVec2(wide, tall))
     more = ">=" if ramp.clipped else ""
@@ -195,10 +187,10 @@ def _square(entry: Label, right: float, first: bool) -> None:
         imgui.same_line(0, room)
         if imgui.get_cursor_pos_x() + wide > right:
             imgui.new_line()
-    at = imgui.get_cursor_screen_pos()
-    lower = at.y + (imgui.get_text_line_height() - edge) / 2
+    corner = imgui.get_cursor_screen_pos()
+    lower = corner.y + (imgui.get_text_line_height() - edge) / 2
     draw = imgui.get_window_draw_list()
-    low, high = ImVec2(at.x, lower), ImVec2(at.x + edge, lower + edge)
+    low, high = ImVec2(corner.x, lower), ImVec2(corner.x + edge, lower + edge)
     draw.add_rect_filled(low, high, _packed(entry.color), units(2))
     draw.add_rect(low, high, imgui.color_convert_float4_to_u32(theme.color((1.0, 1.0, 1.0), 0.18)), units(2))
     imgui.dummy(ImVec2(edge, imgui.get_text_line_height()))
@@ -232,25 +224,17 @@ def _plot(inspector: Inspector, view: _View) -> None:
     implot.setup_axis_limits(implot.ImAxis_.x1, 0.5, last, implot.Cond_.always if grown else implot.Cond_.once)
     for state, (pass_numbers, percent) in view.bars.items():
         spec = implot.Spec()
-        red, green, blue = (part / 255 for part in inspector.colors[state])
+        red, green, blue = (channel / 255 for channel in inspector.colors[state])
         spec.fill_color = spec.line_color = theme.color((red, green, blue))
         implot.plot_bars(state, pass_numbers, percent, 1.0, spec)
-    _name_pass(inspector)
-    implot.end_plot()
-
-
-def _name_pass(inspector: Inspector) -> None:
-    """The pass under the mouse, in words."""
-    if not implot.is_plot_hovered() or not inspector.passes:
-        return
-    number = round(implot.get_plot_mouse_pos().x)
-    if 1 <= number <= len(inspector.passes):
-        served = inspector.passes[number - 1]
-        percent = 100 * served.active / max(1, inspector.machine.rays)
+    number = round(implot.get_plot_mouse_pos().x) if implot.is_plot_hovered() else 0
+    if 1 <= number <= len(passes):
+        served = passes[number - 1]
         imgui.set_tooltip(
-            f"pass {number}: {served.kernel}\n{grouped(served.active)} rays, {percent:.1f} %\n"
+            f"pass {number}: {served.kernel}\n{grouped(served.active)} rays, {100 * served.active / rays:.1f} %\n"
             f"{grouped(served.calls)} calls, {1000 * served.seconds:.2f} ms"
         )
+    implot.end_plot()
 
 
 def _totals(inspector: Inspector) -> None:
@@ -272,7 +256,7 @@ def _totals(inspector: Inspector) -> None:
         imgui.table_next_column()
         imgui.text_colored(theme.legible(inspector.colors[state]), state)
         with theme.font("numbers"):
-            words = "{}>{}".format(*inspector.stream_words(state))
+            words = "{}>{}".format(*stream_words(inspector.machine.linked, state))
             for text in (*map(grouped, counts), f"{1000 * row['seconds']:.1f}", words):
                 imgui.table_next_column()
                 imgui.text_unformatted(text)

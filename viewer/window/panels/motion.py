@@ -54,7 +54,7 @@ def draw_timeline(context: ViewportContext) -> None:
     if not timeline_room(context):
         return
     size = imgui.get_io().display_size
-    start, end = _between(context)
+    start, end = theme.free(True, context.debug_views.inspector is not None)
     width = min(units(TIMELINE_WIDTH), end - start - 2 * units(theme.ROOM))
     bottom = size.y - units(theme.STATUS) - units(theme.ROOM)
     imgui.set_next_window_pos(ImVec2((start + end) / 2, bottom), imgui.Cond_.always, ImVec2(0.5, 1))
@@ -72,17 +72,12 @@ def draw_timeline(context: ViewportContext) -> None:
 def timeline_room(context: ViewportContext) -> float:
     """The height that the timeline takes above the status line; 0 where it is not shown."""
     wide = imgui.get_io().display_size.x
-    shown = context.view.overlays.panels.on and _animated(context) and not context.view.overlays.help.on
-    return _height() + units(theme.ROOM) if shown and not theme.narrow(wide) else 0.0
+    visible = context.view.overlays.panels.on and _animated(context) and not context.view.overlays.help.on
+    return _height() + units(theme.ROOM) if visible and not theme.narrow(wide) else 0.0
 
 
 def _height() -> float:
     return imgui.get_frame_height() + 2 * imgui.get_style().window_padding.y
-
-
-def _between(context: ViewportContext) -> tuple[float, float]:
-    """The left and right end of the picture that is free of panels."""
-    return theme.free(True, context.debug_views.inspector is not None)
 
 
 def _animated(context: ViewportContext) -> bool:

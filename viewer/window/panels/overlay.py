@@ -25,8 +25,8 @@ QUIET = (
 )
 STATISTICS_WIDTH = 210.0
 HELP_COLUMN = 300.0  # width of a column of the help
-LONGEST_LINE = 560.0  # of a message, before it breaks
-LEAST_STATUS = 320.0  # a narrower window has no status line
+MAX_LINE = 560.0  # of a message, before it breaks
+MIN_STATUS = 320.0  # a narrower window has no status line
 
 
 def draw_overlays(context: ViewportContext) -> None:
@@ -34,12 +34,12 @@ def draw_overlays(context: ViewportContext) -> None:
     size = imgui.get_io().display_size
     if min(size.x, size.y) < units(40):
         return
-    if context.view.overlays.panels.on and size.x >= units(LEAST_STATUS):
+    if context.view.overlays.panels.on and size.x >= units(MIN_STATUS):
         _status(context, size)
-    shown = context.view.overlays.statistics.on
+    statistics = context.view.overlays.statistics.on
     if theme.narrow(size.x) and (context.view.overlays.panels.on or talking(context)):
-        shown = False  # there is no room for both
-    _messages(context, _statistics(context, size) if shown else 0.0)
+        statistics = False  # there is no room for both
+    _messages(context, _statistics(context, size) if statistics else 0.0)
     if context.view.overlays.help.on:
         _help(context, size)
 
@@ -114,17 +114,17 @@ def _status(context: ViewportContext, size: ImVec2) -> None:
     if imgui.begin("##status", None, flags)[0]:
         hint = next((f"{key}  help" for key in context.view.keymap.keys("help")[:1]), "")
         end = size.x - units(12) - (imgui.calc_text_size(hint).x + units(12) if hint else 0.0)
-        for index, part in enumerate(status(context)):
-            if index and imgui.get_item_rect_max().x + units(30) + imgui.calc_text_size(part).x > end:
+        for index, text in enumerate(status(context)):
+            if index and imgui.get_item_rect_max().x + units(30) + imgui.calc_text_size(text).x > end:
                 break
             if index:
                 imgui.same_line(0, units(10))
                 imgui.text_disabled("\u00b7")
                 imgui.same_line(0, units(10))
             if index == 0:
-                imgui.text_colored(color(theme.ACCENT), part)
+                imgui.text_colored(color(theme.ACCENT), text)
             else:
-                imgui.text_disabled(part)
+                imgui.text_disabled(text)
         if hint:
             imgui.same_line(size.x - imgui.calc_text_size(hint).x - units(12))
             imgui.text_disabled(hint)
@@ -149,7 +149,7 @@ def figures(context: ViewportContext) -> list[tuple[str, str]]:
     """Rows of the statistics: name and value."""
     session = context.view.session
     width, height = session.size
-    shown = [
+    rows = [
         ("samples/s", rate(session.scheduler.rate)),
         ("picture", f"{1000 * session.seconds:.1f} ms"),
         ("resolution", f"{round(width * session.scale)} x {round(height * session.scale)}"),
@@ -157,16 +157,16 @@ def figures(context: ViewportContext) -> list[tuple[str, str]]:
         ("samples", grouped(session.samples)),
     ]
     if session.convergence.film.buffer is not None:
-        shown += [("time", duration(session.convergence.seconds)), ("noise", noise(session.error))]
+        rows += [("time", duration(session.convergence.seconds)), ("noise", noise(session.error))]
     if context.view.renderer is not None and context.view.renderer.device.concurrent:
-        shown.append(("waits", grouped(session.waits)))  # a software driver is waited for: it is the host
+        rows.append(("waits", grouped(session.waits)))  # a software driver is waited for: it is the host
     if context.view.renderer is not None:
         parts = context.view.renderer.gpu_scene.resources.bytes()
-        shown += [
+        rows += [
             ("triangles", grouped(int(context.view.renderer.prepared.starts[-1]))),
             ("textures", memory(sum(parts.values()))),
         ]
-    return shown
+    return rows
 
 
 # -- messages --------------------------------------------------------------------------------------------------------
@@ -184,7 +184,7 @@ def _messages(context: ViewportContext, statistics: float) -> None:
     top = room
     if statistics:
         beside = right - units(STATISTICS_WIDTH) - room
-        if beside - left >= units(theme.LEAST_FREE):
+        if beside - left >= units(theme.MIN_FREE):
             right = beside
         else:
             top += statistics + units(6)
@@ -193,7 +193,7 @@ def _messages(context: ViewportContext, statistics: float) -> None:
         top = size.y - units(theme.STATUS) - _said.height
     began = top
     middle = (left + right) / 2
-    width = max(1.0, min(units(LONGEST_LINE), right - left - 2 * room))
+    width = max(1.0, min(units(MAX_LINE), right - left - 2 * room))
     if context.scene_loader.loading is not None:
         text, fraction = context.scene_loader.loading
         cancels = f"{context.view.keymap.text('escape')} cancels"
@@ -221,10 +221,10 @@ def _line(name: str, text: str, ink: tuple[float, float, float], middle: float, 
     imgui.set_next_window_size(ImVec2(wide + 2 * padding.x, 0))
     if ink == theme.ERROR:
         imgui.push_style_color(imgui.Col_.border, color(theme.ERROR, 0.55))
-    shown = _corner(f"##{name}", ImVec2(middle, top), ImVec2(0.5, 0), 0.94)
+    is_open = _corner(f"##{name}", ImVec2(middle, top), ImVec2(0.5, 0), 0.94)
     if ink == theme.ERROR:
         imgui.pop_style_color()
-    if shown:
+    if is_open:
         imgui.push_text_wrap_pos(padding.x + wide + 1)
         imgui.push_style_color(imgui.Col_.text, color(ink))
         imgui.text_unformatted(text)
@@ -254,11 +254,11 @@ def _progress(
 def _fitting(text: str) -> None:
     """Text that loses its middle where it is too long for the line: a path's ends say most."""
     room = imgui.get_content_region_avail().x
-    shown, keep = text, len(text)
-    while keep > 8 and imgui.calc_text_size(shown).x > room:
+    fitted, keep = text, len(text)
+    while keep > 8 and imgui.calc_text_size(fitted).x > room:
         keep -= max(1, keep // 16)
-        shown = f"{text[: keep // 3]} ... {text[-(keep - keep // 3) :]}"
-    imgui.text_unformatted(shown)
+        fitted = f"{text[: keep // 3]} ... {text[-(keep - keep // 3) :]}"
+    imgui.text_unformatted(fitted)
 
 
 # -- help ------------------------------------------------------------------------------------------------------------

@@ -13,10 +13,10 @@ from raystream.options import table as options
 from raystream.programs import PICTURES
 from raystream.scene.projections import Fisheye
 from raystream.scene.scene import Scene
-from raystream.viewport.camera_controller import LEAST_ANGLE, MOST_ANGLE, PROJECTIONS, CameraController
+from raystream.viewport.camera_controller import MAX_ANGLE, MIN_ANGLE, PROJECTIONS, CameraController
 from raystream.viewport.host import ViewportContext
 from raystream.window.bundle import ImVec2, imgui
-from raystream.window.panels import theme
+from raystream.window.panels import theme, widgets
 from raystream.window.panels.imgui_draw import ImguiDraw
 from raystream.window.panels.inspector import draw_inspector
 from raystream.window.panels.motion import draw_motion, draw_timeline
@@ -30,28 +30,13 @@ from raystream.window.panels.options import (
     draw_sampling,
     slider,
 )
-from raystream.window.panels.overlay import LONGEST_LINE, below, draw_overlays, figures, talking
+from raystream.window.panels.overlay import MAX_LINE, below, draw_overlays, figures, talking
 from raystream.window.panels.probe import draw_probe
 from raystream.window.panels.theme import units
-from raystream.window.panels.widgets import (
-    about,
-    choose,
-    combo,
-    fact,
-    grouped,
-    label,
-    memory,
-    press,
-    row,
-    segments,
-    shares,
-    slide,
-    tip,
-)
 
 HANDLE = 90.0  # width of the button that opens the panels, and its room
 AUTO_WIDTH = 48.0  # of the exposure's button
-MOST_NOTES = 12
+MAX_NOTES = 12
 DEGREES = "%.1f\u00b0"
 
 
@@ -80,7 +65,7 @@ def draw_panels(context: ViewportContext, draw: ImguiDraw) -> None:
 
 def _draw_handle(context: ViewportContext, size: ImVec2) -> None:
     """The button at the upper left that opens the panels."""
-    beside = size.x >= units(LONGEST_LINE + 2 * HANDLE)
+    beside = size.x >= units(MAX_LINE + 2 * HANDLE)
     if not theme.panels_fit() or context.view.overlays.help.on or (talking(context) and not beside):
         return
     room = units(theme.ROOM)
@@ -90,7 +75,7 @@ def _draw_handle(context: ViewportContext, size: ImVec2) -> None:
     imgui.push_style_var(imgui.StyleVar_.window_border_size, 0.0)
     imgui.push_style_var(imgui.StyleVar_.alpha, 0.7)
     if imgui.begin("##handle", None, theme.FIXED | imgui.WindowFlags_.always_auto_resize)[0]:
-        press(context, "Panels", "panels")
+        widgets.press(context, "Panels", "panels")
     imgui.end()
     imgui.pop_style_var(3)
 
@@ -103,8 +88,8 @@ def _draw_side(context: ViewportContext, size: ImVec2) -> None:
     imgui.set_next_window_size_constraints(ImVec2(width, 0), ImVec2(width, height))
     if imgui.begin("Raystream", None, theme.FIXED | imgui.WindowFlags_.always_auto_resize)[0]:
         mapped = context.view.renderer is not None and context.view.renderer.settings.picture_program.maps_photons
-        for title, draw, shown in SECTIONS:
-            flags = imgui.TreeNodeFlags_.default_open if shown else imgui.TreeNodeFlags_.none
+        for title, draw, open_at_first in SECTIONS:
+            flags = imgui.TreeNodeFlags_.default_open if open_at_first else imgui.TreeNodeFlags_.none
             if title == "Photons" and mapped and not _shown.mapped:
                 imgui.set_next_item_open(True)
             imgui.push_style_var(imgui.StyleVar_.frame_padding, ImVec2(units(3), units(3)))
@@ -132,8 +117,8 @@ def _programs(context: ViewportContext) -> None:
     imgui.push_style_var(imgui.StyleVar_.frame_padding, ImVec2(0, units(5)))
     current = context.view.renderer.settings.program if context.view.renderer is not None else ""
     titles = [name.capitalize() for name in PICTURES]
-    chosen = segments(
-        "program", list(PICTURES), current, titles, describe=lambda name: about(context, f"program.{name}")
+    chosen = widgets.segments(
+        "program", list(PICTURES), current, titles, describe=lambda name: widgets.about(context, f"program.{name}")
     )
     imgui.pop_style_var()
     if chosen:
@@ -149,9 +134,13 @@ def _progress(context: ViewportContext) -> None:
     imgui.progress_bar(fraction, ImVec2(-1, units(4)), "")
     imgui.pop_style_color()
     if not session.complete:
-        tip(f"{100 * fraction:.0f} % of the picture")
+        widgets.tip(f"{100 * fraction:.0f} % of the picture")
     else:
-        tip("complete" if session.converged else f"{grouped(session.samples)} of {grouped(session.stop.spp)} samples")
+        widgets.tip(
+            "complete"
+            if session.converged
+            else f"{widgets.grouped(session.samples)} of {widgets.grouped(session.stop.spp)} samples"
+        )
 
 
 # -- structures ----------------------------------------------------------------------------------------------------
@@ -163,9 +152,9 @@ def _structure(context: ViewportContext) -> None:
         draw_option(context, name, context.scene_loader.requested[name])
     if context.view.renderer is not None:
         structure = context.view.renderer.prepared.structure
-        counts = {k: grouped(v) for k, v in structure.statistics.items() if isinstance(v, int)}
+        counts = {k: widgets.grouped(v) for k, v in structure.statistics.items() if isinstance(v, int)}
         for name, text in {**structure.facts, **counts}.items():
-            fact(name.replace("_", " "), text)
+            widgets.fact(name.replace("_", " "), text)
 
 
 # -- camera --------------------------------------------------------------------------------------------------------
@@ -176,42 +165,42 @@ def _camera(context: ViewportContext) -> None:
     if controller is None:
         imgui.text_disabled("no scene")
         return
-    mode = segments(
-        "mode", ("orbit", "fly"), controller.mode, ("Orbit", "Fly"), describe=lambda _: about(context, MODE)
+    mode = widgets.segments(
+        "mode", ("orbit", "fly"), controller.mode, ("Orbit", "Fly"), describe=lambda _: widgets.about(context, MODE)
     )
     if mode and mode != controller.mode:
         context.view.actions.perform(MODE)
     cameras = context.view.scene.cameras if context.view.scene is not None else []
     if cameras:
-        label("view")
-        shown = controller.camera
-        now = next((k for k, camera in enumerate(cameras) if camera == shown), -1)
+        widgets.label("view")
+        camera_now = controller.camera
+        now = next((k for k, camera in enumerate(cameras) if camera == camera_now), -1)
         names = [camera.name for camera in cameras]
-        chosen = choose("view", names, now, ", ".join(names))
-        tip(f"the scene's cameras: {', '.join(names)}", context.view.keymap.text("camera.next"))
+        chosen = widgets.choose("view", names, now, ", ".join(names))
+        widgets.tip(f"the scene's cameras: {', '.join(names)}", context.view.keymap.text("camera.next"))
         if chosen is not None:
             context.scene_loader.show_camera(chosen)
     _projection(context, controller)
-    label("speed")
+    widgets.label("speed")
     changed, speed = imgui.drag_float("##speed", controller.speed, controller.speed * 0.01, 0.0, 0.0, "%.3g units/s")
     if changed and speed > 0:
         controller.speed = speed
     draw_lens(context)
-    row(context, ("Copy", "camera.copy"), ("Paste", "camera.paste"), ("Frame", FRAME_ALL))
+    widgets.row(context, ("Copy", "camera.copy"), ("Paste", "camera.paste"), ("Frame", FRAME_ALL))
 
 
 def _projection(context: ViewportContext, controller: CameraController) -> None:
     """The projection, and the angle that it shows; how much an orthographic one shows is the wheel's."""
-    label("projection")
-    chosen = combo("projection", list(PROJECTIONS), controller.projection)
-    tip(options.option("projection").about, context.view.keymap.text("camera.orthographic"))
+    widgets.label("projection")
+    chosen = widgets.combo("projection", list(PROJECTIONS), controller.projection)
+    widgets.tip(options.option("projection").about, context.view.keymap.text("camera.orthographic"))
     if chosen:
         controller.choose_projection(chosen)
     projection, degrees = controller.camera.projection, None
     if isinstance(projection, Fisheye):
-        degrees = slide("angle across", projection.angle, (LEAST_ANGLE, MOST_ANGLE), DEGREES, name="angle")
+        degrees = widgets.slide("angle across", projection.angle, (MIN_ANGLE, MAX_ANGLE), DEGREES, name="angle")
     elif projection is None:
-        degrees = slide("field of view", controller.camera.fov, slider("fov"), DEGREES, name="fov")
+        degrees = widgets.slide("field of view", controller.camera.fov, slider("fov"), DEGREES, name="fov")
     if degrees is not None:
         controller.set_fov(degrees)
     if chosen or degrees is not None:
@@ -229,25 +218,25 @@ def _picture(context: ViewportContext) -> None:
     if context.view.renderer is not None:
         imgui.spacing()
         _progress(context)
-    label("exposure")
+    widgets.label("exposure")
     automatic = context.view.tone.automatic
     form = "%+.2f" if automatic else "%+.2f stops"
     imgui.set_next_item_width(-units(AUTO_WIDTH) - imgui.get_style().item_spacing.x)
     changed, exposure = imgui.slider_float("##exposure", context.view.tone.stops, *slider("exposure"), form)
-    tip("Ctrl+click to type a number; it holds for this scene")
+    widgets.tip("Ctrl+click to type a number; it holds for this scene")
     if changed:
         context.view.tone.choose(exposure=float(exposure))
         context.view.wake()
     imgui.same_line()
-    press(context, "Auto", "exposure.auto", units(AUTO_WIDTH), on=automatic)
+    widgets.press(context, "Auto", "exposure.auto", units(AUTO_WIDTH), on=automatic)
     if len(TONEMAPS) > 1:
-        label("tonemap")
-        chosen = combo("tonemap", list(TONEMAPS), context.view.tone.tonemap)
+        widgets.label("tonemap")
+        chosen = widgets.combo("tonemap", list(TONEMAPS), context.view.tone.tonemap)
         if chosen:
             context.view.tone.choose(tonemap=chosen)
             context.view.wake()
     draw_option(context, "denoise", context.scene_loader.requested.denoise)
-    row(context, ("PNG", "screenshot.picture"), ("EXR", "save.exr"))
+    widgets.row(context, ("PNG", "screenshot.picture"), ("EXR", "save.exr"))
 
 
 # -- looking inside ------------------------------------------------------------------------------------------------
@@ -256,12 +245,12 @@ def _picture(context: ViewportContext) -> None:
 def _inside(context: ViewportContext) -> None:
     debug_views = context.debug_views
     probed, heat = debug_views.probe is not None, debug_views.heat
-    row(
+    widgets.row(
         context,
         ("Streams", "inspector.show", debug_views.inspector is not None),
         ("Pixel probe", "probe.show", probed, probed),
     )
-    row(
+    widgets.row(
         context,
         (f"Heat: {heat}" if heat else "Heat map", "heat.next", bool(heat)),
         ("Boxes", "wires.toggle", context.view.overlays.boxes.on),
@@ -273,10 +262,10 @@ def _inside(context: ViewportContext) -> None:
 
 def _statistics(context: ViewportContext) -> None:
     for name, value in figures(context):
-        fact(name, value)
+        widgets.fact(name, value)
     if context.view.renderer is not None:
         for name, size in context.view.renderer.gpu_scene.resources.bytes().items():
-            fact(f"   {name}", memory(size))
+            widgets.fact(f"   {name}", widgets.memory(size))
 
 
 # -- scene ---------------------------------------------------------------------------------------------------------
@@ -287,7 +276,7 @@ def _scene(context: ViewportContext) -> None:
     if scene is not None:
         imgui.text_unformatted(scene.name)
         if context.scene_loader.shown_path:
-            tip(context.scene_loader.shown_path)
+            widgets.tip(context.scene_loader.shown_path)
         for name, count in (
             ("triangles", scene.triangle_count - scene.quadric_count),
             *([("quadrics", scene.quadric_count)] if scene.quadric_count else []),
@@ -296,14 +285,14 @@ def _scene(context: ViewportContext) -> None:
             ("materials", len(scene.materials)),
             ("cameras", len(scene.cameras)),
         ):
-            fact(name, grouped(count))
+            widgets.fact(name, widgets.grouped(count))
         if scene.variants:
             _variants(context, scene)
         _notes(scene.warnings)
-    wide = shares(3)
-    press(context, "Open...", "scene.open", wide)
+    wide = widgets.shares(3)
+    widgets.press(context, "Open...", "scene.open", wide)
     imgui.same_line()
-    press(context, "Reload", "scene.reload", wide)
+    widgets.press(context, "Reload", "scene.reload", wide)
     imgui.same_line()
     _recent(context, wide)
 
@@ -311,18 +300,18 @@ def _scene(context: ViewportContext) -> None:
 def _variants(context: ViewportContext, scene: Scene) -> None:
     """The file's own look, and its variants."""
     names = [None, *scene.variants]
-    label("variant")
-    chosen = choose("variant", [name or "none" for name in names], names.index(scene.variant), "")
+    widgets.label("variant")
+    chosen = widgets.choose("variant", [name or "none" for name in names], names.index(scene.variant), "")
     if chosen is not None:
         context.view.attempt(partial(context.editing.show_variant, names[chosen]))
 
 
 def _notes(warnings: list[str]) -> None:
     imgui.push_text_wrap_pos(0)
-    for text in warnings[:MOST_NOTES]:
+    for text in warnings[:MAX_NOTES]:
         imgui.text_colored(theme.color(theme.WARNING), text)
-    if len(warnings) > MOST_NOTES:
-        imgui.text_disabled(f"and {len(warnings) - MOST_NOTES} more")
+    if len(warnings) > MAX_NOTES:
+        imgui.text_disabled(f"and {len(warnings) - MAX_NOTES} more")
     imgui.pop_text_wrap_pos()
 
 
@@ -336,7 +325,7 @@ def _recent(context: ViewportContext, width: float) -> None:
         for path in recent:
             if imgui.selectable(f"{Path(path).name}##{path}", False)[0]:
                 context.scene_loader.open(path)
-            tip(path)
+            widgets.tip(path)
         imgui.end_popup()
 
 

@@ -24,7 +24,7 @@ class _View:
     colors: dict[str, Color] = field(default_factory=dict)
     rows: list[tuple[str, ...]] = field(default_factory=list)
     longest: tuple[int, ...] = (0,) * len(COLUMNS)  # characters in each column
-    place: tuple[float, float, float, float] | None = None  # left, top, right, bottom
+    rectangle: tuple[float, float, float, float] | None = None  # left, top, right, bottom
 
 
 _view = _View()
@@ -32,14 +32,14 @@ _view = _View()
 
 def covered(context: ViewportContext) -> tuple[float, float, float, float] | None:
     """The panel's rectangle as last drawn: left, top, right and bottom in the window; None where it is not shown."""
-    return _view.place if context.debug_views.probe is not None and context.view.overlays.panels.on else None
+    return _view.rectangle if context.debug_views.probe is not None and context.view.overlays.panels.on else None
 
 
 def draw_probe(context: ViewportContext) -> None:
     """The panel, where a ray has been probed."""
     probe = context.debug_views.probe
     if probe is None:
-        _view.probe = _view.place = None
+        _view.probe = _view.rectangle = None
         return
     if _view.probe is not probe:
         _view.probe, _view.rows, _view.longest = probe, [], (0,) * len(COLUMNS)
@@ -55,8 +55,8 @@ def draw_probe(context: ViewportContext) -> None:
     imgui.set_next_window_pos(ImVec2(left + room, bottom), when, ImVec2(0, 1))
     imgui.set_next_window_size(ImVec2(width, height), when)
     expanded, stays_open = imgui.begin("Pixel probe", True)
-    at, extent = imgui.get_window_pos(), imgui.get_window_size()
-    _view.place = (at.x, at.y, at.x + extent.x, at.y + extent.y)
+    corner, extent = imgui.get_window_pos(), imgui.get_window_size()
+    _view.rectangle = (corner.x, corner.y, corner.x + extent.x, corner.y + extent.y)
     if expanded:
         _summary(probe)
         _table()

@@ -27,7 +27,7 @@ class Space:
 
     def __init__(self, draw: ImguiDraw) -> None:
         self._draw = draw
-        self._shown: tuple[Any, float] | None = None  # heat map and its progress as last uploaded
+        self._uploaded: tuple[Any, float] | None = None  # heat map and its progress as last uploaded
         self._legend: Any = None
         self._legend_size = (0.0, 0.0)
         self._next = 0.0  # when the heat map is uploaded again
@@ -80,11 +80,11 @@ class Space:
         heat = context.debug_views.heat_map
         assert heat is not None
         now = time.monotonic()
-        new = self._shown is None or self._shown[0] is not heat
-        if new or (self._shown != (heat, heat.progress) and (heat.complete or now >= self._next)):
-            shown = heat.show()
-            self._texture = self._draw.upload(self._texture, shown.picture)
-            self._legend, self._shown, self._next = shown.legend, (heat, heat.progress), now + DRAWN_HEAT
+        new = self._uploaded is None or self._uploaded[0] is not heat
+        if new or (self._uploaded != (heat, heat.progress) and (heat.complete or now >= self._next)):
+            colored = heat.show()
+            self._texture = self._draw.upload(self._texture, colored.picture)
+            self._legend, self._uploaded, self._next = colored.legend, (heat, heat.progress), now + DRAWN_HEAT
         target = imgui.get_background_draw_list()
         target.add_image(self._draw.register(self._texture), imgui.ImVec2(0, 0), imgui.ImVec2(*context.view.area.size))
         self._draw_legend(context)
@@ -92,10 +92,10 @@ class Space:
     def _draw_legend(self, context: ViewportContext) -> None:
         """At the bottom of the free part; above the probe's where that is in the way."""
         size, room = imgui.get_io().display_size, units(theme.ROOM)
-        shown = context.view.overlays.panels.on
-        if shown and theme.narrow(size.x):
+        panels_on = context.view.overlays.panels.on
+        if panels_on and theme.narrow(size.x):
             return  # panels cover the picture
-        left, right = theme.free(shown, shown and context.debug_views.inspector is not None)
+        left, right = theme.free(panels_on, panels_on and context.debug_views.inspector is not None)
         middle, bottom = (left + right) / 2, size.y - units(theme.STATUS) - room
         width, height = self._legend_size
         over = covered(context)
@@ -107,8 +107,8 @@ class Space:
         imgui.set_next_window_pos(imgui.ImVec2(middle, bottom), imgui.Cond_.always, imgui.ImVec2(0.5, 1.0))
         if imgui.begin("##heat", None, QUIET)[0]:
             draw_legend(self._legend)
-        drawn = imgui.get_window_size()
-        self._legend_size = (drawn.x, drawn.y)
+        window_size = imgui.get_window_size()
+        self._legend_size = (window_size.x, window_size.y)
         imgui.end()
 
 

@@ -15,15 +15,16 @@ DIM = (0.54, 0.58, 0.63)
 WARNING = (0.93, 0.73, 0.38)
 ERROR = (0.97, 0.45, 0.42)
 RAISED = (0.150, 0.165, 0.190)
+WHITE = (1.0, 1.0, 1.0)
 
 # Lengths are in units of the window on a plain screen.
 ROOM = 10.0  # between panels and the window's edge
 SIDE_WIDTH = 300.0  # of the panel at the left
 INSPECTOR_WIDTH = 400.0  # of the one at the right, at first
 STATUS = 24.0  # height of the line at the bottom
-LEAST_FREE = 220.0  # a narrower gap between panels is none
-LEAST_WINDOW = (220.0, 140.0)  # below this the panels would hide the whole picture
-LEAST_SCALE = 0.5
+MIN_FREE = 220.0  # a narrower gap between panels is none
+MIN_WINDOW = (220.0, 140.0)  # below this the panels would hide the whole picture
+MIN_SCALE = 0.5
 FIXED = (  # windows that stay where they are
     imgui.WindowFlags_.no_title_bar
     | imgui.WindowFlags_.no_resize
@@ -94,53 +95,49 @@ def _style(scale: float) -> None:
 
 
 def _colors() -> dict[str, Color]:
-    def shade(color: tuple[float, float, float], alpha: float = 1.0) -> Color:
-        return (*color, alpha)
-
-    white = (1.0, 1.0, 1.0)
-    colors = {
-        "text": shade(TEXT),
-        "text_disabled": shade(DIM),
-        "text_link": shade(ACCENT),
-        "text_selected_bg": shade(ACCENT, 0.35),
-        "window_bg": shade(GROUND, 0.93),
-        "child_bg": shade(white, 0.0),
-        "popup_bg": shade(GROUND, 0.98),
-        "border": shade(white, 0.09),
-        "border_shadow": shade(white, 0.0),
-        "frame_bg": shade(RAISED),
-        "frame_bg_hovered": shade((0.195, 0.215, 0.245)),
-        "frame_bg_active": shade((0.225, 0.250, 0.285)),
-        "title_bg": shade(GROUND, 0.98),
-        "title_bg_active": shade((0.115, 0.127, 0.148)),
-        "title_bg_collapsed": shade(GROUND, 0.85),
-        "button": shade((0.185, 0.205, 0.235)),
-        "button_hovered": shade((0.235, 0.260, 0.295)),
-        "button_active": shade(ACCENT, 0.75),
-        "header": shade(white, 0.055),
-        "header_hovered": shade(white, 0.10),
-        "header_active": shade(ACCENT, 0.45),
-        "check_mark": shade(ACCENT),
-        "slider_grab": shade(ACCENT, 0.65),
-        "slider_grab_active": shade(ACCENT),
-        "separator": shade(white, 0.09),
-        "separator_hovered": shade(ACCENT, 0.5),
-        "separator_active": shade(ACCENT, 0.8),
-        "scrollbar_bg": shade(white, 0.0),
-        "scrollbar_grab": shade(white, 0.13),
-        "scrollbar_grab_hovered": shade(white, 0.20),
-        "scrollbar_grab_active": shade(ACCENT, 0.7),
-        "resize_grip": shade(white, 0.05),
-        "resize_grip_hovered": shade(ACCENT, 0.5),
-        "resize_grip_active": shade(ACCENT, 0.8),
-        "plot_histogram": shade(ACCENT),
-        "table_header_bg": shade((0.135, 0.148, 0.172)),
-        "table_border_light": shade(white, 0.05),
-        "table_border_strong": shade(white, 0.09),
-        "table_row_bg_alt": shade(white, 0.025),
-        "nav_cursor": shade(ACCENT, 0.6),
+    """The colours of widgets, by the names of `imgui.Col_`."""
+    return {
+        "text": (*TEXT, 1.0),
+        "text_disabled": (*DIM, 1.0),
+        "text_link": (*ACCENT, 1.0),
+        "text_selected_bg": (*ACCENT, 0.35),
+        "window_bg": (*GROUND, 0.93),
+        "child_bg": (*WHITE, 0.0),
+        "popup_bg": (*GROUND, 0.98),
+        "border": (*WHITE, 0.09),
+        "border_shadow": (*WHITE, 0.0),
+        "frame_bg": (*RAISED, 1.0),
+        "frame_bg_hovered": (0.195, 0.215, 0.245, 1.0),
+        "frame_bg_active": (0.225, 0.250, 0.285, 1.0),
+        "title_bg": (*GROUND, 0.98),
+        "title_bg_active": (0.115, 0.127, 0.148, 1.0),
+        "title_bg_collapsed": (*GROUND, 0.85),
+        "button": (0.185, 0.205, 0.235, 1.0),
+        "button_hovered": (0.235, 0.260, 0.295, 1.0),
+        "button_active": (*ACCENT, 0.75),
+        "header": (*WHITE, 0.055),
+        "header_hovered": (*WHITE, 0.10),
+        "header_active": (*ACCENT, 0.45),
+        "check_mark": (*ACCENT, 1.0),
+        "slider_grab": (*ACCENT, 0.65),
+        "slider_grab_active": (*ACCENT, 1.0),
+        "separator": (*WHITE, 0.09),
+        "separator_hovered": (*ACCENT, 0.5),
+        "separator_active": (*ACCENT, 0.8),
+        "scrollbar_bg": (*WHITE, 0.0),
+        "scrollbar_grab": (*WHITE, 0.13),
+        "scrollbar_grab_hovered": (*WHITE, 0.20),
+        "scrollbar_grab_active": (*ACCENT, 0.7),
+        "resize_grip": (*WHITE, 0.05),
+        "resize_grip_hovered": (*ACCENT, 0.5),
+        "resize_grip_active": (*ACCENT, 0.8),
+        "plot_histogram": (*ACCENT, 1.0),
+        "table_header_bg": (0.135, 0.148, 0.172, 1.0),
+        "table_border_light": (*WHITE, 0.05),
+        "table_border_strong": (*WHITE, 0.09),
+        "table_row_bg_alt": (*WHITE, 0.025),
+        "nav_cursor": (*ACCENT, 0.6),
     }
-    return colors
 
 
 class font:
@@ -158,13 +155,13 @@ class font:
 
 def scale_of(content: float, framebuffer: float) -> float:
     """Size of text and widgets against a plain screen, from that of the window's content and pixels per unit."""
-    return max(LEAST_SCALE, content / max(1.0, framebuffer))
+    return max(MIN_SCALE, content / max(1.0, framebuffer))
 
 
 def panels_fit() -> bool:
     """Whether the window has room for panels."""
     size = imgui.get_io().display_size
-    return bool(size.x >= units(LEAST_WINDOW[0]) and size.y >= units(LEAST_WINDOW[1]))
+    return bool(size.x >= units(MIN_WINDOW[0]) and size.y >= units(MIN_WINDOW[1]))
 
 
 def free(left: bool, right: bool, wide: float | None = None) -> tuple[float, float]:
@@ -172,7 +169,7 @@ def free(left: bool, right: bool, wide: float | None = None) -> tuple[float, flo
     wide = imgui.get_io().display_size.x if wide is None else wide
     start = units(ROOM + SIDE_WIDTH) if left else 0.0
     end = wide - (units(ROOM + INSPECTOR_WIDTH) if right else 0.0)
-    return (start, end) if end - start >= units(LEAST_FREE) else (0.0, wide)
+    return (start, end) if end - start >= units(MIN_FREE) else (0.0, wide)
 
 
 def narrow(wide: float) -> bool:

@@ -64,9 +64,9 @@ def combo(name: str, values: list[str], current: str) -> str | None:
 def choose(name: str, names: list[str], index: int, text: str) -> int | None:
     """A list that folds out, of names that need not differ; the index of the one that was chosen. ``index``: of the
     one on show, -1 for none, where ``text`` is shown."""
-    shown = [f"{each}##{k}" for k, each in enumerate(names)]
-    chosen = combo(name, shown, shown[index] if index >= 0 else text)
-    return None if chosen is None else shown.index(chosen)
+    labels = [f"{name_text}##{k}" for k, name_text in enumerate(names)]
+    chosen = combo(name, labels, labels[index] if index >= 0 else text)
+    return None if chosen is None else labels.index(chosen)
 
 
 def shares(count: int) -> float:
@@ -146,7 +146,7 @@ def _widths(needed: Sequence[float], room: float) -> list[float]:
     spare = alike - sum(needed) / max(1, len(needed))
     if max(needed, default=0.0) <= alike or spare < 0:
         return [alike] * len(needed)
-    return [each + spare for each in needed]
+    return [width + spare for width in needed]
 
 
 def button(text: str, on: bool = False, width: float = 0.0) -> bool:
