@@ -7,9 +7,10 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-import raystream
 from benchmarks.scenes import Absent as SceneAbsent
 from benchmarks.scenes import forest_flat
+
+import raystream
 from raystream.scene.scene import Scene
 
 from .. import timed

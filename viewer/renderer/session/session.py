@@ -131,7 +131,7 @@ class ProgressEstimate:
     def due(self, samples: int, seconds: float, estimated: bool = False) -> bool:
         """Whether it is time to estimate the noise, which costs nothing where it is ``estimated`` already."""
         return estimated or (
-            seconds >= scheduler.NOISE_AFTER and samples >= max(2.0, self._estimated_samples * ERROR_CHECK_GROWTH
+            seconds >= scheduler.NOISE_AFTER and samples >= max(2.0, self._estimated_samples * ERROR_CHECK_GROWTH)
         )
 
     def note(self, samples: int, noise: float, relative_std_error: float = 0.0) -> None:

@@ -375,7 +375,7 @@ class _History:
         if self.looking and any(state.exits[exit] is RETURN for exit in exits):
             self.looking, self.probe.surface = False, self._surface()
         traversal, tested = self._stream(state, kernels.TRAVERSAL), None
-        if name == COUNTED_LAYERS["tests"] and traversal is not None and self.traversals is not None:
+        if name == COUNTER_LAYERS["tests"] and traversal is not None and self.traversals is not None:
             tested = self.traversals.candidate(before[traversal])
         changes = tuple(self._changes(before))
         row = Row(len(self.probe.rows) + 1, name, state.kernel.name, exits, self.states[at], changes, tested)
