@@ -1,4 +1,4 @@
-"""The bounding volume hierarchy: structure, links, bounds on depth, and walks against brute force and Embree."""
+"""The bounding volume hierarchy: structure, links, bounds on depth, order of visits, and walks against Embree."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from oracle import moller_trumbore
 from soups import KINDS, read_ply, soup
 
+from raystream import Renderer, Scene
 from raystream.accel import bvh_build
 from raystream.accel import bvh_build as bvh_kernels
 from raystream.accel.bvh_build import MOST_DEPTH, Bvh, build, build_boxes, octant_links
@@ -413,3 +414,31 @@ def test_trees_beyond_the_cache_have_larger_leaves(monkeypatch: pytest.MonkeyPat
     large = build(corners, leaf=8)
     assert large.statistics["leaves"] < small.statistics["leaves"]
     assert large.statistics["triangles_per_leaf"] > small.statistics["triangles_per_leaf"]
+
+
+LEVELS = 6  # of a tree of 64 triangles, one in a leaf
+# Down to the nearest leaf, and past what waits behind it at each level. A stack holds the children, whose boxes were
+# tested with their parents', so that the root is no step of its own, and the last leaf waiting is tested blindly.
+STACK, NODES = (2 * LEVELS, 2), (1 + 2 * LEVELS, 1)
+EVERY = (2 * 2**LEVELS - 1, 2**LEVELS)
+EXPECTED = {
+    "stack": (STACK, STACK),
+    "octants": (NODES, NODES),
+    "escape": (NODES, EVERY),
+}  # (steps, tests), from each end
+
+
+@pytest.mark.parametrize("traversal", EXPECTED)
+def test_steps_and_tests_along_a_row_of_walls(traversal: str) -> None:
+    """Every ray crosses all boxes; the walk by escape indices is in order from one end alone."""
+    count = 2**LEVELS
+    walls = np.float32([[[k, -1e3, -1e3], [k, 3e3, -1e3], [k, -1e3, 3e3]] for k in range(count)])
+    scene = Scene.from_triangles(walls.reshape(-1, 3), np.arange(3 * count).reshape(-1, 3))
+    renderer = Renderer(scene, program="cast", machine="singlepass", build="midpoint", traversal=traversal, fov=10)
+    for camera, nearest, expected in zip(
+        ("-5,0,0 0,0,0", "90,0,0 0,0,0"), (0, count - 1), EXPECTED[traversal], strict=True
+    ):
+        renderer.update(camera=camera)
+        layers = renderer.render((3, 3), layers=("steps", "tests", "triangle")).layers
+        assert (layers["triangle"] == nearest).all()
+        assert (layers["steps"] == expected[0]).all() and (layers["tests"] == expected[1]).all()

@@ -19,6 +19,7 @@ from raystream.scene.material import Material
 from raystream.scene.mesh import Instance, Mesh
 from raystream.scene.quadric import Quadric
 from raystream.scene.scene import Scene
+from tests.formats.documents import SQUARE, Document
 
 SIZE = (32, 24)
 CULLED = Material(base_color=(0.8, 0.8, 0.8, 1.0), backface_culling=True)
@@ -114,30 +115,13 @@ def test_materials_that_are_all_invisible() -> None:
 
 def test_a_file_from_behind(tmp_path: Path) -> None:
     """A square whose front is towards -z."""
-    import json
-    import struct
-
-    data = struct.pack("<12f", 0, 0, 0, 0, 1, 0, 1, 1, 0, 1, 0, 0) + struct.pack("<6H", 0, 1, 2, 0, 2, 3)
-    (tmp_path / "a.bin").write_bytes(data)
-    document = {
-        "asset": {"version": "2.0"},
-        "scene": 0,
-        "scenes": [{"nodes": [0]}],
-        "nodes": [{"mesh": 0}],
-        "meshes": [{"primitives": [{"attributes": {"POSITION": 0}, "indices": 1}]}],
-        "buffers": [{"uri": "a.bin", "byteLength": len(data)}],
-        "bufferViews": [{"buffer": 0, "byteLength": 48}, {"buffer": 0, "byteOffset": 48, "byteLength": 12}],
-        "accessors": [
-            {"bufferView": 0, "componentType": 5126, "count": 4, "type": "VEC3", "min": [0, 0, 0], "max": [1, 1, 0]},
-            {"bufferView": 1, "componentType": 5123, "count": 6, "type": "SCALAR"},
-        ],
-    }
-    clear = {"alphaMode": "BLEND", "pbrMetallicRoughness": {"baseColorFactor": [1, 1, 1, 0]}}
-    primitive = document["meshes"][0]["primitives"][0]  # type: ignore[index]
-    invisible_one = {**document, "materials": [clear], "meshes": [{"primitives": [{**primitive, "material": 0}]}]}
-    (tmp_path / "a.gltf").write_text(json.dumps(invisible_one))
+    doc = Document()
+    doc.mesh({"POSITION": doc.accessor(SQUARE)}, doc.accessor(np.uint16([0, 2, 1, 0, 3, 2])), material=0)
+    doc.json["materials"] = [{"alphaMode": "BLEND", "pbrMetallicRoughness": {"baseColorFactor": [1, 1, 1, 0]}}]
+    doc.write(tmp_path, "a.gltf")
     assert INVISIBLE in load_plain(tmp_path / "a.gltf").warnings
-    (tmp_path / "a.gltf").write_text(json.dumps(document))
+    del doc.json["meshes"][0]["primitives"][0]["material"]
+    doc.write(tmp_path, "a.gltf")
     scene = load(str(tmp_path / "a.gltf"))
     assert INVISIBLE not in scene.warnings
     assert any(FROM_THE_FRONT in note for note in scene.warnings) and scene.camera().origin[2] < 0
