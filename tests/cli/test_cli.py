@@ -300,13 +300,6 @@ def test_faults_while_rendering(library, capsys, fault, code, line):
     assert not os.listdir()
 
 
-def test_debug_shows_the_traceback(library, capsys):
-    FakeRenderer.fault = KeyError("x")
-    run("render", "one", "-o", "a.png", "--debug", code=1)
-    err = capsys.readouterr().err
-    assert "Traceback" in err and err.splitlines()[-1].startswith("raystream: error: KeyError")
-
-
 def test_interruption(library, capsys):
     FakeRenderer.fault = KeyboardInterrupt()
     run("render", "one", "-o", "a.png", code=130)

@@ -30,18 +30,6 @@ from raystream.scene.geometry.framing import AROUND
 from raystream.scene.light import luminance
 
 
-@pytest.mark.parametrize(
-    ("value", "words"),
-    [(math.nan, "is not a number"), (-1e-9, "is negative"), (math.inf, "is too bright"), (1e31, "too bright")],
-)
-def test_a_wrong_pixel_is_named(value, words) -> None:
-    pixels = np.ones((5, 8, 3), np.float32)
-    pixels[3, 6, 1] = value
-    pixels[4, 0, 0] = value
-    with pytest.raises(ViewerError, match=rf"environment e: pixel \(6, 3\) {words}|pixel \(6, 3\) is {words}"):
-        ImageEnvironment(pixels, "e")
-
-
 @pytest.mark.parametrize("shape", [(0, 4, 3), (4, 4), (4, 4, 4)])
 def test_what_is_no_picture(shape) -> None:
     with pytest.raises(ViewerError, match="expected"):

@@ -128,6 +128,8 @@ def test_pixels_that_are_no_light(value: float, words: str) -> None:
     if words:
         with pytest.raises(ViewerError, match=rf"here: pixel \(2, 8\) {words}: 1, "):
             check_pixels(pixels, "here", 7)
+        with pytest.raises(ViewerError, match=rf"environment e: pixel \(2, 1\) {words}"):
+            ImageEnvironment(pixels, "e")
     else:
         check_pixels(pixels, "here", 7)
 

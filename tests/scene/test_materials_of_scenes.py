@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -89,20 +90,30 @@ def test_limits_of_classic_materials(field: str, low: float, high: float) -> Non
         if right:
             assert getattr(ClassicMaterial(**{field: given}), field) == given
         else:
-            with pytest.raises(ViewerError, match=f"classic material: {field} "):
+            told = ", ".join(f"{number:g}" for number in (given if three else (given,)))
+            line = re.escape(f"classic material: {field} {told} (from {low:g} to {high:g})")
+            with pytest.raises(ViewerError, match=line):
                 ClassicMaterial(**{field: given})
     if three:
-        with pytest.raises(ViewerError):
+        with pytest.raises(ViewerError, match=rf"classic material: {field} {high:g}, {high:g} \(from"):
             ClassicMaterial(**{field: (high, high)})
 
 
 def test_kinds_of_classic_materials() -> None:
     assert ClassicMaterial(textures=tuple(ClassicTexture(k) for k in range(8))).textures[7].texture == 7
-    for wrong in ({"textures": tuple(ClassicTexture(k) for k in range(9))}, {"thickness_model": "thin"}):
-        with pytest.raises(ViewerError):
+    nine = tuple(ClassicTexture(k) for k in range(9))
+    for wrong, words in (
+        ({"textures": nine}, r"9 textures \(at most 8"),
+        ({"thickness_model": "thin"}, r"unknown thickness model 'thin' \(one of path, slab\)"),
+    ):
+        with pytest.raises(ViewerError, match=f"^classic material: {words}"):
             ClassicMaterial(**wrong)
-    for wrong in ({"mode": "add"}, {"environment": (0, 0, -1)}, {"environment": (0, 0, 2e30)}):
-        with pytest.raises(ViewerError, match="classic texture"):
+    for wrong, words in (
+        ({"mode": "add"}, r": unknown mode 'add' \(one of replace, decal, modulate, ble"),
+        ({"environment": (0, 0, -1)}, ""),
+        ({"environment": (0, 0, 2e30)}, ""),
+    ):
+        with pytest.raises(ViewerError, match=f"classic texture{words}"):
             ClassicTexture(0, **wrong)
     for indices, through, thick, parts, sheet in (
         ((1.5, 1.5, 1.6), 0.5, 1, True, True),
