@@ -20,6 +20,7 @@ from raystream.film.files.checkpoint import Checkpoint, film_layers, film_metada
 from raystream.film.film import Film
 from raystream.renderer.sampling import partial_film
 from raystream.renderer.sampling.partial_film import FilmPart, film_by_ranges, sample_ranges
+from tests.refusals import refusal
 
 SIZE = (37, 29)
 SETTINGS = {"scene": "cornell 0123456789abcdef", "program": "path", "depth": 5, "seed": 7, "sampler": "sobol"}
@@ -341,11 +342,8 @@ def test_numbers_of_a_film(name: str, value: float, sound: bool, tmp_path: Path)
     film = small_film(2)
     film.arrays[name][0, 0] = value
     save(tmp_path / "a.exr", film, FEW)
-    if sound:
+    with refusal("" if sound else "is damaged"):
         assert resume(tmp_path / "a.exr", SMALL, FEW).count[0, 0] == value
-    else:
-        with pytest.raises(ViewerError, match="is damaged"):
-            resume(tmp_path / "a.exr", SMALL, FEW)
 
 
 @pytest.mark.parametrize(
@@ -362,10 +360,7 @@ def test_numbers_of_a_film(name: str, value: float, sound: bool, tmp_path: Path)
 )
 def test_settings_that_differ(before: dict, now: dict, words: str, tmp_path: Path) -> None:
     save(tmp_path / "a.exr", small_film(1), before)
-    if words:
-        with pytest.raises(ViewerError, match=words):
-            resume(tmp_path / "a.exr", SMALL, now)
-    else:
+    with refusal(words):
         resume(tmp_path / "a.exr", SMALL, now)
 
 

@@ -17,6 +17,7 @@ from raystream.base.paths import assets
 from raystream.formats import bsp, load
 from raystream.formats.bsp import counts, spans, tessellated
 from raystream.scene.scene import Scene
+from tests.refusals import refusal
 
 HERE = Path("a.bsp")
 
@@ -220,10 +221,7 @@ def test_lumps_in_and_out() -> None:
     ],
 )
 def test_texts_of_entities(text: bytes, found: Any) -> None:
-    if isinstance(found, str):
-        with pytest.raises(ViewerError, match=f"lump entities: {found}"):
-            bsp.read_entities(text, HERE)
-    else:
+    with refusal(f"lump entities: {found}" if isinstance(found, str) else ""):
         assert bsp.read_entities(text, HERE) == found
 
 
@@ -369,11 +367,8 @@ def test_kinds_of_faces(kind: int, shown: bool, tmp_path: Path) -> None:
 def test_nets_of_patches(net: tuple[int, int], held: int, right: bool, tmp_path: Path) -> None:
     faces = table("faces", bsp.FACE)
     faces["net"][1], faces["vertices"][1] = net, held
-    if right:
+    with refusal("" if right else f"face 1: is a net of {net[0]} x {net[1]} control points, of {held}"):
         assert read(tmp_path, faces=faces).triangle_count == 132
-    else:
-        with pytest.raises(ViewerError, match=f"face 1: is a net of {net[0]} x {net[1]} control points, of {held}"):
-            read(tmp_path, faces=faces)
 
 
 def test_nets_wider_than_high(tmp_path: Path) -> None:
@@ -451,11 +446,8 @@ def test_meshes_by_model_texture_and_lightmap(tmp_path: Path) -> None:
 def test_faces_of_models(face: int, count: int, right: bool, tmp_path: Path) -> None:
     models = np.zeros(1, bsp.MODEL)
     models["face"], models["faces"] = face, count
-    if right:
+    with refusal("" if right else f"model 0 has faces {face} to {face + count} of 4"):
         assert len(read(tmp_path, models=models).meshes) == {4: 3, 3: 2, 0: 0}[count]
-    else:
-        with pytest.raises(ViewerError, match=f"model 0 has faces {face} to {face + count} of 4"):
-            read(tmp_path, models=models)
 
 
 def picture(folder: Path, name: str, value: int) -> None:

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from documents import SQUARE, TWO, Document, samples
 
 from raystream.base.errors import ViewerError
-from raystream.formats import load, suffixes
-from raystream.formats.files import decode_data_uri, resolve_uri, uri_fault
+from raystream.formats import _OTHERS, load, recognise, suffixes
+from raystream.formats.files import (
+    LARGEST_FILE,
+    check_regular,
+    decode_data_uri,
+    read_file,
+    resolve_uri,
+    short,
+    uri_fault,
+)
 
 
 @pytest.mark.parametrize("name", samples())
@@ -190,3 +200,83 @@ def test_libraries_and_pictures_of_obj(name: str, inner: Path) -> None:
     (inner / "scene.obj").write_text(f"mtllib m.mtl\nusemtl m\n{face}")
     (warning,) = [line for line in load(inner / "scene.obj").warnings if "white instead" in line]
     assert reason in warning
+
+
+@pytest.mark.parametrize(("most", "length"), [(None, 10), (0, 0), (3, 3), (10, 10), (11, 10)])
+def test_first_bytes_of_files(most: int | None, length: int, tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    path.write_bytes(bytes(range(10)))
+    assert read_file(path, most=most) == bytes(range(length)) and check_regular(path) == 10
+    assert LARGEST_FILE == 8 << 30
+
+
+@pytest.mark.parametrize(
+    ("value", "most", "shown"),
+    [
+        ("a" * 58, 60, repr("a" * 58)),
+        ("a" * 59, 60, "'" + "a" * 56 + "..."),
+        (b"ab", 60, "b'ab'"),
+        (12345, 5, "12345"),
+        (123456, 5, "12..."),
+        (10**5000, 60, "a huge number"),
+        (None, 60, "None"),
+    ],
+    ids=range(7),
+)
+def test_short_texts(value: Any, most: int, shown: str) -> None:
+    assert short(value, most) == shown
+
+
+@pytest.mark.parametrize(
+    ("uri", "fault"),
+    [
+        ("a.b/c", ""),
+        ("a..b", ""),
+        ("...", ""),
+        ("a/..b/c..", ""),
+        ("%41", ""),
+        ("1:a", ""),
+        ("é:x", ""),
+        ("a-b.c+d:x", "names a scheme"),
+    ],
+)
+def test_faults_of_references(uri: str, fault: str) -> None:
+    assert uri_fault(uri).startswith(fault) and bool(uri_fault(uri)) == bool(fault)
+
+
+@pytest.mark.parametrize(
+    ("uri", "data"),
+    [
+        ("data:,a%00b,c", b"a\0b,c"),
+        ("data:x;BASE64,QUI=", b"AB"),
+        ("data:;charset=utf-8;base64,", b""),
+        ("data:;base64x,QUI=", b"QUI="),
+        ("data:,", b""),
+    ],
+)
+def test_data_in_references(uri: str, data: bytes) -> None:
+    assert decode_data_uri(uri, "a") == data
+
+
+@pytest.mark.parametrize(("magic", "what"), _OTHERS, ids=[what for _, what in _OTHERS])
+def test_files_of_other_kinds(magic: bytes, what: str, tmp_path: Path) -> None:
+    for name in ("a.xyz", "a.obj"):
+        path = tmp_path / name
+        path.write_bytes(magic + b" and more\n")
+        with pytest.raises(ViewerError, match=rf"holds {what} \(scenes are {re.escape(', '.join(suffixes()))}\)"):
+            load(path)
+    assert suffixes() == (".gltf", ".glb", ".ply", ".stl", ".obj", ".bsp")
+    path.write_bytes(b"v 1 2 3\n")
+    assert recognise(path).NAME == "OBJ"
+
+
+@pytest.mark.parametrize("used", [True, False])
+def test_vertices_that_are_not_finite(used: bool, tmp_path: Path) -> None:
+    """Counted where a triangle uses them, whatever of them is not finite."""
+    path = tmp_path / "a.obj"
+    path.write_text(f"v 0 0 0\nv 1 0 0\nv 0 1 0\nv nan 0 0\nv 0 inf inf\nf 1 2 3\n{'f 1 2 4' if used else ''}\n")
+    told = ["1 vertex is not finite; the triangles there cannot be hit"]
+    assert load(path).warnings == (told if used else [])
+    path.write_text(path.read_text() + "f 1 2 5\n" * used)
+    if used:
+        assert load(path).warnings == ["2 vertices are not finite; the triangles there cannot be hit"]

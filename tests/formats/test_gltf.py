@@ -21,6 +21,7 @@ from raystream.formats.gltf.nodes import scene_nodes
 from raystream.formats.gltf.reader import APPLIED, KEPT
 from raystream.scene.hierarchy import Hierarchy
 from raystream.scene.projections import Orthographic
+from tests.refusals import refusal
 
 
 def points(n: int, seed: int = 0) -> np.ndarray:
@@ -426,12 +427,9 @@ def test_buffers_longer_and_shorter_than_they_say(tmp_path: Path) -> None:
         budget = Budget("a")
         text = b'{"buffers": [{"byteLength": %d, "uri": "a.bin"}], "bufferViews": [{"buffer": 0, "byteLength": 19}]}'
         made = Accessors(parse(text % length, "a.gltf"), tmp_path / "a.gltf", None, budget)
-        if right:
+        with refusal("" if right else "says 21 bytes, but there are 20"):
             assert made.view_bytes(0) == bytes(range(19))
             assert budget.remaining == (1 << 30) + 16 * length and budget.empty == (1 << 20) + 16 * length
-        else:
-            with pytest.raises(ViewerError, match="says 21 bytes, but there are 20"):
-                made.view_bytes(0)
 
 
 def test_zeros_have_a_budget_of_their_own() -> None:
@@ -483,11 +481,8 @@ def test_the_last_element_needs_no_room_behind_it(spare: int, tmp_path: Path) ->
         doc.json["accessors"].append({"bufferView": view, "componentType": 5126, "count": 4, "type": "VEC3"})
         doc.mesh({"POSITION": 0}, doc.accessor(TWO))
         path = doc.write(tmp_path)
-        if right:
+        with refusal("" if right else "4 elements end at byte 72 of a buffer view of 71"):
             np.testing.assert_array_equal(load(path).meshes[0].positions[:4], SQUARE)
-        else:
-            with pytest.raises(ViewerError, match="4 elements end at byte 72 of a buffer view of 71"):
-                load(path)
 
 
 def test_names_of_meshes_and_instances(tmp_path: Path) -> None:
@@ -523,12 +518,9 @@ def test_matrices_are_columns(tmp_path: Path) -> None:
     for off, right in ((0, True), (9e-6, True), (-9e-6, True), (2e-5, False), (-2e-5, False)):
         for place in (3, 7, 11, 15):
             doc.json["nodes"][0]["matrix"] = [each + off * (k == place) for k, each in enumerate(matrix)]
-            if right:
+            with refusal("" if right else "its last row is not 0 0 0 1"):
                 found = load(doc.write(tmp_path)).instances[0].transform
                 np.testing.assert_array_equal(found, [[1, 4, 7, 11], [2, 5, 8, 12], [3, 6.5, 10, 13], [0, 0, 0, 1]])
-            else:
-                with pytest.raises(ViewerError, match="its last row is not 0 0 0 1"):
-                    load(doc.write(tmp_path))
 
 
 def test_nodes_without_direction_or_extent_are_counted(tmp_path: Path) -> None:
@@ -668,10 +660,7 @@ EMPTY = chunk(b"JSON", b'{"asset": {"version": "2.0"}}   ')
 def test_containers(data: bytes, words: str, tmp_path: Path) -> None:
     path = tmp_path / "a.glb"
     path.write_bytes(data)
-    if words:
-        with pytest.raises(ViewerError, match=words):
-            load(path)
-    else:
+    with refusal(words):
         assert load(path).warnings == ["the scene has no triangles"]
 
 
@@ -701,10 +690,7 @@ def test_versions(asset: dict[str, str], fault: str, tmp_path: Path) -> None:
     doc = Document()
     doc.square()
     doc.json["asset"] = asset
-    if fault:
-        with pytest.raises(ViewerError, match=fault):
-            load(doc.write(tmp_path))
-    else:
+    with refusal(fault):
         assert load(doc.write(tmp_path)).warnings == []
     del doc.json["asset"]
     assert load(doc.write(tmp_path)).warnings == ["the file has no glTF version; read as 2.0"]

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from documents import SQUARE
 from looks import full, textured, with_materials
-from picture_bytes import PIXELS, encoded
+from picture_bytes import PIXELS, encoded, png
 
 from raystream.base.errors import ViewerError
 from raystream.formats import load
@@ -230,12 +230,8 @@ def test_sets_of_coordinates(named, slots, sets, tmp_path):
 
 def png_of(width: int, height: int) -> bytes:
     """A PNG that says this size, with nothing in it."""
-
-    def chunk(kind: bytes, data: bytes) -> bytes:
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-
     head = struct.pack(">2I5B", width, height, 8, 6, 0, 0, 0)
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(b"\0" * 99)) + chunk(b"IEND", b"")
+    return png((b"IHDR", head), (b"IDAT", zlib.compress(b"\0" * 99)))
 
 
 @pytest.mark.parametrize(

@@ -34,6 +34,14 @@ def textured_mesh(**material):
     return Like(vertices=POINTS, faces=FACES, visual=visual, metadata={"name": "card"})
 
 
+class Graph(dict):
+    """What trimesh calls a scene graph."""
+
+    @property
+    def nodes_geometry(self) -> list[str]:
+        return list(self)
+
+
 class Arrays(dict):
     """Arrays by name, as PyVista's DataSetAttributes."""
 
@@ -41,15 +49,10 @@ class Arrays(dict):
 class Dataset(Like):
     """What PyVista calls a PolyData of triangles."""
 
-    def __init__(self, **more):
-        found = {
-            "points": POINTS,
-            "regular_faces": FACES,
-            "is_all_triangles": True,
-            "n_cells": 2,
-            "cell_data": Arrays(),
-        }
-        super().__init__(**{**found, "point_data": Arrays(), "active_scalars_name": None, **more})
+    def __init__(self, **more: Any) -> None:
+        found = {"points": POINTS, "regular_faces": FACES, "is_all_triangles": True, "n_cells": 2}
+        data = {"cell_data": Arrays(), "point_data": Arrays(), "active_scalars_name": None}
+        super().__init__(**{**found, **data, **more})
 
 
 def test_names_and_scenes():
@@ -109,9 +112,6 @@ def test_textured_meshes():
 
 
 def test_placed_meshes():
-    class Graph(dict):
-        nodes_geometry = ("left", "right")
-
     moved = np.eye(4)
     moved[0, 3] = 3
     camera_at = np.eye(4)
@@ -427,14 +427,6 @@ def test_several_materials_of_a_mesh() -> None:
             scene_of(card(Like(kind="texture", uv=None, material=several, face_materials=np.array(wrong))))
 
 
-class Graph(dict):
-    """What trimesh calls a scene graph."""
-
-    @property
-    def nodes_geometry(self) -> list[str]:
-        return list(self)
-
-
 @pytest.mark.parametrize(
     ("centroid", "distance"), [(None, 1), ((1, 2, -1), 4), ((1, 2, 3), 1), ((1, 2, 9), 1e-3), ((1, 2, 2.5), 0.5)]
 )
@@ -458,17 +450,9 @@ def test_transforms_that_are_none(wrong: np.ndarray) -> None:
         scene_of(Like(geometry={"a": card(None)}, graph=Graph(n=(wrong, "a"))))
 
 
-class Dataset2(Like):
-    """What PyVista calls a PolyData of triangles."""
-
-    def __init__(self, **more: Any) -> None:
-        found = {"points": POINTS, "regular_faces": FACES, "is_all_triangles": True, "n_cells": 2, "cell_data": {}}
-        super().__init__(**{**found, "point_data": {}, "active_scalars_name": None, **more})
-
-
 def heat(values: Any, limits: Any = None, **more: Any) -> np.ndarray:
     """The colours of a plotted dataset with these numbers at its points, (4, 4)."""
-    data = Dataset2(point_data={"heat": np.asarray(values)}, active_scalars_name="heat", **more)
+    data = Dataset(point_data={"heat": np.asarray(values)}, active_scalars_name="heat", **more)
     if limits is None:
         return scene_of(data).meshes[0].colors
     prop = Like(color=Like(float_rgb=(1.0, 0, 0)), opacity=1.0, metallic=0, roughness=0)
@@ -490,7 +474,7 @@ def test_numbers_by_the_colour_map() -> None:
     np.testing.assert_allclose(heat([np.nan] * 4)[:, :3], ramp[[0] * 4], rtol=1e-5)
     np.testing.assert_allclose(heat([-9, 16, 8, 20], (0, 16))[:, :3], ramp[[0, 8, 4, 8]], rtol=1e-5)
     np.testing.assert_allclose(heat([True, False, True, True])[:, :3], ramp[[8, 0, 8, 8]], rtol=1e-5)
-    cells = Dataset2(cell_data={"heat": np.array([0, 1])}, active_scalars_name="heat")
+    cells = Dataset(cell_data={"heat": np.array([0, 1])}, active_scalars_name="heat")
     (mesh,) = scene_of(cells).meshes
     np.testing.assert_allclose(mesh.colors[mesh.triangles][:, 1, :3], ramp[[0, 8]], rtol=1e-5)
 
@@ -504,7 +488,7 @@ def test_colours_among_scalars() -> None:
         ("any", np.uint8([[1, 2]] * 4), None),
         ("any", np.array(["a"] * 4), None),
     ):
-        (mesh,) = scene_of(Dataset2(point_data={name: values}, active_scalars_name=name)).meshes
+        (mesh,) = scene_of(Dataset(point_data={name: values}, active_scalars_name=name)).meshes
         if expected is None:
             assert mesh.colors is None
         else:
@@ -513,10 +497,10 @@ def test_colours_among_scalars() -> None:
 
 def test_normals_and_coordinates_of_datasets() -> None:
     normals, uvs = np.tile((0.0, 0, 5), (4, 1)), POINTS[:, :2] * (1, 0.25)
-    (mesh,) = scene_of(Dataset2(point_data={"Normals": normals}, active_texture_coordinates=uvs)).meshes
+    (mesh,) = scene_of(Dataset(point_data={"Normals": normals}, active_texture_coordinates=uvs)).meshes
     np.testing.assert_array_equal(mesh.normals, [[0, 0, 1]] * 4)
     np.testing.assert_array_equal(mesh.uvs, uvs * (1, -1) + (0, 1))
-    (mesh,) = scene_of(Dataset2(point_data={"Normals": normals[:3]}, active_texture_coordinates=uvs[:3])).meshes
+    (mesh,) = scene_of(Dataset(point_data={"Normals": normals[:3]}, active_texture_coordinates=uvs[:3])).meshes
     assert mesh.normals is None and mesh.uvs is None
 
 
@@ -538,17 +522,17 @@ def test_actors_of_a_plotter() -> None:
             }
         )
 
-    colored = Dataset2(point_data={"c": np.uint8([[9, 9, 9]] * 4)}, active_scalars_name="c")
-    mapped = Dataset2(active_texture_coordinates=POINTS[:, :2])
+    colored = Dataset(point_data={"c": np.uint8([[9, 9, 9]] * 4)}, active_scalars_name="c")
+    mapped = Dataset(active_texture_coordinates=POINTS[:, :2])
     image = Like(to_array=lambda: np.full((2, 2, 3), 77, np.uint8))
     actors = {
-        "plain": Like(mapper=Like(dataset=Dataset2()), prop=prop(), GetMatrix=lambda: matrix),
+        "plain": Like(mapper=Like(dataset=Dataset()), prop=prop(), GetMatrix=lambda: matrix),
         "numbers": Like(mapper=Like(dataset=colored), prop=prop(opacity=0.5)),
         "off": Like(mapper=Like(dataset=colored, scalar_visibility=False), prop=prop(), user_matrix=None),
         "image": Like(mapper=Like(dataset=mapped), prop=prop(), texture=image),
-        "no place": Like(mapper=Like(dataset=Dataset2()), prop=prop(), texture=image),
+        "no place": Like(mapper=Like(dataset=Dataset()), prop=prop(), texture=image),
         "pbr": Like(
-            mapper=Like(dataset=Dataset2()), prop=prop(interpolation="physically based pbr", metallic=1, roughness=0.5)
+            mapper=Like(dataset=Dataset()), prop=prop(interpolation="physically based pbr", metallic=1, roughness=0.5)
         ),
     }
     view = Like(**{**VIEW.__dict__, "parallel_projection": True, "parallel_scale": 1.5})
@@ -580,7 +564,7 @@ def test_actors_of_a_plotter() -> None:
 
 def test_a_dataset_is_seen_from_a_corner() -> None:
     """Along -(1, 1, 1) with z up, which becomes y."""
-    scene = scene_of(Dataset2(points=POINTS * (1, 1, 0) + [[0, 0, 0], [0, 0, 2], [0, 0, 0], [0, 0, 0]]))
+    scene = scene_of(Dataset(points=POINTS * (1, 1, 0) + [[0, 0, 0], [0, 0, 2], [0, 0, 0], [0, 0, 0]]))
     (camera,) = scene.cameras
     assert camera.name == "isometric" and camera.up == (0, 1, 0)
     np.testing.assert_allclose(camera.basis()[2], -np.ones(3) / np.sqrt(3), atol=1e-9)
@@ -591,7 +575,7 @@ def test_a_dataset_is_seen_from_a_corner() -> None:
 
 @pytest.mark.parametrize("up", [None, "y", "z"])
 def test_the_axis_that_points_up(up: str | None) -> None:
-    for given, z_up in (((POINTS, FACES), up == "z"), (card(None), up == "z"), (Dataset2(), up != "y")):
+    for given, z_up in (((POINTS, FACES), up == "z"), (card(None), up == "z"), (Dataset(), up != "y")):
         (instance,) = scene_of(given, up=up).instances
         np.testing.assert_array_equal(instance.transform, np.eye(4)[[1, 2, 0, 3]] if z_up else np.eye(4))
         options: dict[str, Any] = {"camera": "1,2,3 4,5,6 7,8,9", "up": up, "spp": 3}

@@ -8,6 +8,7 @@ import glsl_call
 import numpy as np
 import pytest
 from glsl_call import Function
+from lobe_checks import follows
 
 from raystream.base.errors import ViewerError
 from raystream.kernels.records import INTERACTION
@@ -136,23 +137,12 @@ def test_sampled_directions_fall_where_the_density_says(functions, kind):
     u = np.random.default_rng(11).random((count, 3))
     fine, wi, _, pdf = functions["sample"](np.repeat(at, count), np.repeat(wo, count, axis=0), u)
     fine &= pdf > 0
-    rings, columns, finer = 8, 12, 20
-    wi = wi[fine].astype(float)
-    ring = np.minimum((1 - wi[:, 2]) / 2 * rings, rings - 1).astype(int)
-    column = ((np.arctan2(wi[:, 1], wi[:, 0]) / (2 * np.pi)) % 1 * columns).astype(int) % columns
-    found = np.bincount(ring * columns + column, minlength=rings * columns)
-    grid, cell = twin.sphere_grid(rings * finer, columns * finer)
-    many = np.repeat(at, len(grid))
-    wos = np.repeat(wo, len(grid), axis=0)
-    density = TWINS[kind][1](many, wos, grid) * twin.one_sided(many, wos, grid) * cell
-    share = density.reshape(rings, finer, columns, finer).sum(axis=(1, 3)).ravel()
-    expected = count * share
-    used = expected > 25
-    statistic = (((found - expected) ** 2)[used] / expected[used]).sum()
-    freedom = int(used.sum())
-    # A chi-square of n degrees is normal with mean n and variance 2 n to good measure: within five deviations.
-    assert abs(statistic - freedom) < 5 * np.sqrt(2 * freedom), (statistic, freedom)
-    assert found[expected < 0.01].sum() <= 5
+
+    def density(grid: np.ndarray) -> np.ndarray:
+        many, wos = np.repeat(at, len(grid)), np.repeat(wo, len(grid), axis=0)
+        return TWINS[kind][1](many, wos, grid) * twin.one_sided(many, wos, grid)
+
+    follows(np.where(fine[:, None], wi, 0), density, rings=8, finer=20)
 
 
 def test_white_furnace(functions):

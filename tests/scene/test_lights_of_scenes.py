@@ -16,6 +16,7 @@ from raystream.scene.light import KINDS, DeltaLights, Light, luminance
 from raystream.scene.material import Material
 from raystream.scene.mesh import Mesh
 from raystream.scene.scene import Instance, Scene
+from tests.refusals import refusal
 from tests.scene.unit_square import POINTS, at, square
 
 
@@ -46,11 +47,8 @@ from tests.scene.unit_square import POINTS, at, square
 )
 def test_numbers_of_a_light(field: str, value: Any, right: bool) -> None:
     spot = Light("spot", inner=0.1)
-    if right:
+    with refusal("" if right else {"inner": "cone angles", "outer": "cone angles"}.get(field, field)):
         assert getattr(replace(spot, **{field: value}), field) == value
-    else:
-        with pytest.raises(ViewerError, match={"inner": "cone angles", "outer": "cone angles"}.get(field, field)):
-            replace(spot, **{field: value})
 
 
 def test_directions_and_luminance() -> None:

@@ -18,6 +18,7 @@ from raystream.scene.material import Material
 from raystream.scene.mesh import Mesh, quiet_nans
 from raystream.scene.scene import Instance, Scene
 from raystream.scene.texture import Image, Texture
+from tests.refusals import refusal
 from tests.scene.unit_square import POINTS, TWO, at, square
 
 AHEAD = Camera((0, 0, 0), (0, 0, -1), fov=90)
@@ -141,10 +142,7 @@ def test_animations_by_name_or_number(given: Any, number: int | None) -> None:
     if given == 2 and isinstance(given, int):
         scene.play(given)
         assert scene.animation == 2 and scene.duration == 0
-    elif number is None:
-        with pytest.raises(ViewerError, match=rf"no animation '{given}' \(animations: 0 '2', 1 'b', 2 'x'\)"):
-            scene.play(given)
-    else:
+    with refusal(rf"no animation '{given}' \(animations: 0 '2', 1 'b', 2 'x'\)" if number is None else ""):
         scene.play(given)
         assert scene.animation == number and scene.duration == (2 if number == 1 else 0)
 
@@ -166,10 +164,7 @@ def test_animations_by_name_or_number(given: Any, number: int | None) -> None:
 )
 def test_references_of_scenes(instances: list[Instance], materials: list[Material], words: str) -> None:
     scene = Scene([square()], instances, materials)
-    if words:
-        with pytest.raises(ViewerError, match=words):
-            scene.check()
-    else:
+    with refusal(words):
         scene.check()
 
 

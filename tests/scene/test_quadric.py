@@ -19,6 +19,7 @@ from raystream.scene.edits.movable import movable_lights
 from raystream.scene.material import Material
 from raystream.scene.quadric import PlacedQuadrics, Quadric, QuadricShape, check_map
 from raystream.scene.scene import Instance, Scene
+from tests.refusals import refusal
 
 UP = np.inf
 MADE = [
@@ -199,11 +200,8 @@ def test_boxes_of_quadrics(shape: QuadricShape, low: tuple, high: tuple) -> None
 )
 def test_maps_that_flatten(diagonal: tuple, right: bool) -> None:
     matrix = np.diag([*diagonal, 1.0])
-    if right:
+    with refusal("" if right else "a: a quadric flattened"):
         check_map("a", matrix)
-    else:
-        with pytest.raises(ViewerError, match="a: a quadric flattened"):
-            check_map("a", matrix)
 
 
 @pytest.mark.parametrize(
