@@ -180,9 +180,6 @@ def test_expected_steps_are_those_of_random_lines() -> None:
     assert steps[steps > 0].mean() == pytest.approx(grid.statistics["expected_steps"], rel=0.02)
 
 
-SIZE = 384
-
-
 def both(device, corners: np.ndarray, built: Grid) -> list:
     test = primitives.triangle_module("watertight", corners, float(max(built.voxel * built.resolution)))
     return [walker(device, grid.module(built, traversal), test) for traversal in ("dda", "adinetz")]

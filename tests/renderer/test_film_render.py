@@ -273,7 +273,6 @@ def test_states_are_saved_as_it_goes(
     assert os.listdir(tmp_path) == []
 
 
-ROOT = Path(__file__).resolve().parents[2]
 BASE = ["render", "cornell", "--size", "20x16", "--depth", "2", "--machine", "singlepass", "--quiet"]
 
 

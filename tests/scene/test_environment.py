@@ -7,7 +7,6 @@ import math
 import numpy as np
 import pytest
 
-import raystream
 from raystream.base.errors import ViewerError
 from raystream.scene.environment import (
     ALBEDO,
@@ -172,13 +171,6 @@ def test_a_sky_beside_a_sun() -> None:
     assert rest.pixels.max() < whole.pixels.max() / 5 and rest.pixels.min() >= 0
     dark = np.argwhere(whole.pixels[..., 0] > rest.pixels[..., 0])  # within a disc about the sun
     assert 0 < len(dark) < 0.01 * whole.pixels[..., 0].size
-
-
-def box(low, high) -> raystream.Scene:
-    """A closed box whose sides face outwards."""
-    corner = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)]) * np.subtract(high, low) + low
-    sides = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
-    return raystream.Scene.from_triangles(corner, [t for a, b, c, d in sides for t in ((a, b, c), (a, c, d))])
 
 
 @pytest.mark.parametrize("elevation", [90, 40, 10, 1, 0])
