@@ -16,7 +16,7 @@ from PIL import Image
 from raystream import Renderer, load
 from raystream.base.errors import DeviceError, ViewerError
 from raystream.cli import main as cli
-from raystream.cli.main import _join_values, _parse, _parser
+from raystream.cli.main import _parse
 from raystream.options.table import OPTIONS, keywords
 from raystream.options.values import PolicyChoice, Unroll
 from raystream.renderer.session import trials
@@ -256,7 +256,6 @@ USAGE = [
     ),
     (("render", "one", "--program", "cats", "-o", "a.png"), "--program 'cats': expected cast"),
     (("render", "one", "--layers", "depth,stepz", "-o", "a.exr"), "--layers 'stepz': expected"),
-    (("render", "one", "--fov", "-5", "-o", "a.png"), "--fov '-5': expected a number of degrees above 0 and below 180"),
     (("render", "one", "-o", "a.bmp"), "a.bmp: unknown picture format"),
     (("render", "one", "-o", "nowhere/a.png"), "nowhere/a.png: there is no folder"),
     (("render", "one", "-o", "a.png", "--layers", "depth"), "a.png: a PNG file cannot hold the layers depth"),
@@ -366,13 +365,6 @@ def test_a_negative_number_belongs_to_the_option_before_it(value: str) -> None:
 
 def test_a_camera_may_begin_with_a_point() -> None:
     assert _parse("view", ["cornell", "--camera", "-.5,0,1 0,-.5,0"]).camera == "-.5,0,1 0,-.5,0"
-
-
-def test_options_stay_options() -> None:
-    parser = _parser("render")
-    for words in (["--exposure", "-o", "a.png"], ["--quiet", "-1"], ["-o", "-1"], ["scene", "-.5"]):
-        assert _join_values(words, parser) == words
-    assert _join_values(["--exposure", "-.5", "-1"], parser) == ["--exposure=-.5", "-1"]
 
 
 @pytest.mark.parametrize("value", ["-1", "-5e3", "inf", "-inf", "nan", "0", "1e999"])

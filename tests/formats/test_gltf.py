@@ -599,6 +599,7 @@ def test_instances_of_gpu_beside_plain_ones(tmp_path: Path) -> None:
     ("attributes", "words"),
     [
         ({}, "accessors of one count, got none"),
+        ({"TRANSLATION": SQUARE, "SCALE": SQUARE[:2]}, "accessors of one count"),
         ({"TRANSLATION": np.float32([[1, 2, math.nan]])}, "TRANSLATION: has non-finite values"),
         ({"ROTATION": np.float32([[1, 2, math.inf, 0]])}, "ROTATION: has non-finite values"),
         ({"SCALE": np.float32([[1, 2, math.inf]])}, "SCALE: has non-finite values"),

@@ -26,24 +26,6 @@ def test_pictures_that_cannot_be_had_are_checkerboards_where_lenient(tmp_path):
     assert "a checkerboard instead" in scene.warnings[0] and scene.textures[0].image.size == (8, 8)
 
 
-@pytest.mark.parametrize(
-    ("text", "opacity"), [("", 1.0), ("d 0.25", 0.25), ("Tr 0.25", 0.75), ("Tr 0.25\nd 0.5", 0.5), ("Tr 2", 1.0)]
-)
-def test_opacity_is_d_or_what_transparency_leaves(text, opacity):
-    (material,) = read_mtl(f"newmtl m\n{text}".encode(), "m.mtl", [])
-    assert material.base_color == (0.8, 0.8, 0.8, opacity)
-
-
-@pytest.mark.parametrize(("text", "color"), [("0.5", (0.5, 0.5, 0.5)), ("0.1 0.2 0.3 9", (0.1, 0.2, 0.3))])
-def test_one_number_stands_for_three(text, color):
-    """As the format has it for all colours; two are none."""
-    (material,) = read_mtl(f"newmtl m\nKd {text}\nKe {text}".encode(), "m.mtl", [])
-    assert material.base_color[:3] == material.emission == color
-    warnings: list[str] = []
-    (material,) = read_mtl(b"newmtl m\nKd 0.1 0.2", "m.mtl", warnings)
-    assert material.base_color[:3] == (0.8, 0.8, 0.8) and "m.mtl: line 2 is malformed" in warnings[0]
-
-
 GLOSS = "Kd .5 .5 .5\nKs .04 .08 .02\nNs 98"
 
 
@@ -129,7 +111,13 @@ def test_illumination_models(row: tuple) -> None:
 
 FIELDS = [  # line, field, value
     ("Kd 2 -1 .5", "base_color", (1, 0, 0.5, 1)),
+    ("Kd .5", "base_color", (0.5, 0.5, 0.5, 1)),  # one number stands for three
+    ("Kd .1 .2 .3 9", "base_color", (0.1, 0.2, 0.3, 1)),
     ("Ke 2 -1 .5", "emission", (2, 0, 0.5)),
+    ("Ke .5", "emission", (0.5, 0.5, 0.5)),
+    ("d .25", "base_color", (0.8, 0.8, 0.8, 0.25)),
+    ("Tr .25", "base_color", (0.8, 0.8, 0.8, 0.75)),
+    ("Tr .25\nd .5", "base_color", (0.8, 0.8, 0.8, 0.5)),
     ("d 2", "base_color", (0.8, 0.8, 0.8, 1)),
     ("Tr -1", "base_color", (0.8, 0.8, 0.8, 1)),
     ("Ni .5", "ior", 1.5),
@@ -199,6 +187,7 @@ def test_malformed_lines(text: str, faults: tuple[int, int] | None) -> None:
         assert warnings == []
     else:
         assert warnings == [f"m.mtl: line {faults[0]} is malformed; {faults[1]} lines in all were left out"]
+    assert read_mtl(b"newmtl m\nKd .1 .2\n", "m.mtl", [])[0].base_color == (0.8, 0.8, 0.8, 1)
 
 
 @pytest.mark.parametrize(

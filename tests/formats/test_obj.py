@@ -86,10 +86,6 @@ def test_faults_name_their_line(text, words, loops, tmp_path):
         read(tmp_path, text)
 
 
-def test_old_macintosh_line_ends(tmp_path):
-    assert read(tmp_path, (POINTS + "f 1 2 3\n").replace("\n", "\r")).triangle_count == 1
-
-
 @pytest.mark.parametrize(
     "name", ["../out.mtl", "sub/../../out.mtl", "link.mtl", "..\\out.mtl", "/etc/passwd", "pipe.mtl"]
 )
@@ -557,7 +553,7 @@ def test_pictures_of_modellers(ending: str, mode: str, tmp_path: Path) -> None:
     assert texel(scene) == [255] * 4 and scene.textures[0].image.size == (2, 3) and scene.warnings == []
 
 
-@pytest.mark.parametrize("line", ["Tr 1.000000", "d 0", "d 0.0\nTr 1", "Tr 1\nillum 2\nKs 1 1 1\nNs 10"])
+@pytest.mark.parametrize("line", ["Tr 1.000000", "Tr 2", "d 0", "d 0.0\nTr 1", "Tr 1\nillum 2\nKs 1 1 1\nNs 10"])
 def test_an_opacity_of_0_is_a_slip(line: str, tmp_path: Path) -> None:
     """As in obj2gltf; MeshLab wrote `Tr 1` for opaque."""
     scene = read(tmp_path, f"mtllib m.mtl\nusemtl mate\n{SQUARE}f 1 2 3 4\n", f"newmtl mate\nKd 0 1 0\n{line}\n")

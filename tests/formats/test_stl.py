@@ -41,13 +41,6 @@ def test_negative_zero_is_zero(loops, tmp_path):
     assert len(read(tmp_path, stl(corners)).meshes[0].positions) == 4
 
 
-def test_truncated_text(tmp_path):
-    data = ascii_stl(CORNERS)
-    assert "truncated" in read(tmp_path, data[: data.index(b"endsolid")]).warnings[0]
-    with pytest.raises(ViewerError, match="three vertices"):
-        read(tmp_path, data[: data.index(b"endloop")])
-
-
 def test_truncated_binary(tmp_path):
     data = stl(CORNERS)
     for length in (10, 83, 84, len(data) - 1):
