@@ -11,7 +11,6 @@ import deforming
 import meshes
 import numpy as np
 import pytest
-from deforming_scene import LAYERS, complex_scene
 from numpy.typing import NDArray
 from test_two_level import assert_as_flat
 
@@ -34,6 +33,15 @@ from raystream.stream.compile.generate import Form, fragment
 from raystream.stream.declare.kernel import Table
 from raystream.stream.gl.memory import BufferTexture
 from tests.held import HELD, run_held
+
+LAYERS = ("depth", "normal", "triangle", "instance")
+
+
+def complex_scene() -> Scene:
+    """All that can deform at once."""
+    skinned = deforming.skinned_tube(influences=9, morphs=3, looks=True)
+    return deforming.scene(skinned, deforming.faceted_ball(), deforming.skinned_tube(joints=2, influences=1))
+
 
 # Of a mesh's size: sums of a few products in float32 are off by some 2^-23 of their terms.
 CLOSE = 1e-5

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from here import Here
 
 import raystream
 from raystream.dataset.picture import DatasetRenderer
@@ -29,12 +28,54 @@ from raystream.farm.pictures import (
     render_on,
 )
 from raystream.farm.task_scheduler import Task, TaskScheduler
-from raystream.farm.units import Unit, sample_units, tile_side, tile_units
+from raystream.farm.units import Build, Unit, sample_units, source_digest, tile_side, tile_units
 from raystream.film.error import Halves
 from raystream.film.film import Film
 from raystream.formats.image.environment_maps import environment_of
 from raystream.renderer.inputs.settings import Settings
 from raystream.scene.environment import ImageEnvironment
+
+
+class Done:
+    """A future that is done, by a function of `raystream.farm.worker`."""
+
+    def __init__(self, call: Callable[[], Any]) -> None:
+        try:
+            self.status, self.value = "finished", call()
+        except Exception as error:
+            self.status, self.value = "error", error
+
+    def add_done_callback(self, call: Callable[[Done], None]) -> None:
+        call(self)
+
+    def result(self, timeout: float | None = None) -> Any:
+        return self.value
+
+    exception = result
+
+    def cancel(self, force: bool = False) -> None:
+        pass
+
+    release = cancel
+
+
+class Here:
+    """A client of workers that all are this process. drivers : that they say to have, by their addresses."""
+
+    def __init__(self, drivers: dict[str, str]) -> None:
+        self.drivers = drivers
+
+    def nthreads(self) -> dict[str, int]:
+        return dict.fromkeys(self.drivers, 1)
+
+    def scatter(self, data: Any, hash: bool) -> Done:
+        return Done(lambda: data)
+
+    def submit(self, function: Any, *call: Any, workers: list[str], **_: Any) -> Done:
+        if function is worker.build:
+            return Done(lambda: Build("1", source_digest(), self.drivers[workers[0]]))
+        return Done(lambda: function(*(each.value if isinstance(each, Done) else each for each in call)))
+
 
 SIZE, SPP = (80, 40), 3
 OPTIONS = {"machine": "singlepass", "depth": 2}
