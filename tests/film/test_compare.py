@@ -14,7 +14,7 @@ from PIL import Image as Pillow
 from raystream.base.errors import ViewerError
 from raystream.film.files import compare as comparison
 from raystream.film.files import image
-from raystream.film.files.compare import ComparedPicture, compare, read
+from raystream.film.files.compare import ComparedPicture, compare, read, relative_error
 from raystream.film.tonemap import srgb8
 from raystream.options.table import OPTIONS
 
@@ -95,9 +95,7 @@ def test_the_first_of_equal_differences(monkeypatch: pytest.MonkeyPatch) -> None
     other[1, 3] = 0.5, 0.25, 0.625
     other[2, 0] = 0.75, 0.5, 0.5
     other[0, 4] = 0.5, 0.5, 0.375
-    found = comparison.compare(
-        ComparedPicture("a", one, exposure=0.0, tonemap="none"), ComparedPicture("b", other), None, 0.125
-    )
+    found = compare(ComparedPicture("a", one, exposure=0.0, tonemap="none"), ComparedPicture("b", other), None, 0.125)
     assert (found.names, found.kind, found.size, found.flip) == (("a", "b"), "linear", (5, 3), None)
     assert (found.largest, found.at, found.share, found.tolerance) == (0.25, (3, 1), 2 / 15, 0.125)
     apart = np.zeros((3, 5))
@@ -117,10 +115,10 @@ def test_relative_errors_by_hand() -> None:
     one[0, 0] = 0
     first, second = one @ LUMINANCE, other @ LUMINANCE
     wanted = math.sqrt((((second - first) / np.maximum(first, 0.1 * first.mean())) ** 2).mean())
-    assert comparison.relative_error(one, other) == pytest.approx(wanted, rel=1e-3)
-    assert comparison.relative_error(one, one) == 0
-    assert comparison.relative_error(np.zeros((2, 2, 3)), other[:2, :2]) == math.inf
-    assert comparison.relative_error(np.zeros((2, 2, 3)), np.zeros((2, 2, 3))) == 0
+    assert relative_error(one, other) == pytest.approx(wanted, rel=1e-3)
+    assert relative_error(one, one) == 0
+    assert relative_error(np.zeros((2, 2, 3)), other[:2, :2]) == math.inf
+    assert relative_error(np.zeros((2, 2, 3)), np.zeros((2, 2, 3))) == 0
 
 
 def test_infinite_depths_count_as_equal_and_as_pixels() -> None:
@@ -128,19 +126,19 @@ def test_infinite_depths_count_as_equal_and_as_pixels() -> None:
     one[0, :2] = 2.0, 6.0
     other = one.copy()
     other[0, 0] = 3.0
-    found = comparison.compare(ComparedPicture("a", one), ComparedPicture("b", other), "depth")
+    found = compare(ComparedPicture("a", one), ComparedPicture("b", other), "depth")
     assert found.error == pytest.approx(math.sqrt(0.25 / 8)) and (found.largest, found.share) == (1, 1 / 8)
     assert found.shown["first"].tolist() == [[[0] * 3, *[[255] * 3] * 3], [[255] * 3] * 4]
-    same = comparison.compare(ComparedPicture("a", one), ComparedPicture("b", one), "depth")
+    same = compare(ComparedPicture("a", one), ComparedPicture("b", one), "depth")
     assert (same.error, same.largest, same.share) == (0, 0, 0) and not same.shown["difference"].any()
     nan = one.copy()
     nan[0, 0] = np.nan
-    both = comparison.compare(ComparedPicture("a", nan), ComparedPicture("b", nan), "depth")
+    both = compare(ComparedPicture("a", nan), ComparedPicture("b", nan), "depth")
     assert both.largest == 0 and both.error == math.inf
-    one_sided = comparison.compare(ComparedPicture("a", one), ComparedPicture("b", nan), "depth")
+    one_sided = compare(ComparedPicture("a", one), ComparedPicture("b", nan), "depth")
     assert one_sided.largest == math.inf and one_sided.shown["difference"][0, 0].tolist() == [255] * 3
     nan[0, 1] += 0.5
-    two = comparison.compare(ComparedPicture("a", one), ComparedPicture("b", nan), "depth")
+    two = compare(ComparedPicture("a", one), ComparedPicture("b", nan), "depth")
     assert two.shown["difference"][0, :3].tolist() == [[255] * 3, [255] * 3, [0] * 3] and two.tolerance == 0.01
 
 
@@ -164,17 +162,17 @@ def test_linear_pictures_are_displayed_as_the_other_one_says(monkeypatch: pytest
     for exposure, code in ((0.0, 137), (1.0, 188), (-1.0, 99)):
         told = ComparedPicture("b", pixels(code / 255), True, exposure, "none")
         for pair in ((linear, told), (told, linear)):
-            found = comparison.compare(*pair)
+            found = compare(*pair)
             assert found.kind == "displayed" and found.largest < 1e-6 and found.error < 1e-6
             assert found.shown["first"].tolist() == found.shown["second"].tolist()
     # By default as the linear one is exposed automatically.
     dark = ComparedPicture("a", pixels(0.02))
     for pair in ((dark, ComparedPicture("b", pixels(1), True)), (ComparedPicture("b", pixels(1), True), dark)):
-        shown = comparison.compare(*pair).shown["first" if pair[0] is dark else "second"]
+        shown = compare(*pair).shown["first" if pair[0] is dark else "second"]
         np.testing.assert_array_equal(shown, srgb8(dark.pixels, "auto", OPTIONS["tonemap"].value.default))
     # What is displayed keeps its 16 bits.
     fine = ComparedPicture("b", pixels(0.5004), True, 0.0, "none")
-    assert comparison.compare(fine, ComparedPicture("c", pixels(0.5), True)).largest == pytest.approx(0.0004, rel=1e-3)
+    assert compare(fine, ComparedPicture("c", pixels(0.5), True)).largest == pytest.approx(0.0004, rel=1e-3)
 
 
 @pytest.mark.parametrize(
@@ -198,7 +196,7 @@ def test_displays_of_files(
     write(file, np.full((2, 2, 3), 128, np.uint8), {"scene": "a: b", **told})
     path = tmp_path / f"a.{kind}"
     path.write_bytes(file.getvalue())
-    found = comparison.read(path)
+    found = read(path)
     assert (found.exposure, found.tonemap, found.displayed, found.name) == (exposure, tonemap, True, str(path))
     assert found.pixels.dtype == np.float32 and np.abs(found.pixels - 128 / 255).max() < 0.01
 
@@ -214,14 +212,14 @@ def test_layers_of_files(tmp_path: Path) -> None:
         path = tmp_path / f"a.{ending}"
         image.save(path, pixels(0.25, 3, 2), layers)
         for name, values in layers.items():
-            np.testing.assert_array_equal(comparison.read(path, name).pixels, values)
-        assert comparison.read(path).pixels.tolist() == pixels(0.25, 3, 2).tolist()
+            np.testing.assert_array_equal(read(path, name).pixels, values)
+        assert read(path).pixels.tolist() == pixels(0.25, 3, 2).tolist()
         with pytest.raises(ViewerError, match=r"holds no layer 'albedo' \(its layers: .*depth") as raised:
-            comparison.read(path, "albedo")
+            read(path, "albedo")
         assert "linear" not in raised.value.hint and "metadata" not in raised.value.hint
     image.save(tmp_path / "b.exr", pixels(0.25, 3, 2))
     with pytest.raises(ViewerError, match="its layers: none"):
-        comparison.read(tmp_path / "b.exr", "depth")
+        read(tmp_path / "b.exr", "depth")
 
 
 @pytest.mark.parametrize(
@@ -239,20 +237,20 @@ def test_layers_of_files(tmp_path: Path) -> None:
 def test_arrays_that_are_no_picture(arrays: dict, layer: str | None, words: str, tmp_path: Path) -> None:
     np.savez(tmp_path / "a.npz", **arrays)
     with pytest.raises(ViewerError, match=words):
-        comparison.read(tmp_path / "a.npz", layer)
+        read(tmp_path / "a.npz", layer)
 
 
 def test_the_first_picture_is_the_measure() -> None:
     """Of relative errors, and of the range over which layers are shown."""
     for one, other in ((0.25, 0.5), (0.5, 0.25)):
         wanted = abs(other - one) / one
-        linear = comparison.compare(ComparedPicture("a", pixels(one)), ComparedPicture("b", pixels(other)))
+        linear = compare(ComparedPicture("a", pixels(one)), ComparedPicture("b", pixels(other)))
         assert linear.error == pytest.approx(wanted, rel=1e-6) and linear.names == ("a", "b")
         codes = [1.055 * value ** (1 / 2.4) - 0.055 for value in (one, other)]
         first, second = (ComparedPicture("a", pixels(code), True, 0.0, "none") for code in codes)
-        assert comparison.compare(first, second).error == pytest.approx(wanted, rel=1e-5)
+        assert compare(first, second).error == pytest.approx(wanted, rel=1e-5)
         depth = [np.array([[value, 2 * value]]) for value in (one, other)]
-        found = comparison.compare(ComparedPicture("a", depth[0]), ComparedPicture("b", depth[1]), "depth")
+        found = compare(ComparedPicture("a", depth[0]), ComparedPicture("b", depth[1]), "depth")
         assert found.shown["first"][0, :, 0].tolist() == [0, 255]
         assert found.shown["second"][0, :, 0].tolist() == ([255, 255] if other > one else [0, 0])
         assert found.error == pytest.approx(wanted, rel=1e-6)
@@ -262,13 +260,13 @@ def test_the_first_picture_is_the_measure() -> None:
 def test_radiance_files_are_compared(tmp_path: Path) -> None:
     path = tmp_path / "a.hdr"
     path.write_bytes(b"#?RADIANCE\n\n-Y 1 +X 2\n" + bytes((128, 64, 0, 129, 128, 128, 128, 128)))
-    found = comparison.read(path)
+    found = read(path)
     assert found.name == str(path) and not found.displayed
     np.testing.assert_array_equal(found.pixels, [[[1, 0.5, 0], [0.5, 0.5, 0.5]]])
     with pytest.raises(ViewerError, match="EXR and NPZ files have layers"):
-        comparison.read(path, "depth")
+        read(path, "depth")
 
 
 def test_layers_of_other_kinds_are_refused() -> None:
     with pytest.raises(ViewerError, match="layer x has another number of components than that of a"):
-        comparison.compare(ComparedPicture("a", np.zeros((2, 2))), ComparedPicture("b", np.zeros((2, 2, 3))), "x")
+        compare(ComparedPicture("a", np.zeros((2, 2))), ComparedPicture("b", np.zeros((2, 2, 3))), "x")

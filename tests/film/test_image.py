@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 from even_pixels import pixels
 from PIL import Image
-from PIL import Image as Pillow
 
 from raystream.base.errors import ViewerError
 from raystream.film.files import image
@@ -302,7 +301,7 @@ def test_layers_of_other_sizes_are_refused(tmp_path: Path) -> None:
 def test_displayed_files_tell_their_display(ending: str, tmp_path: Path) -> None:
     """Beside their metadata; lines of 8-bit codes; a comment of JPEG ends where its segment does."""
     image.save(tmp_path / f"a.{ending}", pixels(0.25), None, {"a": "x" * 70_000}, exposure=1, tonemap="none")
-    with Pillow.open(tmp_path / f"a.{ending}") as file:
+    with Image.open(tmp_path / f"a.{ending}") as file:
         assert np.abs(np.asarray(file).astype(int) - 188).max() <= 1
         if ending == "jpg":
             assert len(file.info["comment"]) == 65533
