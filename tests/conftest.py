@@ -45,7 +45,7 @@ LONGEST = (
     "repro/test_texels_of_before.py",
     "accel/test_structures.py",
     "accel/test_bvh_build.py",
-    "accel/test_grid_walks.py",
+    "accel/test_grid_rays.py",
     "formats/test_gltf_malformed.py",
     "formats/test_gltf_posed_references.py",
     "viewport/test_no_waits.py",

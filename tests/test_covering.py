@@ -18,7 +18,7 @@ def names(*paths: str) -> set[str]:
 def test_a_module_has_the_tests_that_import_it() -> None:
     found = names("tools/pages.py")
     assert found == {"tests/test_pages.py"}
-    assert "tests/film/test_exposure.py" in names("viewer/film/tonemap.py")
+    assert "tests/film/test_film.py" in names("viewer/film/tonemap.py")
 
 
 def test_a_folder_has_those_of_the_folder_that_mirrors_it() -> None:

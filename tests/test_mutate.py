@@ -125,11 +125,11 @@ def test_operators_of_shaders() -> None:
 
 
 def test_a_seed_draws_the_same_faults_which_fit_their_files(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mutants, "nearest_tests", lambda path, count: [ROOT / "tests/film/test_exposure.py"] * count)
+    monkeypatch.setattr(mutants, "nearest_tests", lambda path, count: [ROOT / "tests/film/test_film.py"] * count)
     within = ["viewer/film/tonemap.py", "shaders/lib/exact.glsl"]
     first, again, other = (mutants.drawn(12, seed, within, nearest=2) for seed in (5, 5, 6))
     assert first == again != other and len({each["name"] for each in first}) == 12
     assert {each["file"] for each in first} == set(within)
     for each in map(lambda entry: mutate.Fault(**entry), first):
         text = (ROOT / each.file).read_text("utf-8")
-        assert each.put(text) != text and each.tests == ("tests/film/test_exposure.py",) * 2
+        assert each.put(text) != text and each.tests == ("tests/film/test_film.py",) * 2

@@ -1,7 +1,7 @@
 // A light chosen by going down the light tree: at each node to one of its children, by how much light they may send to
 // the receiver (A. Conty Estevez and C. Kulla, "Importance Sampling of Many Lights with Adaptive Tree Splitting", 2018).
 // One random number chooses all the way: what is left of it after each turn is as good as a new one. float64 twin:
-// tests/lighting/tree_twin.py.
+// tests/lighting/test_light_tree.py.
 // Memories: light_nodes and light_chances (viewer/lighting/light_tree.py). Uniforms: ivec2 light_roots,
 // of the trees of what is near and what is infinitely far; float light_far_share, the latter's share.
 #include "shading/light.glsl"

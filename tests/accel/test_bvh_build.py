@@ -1,4 +1,4 @@
-"""The bounding volume hierarchy: structure, links, bounds on depth, and walks against brute force and Embree."""
+"""The bounding volume hierarchy: structure, links, bounds on depth, order of visits, and walks against Embree."""
 
 from __future__ import annotations
 
@@ -7,17 +7,73 @@ from pathlib import Path
 import instances
 import numpy as np
 import pytest
-from bvh_oracle import walk_oracle
 from embree import embree_scene
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracle import moller_trumbore
+from numba import njit
+from oracle import Hits, hits_by, moller_trumbore
 from soups import KINDS, read_ply, soup
 
+from raystream import Renderer, Scene
 from raystream.accel import bvh_build
 from raystream.accel import bvh_build as bvh_kernels
 from raystream.accel.bvh_build import MAX_DEPTH, Bvh, build, build_boxes, octant_links
 from raystream.base.errors import ViewerError
+
+# Boxes are widened by so much of the distance at which a ray meets them: above what float64 rounds in the slab test
+# (some 2^-51), so that a triangle in a face of its box is not lost.
+SLACK = 1e-12
+
+
+def walk_oracle(bvh: Bvh, corners: np.ndarray, origins: np.ndarray, directions: np.ndarray, ordered: bool) -> Hits:
+    """The nearest triangle in front of each ray; see `oracle.Hits`, whose steps are boxes tested here.
+
+    ordered: by the links of the ray's octant, front to back; else by the escape links, in depth-first order.
+    Of triangles at the same t, the lower number.
+    """
+    if ordered:
+        links = octant_links(bvh)
+    else:
+        nodes = len(bvh.second)
+        first = np.where(bvh.second < 0, bvh.escape, np.arange(1, nodes + 1)).astype(np.int32)
+        links = np.broadcast_to(np.stack([first, bvh.escape], -1), (8, nodes, 2)).copy()
+    boxes, counts = np.stack([bvh.low, bvh.high], 1).astype(np.float64), np.where(bvh.second < 0, bvh.count, 0)
+    return hits_by(_walk, (boxes, counts, bvh.first, links, bvh.order), corners, origins, directions)
+
+
+@njit(cache=True, error_model="numpy")
+def _walk(boxes, counts, firsts, links, order, corners, origins, directions, triangle, t, steps, tests):
+    for ray in range(len(origins)):
+        origin, direction = origins[ray], directions[ray]
+        octant = 0
+        for axis in range(3):
+            if direction[axis] < 0.0:
+                octant |= 1 << axis
+        best, nearest, node = np.inf, -1, 0
+        while node < len(counts):
+            steps[ray] += 1
+            enter, leave = 0.0, best
+            for axis in range(3):
+                low, high = boxes[node, 0, axis] - origin[axis], boxes[node, 1, axis] - origin[axis]
+                if direction[axis] == 0.0:
+                    if low > 0.0 or high < 0.0:
+                        leave = -1.0
+                    continue
+                t0, t1 = low / direction[axis], high / direction[axis]
+                t0, t1 = min(t0, t1), max(t0, t1)
+                enter, leave = max(enter, t0 - SLACK * abs(t0)), min(leave, t1 + SLACK * abs(t1))
+            if enter > leave:
+                node = links[octant, node, 1]
+                continue
+            for place in range(firsts[node], firsts[node] + counts[node]):
+                candidate = order[place]
+                tests[ray] += 1
+                hit = moller_trumbore(corners[candidate], origin, direction)
+                if hit < best or (hit == best and hit < np.inf and candidate < nearest):
+                    best, nearest = hit, candidate
+            node = links[octant, node, 0]
+        triangle[ray], t[ray] = nearest, best
+
 
 FIELDS = ("low", "high", "second", "first", "count", "axis", "escape", "order")
 
@@ -413,3 +469,31 @@ def test_trees_beyond_the_cache_have_larger_leaves(monkeypatch: pytest.MonkeyPat
     large = build(corners, leaf=8)
     assert large.statistics["leaves"] < small.statistics["leaves"]
     assert large.statistics["triangles_per_leaf"] > small.statistics["triangles_per_leaf"]
+
+
+LEVELS = 6  # of a tree of 64 triangles, one in a leaf
+# Down to the nearest leaf, and past what waits behind it at each level. A stack holds the children, whose boxes were
+# tested with their parents', so that the root is no step of its own, and the last leaf waiting is tested blindly.
+STACK, NODES = (2 * LEVELS, 2), (1 + 2 * LEVELS, 1)
+EVERY = (2 * 2**LEVELS - 1, 2**LEVELS)
+EXPECTED = {
+    "stack": (STACK, STACK),
+    "octants": (NODES, NODES),
+    "escape": (NODES, EVERY),
+}  # (steps, tests), from each end
+
+
+@pytest.mark.parametrize("traversal", EXPECTED)
+def test_steps_and_tests_along_a_row_of_walls(traversal: str) -> None:
+    """Every ray crosses all boxes; the walk by escape indices is in order from one end alone."""
+    count = 2**LEVELS
+    walls = np.float32([[[k, -1e3, -1e3], [k, 3e3, -1e3], [k, -1e3, 3e3]] for k in range(count)])
+    scene = Scene.from_triangles(walls.reshape(-1, 3), np.arange(3 * count).reshape(-1, 3))
+    renderer = Renderer(scene, program="cast", machine="singlepass", build="midpoint", traversal=traversal, fov=10)
+    for camera, nearest, expected in zip(
+        ("-5,0,0 0,0,0", "90,0,0 0,0,0"), (0, count - 1), EXPECTED[traversal], strict=True
+    ):
+        renderer.update(camera=camera)
+        layers = renderer.render((3, 3), layers=("steps", "tests", "triangle")).layers
+        assert (layers["triangle"] == nearest).all()
+        assert (layers["steps"] == expected[0]).all() and (layers["tests"] == expected[1]).all()

@@ -1,17 +1,21 @@
-"""Rays through the grid: the walk's rounding, its expected steps, and the float64 walk against Embree."""
+"""Rays through the grid: the walk's rounding, its expected steps, both walks, and the float64 walk against Embree."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+import exact
 import instances
 import numpy as np
 import pytest
 from embree import embree_scene
 from numba import njit
 from oracle import moller_trumbore, walk_oracle
-from soups import read_ply, soup
+from soups import KINDS, read_ply, soup
+from walker import rays, through, walker
 
+from raystream.accel import primitives
+from raystream.accel.grid import grid
 from raystream.accel.grid.build import Grid, build, rounding_margin
 from raystream.accel.grid.grid import texel_coordinates
 
@@ -174,3 +178,41 @@ def test_expected_steps_are_those_of_random_lines() -> None:
     steps = walk_oracle(empty, corners, origin, direction).steps
     # the standard error of the mean of 15,000 lines with 5 to 25 steps is under 0.5 %
     assert steps[steps > 0].mean() == pytest.approx(grid.statistics["expected_steps"], rel=0.02)
+
+
+def both(device, corners: np.ndarray, built: Grid) -> list:
+    test = primitives.triangle_module("watertight", corners, float(max(built.voxel * built.resolution)))
+    return [walker(device, grid.module(built, traversal), test) for traversal in ("dda", "adinetz")]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_hits_are_those_of_all_triangles(device, kind: str) -> None:
+    """Rays along axes, in the box's faces, on planes of voxels and through their corners among them."""
+    rng = np.random.default_rng(KINDS.index(kind))
+    corners = soup(kind, rng, 60)
+    built = build(corners, (9, 7, 12) if kind != "flat" else (9, 1, 12))
+    low, high = corners.min(axis=(0, 1)), corners.max(axis=(0, 1))
+    given = through(low, np.where(high > low, high, high + 1), rng, 4000)
+    lattice = built.low + rng.integers(0, 8, (1000, 3)) * built.voxel
+    diagonal = rng.choice([-1.0, 1.0], (1000, 3)) * built.voxel  # from corner to corner of voxels
+    points = np.einsum("rk,rkx->rx", rng.dirichlet([1, 1, 1], 1000), corners[rng.integers(0, len(corners), 1000)])
+    aimed = rays(given["origin"][:1000], points - given["origin"][:1000])
+    given = np.concatenate([given, rays(lattice.astype(np.float32), diagonal), aimed])
+    every, _ = both(device, corners, build(corners, (1, 1, 1)))  # one voxel: every triangle is tested
+    expected = every(given)
+    for traversal in both(device, corners, built):
+        assert traversal(given).tobytes() == expected.tobytes()
+    # Coplanar triangles near the origin are hit at distances that differ by the rounding of coordinates, of about 1.
+    verdict = exact.judge(corners, given["origin"], given["direction"], expected["triangle"], expected["t"], tie=1e-4)
+    assert not len(verdict.wrong), verdict.wrong[:10]
+    assert (expected["triangle"] >= 0).mean() > 0.1
+
+
+def test_coefficients_take_points_to_texels(device) -> None:
+    corners = soup("far away", np.random.default_rng(1))
+    built = build(corners, (5, 6, 7))
+    scale, shift = grid.texel_coordinates(built)
+    points = np.random.default_rng(2).uniform(corners.min(axis=(0, 1)), corners.max(axis=(0, 1)), (1000, 3))
+    expected = (points - built.low.astype(np.float64)) / built.voxel.astype(np.float64)
+    # a and b are rounded once, on a coordinate that is 500 times the box's size, of 7 voxels: 2 x 2^-24 x 500 x 7
+    np.testing.assert_allclose(points * scale + shift, expected, rtol=0, atol=2 * 2.0**-24 * 500 * 7 * 1.1)

@@ -1,4 +1,4 @@
-"""Acceleration structures: Embree's hits from all of them, and the same bits from every walk and every machine."""
+"""Acceleration structures: Embree's hits from all of them, the same bits from every walk and machine; ties, edges."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import exact
+import instances
 import meshes
 import numpy as np
 import pytest
@@ -25,6 +26,9 @@ from raystream.base.errors import ViewerError, WiringError
 from raystream.kernels.records import RAY
 from raystream.programs import LEVELS, trace
 from raystream.renderer.sampling.ray_queries import pack_rays
+from raystream.scene.material import Material
+from raystream.scene.mesh import Mesh
+from raystream.scene.scene import Instance
 from raystream.stream.compile.link import LinkedProgram
 from raystream.stream.declare.kernel import Module
 from raystream.stream.machines import MACHINES
@@ -322,3 +326,99 @@ def test_the_table_of_pairs_holds_every_box_and_triangle_once() -> None:
         assert np.array_equal(np.sort(table[name][:, :2].ravel()), np.sort(low[1:, axis]))
         assert np.array_equal(np.sort(table[name][:, 2:].ravel()), np.sort(high[1:, axis]))
     assert (low <= built.low).all() and (high >= built.high).all() and (low < high).all()
+
+
+def test_each_side_moves_by_a_unit_in_the_last_place_and_a_billionth_of_the_scene() -> None:
+    low = np.float32([[-8, 0, 2], [0, -1e-12, 5]])
+    high = np.float32([[-8, 0, 4], [0, 1e-12, 5]])
+    wide = bvh.enlarged(low, high)
+    least = 8e-9  # of the largest coordinate, 8
+    step = np.float64(2.0**-23)
+    expected = np.maximum(np.abs(np.float64([low, high])) * step, least)
+    for found, given, way, by in zip(wide, (low, high), (-1, 1), expected, strict=True):
+        assert (way * (np.float64(found) - given) > 0).all()  # every one of them, in float32
+        # Rounding to float32 may take half of such a step, or add it.
+        np.testing.assert_allclose(np.abs(np.float64(found) - given), by, rtol=0.5)
+
+
+@pytest.mark.parametrize("traversal", bvh.TRAVERSALS)
+def test_rays_in_the_plane_of_one_box_s_face_hit_what_lies_across(device: Any, traversal: str) -> None:
+    """Triangles stand on the plane z = 0, and rays run in it: with the face of every box, and from before it."""
+    k = np.arange(12, dtype=np.float32)
+    corners = np.zeros((12, 3, 3), np.float32)
+    corners[:, :, 0] = k[:, None]
+    corners[:, 1, 1] = corners[:, 2, 2] = 1
+    built = bvh_build.build(corners, leaf=1)
+    walk = walker(
+        device, bvh.module([built], traversal), primitives.triangle_module("watertight", corners, 12.0, built.order)
+    )
+    given = rays(np.float32([[-1, y, 0] for y in (0.25, 0.5, 0.75)] + [[12, 0.5, 0]]), [[1, 0, 0]] * 3 + [[-1, 0, 0]])
+    found = walk(given)
+    assert found["triangle"].tolist() == [0, 0, 0, 11] and found["t"].tolist() == [1, 1, 1, 1]
+
+
+SQUARE = np.float32([[-1, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]])
+
+
+@pytest.mark.parametrize("traversal", grid.TRAVERSALS)
+def test_a_hit_at_a_border_waits_for_the_next_voxel(device: Any, traversal: str) -> None:
+    """Two equal triangles in the plane between two voxels, the higher number listed in the first, the lower in the
+    second: what a builder may make of shapes that end there. The lower number is hit."""
+    plane = SQUARE[[[0, 1, 2], [0, 2, 3]]][:1]
+    corners = np.concatenate([plane, plane])
+    built = grid_build.build(corners, (1, 1, 2))
+    for lists in ([1, -1, 0, -1], [0, -1, 1, -1]):
+        made = replace(
+            built,
+            low=np.float32([-2, -2, -2]),
+            voxel=np.float32([4, 4, 2]),
+            pointers=np.float32([[[0]], [[2]]]),
+            lists=np.float32(lists),
+        )
+        walk = walker(device, grid.module(made, traversal), primitives.triangle_module("watertight", corners, 4.0))
+        found = walk(rays(np.float32([[0.5, -0.25, -1.5], [0.5, -0.25, 1.5]]), [[0, 0, 1], [0, 0, -1]]))
+        assert found["triangle"].tolist() == [0, 0] and found["t"].tolist() == [1.5, 1.5]
+
+
+def stacked(heights: list[float], **more: Any) -> Scene:
+    """Squares across z, an instance each."""
+    mesh = Mesh(SQUARE, [[0, 1, 2], [0, 2, 3]])
+    placed = []
+    for height in heights:
+        matrix = np.eye(4)
+        matrix[2, 3] = height
+        placed.append(Instance(0, matrix, **more))
+    return Scene([mesh], placed, [Material(base_color=(0.25, 0.5, 0.75, 1.0)), Material()])
+
+
+@pytest.mark.parametrize("kind", instances.KINDS)
+def test_of_instances_in_one_place_the_first_is_hit(kind: tuple[str, str]) -> None:
+    """From both sides, so that no order of the walk is the numbers' own."""
+    renderer = instances.renderer(stacked([0.0] * 6 + [-3.0, 3.0, 0.0]), kind, machine="singlepass")
+    hits = renderer.trace([[0.5, 0.25, -1], [0.5, 0.25, 1], [0.25, 0.5, 1]], [[0, 0, 1], [0, 0, -1], [0, 0, -1]])
+    assert hits.instance.tolist() == [0, 0, 0] and hits.distance.tolist() == [1, 1, 1]
+    assert hits.triangle.tolist() == [0, 0, 1]
+    renderer.release()
+
+
+@pytest.mark.parametrize("kind", instances.KINDS)
+def test_of_instances_in_one_voxel_the_nearest_is_hit(kind: tuple[str, str]) -> None:
+    """The list of a voxel goes on behind a hit in it."""
+    heights = [0.04, 0.03, 0.0, 0.02, 0.01]  # so near that they lie in the same voxels
+    renderer = instances.renderer(stacked(heights), kind, machine="singlepass")
+    hits = renderer.trace([[0.5, 0.25, -1], [0.5, 0.25, 1]], [[0, 0, 1], [0, 0, -1]])
+    assert hits.instance.tolist() == [2, 0]
+    renderer.release()
+
+
+@pytest.mark.parametrize("accel", ["bvh", "two-level-bvh"])
+def test_an_instance_may_have_the_first_material(accel: str) -> None:
+    """Number 0, in place of the mesh's own number 1."""
+    scene = stacked([0.0], material=0)
+    scene.meshes[0].materials = np.ones(2, np.int32)
+    for instance, albedo in ((0, (0.25, 0.5, 0.75)), (None, Material().base_color[:3])):
+        scene.instances[0].material = instance
+        renderer = instances.renderer(scene, (accel, "auto"), machine="singlepass", camera="0.5,0.25,3 0.5,0.25,0")
+        picture = renderer.render((1, 1), layers=("albedo",))
+        np.testing.assert_array_equal(picture.layers["albedo"][0, 0], np.float32(albedo))
+        renderer.release()

@@ -1,4 +1,4 @@
-"""Two levels against the flattened scene: hits by Embree and in float64, normals, materials, and the front side."""
+"""Two levels against the flattened scene: hits by Embree and in float64, normals, materials, front sides, and units."""
 
 from __future__ import annotations
 
@@ -8,20 +8,27 @@ from typing import Any, NamedTuple
 
 import exact
 import instances
+import meshes
 import numpy as np
 import pytest
 from embree import embree_scene, nearest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from instances import KINDS
+from instances import KINDS, rays
 from numpy.typing import NDArray
 
 import raystream
 from raystream import Renderer, Scene
+from raystream.accel import bvh_tree as bvh
+from raystream.accel.grid import build as grid_boxes
+from raystream.accel.grid.grid import lists_with_marked_ends
 from raystream.accel.structures import StructureOptions
 from raystream.accel.two_level.structure import inverses, objects_of, two_level_structure, world_boxes
+from raystream.accel.two_level.top import TopGrid
 from raystream.base.errors import ViewerError
 from raystream.renderer.inputs.prepared import prepare
+from raystream.scene.material import Material
+from raystream.scene.mesh import Mesh
 from raystream.scene.scene import Instance
 
 # Of the ray's distance: a flat scene's 1e-6, and as much for each of the ray's two maps and the corners' one.
@@ -289,3 +296,142 @@ def test_progress_rises_from_object_to_object(accel: str) -> None:
     shares: list[float] = []
     two_level_structure(instances.nested(6), StructureOptions(accel), lambda share, text: shares.append(share))
     assert len(shares) >= 3 and shares == sorted(shares) and shares[0] > 0 and shares[-1] == 1
+
+
+UNTOUCHED = -(1 << 24)  # no address, and no number of an instance, whatever its sign
+
+
+def spread(count: int, seed: int = 3) -> tuple[np.ndarray, np.ndarray]:
+    """Boxes of unequal sides, whose grid has another number of voxels along each axis."""
+    random = np.random.default_rng(seed)
+    low = random.uniform((0, 0, 0), (9, 5, 2), (count, 3)).astype(np.float32)
+    return low, low + random.uniform(0.05, 0.4, (count, 3)).astype(np.float32)
+
+
+@pytest.mark.parametrize("count", [1, 40])
+def test_a_build_tells_of_the_rows_that_it_writes(count: int) -> None:
+    low, high = spread(count)
+    top = TopGrid(count)
+    held = top.entries.data["entry"]
+    held[:] = UNTOUCHED
+    told = np.zeros(len(held), bool)
+    for table, first, last in top.build(low, high):
+        assert table is top.entries and first < last
+        told[first:last] = True
+    assert (told == (held != UNTOUCHED)).all()
+    built = grid_boxes.build_boxes(low, high)
+    pointers, entries = lists_with_marked_ends(built.pointers, built.lists)
+    assert (held[: pointers.size] == pointers.ravel()).all()
+    assert (held[top.capacity : top.capacity + len(entries)] == entries).all() and len(entries) >= count
+    assert told.sum() == pointers.size + len(entries)
+    assert top.uniforms["top_low"] == tuple(built.low.astype(np.float32).tolist())
+    assert top.uniforms["top_voxel"] == tuple(built.voxel.tolist())
+    assert top.uniforms["top_resolution"] == tuple(built.resolution) and top.uniforms["top_lists"] == top.capacity
+
+
+@pytest.mark.parametrize("room", [400, 120, 70])
+def test_a_grid_without_room_gets_coarser_step_by_step(room: int) -> None:
+    """By a fifth along each axis, down to the first that fits; a voxel stays a voxel."""
+    low, high = spread(60)
+    top = TopGrid(60)
+    top.capacity = room
+    tried = [grid_boxes.build_boxes(low, high)]
+    while max(tried[-1].pointers.size, len(tried[-1].lists)) > room:
+        finer = np.array(tried[-1].resolution)
+        coarser = np.maximum(1, np.floor(0.8 * finer)).astype(int)
+        assert (coarser < finer).any()
+        x, y, z = coarser.tolist()
+        tried.append(grid_boxes.build_boxes(low, high, (x, y, z)))
+    found = top._fitting(low, high)
+    assert len(tried) > 2 and found.resolution == tried[-1].resolution
+    assert (found.pointers == tried[-1].pointers).all() and (found.lists == tried[-1].lists).all()
+
+
+def test_a_grid_that_just_fits_stays() -> None:
+    low, high = spread(60)
+    built = grid_boxes.build_boxes(low, high)
+    top = TopGrid(60)
+    top.capacity = max(built.pointers.size, len(built.lists))
+    assert top._fitting(low, high).resolution == built.resolution
+
+
+UNIT = 2.0**-19  # of the bound, see `position_error` in shaders/lib/triangle_point.glsl
+
+
+@pytest.mark.parametrize("away", [0.0, 1e4])
+def test_the_bound_is_that_of_the_maps_there_and_back(device: Any, away: float) -> None:
+    """Against float64, for instances turned, mirrored and unevenly scaled; at 1e4 the place has most of it, 0.02."""
+    rng = np.random.default_rng(5)
+    transforms = instances.random_transforms(rng, 24)
+    transforms[:, :3, 3] += away * (-1.0) ** np.arange(24)[:, None]  # on both sides: the scene's middle is its origin
+    scene = instances.scene(transforms)
+    hits, _ = instances.a_hit_of_each(scene.flatten())
+    hits["barycentric"] = weights = rng.dirichlet([1, 1, 1], len(hits))[:, 1:].astype(np.float32)
+    at = instances.geometry_at(device, prepare(scene, accel="two-level-bvh"), hits)
+
+    owner = hits["instance"]
+    of_mesh = [scene.meshes[instance.mesh] for instance in scene.instances]
+    corners = np.stack(
+        [of_mesh[o].positions[of_mesh[o].triangles[t]] for o, t in zip(owner, hits["triangle"], strict=True)]
+    )
+    corners = corners.astype(np.float64)
+    weights = weights.astype(np.float64)
+    local = (
+        corners[:, 0] * (1 - weights.sum(axis=1))[:, None]
+        + corners[:, 1] * weights[:, :1]
+        + corners[:, 2] * weights[:, 1:]
+    )
+    linear, place = transforms[owner, :3, :3], transforms[owner, :3, 3]
+    turned = np.einsum("nij,nj->ni", linear, local)
+    assert (np.abs(at["position"] - turned - place).max(axis=1) <= at["error"]).all()
+    there = np.einsum("nij,nj->ni", np.abs(linear), np.abs(corners).max(axis=1))
+    back = np.einsum("nij,njk,nk->ni", np.abs(linear), np.abs(np.linalg.inv(linear)), np.abs(turned))
+    size = np.maximum(there, back) + np.abs(place)
+    sides = corners[:, 1:] - corners[:, :1]
+    side = np.abs(sides).max(axis=(1, 2))
+    across = np.abs(np.cross(sides[:, 0], sides[:, 1])).max(axis=1) / side**2
+    stretch = np.abs(linear).sum(axis=2).max(axis=1) * side / np.clip(across, 1e-3, 1.0)
+    expected = UNIT * (size.max(axis=1) + 0.1 * stretch)
+    # The position less its place again, of which the bound takes the size, has 2^-24 of the place's 1e4 as its error.
+    np.testing.assert_allclose(at["error"], expected, rtol=1e-3)
+    assert not away or (at["error"] > 0.9 * UNIT * away).all()
+
+
+@pytest.mark.parametrize("exponent", [-80, -20, 50])
+def test_units_of_a_file_change_no_hit(exponent: int) -> None:
+    """Powers of two, so that the object's space is the same to the bit, and so are distances and weights."""
+    ball, found = meshes.icosphere(2), []
+    for power in (0, exponent):
+        mesh = Mesh(np.ldexp(ball.points, power).astype(np.float32), ball.faces)
+        matrix = np.diag([*np.ldexp([0.5, 1.0, 2.0], -power), 1.0])
+        matrix[:3, 3] = 1, 2, 3
+        scene = Scene([mesh], [Instance(0, matrix)], [Material()])
+        renderer = instances.renderer(scene, ("two-level-bvh", "auto"), machine="singlepass")
+        origins, directions = instances.rays(scene.bounds(), 500)
+        found.append(renderer.trace(origins, directions))
+        renderer.release()
+    assert (found[0].triangle >= 0).mean() > 0.2
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("traversal", bvh.TRAVERSALS)
+def test_the_hits_of_three_objects_are_those_of_one_scene(traversal: str) -> None:
+    """A ball, a box and another ball, side by side, as objects and flattened."""
+    made = [meshes.icosphere(1), meshes.box(), meshes.icosphere(2)]
+    found = [Mesh(each.points, each.faces) for each in made]
+    matrices = [np.eye(4) for _ in made]
+    for number, matrix in enumerate(matrices):
+        matrix[0, 3] = 2.0 * number
+    scene = Scene(found, [Instance(k, matrix) for k, matrix in enumerate(matrices)], [Material()])
+    origins, directions = rays(scene.bounds(), 2000)
+    hits = []
+    for accel in ("two-level-bvh", "bvh"):
+        renderer = raystream.Renderer(scene, program="cast", accel=accel, traversal=traversal, machine="singlepass")
+        hits.append(renderer.trace(origins, directions))
+        renderer.release()
+    assert {0, 1, 2} <= set(hits[0].instance.tolist())
+    np.testing.assert_array_equal(hits[0].triangle, hits[1].triangle)
+    np.testing.assert_array_equal(hits[0].instance, hits[1].instance)
+    # Origins are rounded on their way to an object's space: coordinates of up to 8, by 2^-24 of that each.
+    np.testing.assert_allclose(hits[0].distance, hits[1].distance, rtol=2e-6, atol=2e-6)

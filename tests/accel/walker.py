@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import glsl_call
@@ -70,8 +70,3 @@ def through(low: ArrayLike, high: ArrayLike, rng: np.random.Generator, count: in
     origins[flush] = np.where(np.abs(axis[flush]) > 0, low, origins[flush])
     directions[~directions.any(axis=1)] = [0, 0, 1]
     return rays(origins.astype(np.float32), directions)
-
-
-def differing(found: Sequence[NDArray], expected: NDArray) -> NDArray[np.bool_]:
-    """Hits (N,) that are not the same to the bit."""
-    return np.array([a.tobytes() != b.tobytes() for a, b in zip(found, expected, strict=True)])

@@ -6,14 +6,12 @@ import os
 import subprocess
 import sys
 import tempfile
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from raystream.base import cache_folder, jit, jit_cache
 
-ROOT = Path(__file__).parents[2]
 FACTOR = 3
 
 

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
 # Prints what a class's methods do, and how many of their texts were compiled.
 SCRIPT = """
 import sys

@@ -5,14 +5,12 @@ from __future__ import annotations
 import importlib.util
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 from raystream.cli import main as cli
 
 PATIENCE = 600.0  # seconds, against hanging alone
-ROOT = Path(__file__).resolve().parents[2]
 needs_renderer = pytest.mark.skipif(
     importlib.util.find_spec("raystream.renderer.renderer") is None, reason="no renderer"
 )

@@ -11,13 +11,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 from calls import error_line, needs_renderer, process, run
+from PIL import Image
 
+from raystream import Renderer, load
 from raystream.base.errors import DeviceError, ViewerError
+from raystream.cli import main as cli
+from raystream.cli.main import _parse
 from raystream.options.table import OPTIONS, keywords
 from raystream.options.values import PolicyChoice, Unroll
 from raystream.renderer.session import trials
 from raystream.scene.camera import Camera
 from raystream.scene.scene import Scene
+from tests.formats.documents import Document
 
 
 class Counted:
@@ -252,7 +257,6 @@ USAGE = [
     ),
     (("render", "one", "--program", "cats", "-o", "a.png"), "--program 'cats': expected cast"),
     (("render", "one", "--layers", "depth,stepz", "-o", "a.exr"), "--layers 'stepz': expected"),
-    (("render", "one", "--fov", "-5", "-o", "a.png"), "--fov '-5': expected a number of degrees above 0 and below 180"),
     (("render", "one", "-o", "a.bmp"), "a.bmp: unknown picture format"),
     (("render", "one", "-o", "nowhere/a.png"), "nowhere/a.png: there is no folder"),
     (("render", "one", "-o", "a.png", "--layers", "depth"), "a.png: a PNG file cannot hold the layers depth"),
@@ -294,13 +298,6 @@ def test_faults_while_rendering(library, capsys, fault, code, line):
     run("render", "one", "-o", "a.png", code=code)
     assert line in error_line(capsys)
     assert not os.listdir()
-
-
-def test_debug_shows_the_traceback(library, capsys):
-    FakeRenderer.fault = KeyError("x")
-    run("render", "one", "-o", "a.png", "--debug", code=1)
-    err = capsys.readouterr().err
-    assert "Traceback" in err and err.splitlines()[-1].startswith("raystream: error: KeyError")
 
 
 def test_interruption(library, capsys):
@@ -358,3 +355,74 @@ def test_devices(tmp_path):
     assert sum(device["default"] for device in found) == 1
     lines = process("devices").stdout.splitlines()
     assert lines[0].startswith("0  ") and len(lines) >= 7 * len(found)
+
+
+@pytest.mark.parametrize("value", ["-0.5", "-.5", "-12", "-1e1"])
+def test_a_negative_number_belongs_to_the_option_before_it(value: str) -> None:
+    found = _parse("render", ["cornell", "-o", "a.png", "--environment-rotation", value, "--exposure", value])
+    assert found.environment_rotation == found.exposure == float(value)
+    assert _parse("render", ["cornell", "-o", "a.png", f"--exposure={value}"]).exposure == float(value)
+
+
+def test_a_camera_may_begin_with_a_point() -> None:
+    assert _parse("view", ["cornell", "--camera", "-.5,0,1 0,-.5,0"]).camera == "-.5,0,1 0,-.5,0"
+
+
+@pytest.mark.parametrize("value", ["-1", "-5e3", "inf", "-inf", "nan", "0", "1e999"])
+def test_a_wrong_number_is_the_value_of_an_option_that_may_stand_alone(value: str) -> None:
+    with pytest.raises(ViewerError, match=f"ortho='{value}'"):
+        _parse("render", ["cornell", "-o", "a.png", "--ortho", value])
+
+
+def test_a_scene_behind_an_option_that_may_stand_alone_stays_one() -> None:
+    found = _parse("render", ["-o", "a.png", "--ortho", "12.glb"])
+    assert found.ortho == "auto" and found.scenes == ["12.glb"]
+
+
+SHOWN = {"program": "whitted", "machine": "singlepass"}
+SMALL = ("--size", "8x6", "--spp", "1", *(word for name, value in SHOWN.items() for word in (f"--{name}", value)))
+FOUR = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
+
+
+@pytest.fixture
+def tetrahedron(tmp_path: Path) -> str:
+    path = tmp_path / "one.obj"
+    path.write_text(FOUR)
+    return str(path)
+
+
+@pytest.mark.usefixtures("device")
+def test_a_model_in_glass_is_the_renderer_s(tetrahedron: str, tmp_path: Path) -> None:
+    file = str(tmp_path / "a.png")
+    run("render", tetrahedron, "--classic", "-o", file, "--quiet", *SMALL)
+    renderer = Renderer(tetrahedron, classic=True, **SHOWN)
+    picture = renderer.render(size=(8, 6), spp=1)
+    renderer.release()
+    picture.save(str(tmp_path / "b.png"))
+    assert np.array_equal(np.asarray(Image.open(file)), np.asarray(Image.open(tmp_path / "b.png")))
+    assert {material.kind for material in load(tetrahedron).materials} == {"lambert"}
+
+
+def test_what_cannot_stand_on_a_plane_is_told(tmp_path: Path, capsys) -> None:
+    (tmp_path / "point.obj").write_text("v 0 0 0\nf 1 1 1\n")
+    run("render", str(tmp_path / "point.obj"), "--classic", "-o", str(tmp_path / "a.png"), *SMALL, code=2)
+    assert "has no extent to put a plane under" in capsys.readouterr().err
+
+
+def test_the_window_takes_it() -> None:
+    assert cli._parse("view", ["bunny.ply", "--classic"]).classic is True
+    assert cli._parse("view", ["bunny.ply"]).classic is False
+
+
+@pytest.mark.usefixtures("device")
+def test_info_tells_what_extras_say(tmp_path: Path, capsys) -> None:
+    doc = Document()
+    doc.mesh({"POSITION": doc.accessor(np.eye(3, dtype=np.float32))}, material=0)
+    classic = {"transmittance": 0.5, "indices": [1.4, 1.5, 1.6], "thickness": 2}
+    doc.json["materials"] = [{"extras": {"classic": classic}}]
+    path = doc.write(tmp_path, "glass.gltf")
+    run("info", str(path))
+    assert "transmittance 0.5, indices (1.4, 1.5, 1.6), thickness 2 (path)" in capsys.readouterr().out
+    run("info", str(path), "--json")
+    told = json.loads(capsys.readouterr().out)["materials"][0]["classic"]
+    assert told["indices"] == [1.4, 1.5, 1.6] and told["vertex_colors"] is False  # its mesh has none

@@ -1,4 +1,4 @@
-"""``raystream doctor``: its report, crashes of a driver that it outlives, and its whole run."""
+"""``raystream doctor``: its report line by line, crashes of a driver that it outlives, and its whole run."""
 
 from __future__ import annotations
 
@@ -20,6 +20,8 @@ from raystream.cli import doctor
 from raystream.cli.doctor import (
     CHECKED,
     COMPILE,
+    DEVICE,
+    FALLBACKS,
     MICROSECONDS,
     SCENES,
     SPEED,
@@ -30,9 +32,11 @@ from raystream.cli.doctor import (
     report_data,
     report_lines,
     run_item,
+    verdicts,
 )
 from raystream.cli.main import COMMANDS
 from raystream.stream.gl.device import Device
+from raystream.stream.selftest.check import ABSENT, DIFFERS, FAIL, PASS
 from raystream.stream.selftest.fallbacks import CHECKS
 from tests.signals import children, ctrl_c, gone, heeding, starts
 
@@ -232,3 +236,56 @@ def test_all_of_it(device: Device, tmp_path: Path) -> None:
     after = os.times()
     spent = after.children_user + after.children_system - before.children_user - before.children_system
     assert spent < 60 or not device.software
+
+
+REPORT: dict[str, Any] = {
+    DEVICE: {
+        "renderer": "llvmpipe",
+        "version": "4.5",
+        "features": {"timers": True, "barriers": False, "buffers": True, "queries": False},
+    },
+    "checks": [
+        {"name": "sums", "verdict": PASS, "text": "exact"},
+        {"name": "roots", "verdict": DIFFERS, "text": "by 1 ulp"},
+        {"name": "loops", "verdict": FAIL, "text": ""},
+        {"name": "more sums", "verdict": PASS, "text": ""},
+        {"name": "pixels", "verdict": FAIL, "text": "3 of 4"},
+    ],
+    FALLBACKS: ["masks by stencil"],
+    MICROSECONDS: {"a pass": 1234.4, "a query": None, "a read": 2.6},
+    COMPILE: {"cast": {"programs": 2, "compile_seconds": 0.126}, "path": {"verdict": FAIL}},
+    SPEED: {"cornell": {"cast_mrays": 12.345, "path_msamples": 0.98765}, "hall": {}},
+    "seconds": 61.5,
+    "line": "raystream 1; llvmpipe",
+}
+
+
+def test_all_lines_of_a_report() -> None:
+    """What the driver lacks, what is not as it should be, and the tables, of what there is alone."""
+    assert verdicts(REPORT) == {PASS: 2, DIFFERS: 1, FAIL: 2}
+    assert list(report_lines(REPORT, "report.json")) == [
+        "llvmpipe, OpenGL 4.5",
+        "lacks      barriers, queries",
+        "self-tests 2 pass, 1 differ, 2 fail",
+        f"  {FAIL:8} loops",
+        f"  {FAIL:8} pixels: 3 of 4",
+        f"  {DIFFERS:8} roots: by 1 ulp",
+        "  instead  masks by stencil",
+        "microseconds: a pass 1,234, a read 3",
+        "seconds to compile: cast 0.13",
+        "cornell: 12.3 Mrays/s cast, 0.988 Msamples/s path traced",
+        "62 s; the whole report is in report.json; this line may go into an issue:",
+        "raystream 1; llvmpipe",
+    ]
+
+
+def test_a_driver_that_lacks_nothing_or_does_not_answer() -> None:
+    bare = {**REPORT, **{key: {} for key in (DEVICE, MICROSECONDS, COMPILE, SPEED)}, FALLBACKS: []}
+    bare["checks"] = [{"name": "start", "verdict": ABSENT, "text": "no device"}]
+    assert list(report_lines(bare, "r"))[:3] == [
+        "the driver gives no answer, OpenGL ?",
+        "self-tests 1 absent",
+        f"  {ABSENT:8} start: no device",
+    ]
+    device = {**REPORT[DEVICE], "features": {"timers": True}}
+    assert not any(line.startswith("lacks") for line in report_lines({**REPORT, DEVICE: device}, "r"))

@@ -133,8 +133,3 @@ def test_without_arguments_on_a_display_it_is_a_window(monkeypatch: pytest.Monke
 def test_an_option_with_or_without_a_value(words, ground, scene) -> None:
     found = cli._parse("render", [*words, "-o", "a.png"])
     assert (found.ground, found.scene) == (ground, scene)
-
-
-def test_a_switch_takes_no_value(capsys) -> None:
-    assert cli.main(["render", "cornell", "-o", "a.png", "--quiet=yes"]) == USER_ERROR
-    assert "--quiet: takes no value" in capsys.readouterr().err

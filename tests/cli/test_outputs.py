@@ -1,10 +1,12 @@
-"""What is refused before any work, what reaches the window and the page, and the lines of progress."""
+"""What is refused before any work, what reaches the window and the page, and the lines and bar of progress."""
 
 from __future__ import annotations
 
 import argparse
 import io
 import json
+import os
+import re
 import sys
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -14,6 +16,7 @@ import pytest
 
 from raystream.base.errors import ViewerError, duration
 from raystream.cli import commands, main, progress, rendering
+from raystream.cli import main as cli
 from raystream.cli.presets import preset
 from raystream.cli.progress import TerminalProgress, TimeLeft
 from raystream.options.declare import Affects, Help, Option, Value
@@ -44,12 +47,10 @@ def checked(*words: str) -> str:
         (("-o", "b.png"), ""),
         (("-o", "b.exr", "--layers", "depth"), ""),
         (("-o", "b.png", "--layers", "depth"), "b.png: "),
-        (("-o", "b.bmp"), "b.bmp: "),
         (("-o", "f_%d.png", *FRAMES), ""),
         (("-o", "f_%d.png", *FRAMES, "--turntable"), ""),
         (("-o", "f.png", *FRAMES), "f.png: "),
         (("-o", "f_%d.png", *FRAMES, "--moment", "1"), "--moment: is for one picture, and --frames for many"),
-        (("-o", "f_%d.png", *FRAMES, "--resume", "a.exr"), "--resume: is for one picture, and --frames for many"),
         (("-o", "-", *FRAMES), "--output -: is for one picture, and --frames for many"),
         (("-o", "f.mp4"), "f.mp4: a movie needs --frames"),
         (("-o", "b.png", "--turntable"), "--turntable: needs --frames"),
@@ -58,7 +59,6 @@ def checked(*words: str) -> str:
         (("-o", "f_%d.png", "--animation", "walk", *FRAMES), ""),
         (("-o", "b.exr", "--resume", "a.exr"), ""),
         (("-o", "b.exr", "--resume", "auto"), ""),
-        (("-o", "b.exr", "--resume", "none.exr"), "none.exr: there is no such file to go on from"),
         (("-o", "b.png", "--unit", "samples"), "--unit: needs --cluster"),
         (("-o", "b.png", "--mix-builds"), "--mix-builds: needs --cluster"),
         (("-o", "f_%d.png", *FRAMES, "--cluster", "local", "--unit", "samples"), "--unit: is for one picture: of many"),
@@ -293,6 +293,9 @@ def test_a_word_behind_an_option_that_may_stand_alone(word: str, ground: bool, c
         (["--camera", "-x"], ["--camera", "-x"]),
         (["--quiet", "-1"], ["--quiet", "-1"]),
         (["-o", "-1"], ["-o", "-1"]),
+        (["--exposure", "-o", "a.png"], ["--exposure", "-o", "a.png"]),
+        (["scene", "-.5"], ["scene", "-.5"]),
+        (["--exposure", "-.5", "-1"], ["--exposure=-.5", "-1"]),
         (["--exposure", "-1", "--fov", "-2"], ["--exposure=-1", "--fov=-2"]),
         (["--ground", "a.ply"], ["--ground=auto", "a.ply"]),
         (["--ground", "2x3", "a.ply"], ["--ground=2x3", "a.ply"]),
@@ -405,3 +408,129 @@ def test_a_closed_output_takes_no_figures(monkeypatch: pytest.MonkeyPatch, capsy
         commands.print_report({}, lambda data: [], False)
     with pytest.raises(ViewerError, match="-o -: standard output is closed"):
         commands.graph(argparse.Namespace(output="-", program="cast"))
+
+
+class Terminal(io.StringIO):
+    """A terminal that keeps what is written on it."""
+
+    def isatty(self) -> bool:
+        return True
+
+    @property
+    def text(self) -> str:
+        """Without the codes of colour and of the cursor."""
+        return re.sub(r"\x1b\[[\d;?]*[A-Za-z]", "", self.getvalue())
+
+
+def terminal_of(monkeypatch: pytest.MonkeyPatch) -> Terminal:
+    """Standard error from now on, which pytest has in its hands between fixtures and tests."""
+    made = Terminal()
+    monkeypatch.setattr(sys, "stderr", made)
+    for name, value in (("TERM", "xterm"), ("COLUMNS", "100"), ("LINES", "24")):
+        monkeypatch.setenv(name, value)
+    return made
+
+
+def test_the_bar_shows_text_share_and_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal, now = terminal_of(monkeypatch), [100.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    with TerminalProgress(delay=1e6) as bar:
+        bar(0.0, "sample 0 of 8")
+        assert terminal.getvalue() == ""  # it waits
+        bar._show()  # as the timer does
+        assert sys.stderr is terminal, "the warnings of libraries go where they would without it"
+        now[0] += 10.0
+        bar(0.25, "sample 2 of 8")
+        assert bar._bar is not None
+        (task,) = bar._bar.tasks
+        assert (task.description, task.completed, task.total) == ("sample 2 of 8", 0.25, 1.0)
+        assert task.fields["left"] == "30 s left"
+        bar._bar.refresh()
+        assert "sample 2 of 8" in terminal.text and "30 s left" in terminal.text
+        bar.note("a note")
+        assert "a note\n" in terminal.text
+        bar(None, "saving")
+        assert (task.description, task.completed, task.fields["left"]) == ("saving", 0.0, "")
+    assert terminal.getvalue().rstrip().endswith("\x1b[2K")  # its line is erased
+    bar.note("afterwards")
+    assert terminal.text.endswith("afterwards\n")
+
+
+def test_it_comes_by_itself_and_only_for_what_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = terminal_of(monkeypatch)
+    with TerminalProgress(delay=0.0) as bar:
+        assert bar._timer is not None
+        bar._timer.join()
+        bar(0.5, "half")
+        assert bar._bar is not None and bar._bar.tasks[0].completed == 0.5
+    terminal.seek(0)
+    terminal.truncate()
+    with TerminalProgress(delay=1e6) as bar:
+        bar(0.5, "half")
+    bar._show()  # a timer that was about to
+    assert terminal.getvalue() == "" and bar._bar is None
+
+
+def test_none_where_it_is_not_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = terminal_of(monkeypatch)
+    for quiet, kind in ((True, "xterm"), (False, "dumb")):
+        monkeypatch.setenv("TERM", kind)
+        with TerminalProgress(quiet=quiet) as bar:
+            bar(0.5, "half")
+            assert bar._timer is None and not bar.enabled
+            bar.note("a note")
+    assert terminal.getvalue() == "a note\n" * 2
+
+
+def test_lines_in_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where there is no terminal: every ten seconds, and less often the longer it takes."""
+    file, now = io.StringIO(), [100.0]
+    monkeypatch.setattr(sys, "stderr", file)
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    with TerminalProgress() as lines, TerminalProgress(quiet=True) as none:
+        for second in range(400):
+            now[0] = 100.0 + second
+            lines(second / 400 if second else None, "rendering")
+            none(0.5, "not told")
+    told = file.getvalue().splitlines()
+    assert told[0] == "raystream: rendering, 2%, 6 min left" and len(told) == 22
+    assert told[-1].startswith("raystream: rendering, 9")
+
+
+def test_the_parts_of_a_work_have_one_bar(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """With the share of all of them that is done; lines of their results stand above it, on standard output."""
+    terminal = terminal_of(monkeypatch)
+    with TerminalProgress(delay=1e6) as bar:
+        bar._show()
+        assert bar._bar is not None
+        (task,) = bar._bar.tasks
+        for number, name in enumerate(("a.glb", "b.glb")):
+            bar.begin_part(number, 2, name)
+            bar(0.9, "sample 9 of 10")
+            assert (task.description, task.completed) == (f"{number + 1} of 2, {name}: sample 9 of 10", number / 2)
+            bar.print_line(f"{name}: \x1b done")
+    assert capsys.readouterr().out == "a.glb: \\x1b done\nb.glb: \\x1b done\n"
+    assert "2 of 2, b.glb" in terminal.text
+
+
+def test_notes_may_go_elsewhere(capsys: pytest.CaptureFixture[str]) -> None:
+    told: list[str] = []
+    TerminalProgress(quiet=True, on_note=told.append).note("a \x1b note")
+    assert told == ["a \\x1b note"] and capsys.readouterr() == ("", "")
+
+
+# The ray caster has no use for --spp, which a note says.
+SMALL = ("--size", "12x8", "--program", "cast", "--spp", "2", "--machine", "singlepass", "--exposure", "1")
+
+
+@pytest.mark.usefixtures("device")
+def test_the_picture_alone(tmp_path, monkeypatch, capfdbinary) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(("render", "cornell", "-o", "-", *SMALL)) == 0
+    out, err = capfdbinary.readouterr()
+    assert b"note: " in err and b"-: 12 x 8, 1 sample a pixel" in err and os.listdir() == []
+    assert cli.main(("render", "cornell", "-o", "a.png", "--quiet", *SMALL)) == 0
+    with open("a.png", "rb") as file:
+        assert out == file.read()
+    assert cli.main(("render", "cornell", "-o", "-", "--quiet", *SMALL)) == 0
+    assert capfdbinary.readouterr() == (out, b"")

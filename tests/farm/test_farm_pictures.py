@@ -1,4 +1,4 @@
-"""Pictures and frames of a farm whose workers are this process: what they are given, told, kept and put together."""
+"""Pictures and frames of a farm whose workers are this process, films of units in any order, and data sets."""
 
 from __future__ import annotations
 
@@ -12,17 +12,70 @@ from typing import Any
 
 import numpy as np
 import pytest
-from here import Here
 
 import raystream
+from raystream.dataset.picture import DatasetRenderer
+from raystream.dataset.recipe import parse_recipe
+from raystream.dataset.stage import DatasetStage
 from raystream.farm import pictures, worker
-from raystream.farm.pictures import portable_settings, render_frames, render_on
+from raystream.farm.pictures import (
+    _merged_halves,
+    merge_ranges,
+    merge_tiles,
+    portable_settings,
+    render_dataset,
+    render_frames,
+    render_on,
+)
 from raystream.farm.task_scheduler import Task, TaskScheduler
-from raystream.farm.units import Unit, tile_side, tile_units
+from raystream.farm.units import Build, Unit, sample_units, source_digest, tile_side, tile_units
+from raystream.film.error import Halves
 from raystream.film.film import Film
 from raystream.formats.image.environment_maps import resolve_environment
 from raystream.renderer.inputs.settings import Settings
 from raystream.scene.environment import ImageEnvironment
+
+
+class Done:
+    """A future that is done, by a function of `raystream.farm.worker`."""
+
+    def __init__(self, call: Callable[[], Any]) -> None:
+        try:
+            self.status, self.value = "finished", call()
+        except Exception as error:
+            self.status, self.value = "error", error
+
+    def add_done_callback(self, call: Callable[[Done], None]) -> None:
+        call(self)
+
+    def result(self, timeout: float | None = None) -> Any:
+        return self.value
+
+    exception = result
+
+    def cancel(self, force: bool = False) -> None:
+        pass
+
+    release = cancel
+
+
+class Here:
+    """A client of workers that all are this process. drivers : that they say to have, by their addresses."""
+
+    def __init__(self, drivers: dict[str, str]) -> None:
+        self.drivers = drivers
+
+    def nthreads(self) -> dict[str, int]:
+        return dict.fromkeys(self.drivers, 1)
+
+    def scatter(self, data: Any, hash: bool) -> Done:
+        return Done(lambda: data)
+
+    def submit(self, function: Any, *call: Any, workers: list[str], **_: Any) -> Done:
+        if function is worker.build:
+            return Done(lambda: Build("1", source_digest(), self.drivers[workers[0]]))
+        return Done(lambda: function(*(each.value if isinstance(each, Done) else each for each in call)))
+
 
 SIZE, SPP = (80, 40), 3
 OPTIONS = {"machine": "singlepass", "depth": 2}
@@ -399,3 +452,181 @@ def test_names_of_the_package() -> None:
     assert raystream.farm.__all__ == ["render", "render_frames"]
     with pytest.raises(AttributeError, match=r"module 'raystream\.farm' has no attribute 'travelling'"):
         _ = raystream.farm.travelling
+
+
+COLLECTED, SAMPLES = (80, 48), 16
+
+
+@pytest.fixture(scope="module")
+def samples() -> np.ndarray:
+    return np.random.default_rng(0).random((SAMPLES, *COLLECTED[::-1], 3), np.float32)
+
+
+def filled(samples: np.ndarray) -> Film:
+    film = Film(samples.shape[2], samples.shape[1])
+    for sample in samples:
+        film.store_half()
+        film.add(sample)
+    return film
+
+
+def test_tiles_have_the_halves_of_the_whole(samples: np.ndarray) -> None:
+    whole, made = filled(samples), Film(*COLLECTED)
+    collected = merge_tiles(made)
+    next(collected)
+    units = list(enumerate(tile_units(COLLECTED, SAMPLES, 32)))
+    for k, unit in reversed(units):
+        assert made.halves is None  # of a part they tell nothing
+        collected.send((k, unit, filled(samples[:, *unit.region])))
+    collected.close()
+    for name, array in whole.arrays.items():
+        np.testing.assert_array_equal(made.arrays[name], array, err_msg=name)
+    assert whole.halves is not None and made.halves is not None and len(units) > 4
+    np.testing.assert_array_equal(made.halves.sum, whole.halves.sum)
+    np.testing.assert_array_equal(made.halves.count, whole.halves.count)
+    assert made.halves.differences == pytest.approx(whole.halves.differences, rel=1e-12)  # means of float64, regrouped
+    # The ratio of neighbours is each tile's own estimate, of 500 to 800 pixels.
+    assert made.halves.variances == pytest.approx(whole.halves.variances, rel=0.2)
+    assert made.halves.relative_std_errors.keys() == whole.halves.relative_std_errors.keys() != set()
+    assert made.error() == pytest.approx(whole.error(), rel=0.1)
+
+
+def test_no_halves_where_a_tile_had_begun(samples: np.ndarray) -> None:
+    made = Film(*COLLECTED)
+    collected = merge_tiles(made)
+    next(collected)
+    for k, unit in enumerate(tile_units(COLLECTED, SAMPLES, 32)):
+        film = filled(samples[:, *unit.region])
+        film.halves = None if k == 1 else film.halves
+        collected.send((k, unit, film))
+    collected.close()
+    assert made.halves is None and made.count.min() == SAMPLES
+
+
+def test_ranges_join_in_their_order(samples: np.ndarray) -> None:
+    """A film to go on from at any time: what is early waits."""
+    units = list(sample_units(COLLECTED, 0, SAMPLES, 5))
+    films = [filled(samples[unit.first : unit.first + unit.samples]) for unit in units]
+    straight, mixed = Film(*COLLECTED), Film(*COLLECTED)
+    for film in films:
+        straight.join(film)
+    collected = merge_ranges(mixed)
+    next(collected)
+    for k, there in ((2, 0), (0, 5), (3, 5), (1, SAMPLES)):
+        collected.send((k, units[k], films[k]))
+        assert set(mixed.count.flat) == {there}
+    for name, array in straight.arrays.items():
+        np.testing.assert_array_equal(mixed.arrays[name], array, err_msg=name)
+
+
+def test_errors_of_tiles_add_as_independent_ones(samples: np.ndarray) -> None:
+    """By their shares of the pixels: tiles of an edge are smaller."""
+    made, parts = Film(*COLLECTED), []
+    collected = merge_tiles(made)
+    next(collected)
+    for k, unit in enumerate(tile_units(COLLECTED, SAMPLES, 32)):
+        film = filled(samples[:, *unit.region])
+        assert film.halves is not None
+        parts.append((unit.width * unit.height / (COLLECTED[0] * COLLECTED[1]), film.halves))
+        collected.send((k, unit, film))
+    collected.close()
+    assert made.halves is not None and len({share for share, _ in parts}) > 1
+    for level, error in made.halves.relative_std_errors.items():
+        variance = sum(share * halves.variances[level] for share, halves in parts)
+        squares = [
+            (share * halves.variances[level] * halves.relative_std_errors[level]) ** 2 for share, halves in parts
+        ]
+        assert made.halves.variances[level] == pytest.approx(variance, rel=1e-12)
+        assert error == pytest.approx(sum(squares) ** 0.5 / variance, rel=1e-12)
+
+
+def part(left: int, width: int, count: float, *levels: dict[int, float]) -> tuple[Unit, Halves]:
+    """A tile of a picture 4 pixels wide and 2 high. levels : differences, variances, relative standard errors."""
+    shape = 2, width
+    held = Halves(np.full(shape, 10.0 + left, np.float32), np.full(shape, count, np.float32), *levels)
+    return Unit(left, 0, width, 2, 4), held
+
+
+def halves(*parts: tuple[Unit, Halves], count: float = 4) -> Halves | None:
+    made = Film(4, 2)
+    made.count[:] = count
+    return _merged_halves(made, list(parts))
+
+
+def test_halves_by_hand() -> None:
+    """Means over the pixels, of the levels that all tiles have; errors as the roots of their squares' sums."""
+    one = part(0, 1, 4, {0: 9.0, 1: 2.0, 2: 4.0}, {1: 8.0, 2: 4.0}, {1: 0.5, 2: 0.25})
+    other = part(1, 3, 4, {1: 6.0, 2: 0.0, 3: 9.0}, {1: 8.0, 2: 12.0, 3: 1.0}, {2: 0.5, 3: 1.0})
+    for parts in ((one, other), (other, one)):
+        found = halves(*parts)
+        assert found is not None
+        assert found.differences == {1: 0.25 * 2 + 0.75 * 6, 2: 0.25 * 4} == {1: 5.0, 2: 1.0}
+        assert found.variances == {1: 8.0, 2: 0.25 * 4 + 0.75 * 12} == {1: 8.0, 2: 10.0}
+        # (0.25 * 4 * 0.25, 0.75 * 12 * 0.5) = (0.25, 4.5)
+        assert found.relative_std_errors == {2: pytest.approx((0.0625 + 20.25) ** 0.5 / 10, rel=1e-12)}
+        np.testing.assert_array_equal(found.sum, np.float32([[10, 11, 11, 11]] * 2))
+        np.testing.assert_array_equal(found.count, np.float32([[4, 4, 4, 4]] * 2))
+
+
+def test_halves_without_noise() -> None:
+    found = halves(*(part(left, 2, 4, {1: 0.0}, {1: 0.0}, {1: 0.5}) for left in (0, 2)))
+    assert found is not None
+    assert (found.differences, found.variances, found.relative_std_errors) == ({1: 0.0}, {1: 0.0}, {1: 0.0})
+
+
+def test_halves_that_do_not_fit() -> None:
+    """Of some tiles alone, of other samples, or of a picture whose pixels differ: they tell nothing of it."""
+    left, right = part(0, 2, 4, {1: 1.0}), part(2, 2, 4, {1: 1.0})
+    assert halves(left, right) is not None and halves(left, part(2, 2, 4, {2: 1.0})) is not None
+    assert halves(left) is None and halves(right) is None and halves() is None
+    assert halves(left, part(2, 2, 2, {1: 1.0})) is None and halves(part(0, 2, 2, {1: 1.0}), right) is None
+    made = Film(4, 2)
+    made.count[:] = 4
+    made.count[0, 3] = 5
+    assert _merged_halves(made, [left, right]) is None
+
+
+def test_a_picture_without_tiles_keeps_no_halves(samples: np.ndarray) -> None:
+    """Nothing came: it is no error, and says nothing."""
+    made = filled(samples)
+    collected = merge_tiles(made)
+    next(collected)
+    collected.close()
+    assert made.halves is None and made.count.min() == SAMPLES
+
+
+MODEL = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
+GIVEN = {
+    "scenes": 2,
+    "views": 2,
+    "size": [24, 18],
+    "cameras": {"distance": [1, 2]},
+    "lights": {"count": [1, 2]},
+    "render": {"spp": 1, "denoise": "none", "machine": "singlepass"},
+    "models": [{"file": "a.obj", "size": 0.5, "count": 2}],
+}
+
+
+@pytest.fixture
+def stage(tmp_path: Path) -> DatasetStage:
+    """Of a small recipe."""
+    (tmp_path / "a.obj").write_text(MODEL)
+    return DatasetStage(parse_recipe(dict(GIVEN), "r.toml", str(tmp_path)))
+
+
+@pytest.mark.usefixtures("device")
+def test_workers_make_the_same_bytes(stage: DatasetStage, scheduler: str) -> None:
+    """The models travel: workers have no files of theirs."""
+    (Path(stage.recipe.folder) / "a.obj").unlink()
+    found = {made.index: made for made in render_dataset(stage, [3, 0, 2], scheduler)}
+    renderer = DatasetRenderer(stage)
+    for number in (0, 2, 3):
+        own = renderer.render(number)
+        assert found[number].files == own.files and found[number].record == own.record
+    renderer.release()
+    assert found.keys() == {0, 2, 3}
+
+
+def test_a_worker_without_the_stage_says_so() -> None:
+    with pytest.raises(worker.SceneLost):
+        worker.dataset_picture("unknown", 0)

@@ -1,17 +1,26 @@
-"""States of a render: read back to the bit, refused when they are another picture's, whole or not at all."""
+"""States of a render: names, digests, settings; read back to the bit, refused when they are another picture's."""
 
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass, replace
+from enum import Enum
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 
 from raystream.base.errors import ViewerError
 from raystream.base.interrupts import Terminated
+from raystream.film.error import Halves, SampleBudget
 from raystream.film.files import checkpoint, image
-from raystream.film.files.checkpoint import Checkpoint, film_layers, film_metadata, resume, save
+from raystream.film.files.checkpoint import Checkpoint, film_layers, film_metadata, fingerprint, resume, save
 from raystream.film.film import Film
+from raystream.renderer.sampling import partial_film
+from raystream.renderer.sampling.partial_film import FilmPart, film_by_ranges, sample_ranges
+from tests.refusals import refusal
 
 SIZE = (37, 29)
 SETTINGS = {"scene": "cornell 0123456789abcdef", "program": "path", "depth": 5, "seed": 7, "sampler": "sobol"}
@@ -208,3 +217,303 @@ def test_the_old_state_stays_when_writing_fails(tmp_path, monkeypatch) -> None:
 
 
 # -- fingerprints ----------------------------------------------------------------------------------------------------
+
+
+def test_names_of_states(tmp_path: Path) -> None:
+    """The first free one; of this picture alone, in order."""
+    target = tmp_path / "a.png"
+    made = []
+    for name in ("a.png.state.exr", "a.png.state.2.exr", "a.png.state.3.exr"):
+        assert checkpoint.free_state(target) == tmp_path / name
+        (tmp_path / name).write_bytes(b"")
+        made.append(tmp_path / name)
+    for other in (
+        "b.png.state.exr",
+        "a.png.state.0.exr",
+        "a.png.state.01.exr",
+        "a.png.state.x.exr",
+        "a.png.state.exr.part",
+    ):
+        (tmp_path / other).write_bytes(b"")
+    (tmp_path / "aXpng.state.exr").write_bytes(b"")
+    assert checkpoint.existing_states(target) == sorted(made)
+    (tmp_path / "a.png.state.2.exr").unlink()
+    assert checkpoint.free_state(target) == tmp_path / "a.png.state.2.exr"
+    (tmp_path / "a.png.state.2.exr").symlink_to("nowhere")
+    assert checkpoint.free_state(target) == tmp_path / "a.png.state.4.exr"
+    assert checkpoint.existing_states(tmp_path / "none" / "a.png") == []
+
+
+SMALL = (4, 3)
+
+FEW = {"scene": "cornell", "program": "path", "seed": 7}
+
+
+def small_film(samples: int, seed: int = 1) -> Film:
+    film, rng = Film(*SMALL), np.random.default_rng(seed)
+    for _ in range(samples):
+        film.add(rng.random((SMALL[1], SMALL[0], 3)))
+    return film
+
+
+def test_convergence_and_budget_are_kept(tmp_path: Path) -> None:
+    film, rng = small_film(8), np.random.default_rng(2)
+    plane = lambda: rng.random((SMALL[1], SMALL[0])).astype(np.float32)  # noqa: E731
+    film.halves = Halves(plane(), plane(), {2: 0.5, 4: 0.25}, {2: 0.125}, {4: 0.0625})
+    film.sample_budget = SampleBudget(plane(), plane(), 0.01, 1.5, 0.25)
+    save(tmp_path / "a.exr", film, FEW)
+    found = resume(tmp_path / "a.exr", SMALL, FEW)
+    assert found.halves is not None and found.sample_budget is not None
+    for name in ("sum", "count"):
+        np.testing.assert_array_equal(getattr(found.halves, name), getattr(film.halves, name))
+    for name in ("differences", "variances", "relative_std_errors"):
+        assert getattr(found.halves, name) == getattr(film.halves, name)
+    for name in ("granted", "half_difference"):
+        np.testing.assert_array_equal(getattr(found.sample_budget, name), getattr(film.sample_budget, name))
+    for name in ("error", "efficiency", "relative_std_error"):
+        assert getattr(found.sample_budget, name) == getattr(film.sample_budget, name)
+    told = film_metadata(film, FEW)
+    assert {key: told[key] for key in told if key != "film.check"} == {
+        "film.setting.scene": "cornell",
+        "film.setting.program": "path",
+        "film.setting.seed": "7",
+        "film.differences": "2:0.5 4:0.25",
+        "film.variances": "2:0.125",
+        "film.doubts": "4:0.0625",
+        "film.adaptive": "0.01 1.5 0.25",
+    }
+    assert set(film_layers(film, "film.bounce.0")) == {
+        f"film.bounce.0.{name}"
+        for name in ("sum", "compensation", "square", "count", "half.sum", "half.count", "granted", "apart")
+    }
+    assert set(film_metadata(film, {}, "film.bounce.0")) >= {"film.bounce.0.check", "film.bounce.0.adaptive"}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda film: film.halves.sum.__setitem__((0, 0), 9),
+        lambda film: film.halves.count.__setitem__((0, 0), 9),
+        lambda film: film.halves.differences.__setitem__(2, 9.0),
+        lambda film: film.halves.variances.__setitem__(2, 9.0),
+        lambda film: film.halves.relative_std_errors.__setitem__(4, 9.0),
+        lambda film: film.sample_budget.granted.__setitem__((0, 0), 9),
+        lambda film: film.sample_budget.half_difference.__setitem__((0, 0), 9),
+        lambda film: setattr(film, "sample_budget", replace(film.sample_budget, error=9.0)),
+        lambda film: setattr(film, "sample_budget", replace(film.sample_budget, efficiency=9.0)),
+        lambda film: setattr(film, "sample_budget", replace(film.sample_budget, relative_std_error=9.0)),
+        lambda film: film.arrays["square"].__setitem__((0, 0), 9),
+        lambda film: film.arrays["compensation"].__setitem__((0, 0, 1), 9),
+    ],
+)
+def test_every_part_of_a_film_is_in_its_digest(change: Any) -> None:
+    film, zero = small_film(8), np.zeros((SMALL[1], SMALL[0]), np.float32)
+    film.halves = Halves(zero, zero.copy(), {2: 0.5}, {2: 0.125}, {4: 0.0625})
+    film.sample_budget = SampleBudget(zero.copy(), zero.copy(), 0.01, 1.5, 0.25)
+    before = film_metadata(film, {})["film.check"]
+    change(film)
+    assert film_metadata(film, {})["film.check"] != before and len(before) == 16
+
+
+@pytest.mark.parametrize(
+    ("text", "levels"),
+    [("", {}), ("2:0.5 8:1e-3", {2: 0.5, 8: 0.001}), ("2:x", {}), ("2", {}), ("x:1", {}), ("2:1 3", {})],
+)
+def test_levels_of_texts(text: str, levels: dict[int, float]) -> None:
+    assert checkpoint._levels(text) == levels
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"), [("1 2", [1, 2]), ("1 2 3", [1, 2, 3]), ("", []), ("1", []), ("1 2 3 4", []), ("1 x", [])]
+)
+def test_numbers_of_texts(text: str, numbers: list[float]) -> None:
+    assert checkpoint._numbers(text) == numbers
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "sound"),
+    [
+        *(("count", value, True) for value in (0, 65536)),
+        *(("count", value, False) for value in (65537, -1, 0.5, np.inf)),
+        ("sum", np.nan, False),
+    ],
+)
+def test_numbers_of_a_film(name: str, value: float, sound: bool, tmp_path: Path) -> None:
+    film = small_film(2)
+    film.arrays[name][0, 0] = value
+    save(tmp_path / "a.exr", film, FEW)
+    with refusal("" if sound else "is damaged"):
+        assert resume(tmp_path / "a.exr", SMALL, FEW).count[0, 0] == value
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "words"),
+    [
+        ({"content": "a"}, {"content": "b"}, r"was rendered from another scene.* \(start a new render\)"),
+        ({"seed": 7}, {"seed": 8}, r"seed '7', not '8' \(start a new render, or give --seed 7|seed=7"),
+        ({"seed": 7}, {}, "seed '7', not 'none'"),
+        ({}, {"seed": 7}, r"seed 'none', not '7' \(start a new render, or change it back\)"),
+        ({"own_thing": "x" * 41}, {"own_thing": "y" * 40}, f"own thing '{'x' * 36} ...', not '{'y' * 40}'"),
+        ({"depth": 5, "program": "cast"}, {"program": "cast"}, ""),
+        ({"depth": 5, "program": "path"}, {"program": "path"}, "depth '5', not 'none'"),
+    ],
+)
+def test_settings_that_differ(before: dict, now: dict, words: str, tmp_path: Path) -> None:
+    save(tmp_path / "a.exr", small_film(1), before)
+    with refusal(words):
+        resume(tmp_path / "a.exr", SMALL, now)
+
+
+def test_the_best_of_several_states(tmp_path: Path) -> None:
+    target = tmp_path / "a.exr"
+    for name, samples in (("a.exr.state.exr", 3), ("a.exr.state.2.exr", 5), ("a.exr.state.3.exr", 4)):
+        save(tmp_path / name, small_film(samples), FEW)
+    kept = Checkpoint(target, FEW)
+    assert kept.find(SMALL) == (tmp_path / "a.exr.state.2.exr", 5, [])
+    save(target, small_film(6), FEW)
+    assert kept.find(SMALL) == (target, 6, [])
+    assert kept.find(SMALL, pictures=False) == (tmp_path / "a.exr.state.2.exr", 5, [])
+    (tmp_path / "a.exr.state.2.exr").write_bytes(b"x")
+    best, samples, wrong = kept.find(SMALL, pictures=False)
+    assert (best, samples, len(wrong)) == (tmp_path / "a.exr.state.3.exr", 4, 1) and "state.2.exr" in wrong[0]
+    none = Checkpoint(tmp_path / "b.exr", FEW).find(SMALL)
+    assert none == (None, 0, [])
+    other = Checkpoint(target, {**FEW, "seed": 1}).find(SMALL)
+    assert other[:2] == (None, 0) and len(other[2]) == 4
+
+
+def test_a_state_is_used_written_over_and_deleted(tmp_path: Path) -> None:
+    target, old, foreign = tmp_path / "a.png", tmp_path / "a.png.state.exr", tmp_path / "b.exr"
+    for path in (old, foreign):
+        save(path, small_film(2), FEW)
+    kept = Checkpoint(target, FEW)
+    kept.use(foreign)
+    assert not kept.used and kept.path == tmp_path / "a.png.state.2.exr"
+    kept.finish()
+    assert old.exists() and foreign.exists()
+    kept.use(old)
+    assert kept.used and kept.path == old
+    film = small_film(4)
+    film.add(np.ones((1, 1, 3)), 0, 0)
+    kept.save(film)
+    assert (kept.saved, kept.samples) == (1, 4) and resume(old, SMALL, FEW).count.max() == 5
+    header = image.exr_header(old).texts
+    assert (header["samples"], header["stopped by"]) == ("4", "nothing yet")
+    kept.finish()
+    kept.finish()
+    assert not old.exists() and foreign.exists()
+    # Where some pixels have no sample yet, those of the average count.
+    film = Film(*SMALL)
+    film.add(np.ones((SMALL[1], 2, 3)), 0, 0)
+    film.add(np.ones((SMALL[1], 2, 3)), 0, 0)
+    kept = Checkpoint(target, FEW)
+    kept.save(film)
+    assert (kept.path, kept.samples) == (old, 1)
+
+
+class Way(Enum):
+    UP = 1
+    DOWN = 2
+
+
+@dataclass
+class Point:
+    x: Any = 0
+    y: Any = 0
+
+
+@dataclass
+class Place:
+    x: Any = 0
+    y: Any = 0
+
+
+CONTENTS = [
+    None, True, False, 0, 1, 2.0, 2.5, "", "1", "a", "ab", Way.UP, Way.DOWN, (), (1,), (1, 2), ((1,), 2), (1, (2,)),
+    ("a", "b"), ("ab",), {}, {"a": 1}, {"a": 2}, {"b": 1}, {"a": 1, "b": 2}, Point(), Point(1), Point(0, 1), Place(),
+    Point("a"), Point(None), Point(Way.UP), Point((1,)), Point(Point()), np.zeros(2), np.zeros(3), np.zeros((1, 2)),
+    np.zeros(2, np.float32), np.ones(2), Point(np.zeros(2)), Point(np.ones(2)), Point(np.zeros(2, np.int8)),
+]  # fmt: skip
+
+
+def test_contents_have_fingerprints_of_their_own() -> None:
+    found = [fingerprint(each) for each in CONTENTS]
+    assert len(set(found)) == len(CONTENTS) and all(len(each) == 16 and int(each, 16) >= 0 for each in found)
+    assert found == [fingerprint(each) for each in CONTENTS]
+    assert fingerprint([1, 2]) == fingerprint((1, 2)) and fingerprint("a") == fingerprint(b"a")
+    assert fingerprint(np.float64(2.5)) == fingerprint(2.5) and fingerprint(1, 2) != fingerprint(2, 1)
+    for part in (object(), {1, 2}):
+        with pytest.raises(TypeError, match="no fingerprint of a"):
+            fingerprint(part)
+
+
+@pytest.mark.parametrize(
+    ("before", "samples", "length", "ranges"),
+    [
+        (0, 10, 4, [(0, 4), (4, 4), (8, 2)]),
+        (3, 10, 4, [(3, 1), (4, 4), (8, 2)]),
+        (4, 5, 4, [(4, 1)]),
+        (0, 4, 4, [(0, 4)]),
+        (5, 5, 4, []),
+        (9, 5, 4, []),
+    ],
+)
+def test_ranges_that_are_missing(before: int, samples: int, length: int, ranges: list[tuple[int, int]]) -> None:
+    assert list(sample_ranges(before, samples, length)) == ranges
+
+
+class Saving:
+    """A checkpoint's file: which counts it was given, whether it is due at each range and worth it at the end."""
+
+    def __init__(self, due: list[bool], worth: bool = True) -> None:
+        self.turns, self.kept, self.counts = iter(due), worth, list[float]()
+
+    def due(self) -> bool:
+        return next(self.turns)
+
+    def worth(self, size: tuple[int, int], stop: BaseException) -> bool:
+        assert isinstance(stop, KeyboardInterrupt)
+        return self.kept
+
+    def save(self, film: Film) -> None:
+        self.counts.append(float(film.count.min()))
+
+
+def parts(monkeypatch: pytest.MonkeyPatch, stops_at: int = 99) -> list[tuple[int, int]]:
+    """The ranges that are rendered, each without work."""
+    ranges: list[tuple[int, int]] = []
+
+    def film_of_part(renderer: Any, part: FilmPart, stats: Any, progress: Any) -> Film:
+        if part.first >= stops_at:
+            raise KeyboardInterrupt
+        ranges.append((part.first, part.samples))
+        film = Film(*part.size)
+        film.count[:] = part.samples
+        progress(0.5)
+        return film
+
+    monkeypatch.setattr(partial_film, "film_of_part", film_of_part)
+    monkeypatch.setattr(partial_film, "check_ranges", lambda renderer, option: None)
+    monkeypatch.setattr(Film, "join", lambda film, other: film.count.__iadd__(other.count), raising=True)
+    return ranges
+
+
+def test_a_film_is_saved_where_that_is_due(monkeypatch: pytest.MonkeyPatch) -> None:
+    ranges, state, told = parts(monkeypatch), Saving([False, True, True]), list[tuple[float, str]]()
+    film = film_by_ranges(
+        SimpleNamespace(), FilmPart((3, 2), 10), 4, state=state, progress=lambda *line: told.append(line)
+    )
+    assert ranges == [(0, 4), (4, 4), (8, 2)] and state.counts == [8.0, 10.0] and np.all(film.count == 10)
+    assert told == [(0.2, "0 of 10 samples"), (0.6, "4 of 10 samples"), (0.9, "8 of 10 samples")]
+
+
+@pytest.mark.parametrize(("stops_at", "worth", "counts"), [(4, True, [4.0]), (4, False, []), (0, True, [])])
+def test_a_film_is_saved_on_ctrl_c(
+    monkeypatch: pytest.MonkeyPatch, stops_at: int, worth: bool, counts: list[float]
+) -> None:
+    """If it has samples, and is worth it."""
+    parts(monkeypatch, stops_at)
+    state = Saving([False] * 3, worth)
+    with pytest.raises(KeyboardInterrupt):
+        film_by_ranges(SimpleNamespace(), FilmPart((3, 2), 10), 4, state=state)
+    assert state.counts == counts

@@ -1,8 +1,9 @@
-"""Picture files: what is written is read back, whole or not at all."""
+"""Picture files: what is written is read back, whole or not at all; endings, layers, channels and alpha."""
 
 from __future__ import annotations
 
 import json
+import math
 import os
 import stat
 import subprocess
@@ -11,11 +12,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from even_pixels import pixels
 from PIL import Image
 
 from raystream.base.errors import ViewerError
 from raystream.film.files import image
-from raystream.film.tonemap import srgb8
+from raystream.film.files.image import MOST_WEBP, Matte, write_webp
+from raystream.film.layers import LAYERS, NOISY, SERIES, find, parse, series
+from raystream.film.tonemap import automatic_exposure, block_edge, block_means, decode, exposure_text, srgb8
 
 METADATA = {
     "camera": "0.1,2,3 4,5,6 0,1,0",
@@ -246,3 +250,212 @@ def test_check_path_leaves_nothing_behind(tmp_path) -> None:
         image.check_path(tmp_path / "a.png", ("depth", "normal"))
     with pytest.raises(ViewerError, match="a JPEG file cannot hold the layers depth"):
         image.check_path(tmp_path / "a.jpg", ("depth",))
+
+
+LUMINANCE = np.array([0.2126, 0.7152, 0.0722])
+
+
+def test_endings_of_streams_and_files(tmp_path: Path) -> None:
+    fifo = tmp_path / "pipe"
+    os.mkfifo(fifo)
+    assert image._ending(fifo) == ".png" and image._ending(tmp_path / "a.JPEG") == ".jpeg"
+    other = tmp_path / "pipe.exr"
+    os.mkfifo(other)
+    assert image._ending(other) == ".exr" and image.checked_path(fifo) == fifo
+
+
+@pytest.mark.parametrize(
+    ("layer", "kind"),
+    [
+        (np.array([[1 << 24]]), np.float32),
+        (np.array([[(1 << 24) + 1]]), np.uint32),
+        (np.array([[(1 << 24) + 1, -1]]), np.uint32),
+        (np.array([[(1 << 24) + 1]], np.uint32), np.uint32),
+        (np.array([[float(1 << 25)]]), np.float32),
+        (np.array([[True]]), np.float32),
+    ],
+)
+def test_whole_numbers_in_exr(layer: np.ndarray, kind: type, tmp_path: Path) -> None:
+    image.save(tmp_path / "a.exr", pixels(1, layer.shape[1], 1), {"steps": layer})
+    values = image.read_exr(tmp_path / "a.exr", ["steps"])[1]["steps"]
+    assert values.dtype == kind
+    np.testing.assert_array_equal(values.astype(np.int64) & 0xFFFFFFFF, layer.astype(np.int64) & 0xFFFFFFFF)
+
+
+def test_names_of_channels() -> None:
+    three = np.zeros((1, 1, 3), np.float32)
+    assert list(image._exr_channels("normal", three)) == ["normal.X", "normal.Y", "normal.Z"]
+    assert list(image._exr_channels("other", three)) == ["other.R", "other.G", "other.B"]
+    assert list(image._exr_channels("bounce.3", three)) == ["bounce.3.R", "bounce.3.G", "bounce.3.B"]
+    assert list(image._exr_channels("other", three[..., :2])) == ["other.R", "other.G"]
+    assert list(image._exr_channels("depth", three[..., 0])) == ["depth"]
+
+
+def test_layers_of_other_sizes_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="layer depth has shape"):
+        image.save(tmp_path / "a.exr", pixels(1), {"depth": np.zeros((5, 3))})
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("ending", ["png", "jpg"])
+def test_displayed_files_tell_their_display(ending: str, tmp_path: Path) -> None:
+    """Beside their metadata; lines of 8-bit codes; a comment of JPEG ends where its segment does."""
+    image.save(tmp_path / f"a.{ending}", pixels(0.25), None, {"a": "x" * 70_000}, exposure=1, tonemap="none")
+    with Image.open(tmp_path / f"a.{ending}") as file:
+        assert np.abs(np.asarray(file).astype(int) - 188).max() <= 1
+        if ending == "jpg":
+            assert len(file.info["comment"]) == 65533
+        else:
+            assert len(file.info["a"]) == 70_000 and (file.info["exposure"], file.info["tonemap"]) == ("1", "none")
+
+
+def test_declared_layers() -> None:
+    assert find("depth") is LAYERS["depth"] and find("noisy") is NOISY and find("bounce.0") is SERIES["bounce"]
+    assert [find(name) for name in ("bounce", "bounce.", "bounce.x", "depth.0", "x", "")] == [None] * 6
+    assert series("bounce", 3) == ("bounce.0", "bounce.1", "bounce.2") and series("bounce", 0) == ()
+    assert parse(" depth, normal,,depth ") == ("depth", "normal") and parse("") == () == parse(" , ")
+    with pytest.raises(ViewerError, match="no layer 'deep'"):
+        parse("depth,deep")
+    for name, shape, kind, value in (
+        ("depth", (2, 3), np.float32, np.inf),
+        ("normal", (2, 3, 3), np.float32, 0),
+        ("triangle", (2, 3), np.int32, -1),
+        ("samples", (2, 3), np.int32, 1),
+        ("steps", (2, 3), np.int32, 0),
+    ):
+        made = LAYERS[name].empty(2, 3)
+        assert made.shape == shape and made.dtype == kind and (made == value).all()
+
+
+@pytest.mark.parametrize(
+    ("size", "edge"), [((1, 1), 1), ((32, 9), 1), ((33, 9), 2), ((9, 64), 2), ((65, 9), 3), ((640, 480), 20)]
+)
+def test_blocks_of_exposure(size: tuple[int, int], edge: int) -> None:
+    assert block_edge(size) == edge
+    picture = np.random.default_rng(1).random((size[1], size[0], 3)).astype(np.float32)
+    found = block_means(picture)
+    assert found.shape == (-(-size[1] // edge), -(-size[0] // edge))
+    for (row, column), value in np.ndenumerate(found):
+        part = picture[row * edge : (row + 1) * edge, column * edge : (column + 1) * edge]
+        assert value == pytest.approx((part @ LUMINANCE).mean(), rel=1e-3)
+
+
+def test_odd_pixels_of_exposure() -> None:
+    picture = np.float32([[[np.nan, 1, 1], [np.inf, 0, 0], [-1, -1, -1], [1, 1, 1]]])
+    np.testing.assert_allclose(block_means(picture), [[0, 0, 0, 1]], rtol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("luminance", "stops"),
+    [
+        ([0.25] * 8, 0),
+        ([0.5] * 8, math.tanh(1) - 1),
+        ([0.125] * 8, math.tanh(-1) + 1),
+        ([0.25 * 2**8] * 8, math.tanh(8) - 8),
+        ([0.25 / 2**8] * 8, math.tanh(-8) + 8),
+        ([0.5] * 8 + [0.0] * 100, math.tanh(1) - 1),  # black blocks do not count
+        ([0.0] * 4, 0),
+        ([], 0),
+    ],
+)
+def test_automatic_exposures(luminance: list[float], stops: float) -> None:
+    assert automatic_exposure(np.array(luminance)) == pytest.approx(stops, abs=1e-12)
+
+
+def test_exposure_of_bright_and_dark_parts() -> None:
+    """Quantiles of 5 and 95 % hold the logarithms; a tenth of the upper one is the least mean."""
+    ramp = np.array([0.01, *np.geomspace(0.1, 0.4, 99), 4.0])
+    low, high = np.quantile(ramp, 0.05), np.quantile(ramp, 0.95)
+    mean = math.exp(np.log(np.clip(ramp, low, high)).mean())
+    away = math.log2(mean / 0.25)
+    assert automatic_exposure(ramp) == pytest.approx(math.tanh(away) - away, rel=1e-12)
+    lamps = np.array([0.001] * 90 + [1.0] * 10)
+    away = math.log2(0.1 / 0.25)
+    assert automatic_exposure(lamps) == pytest.approx(math.tanh(away) - away, rel=1e-12)
+
+
+def test_texts_of_exposures() -> None:
+    assert [exposure_text("auto", 1.23456), exposure_text(1.5, 1.5), exposure_text(0, 0)] == [
+        "1.235 (auto)",
+        "1.5",
+        "0",
+    ]
+
+
+def half_covered() -> tuple[np.ndarray, np.ndarray]:
+    """Premultiplied radiance (H, W, 3), and alpha from 0 to 1."""
+    alpha = np.linspace(0, 1, 12, dtype=np.float32).reshape(3, 4)
+    color = np.random.default_rng(1).random((3, 4, 3)).astype(np.float32)
+    return color * alpha[..., None], alpha
+
+
+@pytest.mark.parametrize("ending", [".png", ".webp"])
+def test_colours_of_eight_bits_are_straight(tmp_path: Path, ending: str) -> None:
+    linear, alpha = half_covered()
+    image.save(tmp_path / f"a{ending}", linear, matte=Matte(alpha))
+    with Image.open(tmp_path / f"a{ending}") as file:
+        assert file.mode == "RGBA"
+        codes = np.asarray(file)
+    over = np.array([0.9, 0.2, 0.4])
+    share = codes[..., 3:] / 255
+    found = decode(codes[..., :3] / 255) * share + (1 - share) * over
+    wanted = linear + (1 - alpha[..., None]) * over
+    assert np.abs(found - wanted).max() < 2 / 255  # half a code of colour, at most 1 / 100, and of alpha
+    assert not codes[0, 0].any()
+
+
+def test_webp_has_the_pixels_of_png_and_its_facts(tmp_path: Path) -> None:
+    linear, _ = half_covered()
+    image.save(tmp_path / "a.webp", linear, metadata={"scene": "a & b"})
+    with Image.open(tmp_path / "a.webp") as file:
+        assert file.mode == "RGB" and np.array_equal(np.asarray(file), srgb8(linear))
+        assert b"scene: a &amp; b" in file.info["xmp"]
+
+
+def test_exr_and_npz_are_premultiplied(tmp_path: Path) -> None:
+    linear, alpha = half_covered()
+    image.save(tmp_path / "a.exr", linear, matte=Matte(alpha))
+    _, channels = image.read_exr(tmp_path / "a.exr")
+    assert channels.keys() == {"R", "G", "B", "A"}
+    assert np.array_equal(channels["A"], alpha)
+    assert np.array_equal(np.stack([channels[name] for name in "RGB"], axis=-1), linear)
+    image.save(tmp_path / "a.npz", linear, matte=Matte(alpha))
+    with np.load(tmp_path / "a.npz") as file:
+        assert np.array_equal(file["alpha"], alpha) and np.array_equal(file["linear"], linear)
+
+
+def test_what_has_no_alpha_is_refused(tmp_path: Path) -> None:
+    linear, alpha = half_covered()
+    with pytest.raises(ViewerError, match="no alpha channel"):
+        image.save(tmp_path / "a.jpg", linear, matte=Matte(alpha))
+    assert not list(tmp_path.iterdir())
+    with pytest.raises(ViewerError, match=str(MOST_WEBP)), open(tmp_path / "a.webp", "wb") as file:
+        write_webp(file, np.zeros((1, MOST_WEBP + 1, 3), np.uint8), {})
+
+
+def test_a_colour_behind_is_neither_exposed_nor_tone_mapped(tmp_path: Path) -> None:
+    linear, alpha = half_covered()
+    white = linear + (1 - alpha[..., None])
+    matte = Matte(alpha, (1.0, 1.0, 1.0))
+    image.save(tmp_path / "a.png", white, exposure=-1.0, tonemap="agx", matte=matte)
+    with Image.open(tmp_path / "a.png") as file:
+        codes = np.asarray(file)
+    assert codes.shape == (3, 4, 3) and (codes[0, 0] == 255).all()
+    assert np.array_equal(codes[-1, -1], srgb8(linear[-1, -1], -1.0, "agx"))
+    share = alpha[..., None]
+    front = decode(srgb8(linear / np.maximum(share, 1e-9), -1.0, "agx") / 255)
+    assert np.abs(decode(codes / 255) - (front * share + 1 - share)).max() < 2 / 255
+    image.save(tmp_path / "a.exr", white, matte=matte)
+    _, channels = image.read_exr(tmp_path / "a.exr")
+    assert channels.keys() == {"R", "G", "B"} and np.array_equal(channels["R"], white[..., 0])
+
+
+def test_a_picture_is_exposed_by_what_stands_before(tmp_path: Path) -> None:
+    linear, alpha = half_covered()
+    matte = Matte(alpha, (1.0, 1.0, 1.0))
+    covered = alpha > 0.5
+    found = matte.metered(linear + (1 - alpha[..., None]))
+    assert np.allclose(found[0], linear[covered] / alpha[covered][:, None], atol=1e-6)
+    assert np.allclose(Matte(alpha).metered(linear), found, atol=1e-6)
+    nothing = Matte(np.zeros_like(alpha))
+    assert nothing.metered(linear) is linear

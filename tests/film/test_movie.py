@@ -1,16 +1,21 @@
-"""Movies and numbered pictures: names, what is refused before any work, and the pictures that players will see."""
+"""Movies and numbered pictures: names, delays, what is refused before any work, and what players will see."""
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
+from even_pixels import pixels
+from PIL import Image
 
 from raystream.base.errors import ViewerError
+from raystream.film.files import image
 from raystream.film.files.movie import check_output, frame_path, is_movie, write_movie
 from tests.signals import ctrl_c, gone, starts
 
@@ -107,23 +112,17 @@ def test_a_missing_library_is_told_beforehand(tmp_path, monkeypatch):
 
 
 def test_gif(tmp_path):
-    from PIL import Image
-
     made = pictures(7)
     write_movie(str(tmp_path / "a.gif"), iter(made), 30)
     with Image.open(tmp_path / "a.gif") as movie:
         assert (movie.n_frames, movie.size, movie.info["loop"]) == (7, (48, 32), 0)
-        delays = []
         for k, picture in enumerate(made):
             movie.seek(k)
-            delays.append(movie.info["duration"])
             found = np.asarray(movie.convert("RGB")).astype(int)
             # 256 colours for 1,536 pixels of some 1,400: within a few codes each, and dithered evenly.
             assert np.abs(found - picture).max() <= 40
             assert np.abs((found - picture).mean(axis=(0, 1))).max() < 1.5
             assert np.abs(found[10:18, 6 + 3 * k : 14 + 3 * k] - (250, 180, 20)).max() <= 8
-    # Thirds of a tenth of a second, in whole hundredths: 3, 4, 3, 3, 4 ...
-    assert delays == [30, 40, 30, 30, 40, 30, 30]
 
 
 @pytest.mark.parametrize("fps", [30, 23.976])
@@ -184,3 +183,28 @@ def test_what_ffmpeg_refuses_is_one_line(ffmpeg, tmp_path):
         write_movie(str(tmp_path / "a.mp4"), iter(pictures(2, (47, 31))), 30)  # H.264 has no odd sizes in 4:2:0
     assert "\n" not in str(caught.value)
     assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize(("fps", "delays"), [
+    (10, [100] * 7), (50, [20] * 7), (25, [40] * 7), (30, [30, 40, 30, 30, 40, 30, 30]),
+    (24, [40, 40, 40, 50, 40, 40, 40]), (0.5, [2000] * 7),
+])  # fmt: skip
+def test_delays_keep_the_rate(fps: float, delays: list[int], tmp_path: Path) -> None:
+    """Hundredths of a second, whose ends are rounded: in all as long as the frames."""
+    frames = [np.full((4, 6, 3), 40 * k, np.uint8) for k in range(7)]
+    write_movie(str(tmp_path / "a.gif"), iter(frames), fps)
+    with Image.open(tmp_path / "a.gif") as file:
+        assert file.n_frames == 7 and file.info["loop"] == 0 and file.size == (6, 4)
+        found = []
+        for k in range(7):
+            file.seek(k)
+            found.append(file.info["duration"])
+            assert (np.asarray(file.convert("RGB")) == 40 * k).all()
+    assert found == delays
+
+
+def test_metadata_of_npz_is_text(tmp_path: Path) -> None:
+    image.save(tmp_path / "a.npz", pixels(1), {"triangle": np.full((3, 5), 3.0)}, {"samples": 4})  # type: ignore[dict-item]
+    with np.load(tmp_path / "a.npz") as file:
+        assert json.loads(str(file["metadata"])) == {"samples": "4"}
+        assert file["triangle"].dtype == np.int32 and file["linear"].dtype == np.float32

@@ -1,4 +1,4 @@
-"""Shared by `test_obj_tables` and `test_mtl_tables`."""
+"""OBJ and MTL files of texts, read."""
 
 from __future__ import annotations
 

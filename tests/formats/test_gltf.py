@@ -1,16 +1,27 @@
-"""glTF: accessors of every kind, primitives of every mode, transforms, instances, cameras, materials, extensions."""
+"""glTF: accessors of every kind, primitives of every mode, transforms, instances, cameras and extensions."""
 
 from __future__ import annotations
 
 import math
+import struct
+from itertools import permutations
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from documents import SQUARE, TWO, Document
 
+from raystream.base.errors import ViewerError
 from raystream.formats import load
+from raystream.formats.files import Budget
+from raystream.formats.gltf.accessors import Accessors
+from raystream.formats.gltf.json import JsonObject, Omissions, parse
+from raystream.formats.gltf.nodes import scene_nodes
+from raystream.formats.gltf.reader import APPLIED, HARMLESS
 from raystream.scene.hierarchy import Hierarchy
 from raystream.scene.projections import Orthographic
+from tests.refusals import refusal
 
 
 def points(n: int, seed: int = 0) -> np.ndarray:
@@ -290,3 +301,464 @@ def test_parts_of_an_object(tmp_path):
     scene.hierarchy = Hierarchy.of([-1, 0, 1], np.zeros((3, 3)), [0, 0, 0, 1, 1, 1, 2, 2])  # the last is not in it
     assert [scene.parts(number) for number in (0, 4, 6, 8)] == [[*range(8)], [*range(3, 8)], [6, 7, 8], [6, 7, 8]]
     assert repr(scene).startswith(f"<Scene {scene.name!r}: 18 triangles,")
+
+
+COUNTS = {"i1": 127, "u1": 255, "i2": 32767, "u2": 65535, "u4": 4294967295}
+
+
+def accessors(doc: Document, left: int = 1 << 30) -> Accessors:
+    budget = Budget("a.gltf")
+    budget.remaining = left
+    return Accessors(parse(doc.gltf(), "a.gltf"), Path("a.gltf"), None, budget)
+
+
+def owner(number: int) -> JsonObject:
+    return JsonObject({"it": number}, "a.gltf: owner")
+
+
+@pytest.mark.parametrize("width", [1, 2, 3, 4])
+@pytest.mark.parametrize("kind", [*COUNTS, "f4"])
+def test_components_of_every_type_and_width(kind: str, width: int) -> None:
+    """Plain, with `normalized` false or true, and where all integers are shares whatever the file says."""
+    doc = Document()
+    if kind == "f4":
+        raw = np.float32([0, -0.0, 1, -1, 3.5, 1e30])
+    else:
+        low, high = np.iinfo(kind).min, np.iinfo(kind).max
+        raw = np.array([0, 1, low, low + 1, high, high // 2], kind)
+    rows = np.stack([np.roll(raw, k) for k in range(width)], axis=1)
+    plain = [doc.accessor(rows), doc.accessor(rows, stride=4 * width + 4), doc.accessor(rows, normalized=False)]
+    shares = doc.accessor(rows, normalized=True)
+    found = accessors(doc)
+    exact = rows.astype(np.float64)
+    share = exact if kind == "f4" else np.maximum(exact / COUNTS[kind], -1.0)
+    for number in plain:
+        for normalize, expected in ((False, exact), (True, share)):
+            values = found.floats("it", owner(number), (width,), normalize)
+            assert values.dtype == np.float32 and values.shape == rows.shape
+            np.testing.assert_allclose(values, expected, rtol=1e-7)
+    for normalize in (False, True):
+        values = found.floats("it", owner(shares), (4, width), normalize)
+        np.testing.assert_allclose(values, share, rtol=1e-7)
+        assert values is found.floats("it", owner(shares), (width,), normalize)  # read once
+
+
+def test_what_is_read_is_charged() -> None:
+    """4 bytes for each number, 8 for each index, once for values and each time for indices."""
+    doc = Document()
+    points, corners = doc.accessor(SQUARE), doc.accessor(TWO)
+    found = accessors(doc)
+    found.view_bytes(0)
+    before = found.budget.remaining
+    found.floats("it", owner(points), (3,))
+    found.floats("it", owner(points), (3,))
+    assert before - found.budget.remaining == 4 * 12
+    found.indices("it", owner(corners))
+    found.indices("it", owner(corners))
+    assert before - found.budget.remaining == 4 * 12 + 2 * 8 * 6
+
+
+@pytest.mark.parametrize("kind", ["u1", "u2", "u4"])
+def test_indices_to_the_largest(kind: str) -> None:
+    doc = Document()
+    raw = np.array([0, 1, np.iinfo(kind).max, np.iinfo(kind).max - 1], kind)
+    found = accessors(doc_of(doc, raw)).indices("it", owner(0))
+    assert found.dtype == np.int64 and found.tolist() == raw.tolist()
+
+
+def doc_of(doc: Document, raw: np.ndarray) -> Document:
+    doc.accessor(raw)
+    return doc
+
+
+def test_offsets_of_views_and_accessors_add_up() -> None:
+    """Two accessors interleaved in one view that does not begin the buffer; bytes around them are another's."""
+    doc = Document()
+    doc.view(b"\xee" * 20)
+    a, b = np.float32([[1, 2], [3, 4], [5, 6]]), np.uint16([[7, 8, 9], [10, 11, 12], [13, 14, 15]])
+    data = b"\xee" * 4 + b"".join(x.tobytes() + y.tobytes() + b"\xee\xee" for x, y in zip(a, b, strict=True))
+    view = doc.view(data, stride=16)
+    doc.json["accessors"] = [
+        {"bufferView": view, "byteOffset": 4, "componentType": 5126, "count": 3, "type": "VEC2"},
+        {"bufferView": view, "byteOffset": 12, "componentType": 5123, "count": 3, "type": "VEC3"},
+        {"bufferView": view, "byteOffset": 20, "componentType": 5126, "count": 2, "type": "VEC2"},
+        {"bufferView": view, "byteOffset": 4, "componentType": 5126, "count": 0, "type": "VEC2"},
+        {"componentType": 5121, "count": 2, "type": "VEC4", "normalized": True},
+    ]
+    found = accessors(doc)
+    expected = [a, b, a[1:], np.zeros((0, 2)), np.zeros((2, 4))]
+    for number, each in enumerate(expected):
+        np.testing.assert_array_equal(found.floats("it", owner(number), (each.shape[1],)), each)
+    assert found.view_bytes(0) == b"\xee" * 20 and found.view_bytes(1) == data
+
+
+@pytest.mark.parametrize("last", [0, 3])
+def test_the_last_of_sparse_elements(last: int) -> None:
+    doc = Document()
+    number = doc.accessor(np.uint8([[1, 2], [3, 4], [5, 6], [7, 8]]), normalized=True)
+    doc.json["accessors"][number]["sparse"] = {
+        "count": 1,
+        "indices": {"bufferView": doc.view(np.uint8([last]).tobytes()), "componentType": 5121},
+        "values": {"bufferView": doc.view(np.uint8([255, 51]).tobytes())},
+    }
+    expected = np.array([[1, 2], [3, 4], [5, 6], [7, 8]]) / 255
+    expected[last] = 1, 0.2
+    np.testing.assert_allclose(accessors(doc).floats("it", owner(number), (2,)), expected, rtol=1e-6)
+    doc.json["accessors"][number]["sparse"]["indices"]["componentType"] = 5120
+    with pytest.raises(ViewerError, match="indices must be unsigned"):
+        accessors(doc).floats("it", owner(number), (2,))
+
+
+def test_sparse_without_elements_changes_none() -> None:
+    doc = Document()
+    number = doc.accessor(SQUARE)
+    view = doc.view(bytes(4))
+    doc.json["accessors"][number]["sparse"] = {
+        "count": 0,
+        "indices": {"bufferView": view, "componentType": 5121},
+        "values": {"bufferView": view},
+    }
+    np.testing.assert_array_equal(accessors(doc).floats("it", owner(number), (3,)), SQUARE)
+
+
+def test_buffers_longer_and_shorter_than_they_say(tmp_path: Path) -> None:
+    (tmp_path / "a.bin").write_bytes(bytes(range(20)))
+    for length, right in ((19, True), (20, True), (21, False)):
+        budget = Budget("a")
+        text = b'{"buffers": [{"byteLength": %d, "uri": "a.bin"}], "bufferViews": [{"buffer": 0, "byteLength": 19}]}'
+        made = Accessors(parse(text % length, "a.gltf"), tmp_path / "a.gltf", None, budget)
+        with refusal("" if right else "says 21 bytes, but there are 20"):
+            assert made.view_bytes(0) == bytes(range(19))
+            assert budget.remaining == (1 << 30) + 16 * length and budget.empty == (1 << 20) + 16 * length
+
+
+def test_zeros_have_a_budget_of_their_own() -> None:
+    budget = Budget("a")
+    budget.charge(1 << 20, empty=True)
+    assert (budget.remaining, budget.empty) == ((1 << 30) - (1 << 20), 0)
+    budget.charge(5)
+    assert (budget.remaining, budget.empty) == ((1 << 30) - (1 << 20) - 5, 0)
+    with pytest.raises(ViewerError, match="expands to"):
+        budget.charge(1, empty=True)
+
+
+@pytest.mark.parametrize("count", range(1, 8))
+@pytest.mark.parametrize(
+    ("mode", "expected"),
+    [
+        (4, {3: [[0, 1, 2]], 6: [[0, 1, 2], [3, 4, 5]]}),
+        (5, [[0, 1, 2], [1, 3, 2], [2, 3, 4], [3, 5, 4], [4, 5, 6]]),
+        (6, [[1, 2, 0], [2, 3, 0], [3, 4, 0], [4, 5, 0], [5, 6, 0]]),
+    ],
+)
+def test_triangles_of_any_number_of_corners(mode: int, expected: Any, count: int, tmp_path: Path) -> None:
+    """3.7.2.1: p_i = {v_i, v_(i + 1 + i % 2), v_(i + 2 - i % 2)} of strips, {v_(i + 1), v_(i + 2), v_0} of fans; of a
+    list the spare ones are left."""
+    doc = Document()
+    points = np.float32([[k, k * k, 1] for k in range(8)])
+    doc.mesh({"POSITION": doc.accessor(points)}, doc.accessor(np.arange(count, dtype=np.uint8)), mode=mode)
+    scene = load(doc.write(tmp_path))
+    wanted = (
+        expected[count - count % 3] if mode == 4 and count > 2 else [] if mode == 4 else expected[: max(count - 2, 0)]
+    )
+    (mesh,) = scene.meshes
+    np.testing.assert_array_equal(mesh.positions[mesh.triangles], points[np.int64(wanted).reshape(-1, 3)])
+    spare = mode == 4 and count % 3 > 0
+    assert ("1 triangle lists end with one or two spare indices" in scene.warnings) == spare
+    assert ("the scene has no triangles" in scene.warnings) == (not wanted)
+
+
+@pytest.mark.parametrize("spare", [0, 4])
+def test_the_last_element_needs_no_room_behind_it(spare: int, tmp_path: Path) -> None:
+    """3.6.2.4: offset + stride * (count - 1) + an element's size fit the view; one byte less does not."""
+    doc = Document()
+    rows = np.zeros((4, 5), np.float32)
+    rows[:, :3] = SQUARE
+    data = rows.tobytes()[: 4 * 20 - 8 + spare]  # stride 20, of which 12 are the element
+    for size, right in ((len(data), True), (4 * 20 - 8 - 1, False)):
+        doc.json["accessors"], doc.json["meshes"] = [], []
+        view = doc.view(data[:size], stride=20)
+        doc.json["accessors"].append({"bufferView": view, "componentType": 5126, "count": 4, "type": "VEC3"})
+        doc.mesh({"POSITION": 0}, doc.accessor(TWO))
+        path = doc.write(tmp_path)
+        with refusal("" if right else "4 elements end at byte 72 of a buffer view of 71"):
+            np.testing.assert_array_equal(load(path).meshes[0].positions[:4], SQUARE)
+
+
+def test_names_of_meshes_and_instances(tmp_path: Path) -> None:
+    doc = Document()
+    for name in ("cup", "", None):
+        doc.square()
+        if name is not None:
+            doc.json["meshes"][-1]["name"] = name
+    doc.json["meshes"][1]["primitives"] *= 2
+    doc.json["meshes"][1]["primitives"][1] = {**doc.json["meshes"][1]["primitives"][0], "material": 0}
+    doc.json["materials"] = [{}]
+    doc.json["nodes"] = [{"mesh": 0, "children": [1, 2]}, {"mesh": 1, "name": "two"}, {"mesh": 2}]
+    scene = load(doc.write(tmp_path, "cups.glb"))
+    assert [mesh.name for mesh in scene.meshes] == ["cup", "mesh 1/0", "mesh 1/1", "mesh 2"]
+    assert [(each.mesh, each.name) for each in scene.instances] == [
+        (0, "node 0"),
+        (1, "two"),
+        (2, "two"),
+        (3, "node 2"),
+    ]
+    assert scene.name == "cups" and scene.materials[1].name == "default"
+    assert [mesh.materials.tolist() for mesh in scene.meshes] == [[1, 1], [1, 1], [0, 0], [1, 1]]
+    default = scene.materials[1]
+    assert (default.base_color, default.metallic, default.roughness, default.kind) == ((1, 1, 1, 1), 1, 1, "principled")
+    assert default.backface_culling and not default.double_sided
+
+
+def test_matrices_are_columns(tmp_path: Path) -> None:
+    """And their last row may be off by 1e-5, not by more."""
+    doc = Document()
+    doc.square()
+    matrix = [1, 2, 3, 0, 4, 5, 6.5, 0, 7, 8, 10, 0, 11, 12, 13, 1]
+    for off, right in ((0, True), (9e-6, True), (-9e-6, True), (2e-5, False), (-2e-5, False)):
+        for place in (3, 7, 11, 15):
+            doc.json["nodes"][0]["matrix"] = [each + off * (k == place) for k, each in enumerate(matrix)]
+            with refusal("" if right else "its last row is not 0 0 0 1"):
+                found = load(doc.write(tmp_path)).instances[0].transform
+                np.testing.assert_array_equal(found, [[1, 4, 7, 11], [2, 5, 8, 12], [3, 6.5, 10, 13], [0, 0, 0, 1]])
+
+
+def test_nodes_without_direction_or_extent_are_counted(tmp_path: Path) -> None:
+    doc = Document()
+    doc.square()
+    doc.json["nodes"] = [
+        {"children": [1, 2, 3]},
+        {"mesh": 0, "rotation": [0, 0, 0, 0], "translation": [1, 2, 3]},
+        {"mesh": 0, "scale": [1, 0, 1]},
+        {"mesh": 0},
+    ]
+    scene = load(doc.write(tmp_path))
+    assert scene.warnings == [
+        "1 nodes have a zero rotation; they are not turned",
+        "1 nodes or instances have a zero scale along an axis",
+    ]
+    np.testing.assert_array_equal(
+        scene.instances[0].transform, [[1, 0, 0, 1], [0, 1, 0, 2], [0, 0, 1, 3], [0, 0, 0, 1]]
+    )
+
+
+def test_the_first_of_several_scenes_is_told(tmp_path: Path) -> None:
+    doc = Document()
+    doc.square()
+    del doc.json["scene"]
+    assert load(doc.write(tmp_path)).warnings == []
+    doc.json["scenes"] *= 2
+    assert load(doc.write(tmp_path)).warnings == ["no default scene: the first of 2 is shown"]
+
+
+@pytest.mark.parametrize("keys", [("TRANSLATION",), ("ROTATION",), ("SCALE",), ("ROTATION", "SCALE")])
+def test_parts_of_gpu_instances_that_are_left_out(keys: tuple[str, ...], tmp_path: Path) -> None:
+    doc = Document()
+    doc.square()
+    half = math.sqrt(0.5)
+    given = {
+        "TRANSLATION": np.float32([[1, 2, 3], [4, 5, 6]]),
+        "ROTATION": np.float32([[0, 0, 0, 1], [0, 0, half, half]]),
+        "SCALE": np.float32([[2, 3, 4], [5, 6, 7]]),
+    }
+    attributes = {key: doc.accessor(given[key]) for key in keys}
+    doc.json["nodes"] = [
+        {"children": [1]},
+        {"mesh": 0, "translation": [10, 0, 0], "extensions": {"EXT_mesh_gpu_instancing": {"attributes": attributes}}},
+    ]
+    scene = load(doc.write(tmp_path))
+    for k, instance in enumerate(scene.instances):
+        below = np.eye(4)
+        if "ROTATION" in keys and k == 1:
+            below[:2, :2] = [[0, -1], [1, 0]]
+        if "SCALE" in keys:
+            below[:3, :3] *= given["SCALE"][k]
+        if "TRANSLATION" in keys:
+            below[:3, 3] = given["TRANSLATION"][k]
+        np.testing.assert_allclose(scene.hierarchy.offsets[k], below, atol=1e-7)
+        below[0, 3] += 10
+        np.testing.assert_allclose(instance.transform, below, atol=1e-7)
+    assert len(scene.instances) == 2 and scene.hierarchy.instance_nodes.tolist() == [1, 1]
+
+
+def test_instances_of_gpu_beside_plain_ones(tmp_path: Path) -> None:
+    """Only those of the extension stand off their node."""
+    doc = Document()
+    doc.square()
+    attributes = {"TRANSLATION": doc.accessor(np.float32([[1, 0, 0], [2, 0, 0]]))}
+    many = {"mesh": 0, "extensions": {"EXT_mesh_gpu_instancing": {"attributes": attributes}}}
+    doc.json["nodes"] = [{"children": [1, 2, 3]}, {"mesh": 0}, many, {"mesh": 0}]
+    scene = load(doc.write(tmp_path))
+    assert scene.hierarchy.instance_nodes.tolist() == [1, 2, 2, 3]
+    assert scene.hierarchy.offsets[:, 0, 3].tolist() == [0, 1, 2, 0]
+    doc.json["nodes"][2] = {"mesh": 0}
+    assert load(doc.write(tmp_path)).hierarchy.offsets is None
+
+
+@pytest.mark.parametrize(
+    ("attributes", "words"),
+    [
+        ({}, "accessors of one count, got none"),
+        ({"TRANSLATION": SQUARE, "SCALE": SQUARE[:2]}, "accessors of one count"),
+        ({"TRANSLATION": np.float32([[1, 2, math.nan]])}, "TRANSLATION: has non-finite values"),
+        ({"ROTATION": np.float32([[1, 2, math.inf, 0]])}, "ROTATION: has non-finite values"),
+        ({"SCALE": np.float32([[1, 2, math.inf]])}, "SCALE: has non-finite values"),
+    ],
+)
+def test_gpu_instances_malformed(attributes: dict[str, np.ndarray], words: str, tmp_path: Path) -> None:
+    doc = Document()
+    doc.square()
+    named = {key: doc.accessor(values) for key, values in attributes.items()}
+    doc.json["nodes"][0]["extensions"] = {"EXT_mesh_gpu_instancing": {"attributes": named}}
+    with pytest.raises(ViewerError, match=words):
+        load(doc.write(tmp_path))
+
+
+def test_colors_are_held_above_zero_and_default_to_opaque(tmp_path: Path) -> None:
+    doc = Document()
+    colors = np.float32([[-1, 0.5, 2], [math.nan, 1, 0], [0, 0, 0], [1, 1, 1]])
+    normals = np.float32([[0, 0, 5], [0, 3, 4], [0, 0, 0], [0, 0, 1]])
+    doc.mesh(
+        {"POSITION": doc.accessor(SQUARE), "COLOR_0": doc.accessor(colors), "NORMAL": doc.accessor(normals)},
+        doc.accessor(TWO),
+    )
+    scene = load(doc.write(tmp_path))
+    (mesh,) = scene.meshes
+    np.testing.assert_array_equal(mesh.colors, np.float32([[0, 0.5, 2, 1], [0, 1, 0, 1], [0, 0, 0, 1], [1, 1, 1, 1]]))
+    np.testing.assert_allclose(mesh.normals, [[0, 0, 1], [0, 0.6, 0.8], [0, 0, 1], [0, 0, 1]], atol=1e-7)
+    assert scene.warnings == ["1 vertices have a normal without direction; recomputed from their faces"]
+
+
+def chunk(kind: bytes, data: bytes) -> bytes:
+    return struct.pack("<I4s", len(data), kind) + data
+
+
+def container(*chunks: bytes, version: int = 2, length: int | None = None) -> bytes:
+    body = b"".join(chunks)
+    return b"glTF" + struct.pack("<II", version, 12 + len(body) if length is None else length) + body
+
+
+EMPTY = chunk(b"JSON", b'{"asset": {"version": "2.0"}}   ')
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"glTF" + bytes(7), "11 bytes, shorter than the header"),
+        (container(EMPTY, version=1), "version 1 of the .glb container"),
+        (container(EMPTY, version=3), "version 3 of the .glb container"),
+        (container(EMPTY, length=13 + len(EMPTY)), "says 53 bytes, but has 52"),
+        (container(EMPTY) + b"", ""),
+        (container(EMPTY) + b"after the end", ""),
+        (container(EMPTY, chunk(b"BIN\0", b"")), ""),
+        (container(EMPTY + bytes(7)), "a chunk's header at byte 52 is cut off"),
+        (container(EMPTY + struct.pack("<I4s", 0, b"JUNK")), ""),
+        (container(EMPTY + struct.pack("<I4s", 1, b"JUNK")), "a chunk of 1 bytes, of which 0 are there"),
+        (container(chunk(b"BIN\0", b"abcd"), EMPTY), "the first chunk is not JSON"),
+        (container(), "has no JSON chunk"),
+    ],
+)
+def test_containers(data: bytes, words: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.glb"
+    path.write_bytes(data)
+    with refusal(words):
+        assert load(path).warnings == ["the scene has no triangles"]
+
+
+def test_the_first_binary_chunk_counts(tmp_path: Path) -> None:
+    doc = Document()
+    doc.square()
+    data = doc.glb() + chunk(b"BIN\0", b"\xff" * len(doc.data))
+    path = tmp_path / "a.glb"
+    path.write_bytes(data[:8] + struct.pack("<I", len(data)) + data[12:])
+    np.testing.assert_array_equal(load(path).meshes[0].positions[:3], SQUARE[:3])
+
+
+@pytest.mark.parametrize(
+    ("asset", "fault"),
+    [
+        ({"version": "2.0"}, ""),
+        ({"version": "2.1"}, ""),
+        ({"version": "2.1", "minVersion": "2.0"}, ""),
+        ({"version": "3.0", "minVersion": "2.0"}, ""),
+        ({"version": "2.1", "minVersion": "2.1"}, "minVersion: glTF '2.1'"),
+        ({"version": "1.0"}, "version: glTF '1.0'"),
+        ({"version": "20.0"}, "version: glTF '20.0'"),
+        ({}, ""),
+    ],
+)
+def test_versions(asset: dict[str, str], fault: str, tmp_path: Path) -> None:
+    doc = Document()
+    doc.square()
+    doc.json["asset"] = asset
+    with refusal(fault):
+        assert load(doc.write(tmp_path)).warnings == []
+    del doc.json["asset"]
+    assert load(doc.write(tmp_path)).warnings == ["the file has no glTF version; read as 2.0"]
+
+
+def test_extensions_are_applied_kept_or_refused(tmp_path: Path) -> None:
+    doc = Document()
+    doc.square()
+    doc.json["extensionsUsed"] = ["ZZ_other", *sorted(APPLIED - {"KHR_draco_mesh_compression"}), *HARMLESS, "AA_other"]
+    scene = load(doc.write(tmp_path))
+    assert scene.extensions_used == sorted(doc.json["extensionsUsed"])
+    assert scene.extensions_ignored == sorted([*HARMLESS, "AA_other", "ZZ_other"])
+    doc.json["extensionsRequired"] = sorted(HARMLESS)
+    assert load(doc.write(tmp_path)).extensions_ignored == sorted([*HARMLESS, "AA_other", "ZZ_other"])
+
+
+def test_references_out_of_the_folder_are_told(tmp_path: Path) -> None:
+    doc = Document()
+    doc.square()
+    doc.json["images"] = [{"uri": "in.png"}, {"uri": "../out.png"}, {"uri": "DATA:image/png,"}, {}]
+    assert load(doc.write(tmp_path)).warnings == [
+        "images[1] will not be opened: '../out.png' climbs out of the scene's folder"
+    ]
+
+
+def test_names_of_cameras(tmp_path: Path) -> None:
+    """Of the node, else of the camera, else by number; cameras that are not there are told."""
+    doc = Document()
+    doc.square()
+    lens = {"type": "perspective", "perspective": {"yfov": math.radians(40), "znear": 1}}
+    doc.json["cameras"] = [lens, {**lens, "name": "own"}, {"type": "orthographic"}]
+    doc.json["nodes"] = [
+        {"children": [*range(1, 8)], "mesh": 0},
+        {"camera": 0},
+        {"camera": 1},
+        {"camera": 1, "name": "node"},
+        {"camera": 0},
+        {"camera": 0},
+        {"camera": 3},
+        {"camera": -1},
+    ]
+    scene = load(doc.write(tmp_path))
+    assert [camera.name for camera in scene.cameras] == ["camera 0", "own", "node", "camera 0 2", "camera 0 3"]
+    assert [camera.fov for camera in scene.cameras] == pytest.approx([40] * 5)
+    assert scene.hierarchy.camera_nodes.tolist() == [1, 2, 3, 4, 5]
+    assert scene.warnings == ["nodes[6] names camera 3 of 3", "nodes[7] names camera -1 of 3"]
+
+
+@pytest.mark.parametrize("order", list(permutations(range(4))))
+def test_trees_in_any_order_of_their_nodes(order: tuple[int, ...]) -> None:
+    """Of a node above two, one of them above another: a child may stand before its parent; and none has an ancestor
+    among its own nodes, wherever these stand."""
+    nodes: list[dict] = [{"name": f"{k}"} for k in range(5)]
+    top, left, right, low = order
+    nodes[top]["children"], nodes[left]["children"] = [left, right], [low]
+    found = scene_nodes(JsonObject({"nodes": nodes}, "a.gltf"), [], Omissions(False))
+    places = {number: place for place, number in enumerate(found.indices)}
+    assert [found.parents[places[k]] for k in (top, left, right, low, 4)] == [
+        -1,
+        places[top],
+        places[top],
+        places[left],
+        -1,
+    ]
+    for ring in ((low,), (right, low), (left, right, low)):
+        nodes = [{} for _ in range(5)]
+        for one, other in zip(ring, (*ring[1:], ring[0]), strict=True):
+            nodes[one]["children"] = [other]
+        with pytest.raises(ViewerError, match=r"nodes\[\d\]: is its own ancestor"):
+            scene_nodes(JsonObject({"nodes": nodes}, "a.gltf"), [], Omissions(False))

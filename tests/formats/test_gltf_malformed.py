@@ -123,13 +123,6 @@ def test_sparse_out_of_range(where, tmp_path):
     refused(doc, tmp_path, "names element 4 of 4")
 
 
-def test_gpu_instances_of_unequal_counts(tmp_path):
-    doc = square()
-    attributes = {"TRANSLATION": doc.accessor(SQUARE), "SCALE": doc.accessor(SQUARE[:2])}
-    doc.json["nodes"][0]["extensions"] = {"EXT_mesh_gpu_instancing": {"attributes": attributes}}
-    refused(doc, tmp_path, "accessors of one count")
-
-
 def test_small_files_do_not_unfold(tmp_path):
     """Accessors over nothing, many over the same bytes, and instances of them."""
     doc = square()

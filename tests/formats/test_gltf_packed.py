@@ -1,10 +1,10 @@
-"""glTF whose geometry or images are compressed: Draco, meshopt, Basis Universal and WebP."""
+"""glTF whose geometry or images are compressed: Draco, meshopt, Basis Universal and WebP; their headers."""
 
 from __future__ import annotations
 
-import io
 import struct
 import sys
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,10 +22,13 @@ from compressed import (
     supercompressed,
 )
 from documents import SQUARE, TWO, Document
-from PIL import Image as Pillow
+from picture_bytes import encoded
 
 from raystream.base.errors import ViewerError
 from raystream.formats import load
+from raystream.formats.gltf import decoders
+from raystream.formats.gltf.decoders import draco_size
+from raystream.formats.gltf.json import JsonObject
 from raystream.formats.image import images
 from raystream.formats.image.images import ImageMemory
 
@@ -194,19 +197,13 @@ def test_draco_integers_of_other_types(component, kind, largest, tmp_path):
 # -- images ------------------------------------------------------------------------------------------------------------
 
 
-def png(texels: np.ndarray, kind: str = "PNG") -> bytes:
-    file = io.BytesIO()
-    Pillow.fromarray(texels).save(file, kind, **({"lossless": True} if kind == "WEBP" else {}))
-    return file.getvalue()
-
-
 def textured(extension: str, data: bytes, fallback: bool) -> Document:
     doc = Document()
     doc.mesh(
         {"POSITION": doc.accessor(SQUARE), "TEXCOORD_0": doc.accessor(SQUARE[:, :2])}, doc.accessor(TWO), material=0
     )
     doc.json["materials"] = [{"pbrMetallicRoughness": {"baseColorTexture": {"index": 0}}}]
-    doc.json["images"] = [{"bufferView": doc.view(each)} for each in (data, png(TEXELS[:1, :1]))]
+    doc.json["images"] = [{"bufferView": doc.view(each)} for each in (data, encoded(TEXELS[:1, :1]))]
     doc.json["textures"] = [{"extensions": {extension: {"source": 0}}, **({"source": 1} if fallback else {})}]
     doc.json["extensionsUsed"] = [extension]
     return doc
@@ -215,7 +212,7 @@ def textured(extension: str, data: bytes, fallback: bool) -> Document:
 @pytest.mark.parametrize("fallback", [True, False])
 def test_webp(fallback, tmp_path):
     opaque = TEXELS | np.uint8([0, 0, 0, 255])
-    scene = load(textured("EXT_texture_webp", png(opaque, "WEBP"), fallback).write(tmp_path))
+    scene = load(textured("EXT_texture_webp", encoded(opaque, "WEBP", lossless=True), fallback).write(tmp_path))
     assert np.array_equal(scene.textures[0].image.texels, opaque)
     assert not scene.warnings and not scene.extensions_ignored
 
@@ -317,3 +314,104 @@ def test_basis_images_count_with_all_others(tmp_path, monkeypatch):
     load(doc.write(tmp_path))
     monkeypatch.setattr(images, "MOST_TEXELS", 2 * TEXELS.shape[0] * TEXELS.shape[1] - 1)
     refused(doc, tmp_path, r"images\[1\]: 12 x 8 texels, more than 95")
+
+
+HEAD = b"DRACO" + bytes((2, 2, 1))
+
+
+def size_of(data: bytes, attributes: int = 1) -> int:
+    named = {f"A{k}": k for k in range(attributes)}
+    return draco_size(JsonObject({"attributes": named}, "a.gltf: it"), data)
+
+
+def metadata(entries: list[tuple[bytes, bytes]], *below: tuple[bytes, bytes]) -> bytes:
+    data = bytes((len(entries),))
+    for name, value in entries:
+        data += bytes((len(name),)) + name + bytes((len(value),)) + value
+    data += bytes((len(below),))
+    for name, part_ in below:
+        data += bytes((len(name),)) + name + part_
+    return data
+
+
+@pytest.mark.parametrize("attributes", [0, 1, 3])
+def test_sizes_of_draco(attributes: int) -> None:
+    """64 bytes for a face, 16 for a vertex and attribute; numbers of seven bits a byte, the lowest first."""
+    sequential = HEAD + bytes((0, 0, 0))
+    edgebreaker = HEAD + bytes((1, 0, 0))
+    each = 16 * attributes
+    assert size_of(sequential + bytes((5, 7)), attributes) == 5 * 64 + 7 * each
+    assert size_of(sequential + bytes((0x80 | 5, 2, 0x80, 0x80, 1)), attributes) == 261 * 64 + (1 << 14) * each
+    # The coding, vertices, faces, attributes, symbols, and vertices that splits add.
+    assert size_of(edgebreaker + bytes((9, 7, 5, 1, 4, 3)), attributes) == 5 * 64 + (7 + 3) * each
+    told = metadata([(b"name", b"x" * 100), (b"", b"")], (b"sub", metadata([(b"a", b"b")])))
+    marked = HEAD + bytes((0, 0, 0x80)) + bytes((2, 1)) + metadata([]) + bytes((2,)) + told + told
+    assert size_of(marked + bytes((5, 7)), attributes) == 5 * 64 + 7 * each
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"DRACP" + bytes(20), "it does not begin with 'DRACO'"),
+        (b"DRACO" + bytes((2, 1, 1, 0)) + bytes(9), "version 2.1 of the bitstream"),
+        (b"DRACO" + bytes((1, 2, 1, 0)) + bytes(9), "version 1.2 of the bitstream"),
+        (b"DRACO" + bytes((2, 2, 0, 0)) + bytes(9), "geometry of kind 0, encoded by method 0"),
+        (b"DRACO" + bytes((2, 2, 1, 2)) + bytes(9), "geometry of kind 1, encoded by method 2"),
+        (HEAD + bytes((0, 0, 0, 5)), "it is cut off"),
+        (HEAD + bytes((0, 0, 0)) + b"\xff" * 5 + b"\0", "a number is too long"),
+        (HEAD + bytes((0, 0, 0x80, 0)) + bytes((0, 1, 0)) * 40, "metadata are nested too deeply"),
+        (b"DRA", "it is cut off"),
+    ],
+)
+def test_draco_that_is_damaged(data: bytes, words: str) -> None:
+    with pytest.raises(ViewerError, match=f"holds no mesh of Draco: {words}"):
+        size_of(data)
+
+
+def ktx(
+    width: int = 8, height: int = 4, levels: int = 1, more: tuple[int, int, int] = (0, 0, 1), **change: Any
+) -> bytes:
+    """A file of UASTC levels, its sizes as the specification has them."""
+    head = b"\xabKTX 20\xbb\r\n\x1a\n" + struct.pack("<2I", 0, 1) + struct.pack("<6I", width, height, *more, levels)
+    head = head.ljust(80, b"\0")
+    count = max(levels, 1)
+    sizes = [16 * -(-max(width >> k, 1) // 4) * -(-max(height >> k, 1) // 4) for k in range(count)]
+    at, index = 80 + 24 * count, b""
+    for k, size in enumerate(sizes):
+        index += struct.pack("<3Q", at + change.get("shift", 0), size, size + change.get("grow", 0) * (k == count - 1))
+        at += size
+    return head + index + bytes(at - 80 - 24 * count)
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "levels"), [(8, 4, 1), (5, 3, 1), (8, 4, 4), (1, 1, 1), (16, 16, 0), (7, 9, 3)]
+)
+def test_headers_of_ktx(width: int, height: int, levels: int) -> None:
+    found = decoders.basis_header(ktx(width, height, levels), "a")
+    assert (found.width, found.height, found.decoder, found.texel, found.scales) == (width, height, 8, 4, True)
+    count = max(levels, 1)
+    assert found.least == 2 ** (count - 1) and found.hint == f"use a smaller image: {count} levels are stored"
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (ktx()[:79], "79 bytes, shorter than the header"),
+        (ktx()[:80], "1 levels, but no index"),
+        (ktx()[:103], "1 levels, but no index"),
+        (ktx(0), "0 x 4 x 0 texels"),
+        (ktx(8, 0), "8 x 0 x 0 texels"),
+        (ktx(more=(1, 0, 1)), "8 x 4 x 1 texels in 0 layers of 1 faces"),
+        (ktx(more=(0, 1, 1)), "in 1 layers of 1 faces"),
+        (ktx(more=(0, 0, 6)), "in 0 layers of 6 faces"),
+        (ktx(levels=33), "33 levels, but no index"),
+        (ktx(shift=1), "level 0 takes bytes 105 .. 137 of 136"),
+        (ktx(grow=1), "level 0 takes bytes 104 .. 136 of 136, and 33 later"),
+        (ktx(levels=4, grow=1), "level 3 takes bytes"),
+        (ktx()[:-1], "level 0 takes bytes 104 .. 136 of 135"),
+    ],
+)
+def test_ktx_that_is_damaged(data: bytes, words: str) -> None:
+    with pytest.raises(ViewerError, match=words):
+        decoders.basis_header(data, "a")
+    assert decoders.is_basis(ktx()) and not decoders.is_basis(b"x" + ktx()) and not decoders.is_basis(ktx()[:11])

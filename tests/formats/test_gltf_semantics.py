@@ -2,39 +2,23 @@
 
 from __future__ import annotations
 
-import base64
-import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from documents import Document
 
 import raystream
 from raystream.film import mattes
 
 
 def model(tmp_path: Path, nodes: list[dict[str, Any]], meshes: list[dict[str, Any]], roots: list[int]) -> Any:
-    points = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0]], np.float32).tobytes()
-    primitive = {"attributes": {"POSITION": 0}}
-    document = {
-        "asset": {"version": "2.0"},
-        "scene": 0,
-        "scenes": [{"nodes": roots}],
-        "nodes": nodes,
-        "meshes": [{"primitives": [primitive], **mesh} for mesh in meshes],
-        "accessors": [{"bufferView": 0, "componentType": 5126, "count": 3, "type": "VEC3"}],
-        "bufferViews": [{"buffer": 0, "byteLength": len(points)}],
-        "buffers": [
-            {
-                "byteLength": len(points),
-                "uri": "data:application/octet-stream;base64," + base64.b64encode(points).decode(),
-            }
-        ],
-    }
-    path = tmp_path / "model.gltf"
-    path.write_text(json.dumps(document))
-    return raystream.load(path)
+    doc = Document()
+    points = doc.accessor(np.float32([[0, 0, 0], [1, 0, 0], [0, 1, 0]]))
+    doc.json |= {"scenes": [{"nodes": roots}], "nodes": nodes}
+    doc.json["meshes"] = [{"primitives": [{"attributes": {"POSITION": points}}], **mesh} for mesh in meshes]
+    return raystream.load(doc.write(tmp_path, "model.gltf"))
 
 
 def test_the_node_s_own_the_mesh_s_and_those_above(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from exr_bytes import attribute
 from raystream.base.errors import ViewerError
 from raystream.formats.image import exr
 from raystream.formats.image.exr import ExrPart
+from tests.refusals import refusal
 
 
 def channel(name: str, kind: int = 2, across: int = 1, down: int = 1) -> bytes:
@@ -146,10 +147,7 @@ def part(width: int, height: int, compression: int, lines: int = 1, tile: Any = 
     ],
 )
 def test_pictures_that_a_file_cannot_hold(found: ExrPart, length: int, words: str) -> None:
-    if words:
-        with pytest.raises(ViewerError, match=words):
-            exr.check([found], 0, length, "a")
-    else:
+    with refusal(words):
         exr.check([found], 0, length, "a")
 
 

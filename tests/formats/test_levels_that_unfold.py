@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from levels import level_lumps
 
-from raystream.base.errors import ViewerError
 from raystream.formats import bsp, load
+from tests.refusals import refusal
 
 MOST_BYTES, MOST_SECONDS = 1400 << 20, 20.0
 
@@ -114,10 +114,7 @@ def test_levels(make, triangles, tmp_path: Path) -> None:
     tracemalloc.start()
     began = time.process_time()
     try:
-        if triangles is None:
-            with pytest.raises(ViewerError, match="expands to far more data than it holds"):
-                load(path)
-        else:
+        with refusal("expands to far more data than it holds" if triangles is None else ""):
             assert load(path).triangle_count == triangles
         taken, peak = time.process_time() - began, tracemalloc.get_traced_memory()[1]
     finally:

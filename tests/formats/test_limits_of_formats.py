@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import base64
-import io
 
 import numpy as np
 import pytest
 from documents import SQUARE, TWO, Document
 from exr_bytes import exr_bytes
-from PIL import Image
+from picture_bytes import encoded
 
 from raystream.base.errors import ViewerError
 from raystream.formats import files, load
@@ -21,10 +20,8 @@ from raystream.formats.image import environment_maps, images
 from raystream.options import table as options
 
 
-def png(width: int, height: int) -> bytes:
-    stream = io.BytesIO()
-    Image.fromarray(np.full((height, width, 3), 200, np.uint8)).save(stream, format="PNG")
-    return stream.getvalue()
+def grey_png(width: int, height: int) -> bytes:
+    return encoded(np.full((height, width, 3), 200, np.uint8))
 
 
 def textured(*sizes: tuple[int, int]) -> Document:
@@ -32,7 +29,7 @@ def textured(*sizes: tuple[int, int]) -> Document:
     doc = Document()
     coordinates = doc.accessor(SQUARE[:, :2])
     places, order = doc.accessor(SQUARE), doc.accessor(TWO)
-    uris = ["data:image/png;base64," + base64.b64encode(png(*size)).decode() for size in sizes]
+    uris = ["data:image/png;base64," + base64.b64encode(grey_png(*size)).decode() for size in sizes]
     doc.json["images"] = [{"uri": uri} for uri in uris]
     doc.json["textures"] = [{"source": k} for k in range(len(sizes))]
     texture = [{"pbrMetallicRoughness": {"baseColorTexture": {"index": k}}} for k in range(len(sizes))]
@@ -82,7 +79,7 @@ def test_texels_of_a_scene(limit, tmp_path, monkeypatch) -> None:
 @pytest.mark.parametrize("name", ["a.png", "a.hdr", "a.exr"])
 def test_pixels_of_an_environment(name, tmp_path, monkeypatch) -> None:
     path = tmp_path / name
-    data = {"a.png": png(8, 4), "a.hdr": b"#?RADIANCE\n\n-Y 4 +X 8\n" + bytes(128)}
+    data = {"a.png": grey_png(8, 4), "a.hdr": b"#?RADIANCE\n\n-Y 4 +X 8\n" + bytes(128)}
     path.write_bytes(data.get(name) or exr_bytes(dict.fromkeys("RGB", np.zeros((4, 8), np.float32))))
     monkeypatch.setattr(environment_maps, "MOST_PIXELS", 32)
     assert environment_maps.read_picture(path).shape == (4, 8, 3)

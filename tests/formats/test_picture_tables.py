@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import struct
 import threading
-import zlib
 
 import numpy as np
 import pytest
-from picture_bytes import RANDOM, encoded
+from picture_bytes import RANDOM, deep_png, encoded
 
 from raystream.base.errors import ViewerError
 from raystream.formats.image import hdr, images
 from raystream.formats.image.images import ImageHeader, ImageMemory
 from raystream.scene.texture import linear_from_srgb
+from tests.refusals import refusal
 
 
 def means(texels: np.ndarray, across: int, down: int) -> np.ndarray:
@@ -37,20 +36,6 @@ def test_reduced_pictures_are_means(factor: int, band: int, monkeypatch: pytest.
     found = images.decode(deep_png(deep), "a", "deep", factor)
     assert found.texels.dtype == np.uint16 and found.name == "deep"
     np.testing.assert_array_equal(found.texels, np.rint(means(deep, min(factor, 22), min(factor, 13))))
-
-
-def deep_png(values: np.ndarray, color: int = 6) -> bytes:
-    """16 bits per channel, without filters, its data in three parts."""
-    lines = b"".join(b"\0" + row.astype(">u2").tobytes() for row in values)
-    packed = zlib.compress(lines)
-    third = len(packed) // 3
-    head = struct.pack(">IIBBBBB", values.shape[1], values.shape[0], 16, color, 0, 0, 0)
-    parts = [(b"IHDR", head), (b"tEXt", b"a\0b")]
-    parts += [(b"IDAT", packed[a:b]) for a, b in ((0, third), (third, third), (third, 2 * third), (2 * third, None))]
-    data = b"\x89PNG\r\n\x1a\n"
-    for kind, part in [*parts, (b"IEND", b"")]:
-        data += struct.pack(">I4s", len(part), kind) + part + struct.pack(">I", zlib.crc32(kind + part))
-    return data
 
 
 @pytest.mark.parametrize(
@@ -181,10 +166,7 @@ def test_limits_of_memory(
     free: int | None, image: ImageHeader, length: int, words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kept = memory_of(monkeypatch, None, free)
-    if words:
-        with pytest.raises(ViewerError, match=words):
-            kept.plan(image, length, "a")
-    else:
+    with refusal(words):
         assert kept.plan(image, length, "a") == 1
 
 
@@ -270,9 +252,6 @@ def test_srgb(encoded_value: float, linear: float) -> None:
 )
 def test_headers_of_radiance_files(head: bytes, words: str) -> None:
     data = head + bytes((128, 64, 0, 129))
-    if words:
-        with pytest.raises(ViewerError, match=words):
-            hdr.read(data, "a")
-    else:
+    with refusal(words):
         np.testing.assert_array_equal(hdr.read(data, "a"), [[[1, 0.5, 0]]])
         assert hdr.size(data, "a") == (1, 1)

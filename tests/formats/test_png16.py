@@ -7,16 +7,13 @@ import zlib
 
 import numpy as np
 import pytest
+from picture_bytes import chunk, png
 
 from raystream.base.errors import ViewerError
 from raystream.formats.image import images
 from raystream.formats.image.images import ImageMemory, decode, read_image
 
 RANDOM = np.random.default_rng(0)
-
-
-def chunk(kind: bytes, data: bytes) -> bytes:
-    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
 
 def filtered(rows: np.ndarray, step: int, kinds: list[int]) -> bytes:
@@ -34,7 +31,7 @@ def filtered(rows: np.ndarray, step: int, kinds: list[int]) -> bytes:
     return out
 
 
-def png(values: np.ndarray, interlace: int = 0, kinds: list[int] | None = None, parts: int = 1) -> bytes:
+def filtered_png(values: np.ndarray, interlace: int = 0, kinds: list[int] | None = None, parts: int = 1) -> bytes:
     """values : (H, W, C) uint16."""
     height, width, channels = values.shape
     rows = np.ascontiguousarray(values.astype(">u2")).view(np.uint8).reshape(height, -1)
@@ -42,18 +39,13 @@ def png(values: np.ndarray, interlace: int = 0, kinds: list[int] | None = None, 
     color = {1: 0, 3: 2, 2: 4, 4: 6}[channels]
     header = struct.pack(">IIBBBBB", width, height, 16, color, 0, 0, interlace)
     pieces = [data[k::1][: -(-len(data) // parts)] for k in range(0, len(data), -(-len(data) // parts))]
-    return (
-        b"\x89PNG\r\n\x1a\n"
-        + chunk(b"IHDR", header)
-        + b"".join(chunk(b"IDAT", p) for p in pieces)
-        + chunk(b"IEND", b"")
-    )
+    return png((b"IHDR", header), *((b"IDAT", piece) for piece in pieces))
 
 
 @pytest.mark.parametrize("channels", [1, 2, 3, 4])
 def test_every_bit_is_kept(channels):
     values = RANDOM.integers(0, 65536, (11, 7, channels), np.uint16)
-    image = decode(png(values, parts=3), "a.png", "a")
+    image = decode(filtered_png(values, parts=3), "a.png", "a")
     want = np.full((11, 7, 4), 65535)
     want[..., :3] = values[..., :3] if channels > 2 else values[..., :1]
     if channels % 2 == 0:
@@ -69,7 +61,7 @@ def test_pillow_reads_the_same():
     from PIL import Image as Pillow
 
     values = RANDOM.integers(0, 65536, (9, 5, 3), np.uint16)
-    data = png(values)
+    data = filtered_png(values)
     np.testing.assert_array_equal(np.asarray(Pillow.open(BytesIO(data))), images.read(data, "")[..., :3] >> 8)
 
 
@@ -87,13 +79,13 @@ def test_pillow_reads_the_same():
     ],
 )
 def test_damage_is_told(change, reason):
-    data = change(png(RANDOM.integers(0, 65536, (9, 8, 3), np.uint16)))
+    data = change(filtered_png(RANDOM.integers(0, 65536, (9, 8, 3), np.uint16)))
     with pytest.raises(ViewerError, match=f"a.png: .*{reason}"):
         decode(data, "a.png")
 
 
 def test_sizes_are_checked_before_memory_is_taken(monkeypatch):
-    data = png(np.zeros((4, 4, 3), np.uint16))
+    data = filtered_png(np.zeros((4, 4, 3), np.uint16))
     huge = data[:16] + struct.pack(">II", 1 << 20, 1 << 20) + data[24:]
     with pytest.raises(ViewerError, match="1,048,576 x 1,048,576 texels, more than"):
         read_image(ImageMemory(), huge, "a.png")
@@ -113,8 +105,8 @@ def interlaced(values: np.ndarray, key: bytes = b"") -> bytes:
             rows = np.ascontiguousarray(part.astype(">u2")).view(np.uint8).reshape(len(part), -1)
             data += filtered(rows, 2 * channels, [k % 5 for k in range(len(rows))])
     header = struct.pack(">IIBBBBB", width, height, 16, {1: 0, 3: 2, 2: 4, 4: 6}[channels], 0, 0, 1)
-    found = chunk(b"IHDR", header) + (chunk(b"tRNS", key) if key else b"") + chunk(b"IDAT", zlib.compress(data))
-    return b"\x89PNG\r\n\x1a\n" + found + chunk(b"IEND", b"")
+    parts = ((b"IHDR", header), (b"tRNS", key), (b"IDAT", zlib.compress(data)))
+    return png(*(part for part in parts if part[1]))
 
 
 @pytest.mark.parametrize("size", [(1, 1), (3, 2), (5, 5), (11, 7), (8, 8), (1, 9)])
@@ -122,7 +114,7 @@ def interlaced(values: np.ndarray, key: bytes = b"") -> bytes:
 def test_interlaced_files_keep_every_bit(size, channels):
     values = RANDOM.integers(0, 65536, (*size, channels), np.uint16)
     data = interlaced(values)
-    np.testing.assert_array_equal(images.read(data, ""), images.read(png(values), ""))
+    np.testing.assert_array_equal(images.read(data, ""), images.read(filtered_png(values), ""))
     with pytest.raises(ViewerError, match="bytes of the picture are there"):
         images.read(interlaced(values)[:16] + struct.pack(">II", size[1] + 9, size[0] + 9) + data[24:], "")
 
@@ -135,7 +127,7 @@ def test_a_color_key_is_transparent_where_all_16_bits_are_its(channels, kind):
     values[0, 0] = 0x1235
     values[2, 2] = np.arange(channels) * 256 + 0x1234 if channels > 1 else 0x9934
     key = struct.pack(">H", 0x1234) * channels
-    data = png(values)
+    data = filtered_png(values)
     data = data[:33] + chunk(b"tRNS", key) + data[33:] if kind == "plain" else interlaced(values, key)
     alpha = decode(data, "a.png").texels[..., 3]
     want = np.full((4, 6), 65535)
@@ -150,8 +142,7 @@ def test_a_grey_key_of_fewer_bits_is_transparent(depth):
     bits = np.unpackbits(grey[:, None], axis=1)[:, 8 - depth :].ravel()
     header = struct.pack(">IIBBBBB", len(grey), 1, depth, 0, 0, 0, 0)
     for key in {0, 1, len(grey) - 1}:
-        parts = chunk(b"IHDR", header) + chunk(b"tRNS", struct.pack(">H", key))
-        parts += chunk(b"IDAT", zlib.compress(b"\0" + np.packbits(bits).tobytes()))
-        texels = decode(b"\x89PNG\r\n\x1a\n" + parts + chunk(b"IEND", b""), "a.png").texels[0]
+        row = (b"IDAT", zlib.compress(b"\0" + np.packbits(bits).tobytes()))
+        texels = decode(png((b"IHDR", header), (b"tRNS", struct.pack(">H", key)), row), "a.png").texels[0]
         assert texels[:, 0].tolist() == [k * 255 // (len(grey) - 1) for k in range(len(grey))]
         assert texels[:, 3].tolist() == [0 if k == key else 255 for k in range(len(grey))]

@@ -115,3 +115,50 @@ def test_tangles_end(loops, monkeypatch):
     points[7] = np.nan
     assert len(cut(points)) == 398
     assert len(cut(np.zeros((9, 3), np.float32))) == 7
+
+
+def cut_flat(points: list[list[float]]) -> list[list[int]]:
+    flat = np.float32([[*point, 0] for point in points])
+    triangles, _, tangled = triangulate(flat, np.arange(len(flat)), np.array([len(flat)]))
+    assert tangled == 0
+    return triangles.tolist()
+
+
+DART = [[0, 0], [4, 0], [1, 1], [0, 4]]
+
+
+@pytest.mark.parametrize("turn", range(4))
+@pytest.mark.parametrize("mirror", [False, True])
+def test_a_dart_is_cut_at_its_reflex_corner(turn: int, mirror: bool, loops: None) -> None:
+    points = DART[turn:] + DART[:turn]
+    if mirror:
+        points = points[::-1]
+    reflex = points.index([1, 1])
+    for triangle in cut_flat(points):
+        assert reflex in triangle
+    assert sorted(corner for triangle in cut_flat(points) for corner in triangle) == sorted(
+        [0, 1, 2, 3, reflex, (reflex + 2) % 4]
+    )
+
+
+def test_faces_of_three_four_and_fewer(loops: None) -> None:
+    """Numbers are of corners, whatever vertices these name."""
+    points = np.float32([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]])
+    corners, lengths = np.array([3, 2, 1, 0, 3, 1, 2, 2, 1, 0, 0, 1, 2, 3]), np.array([3, 0, 1, 3, 1, 2, 4])
+    triangles, polygon, tangled = triangulate(points, corners, lengths)
+    assert triangles.tolist() == [[0, 1, 2], [4, 5, 6], [10, 11, 12], [10, 12, 13]]
+    assert polygon.tolist() == [0, 3, 6, 6] and tangled == 0
+    for lengths in (np.array([3, 3]), np.array([2, 1, 0]), np.zeros(0, np.int64)):
+        triangles, polygon, _ = triangulate(points, corners[: lengths.sum()], lengths)
+        made = 2 * (len(lengths) == 2)
+        assert triangles.tolist() == [[0, 1, 2], [3, 4, 5]][:made] and polygon.tolist() == [0, 1][:made]
+
+
+@pytest.mark.parametrize("axis", range(3))
+@pytest.mark.parametrize("sign", [1, -1])
+def test_projections_keep_the_winding(axis: int, sign: int, loops: None) -> None:
+    """Along each axis, seen from both sides: the corners of the dart are the same ones."""
+    dart = np.float32([[*point, 0.25] for point in DART]) * np.float32([sign, 1, 1])
+    turned = np.roll(dart, axis, axis=1)
+    triangles, _, _ = triangulate(turned, np.arange(4), np.array([4]))
+    assert triangles.tolist() == [[0, 1, 2], [0, 2, 3]]

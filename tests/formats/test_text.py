@@ -1,4 +1,4 @@
-"""Numbers in text, against Python's own reading of them."""
+"""Numbers and lines of text, against Python's own reading of them."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from raystream.base.jit import run
+from raystream.formats import text as reading
 from raystream.formats.text import decoded, integer, number, other_readings, table, with_newlines, without_mark
 
 
@@ -144,3 +145,76 @@ def test_marks_and_line_ends():
     for mark, encoding in (("\ufeff", "utf-8"), ("\ufeff", "utf-16-le"), ("\ufeff", "utf-16-be"), ("", "utf-8")):
         assert without_mark((mark + "v ä").encode(encoding)) == "v ä".encode()
     assert with_newlines(b"a\rb\r\nc\nd") == b"a\nb \nc\nd"
+
+
+def _bytes(words: str) -> np.ndarray:
+    return np.frombuffer(words.encode(), np.uint8)
+
+
+@pytest.mark.parametrize(
+    ("function", "words", "expected"),
+    [
+        (reading.skip_blanks, " \t\r\v\fx", 5),
+        (reading.skip_blanks, "  \nx", 2),
+        (reading.skip_blanks, "   ", 3),
+        (reading.skip_space, " \n\r\tx", 4),
+        (reading.skip_space, " \n", 2),
+        (reading.skip_word, "ab cd", 2),
+        (reading.skip_word, "ab\ncd", 2),
+        (reading.skip_word, "abcd", 4),
+        (reading.skip_word, "\x0eb\x1f", 3),
+    ],
+)
+def test_passing_over(function, words: str, expected: int) -> None:
+    assert function(_bytes(words), 0, len(words)) == expected
+
+
+@pytest.mark.parametrize(
+    ("byte", "space"), [(8, False), (9, True), (13, True), (14, False), (31, False), (32, True), (33, False)]
+)
+def test_white_space(byte: int, space: bool) -> None:
+    assert reading.is_space(byte) == space and reading.at_word_end(np.uint8([byte]), 0, 1) == space
+    assert reading.at_word_end(np.uint8([byte]), 1, 1)
+
+
+@pytest.mark.parametrize("exponent", [*range(-24, 24), 37, -37, -45])
+def test_every_power_of_ten(exponent: int) -> None:
+    for digits in ("1", "-7", "123456789012345", "9.75", "+0.625"):
+        words = f"{digits}e{exponent}"
+        value, end = reading.number(_bytes(words), 0, len(words))
+        assert end == len(words) and value == pytest.approx(float(words), rel=4e-16)
+        if abs(exponent) <= 7:
+            assert value == float(words)
+
+
+@pytest.mark.parametrize("small", [True, False], ids=["plain", "compiled"])
+def test_numbers_and_lists_of_rows(small: bool) -> None:
+    """Properties in any order; the room ends at a row's first number, its last one, or nowhere."""
+    data = _bytes("7 2 10 11 8\n5 0 6\n4 1 12 3\n")
+    kinds = np.array([False, True, False])
+    for wanted, counts, kept in ((0, [1, 1, 1], [7, 5, 4]), (1, [2, 0, 1], [10, 11, 12]), (2, [1, 1, 1], [8, 6, 3])):
+        lengths, values = np.zeros(3, np.int64), np.zeros(3)
+        found = run(reading.lists, data, 0, 0, kinds, wanted, lengths, values, 0, False, 0, small=small)
+        assert found == (3, len(data) - 1, 3, reading.DONE, 0)
+        assert lengths.tolist() == counts and values.tolist() == kept
+        for room in range(3):
+            values = np.zeros(room)
+            filled, at, row, state, _ = run(
+                reading.lists, data, 0, 0, kinds, wanted, lengths, values, 0, False, 0, small=small
+            )
+            first = next(k for k in range(3) if sum(counts[: k + 1]) > room)
+            assert (filled, row, state) == (sum(counts[:first]), first, reading.FULL)
+            assert at == (0, 11, 17)[first] and values[:filled].tolist() == kept[:filled]
+    lengths, values = np.zeros(3, np.int64), np.zeros(9)
+    for words, row in (
+        ("7 x 1", 0),
+        ("7 -1 1", 0),
+        ("7 1.5 1 1", 0),
+        ("7 0 1 7 2 1 1", 1),
+        ("7 0 1x", 0),
+        ("7 1 2", 0),
+    ):
+        found = run(reading.lists, _bytes(words), 0, 0, kinds, 1, lengths, values, 0, False, 0, small=small)
+        assert found[2:] == (row, reading.BAD, 0)
+    rows = reading.grown(np.arange(6).reshape(3, 2))
+    assert rows.shape == (6, 2) and rows[:3].tolist() == [[0, 1], [2, 3], [4, 5]]

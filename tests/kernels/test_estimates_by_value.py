@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -44,7 +43,6 @@ Photon photon_at(int place) {
 BSDF = """
 vec3 bsdf_value(Interaction at, vec3 wo, vec3 wi) { return dot(at.shading, wi) * vec3(at.first, at.second, wo.x); }
 """
-CELLS = "void photons_of_cell(int cell, out int place, out int count) { place = 100 * cell; count = cell % 3; }"
 
 
 def kernel(device: Any, signature: str, *exits: str, text: str = "") -> Kernel:
@@ -151,39 +149,3 @@ def same(result: NDArray, expected: NDArray) -> None:
     """To roundings of float32 in differences of coordinates of about 3, and in a handful of sums."""
     for name in expected.dtype.names or ():
         np.testing.assert_allclose(result[name], expected[name], rtol=1e-4, atol=1e-6, err_msg=name)
-
-
-def cells_visited(step: Kernel, at: NDArray, estimate: NDArray, last: str) -> list[list[tuple[int, int, int]]]:
-    """The cells with photons, of each surface, in order until the last exit."""
-    visited: list[list[tuple[int, int, int]]] = [[] for _ in at]
-    going = np.arange(len(at))
-    for _ in range(300):
-        exits, (estimate,) = step(at[going], estimate)
-        for k, name, row in zip(going.tolist(), exits, estimate, strict=True):
-            if name == "photon":
-                number = (row["cell"][2] * RESOLUTION[1] + row["cell"][1]) * RESOLUTION[0] + row["cell"][0]
-                number += row["caustic"] * RESOLUTION.prod()
-                assert (row["place"], row["left"]) == (100 * number, number % 3)
-                visited[k].append(tuple(row["cell"].tolist()))
-        stays = np.array(exits) != last
-        going, estimate = going[stays], estimate[stays]
-        if not len(going):
-            return visited
-    raise AssertionError("it does not end")
-
-
-def expected_cells(at: NDArray, estimate: NDArray, near: Any) -> list[list[tuple[int, int, int]]]:
-    """Of all cells of the grid with photons those that are ``near``."""
-    cells = np.array(list(product(*map(range, RESOLUTION))))
-    number = (cells[:, 2] * RESOLUTION[1] + cells[:, 1]) * RESOLUTION[0] + cells[:, 0]
-    some = []
-    for row, e in zip(at, estimate, strict=True):
-        holds = (number + e["caustic"] * RESOLUTION.prod()) % 3 > 0
-        some.append(sorted(map(tuple, cells[holds & near(row["position"].astype(float), e, cells)].tolist())))
-    return some
-
-
-def distance_squared(position: NDArray, cells: NDArray) -> NDArray:
-    low = LOW + cells * CELL
-    apart = np.maximum(np.maximum(low - position, position - low - CELL), 0.0)
-    return (apart**2).sum(axis=1)

@@ -1,24 +1,32 @@
-"""The list of lights: GLSL against NumPy twins, closed forms and statistics."""
+"""The list of lights: GLSL against NumPy twins, closed forms and statistics; weights, shares, and alias tables."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
+import places
 import pytest
 from glsl_call import Function
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from light_twin import BOUNDS, FACING, PUNCTUAL, chosen, folded, random, sampler, some_emitters, twin
 
+from raystream import Camera, Renderer
 from raystream.base.errors import ViewerError
 from raystream.kernels.records import LIGHT_SAMPLE
+from raystream.lighting import alias
 from raystream.lighting.emitters import Emitters, emitters
-from raystream.lighting.environment import environment
-from raystream.lighting.lights import FAIR, QUANTA, light_density, light_list
+from raystream.lighting.environment import environment, excess_flux
+from raystream.lighting.lights import FAIR, QUANTA, light_density, light_list, scene_lights
+from raystream.lighting.path import path_settings
 from raystream.scene.environment import DARKNESS, ConstantEnvironment, ImageEnvironment
 from raystream.scene.light import Light, luminance
 from raystream.scene.material import Material
 from raystream.scene.scene import Instance, Scene
+from raystream.stream.compile.generate import Form, fragment
 
 
 def test_every_kind_against_its_twin(device) -> None:
@@ -226,3 +234,198 @@ def test_the_module_by_its_parts() -> None:
         emitting = some_emitters()
         emitting.emission[0] += 1
         light_list(emitting)
+
+
+def dealt(table: alias.AliasTable) -> np.ndarray:
+    """Quanta that each number really gets, summed over the slots."""
+    out = np.zeros(len(table.threshold), np.int64)
+    out += table.threshold
+    np.add.at(out, table.alias, table.levels - table.threshold)
+    return out
+
+
+weights = st.lists(st.one_of(st.just(0.0), st.floats(1e-300, 1e300)), min_size=1, max_size=70).filter(any)
+
+
+@settings(max_examples=400, deadline=None)
+@given(weights, st.sampled_from([1, 2]), st.sampled_from([1, 2, 3, 16, 4096, 65536]))
+def test_the_slots_hold_what_the_table_says(given, more, levels) -> None:
+    slots = alias.power_of_two(len(given)) * more
+    table = alias.build(given, slots, levels)
+    found = dealt(table)
+    np.testing.assert_array_equal(found[: len(given)], table.quanta)
+    assert not found[len(given) :].any() and found.sum() == slots * levels
+    assert table.threshold.min() >= 0 and table.threshold.max() <= levels
+    np.testing.assert_array_equal(table.quanta > 0, np.asarray(given) > 0)
+    assert table.probability.sum() == pytest.approx(1, abs=1e-12)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.floats(0.01, 100.0), min_size=1, max_size=50))
+def test_probabilities_are_the_weights_to_a_quantum(given) -> None:
+    total = alias.power_of_two(len(given)) * (1 << 16)
+    requested = np.asarray(given) / np.sum(given) * total
+    quanta = alias.build(given, alias.power_of_two(len(given)), 1 << 16).quanta
+    assert np.abs(quanta - requested).max() <= 1
+
+
+@pytest.mark.parametrize("count", [1, 2, 8, 5000])
+def test_of_equal_weights_each_keeps_its_slot(count: int) -> None:
+    table = alias.build(np.ones(count), alias.power_of_two(count), 16 if count < 5000 else 4096)
+    if alias.power_of_two(count) == count:
+        assert (table.threshold == table.levels).all() and (table.alias == np.arange(count)).all()
+    np.testing.assert_array_equal(dealt(table)[:count], table.quanta)
+
+
+@pytest.mark.parametrize(("count", "power"), [(0, 1), (1, 1), (2, 2), (3, 4), (1024, 1024), (1025, 2048)])
+def test_powers_of_two(count, power) -> None:
+    assert alias.power_of_two(count) == power
+
+
+def test_two_million_slots() -> None:
+    given = np.random.default_rng(1).random(1 << 21) ** 8
+    table = alias.build(given, 1 << 21, 1 << 16)
+    np.testing.assert_array_equal(dealt(table), table.quanta)
+
+
+NOTHING = Emitters(np.zeros((0, 3, 3), np.float32), np.zeros((0, 3), np.float32), np.zeros(0, np.int32))
+BOX = ((-1.0, -2.0, -2.0), (1.0, 2.0, 2.0))  # the half of its diagonal is 3
+DISC = 9 * math.pi
+ROUNDING = 4 / QUANTA  # probabilities are whole quanta
+
+
+def grey(value: float) -> tuple[float, float, float]:
+    return (value, value, value)
+
+
+def test_a_directional_light_shines_through_the_disc_around_the_scene() -> None:
+    """Irradiance 1 through 9 pi square units, beside a point of 4 pi times its intensity."""
+    sun = Light("directional", "sun", intensity=grey(1.0))
+    for intensity, share in ((4.5, 1 / 3), (2.25, 1 / 2), (9.0, 1 / 5)):
+        found = light_list(NOTHING, [Light("point", "lamp", intensity=grey(intensity)), sun], bounds=BOX)
+        assert DISC / (DISC + 4 * math.pi * intensity) == pytest.approx(share)
+        np.testing.assert_allclose(found.probability, [1 - share, share], atol=ROUNDING)
+
+
+def test_an_environment_shines_through_the_same_disc() -> None:
+    sky = ConstantEnvironment(grey(0.25))  # its flux is pi
+    lamp = Light("point", "lamp", intensity=grey(9 * math.pi / 2))
+    found = light_list(NOTHING, [lamp], sky, BOX)
+    assert DISC * math.pi / (DISC * math.pi + 4 * math.pi * lamp.intensity[0]) == pytest.approx(1 / 3)
+    # Shared out in steps of 2^16 quanta.
+    np.testing.assert_allclose(found.environment_levels / QUANTA, 1 / 3, atol=0.5 / 256)
+    np.testing.assert_allclose(found.probability, [2 / 3], atol=0.5 / 256)
+
+
+def test_triangles_by_their_area_times_radiance() -> None:
+    """Pi times area times luminance: of a triangle of area 2 and radiance 3, beside a point of intensity 1.5."""
+    corners = np.float32([[[0, 0, 0], [2, 0, 0], [0, 2, 0]]])
+    lit = Emitters(corners, np.float32([[3, 3, 3]]), np.zeros(1, np.int32))
+    found = light_list(lit, [Light("point", "lamp", intensity=grey(1.5))], materials=1)
+    np.testing.assert_allclose(found.probability, [0.5, 0.5], atol=ROUNDING)
+    np.testing.assert_allclose(found.density, [0.25], rtol=1e-6)  # a half over the area, in float32
+
+
+def test_what_exceeds_the_mean_of_texels_of_unequal_size() -> None:
+    """Texels near the poles are small: of radiances 6, 1 and 1 over 0.5, 1 and 2.5 sr the mean is 6.5 / 4."""
+    angles = np.array([0.5, 1.0, 2.5])
+    flux = np.array([6.0, 1.0, 1.0]) * angles
+    np.testing.assert_allclose(excess_flux(flux, angles), [3.0 - 6.5 / 4.0 * 0.5, 0.0, 0.0], rtol=1e-15)
+    small = np.array([1.0, 6.0, 1.0]) * angles
+    np.testing.assert_allclose(excess_flux(small, angles), [0.0, 6.0 - 9.0 / 4.0, 0.0], rtol=1e-15)
+
+
+def test_is_the_power_heuristic(device) -> None:
+    """Veach 1997, section 9.2.2, of squares: p^2 / (p^2 + q^2), though squares leave the range of floats."""
+    weight = Function(device, "float mis_weight(float mine, float other)", modules=[path_settings()])
+    rng = np.random.default_rng(7)
+    mine, other = (10.0 ** rng.uniform(-12, 12, 3000).astype(np.float32) for _ in range(2))
+    mine[:500] = other[:500] * rng.uniform(0.25, 4, 500).astype(np.float32)  # where both matter
+    expected = mine.astype(float) ** 2 / (mine.astype(float) ** 2 + other.astype(float) ** 2)
+    # A quotient, a square, a sum and a quotient: half a unit in the last place each.
+    np.testing.assert_allclose(weight(mine, other)[0], expected, rtol=5e-7, atol=1e-30)
+    (both,) = np.add(weight(mine, other), weight(other, mine))
+    np.testing.assert_allclose(both, 1, rtol=5e-7)
+    values = [
+        (1, 1, 0.5),
+        (2, 1, 0.8),
+        (1, 3, 0.1),
+        (1, 0, 1),
+        (0, 1, 0),
+        (0, 0, 0),
+        (1e30, 1e30, 0.5),
+        (1e-30, 1e30, 0),
+    ]
+    mine, other, expected = np.float32(values).T
+    np.testing.assert_allclose(weight(mine, other)[0], expected, rtol=3e-7)
+
+
+def panel_between_plates(double_sided: bool = True) -> Scene:
+    """A small panel that faces the upper of two plates."""
+    panel = places.quads([[(-0.5, 0, -0.5), (-0.5, 0, 0.5), (0.5, 0, 0.5), (0.5, 0, -0.5)]])
+    upper = places.quads([[(-2, 1, -2), (2, 1, -2), (2, 1, 2), (-2, 1, 2)]])
+    lower = places.quads([[(-2, -1, -2), (-2, -1, 2), (2, -1, 2), (2, -1, -2)]])
+    meshes = [places.flat(each, number) for number, each in enumerate((panel, upper, lower))]
+    shining = replace(places.material(0.0, shines=3.0), double_sided=double_sided)
+    camera = Camera((0, 0, 4.0), (0, 0, 0), fov=50.0)
+    return places.scene(meshes, [shining, places.material(0.5), places.material(0.5)], camera)
+
+
+def halves(device: Any, scene: Scene, **options: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Mean, and its standard error, of the picture's upper and lower half; and the picture."""
+    chosen = {"machine": "singlepass", "program": "path", "environment": "none", "sampler": "independent", **options}
+    spp = chosen.pop("spp", 32)
+    film = Renderer(scene, device=device, **chosen).render((24, 24), spp).film
+    mean, variance = film.mean()[..., 0].astype(np.float64), film.variance()
+    parts = slice(0, 12), slice(12, 24)
+    error = np.array([np.sqrt(variance[rows].sum()) / mean[rows].size for rows in parts])
+    return np.array([mean[rows].mean() for rows in parts]), error, film.linear
+
+
+def test_both_sides_are_sampled_as_lights_with_the_density_that_is_told(device):
+    """Lights, directions, and both agree above and below, where the light is the same."""
+    found = {way: halves(device, panel_between_plates(), depth=1, strategy=way) for way in ("both", "lights", "bsdf")}
+    for mean, error, _ in found.values():
+        assert abs(mean[0] - mean[1]) < 4.5 * np.hypot(*error)
+    for way in ("lights", "bsdf"):
+        assert (np.abs(found[way][0] - found["both"][0]) < 4.5 * np.hypot(found[way][1], found["both"][1])).all()
+    assert (found["both"][1] < 0.02 * found["both"][0]).all()
+    assert found["lights"][1].max() < found["bsdf"][1].min()  # it is sampled
+
+
+@pytest.mark.parametrize("program", ["whitted", pytest.param("photon", marks=pytest.mark.slow)])
+def test_every_program_has_light_on_both_sides(device, program: str):
+    more: dict[str, Any] = {"photons": 4096, "photon_bounces": 2, "final_gather": 4} if program == "photon" else {}
+    path, error, _ = halves(device, panel_between_plates(), depth=1 if program == "whitted" else 3, spp=64)
+    mean, other, _ = halves(device, panel_between_plates(), program=program, depth=1, spp=8, **more)
+    bias = 0.0 if program == "whitted" else 0.03  # of estimates near corners
+    assert (np.abs(mean - path) < 4.5 * np.hypot(error, other) + bias * path).all()
+
+
+def test_light_goes_to_both_sides_from_photons_alone(device):
+    """Photons of a bounce and more: the plates light each other, equally."""
+    options = {"photons": 8192, "photon_bounces": 3, "depth": 1, "spp": 4}
+    mean, error, _ = halves(device, panel_between_plates(), program="photon", **options)
+    assert abs(mean[0] - mean[1]) < 4.5 * np.hypot(*error) + 0.03 * mean[0]
+
+
+def test_powers_and_densities():
+    """Twice the power, and so twice the chance, of one side."""
+    one, both = (scene_lights(panel_between_plates(double)) for double in (False, True))
+    assert (one.records["density"][:2] > 0).all() and (both.records["density"][:2] < 0).all()
+    assert emitters(panel_between_plates(False)).both is None
+    scene = panel_between_plates()
+    scene.materials[1] = replace(scene.materials[1], emission=(3.0, 3.0, 3.0))
+    found = scene_lights(scene)
+    # The plate has 16 times the panel's area, and one side.
+    assert found.probability[:2].sum() == pytest.approx(2 / 18, abs=1e-6)
+    assert found.density[0] == pytest.approx(2 * found.density[1], rel=1e-6)
+
+
+def test_one_side_stays_dark_and_has_no_part_of_it(device):
+    renderer = Renderer(panel_between_plates(False), device=device, program="path", machine="singlepass")
+    linked = renderer.gpu_scene.bind(renderer.program(), renderer.settings)
+    text = fragment(linked, linked.single(), Form(scheduled=False), renderer.gpu_scene.resources).text
+    assert "material.sides" not in text and "abs(light.density)" not in text
+    mean, _, picture = halves(device, panel_between_plates(False), depth=1)
+    assert mean[1] < 0.2 * mean[0] and not picture[20:].any()

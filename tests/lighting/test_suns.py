@@ -1,4 +1,4 @@
-"""Suns of an environment's image as lights of their own: densities, what they carry, and which images have one."""
+"""Suns of an environment's image as lights of their own, and blurred backdrops: densities, and what they carry."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from test_environment_sampling import densities, directions, flux, sampled
 import raystream.lighting.environment as lighting
 from raystream import Camera
 from raystream.film.film import LUMINANCE
+from raystream.lighting.backdrop import blurred, diffused
 from raystream.lighting.environment import LEVELS, environment, image_tables
 from raystream.lighting.suns import MOST_SUNS, Region, sun_flux, suns_of, without
 from raystream.scene.environment import ImageEnvironment, sky
@@ -163,3 +164,41 @@ def test_the_picture_is_that_of_the_map(device, monkeypatch, given: ImageEnviron
     spread = one.variance() + other.variance()
     assert abs(apart.sum()) < 4.0 * np.sqrt(spread.sum())  # 6 in 100,000
     assert np.median(one.variance()[6:]) < left * np.median(other.variance()[6:])
+
+
+def angles(rows: int) -> np.ndarray:
+    """(H,) solid angle of a pixel."""
+    edges = np.cos(np.linspace(0, np.pi, rows + 1))
+    return (edges[:-1] - edges[1:]) * np.pi / rows
+
+
+def grid_directions(rows: int) -> np.ndarray:
+    """(H, 2 H, 3) of the pixels' middles."""
+    down = (np.arange(rows) + 0.5) * np.pi / rows
+    around = ((np.arange(2 * rows) + 0.5) / (2 * rows) - 0.5) * 2 * np.pi
+    level = np.sin(down)[:, None]
+    up = np.broadcast_to(np.cos(down)[:, None], (rows, 2 * rows))
+    return np.stack([level * np.cos(around), up, level * np.sin(around)], axis=-1)
+
+
+@pytest.mark.parametrize("row", [0, 20, 45])
+def test_a_spot_spreads_by_the_deviation_along_great_circles(row: int) -> None:
+    rows, degrees = 90, 12.0
+    spot = np.zeros((rows, 2 * rows, 3))
+    spot[row, 7] = 1.0
+    made, towards = diffused(spot, np.radians(degrees)), grid_directions(rows)
+    weight = made[..., 0] * angles(rows)[:, None]
+    cosine = np.clip(towards @ towards[row, 7], -1, 1)
+    assert np.isclose(weight.sum(), angles(rows)[row], rtol=1e-9) and made.min() >= 0
+    # The mean cosine of the heat kernel decays as its first harmonic: exp(-2 t) for a variance of 2 t along a line.
+    expected = (1 + np.radians(degrees) ** 2 / 16) ** -16
+    assert np.isclose((weight * cosine).sum() / weight.sum(), expected, rtol=2e-3)
+
+
+def test_the_mean_and_what_is_constant_stay() -> None:
+    made = np.random.default_rng(3).random((37, 74, 3)).astype(np.float32)
+    wanted = (made * angles(37)[:, None, None]).sum(axis=(0, 1)) / (4 * np.pi)
+    found = blurred(ImageEnvironment(made), 20.0)
+    assert np.allclose((found * angles(len(found))[:, None, None]).sum(axis=(0, 1)) / (4 * np.pi), wanted, rtol=1e-4)
+    assert np.ptp(found) < 0.3 * np.ptp(made)
+    assert np.allclose(blurred(ImageEnvironment(np.full((20, 40, 3), 0.7, np.float32)), 5.0), 0.7, rtol=1e-5)

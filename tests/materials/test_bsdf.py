@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import albedo as tool
 import bsdf_twin as twin
 import glsl_call
 import numpy as np
 import pytest
+from glsl_call import Function
+from lobe_checks import follows
 
 from raystream.base.errors import ViewerError
 from raystream.kernels.records import INTERACTION
 from raystream.materials.bsdf import DELTA, bsdfs, switch_glsl
+from raystream.materials.principled import arrays
 from raystream.materials.surface_features import SurfaceFeatures
 from raystream.scene.material import KINDS
 
@@ -133,23 +137,12 @@ def test_sampled_directions_fall_where_the_density_says(functions, kind):
     u = np.random.default_rng(11).random((count, 3))
     fine, wi, _, pdf = functions["sample"](np.repeat(at, count), np.repeat(wo, count, axis=0), u)
     fine &= pdf > 0
-    rings, columns, finer = 8, 12, 20
-    wi = wi[fine].astype(float)
-    ring = np.minimum((1 - wi[:, 2]) / 2 * rings, rings - 1).astype(int)
-    column = ((np.arctan2(wi[:, 1], wi[:, 0]) / (2 * np.pi)) % 1 * columns).astype(int) % columns
-    found = np.bincount(ring * columns + column, minlength=rings * columns)
-    grid, cell = twin.sphere_grid(rings * finer, columns * finer)
-    many = np.repeat(at, len(grid))
-    wos = np.repeat(wo, len(grid), axis=0)
-    density = TWINS[kind][1](many, wos, grid) * twin.one_sided(many, wos, grid) * cell
-    share = density.reshape(rings, finer, columns, finer).sum(axis=(1, 3)).ravel()
-    expected = count * share
-    used = expected > 25
-    statistic = (((found - expected) ** 2)[used] / expected[used]).sum()
-    freedom = int(used.sum())
-    # A chi-square of n degrees is normal with mean n and variance 2 n to good measure: within five deviations.
-    assert abs(statistic - freedom) < 5 * np.sqrt(2 * freedom), (statistic, freedom)
-    assert found[expected < 0.01].sum() <= 5
+
+    def density(grid: np.ndarray) -> np.ndarray:
+        many, wos = np.repeat(at, len(grid)), np.repeat(wo, len(grid), axis=0)
+        return TWINS[kind][1](many, wos, grid) * twin.one_sided(many, wos, grid)
+
+    follows(np.where(fine[:, None], wi, 0), density, rings=8, finer=20)
 
 
 def test_white_furnace(functions):
@@ -272,3 +265,54 @@ def test_the_switch_holds_the_scenes_kinds_only(device):
         glsl_call.Function(device, "bool bsdf_delta(Interaction at)", modules=modules)
     with pytest.raises(ViewerError, match="velvet"):
         bsdfs(SurfaceFeatures(frozenset({"velvet"})))
+
+
+@pytest.mark.parametrize("power", [-110, -70, 0, 60, 120])
+def test_a_direction_has_unit_length_whatever_its_size(device, power: int) -> None:
+    """Squares of such components leave the range of a float."""
+    unit_or = Function(device, "vec3 unit_or(vec3 v, vec3 other)", ["lib/triangle_point.glsl"])
+    given = np.random.default_rng(1).normal(size=(200, 3)).astype(np.float32)
+    (found,) = unit_or(np.ldexp(given, power), np.tile([0, 1, 0], (200, 1)))
+    wide = given.astype(np.float64)
+    np.testing.assert_allclose(found, wide / np.linalg.norm(wide, axis=1, keepdims=True), atol=3e-7)
+
+
+def test_what_has_no_direction_takes_the_other(device) -> None:
+    unit_or = Function(device, "vec3 unit_or(vec3 v, vec3 other)", ["lib/triangle_point.glsl"])
+    given = np.float32([[0, 0, 0], [1e-38, 0, 0], [np.nan, np.nan, np.nan], [0, 0, 1e-36]])
+    (found,) = unit_or(given, np.tile([0, 1, 0], (4, 1)))
+    np.testing.assert_array_equal(found, [[0, 1, 0], [0, 1, 0], [0, 1, 0], [0, 0, 1]])
+
+
+def test_a_boundary_between_equals_is_none(device) -> None:
+    """Nothing is reflected, and nothing is bent, at any angle; exactly, since all of the formulas' terms cancel."""
+    fresnel = Function(
+        device, "float fresnel(float cosine, float ratio, out float cosine_behind)", ["lib/fresnel.glsl"]
+    )
+    cosine = np.float32([0, 1e-7, 0.1, 0.5, 0.99, 1])
+    share, behind = fresnel(cosine, np.ones(6))
+    np.testing.assert_array_equal(share, np.zeros(6))
+    np.testing.assert_array_equal(behind, cosine)
+
+
+def test_the_file_holds_what_the_tool_computes():
+    """One entry of each array, by loops that are not compiled, of fewer samples: 4e-3 is their error."""
+    found = arrays()
+    cosine, alpha, ratio = tool.cosine_axis(), tool.alpha_axis(), tool.ratio_axis()
+    fine, rough = tool.cosine_axis(tool.FINE), tool.alpha_axis(tool.FINE)
+    row, column, slice_, samples = 20, 12, 26, 24
+    reflected, _ = tool.ggx(fine[30:31], rough[40:41], np.zeros(0), samples)
+    made = {"reflection": (reflected[0, 0], found["reflection"][40, 30])}
+    _, (rise, crossing, crossing_rise) = tool.ggx(
+        cosine[column : column + 1], alpha[row : row + 1], ratio[slice_ : slice_ + 1], samples
+    )
+    made["rise"] = rise[0, 0, 0], found["rise"][slice_, row, column]
+    made["crossing"] = crossing[0, 0, 0], found["crossing"][slice_, row, column]
+    made["crossing_rise"] = crossing_rise[0, 0, 0], found["crossing_rise"][slice_ - tool.INDICES, row, column]
+    made["sheen"] = tool.sheen(fine[30:31], rough[40:41], samples)[0, 0], 8 * found["sheen"][40, 30]
+    axes = np.linspace(0, 1, tool.STRENGTHS)[5:6], np.linspace(0, 1, tool.AZIMUTHS)[3:4]
+    turned = tool.anisotropic(*axes, tool.alpha_axis(tool.TURNED)[4:5], tool.cosine_axis(tool.TURNED)[5:6], samples)
+    made["anisotropy"] = turned[0, 0, 0, 0], found["anisotropy"][5, 3, 4, 5] - 0.5
+    assert set(made) == set(found)
+    for name, (now, kept) in made.items():
+        assert abs(now - kept) < 4e-3, (name, now, kept)

@@ -14,8 +14,6 @@ from raystream.materials.surface_features import SurfaceFeatures, material_featu
 from raystream.materials.tables import materials
 from raystream.scene.material import KINDS, Material
 
-ULP = 2.0**-24
-
 
 def glass(ior: float = 1.5, dispersion: float = 0.0, kind: str = "dielectric") -> Material:
     return Material("glass", kind=kind, ior=ior, dispersion=dispersion)

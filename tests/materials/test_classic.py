@@ -16,10 +16,7 @@ from raystream.materials.bsdf import bsdfs
 from raystream.materials.classic import classic_materials
 from raystream.materials.surface_features import material_features
 from raystream.materials.textures import textures
-from raystream.scene.edits.materials import decided_materials
 from raystream.scene.material import CLASSIC_MODES, KINDS, ClassicMaterial, ClassicTexture, Material
-from raystream.scene.mesh import Mesh
-from raystream.scene.scene import Instance, Scene
 
 # Products of a few rounded numbers; the power multiplies its base's rounding, which near 0 is large, by up to 6.
 ROUNDING = 2e-5
@@ -208,30 +205,7 @@ def test_modes_of_textures(unlit):
         np.testing.assert_allclose(found, twin.textured(color, texel, mode, environment), atol=1e-6)  # some ULP
 
 
-@pytest.mark.parametrize(
-    ("fields", "message"),
-    [
-        ({"reflectivity": 1.5}, "classic material: reflectivity 1.5 (from 0 to 1)"),
-        ({"transmittance": float("nan")}, "classic material: transmittance nan (from 0 to 1)"),
-        ({"specular": (0.5, 2.0, 0.5)}, "classic material: specular 0.5, 2, 0.5 (from 0 to 1)"),
-        ({"ambient": (0.5, 0.5)}, "classic material: ambient 0.5, 0.5 (from 0 to 1)"),
-        ({"power": -1.0}, "classic material: power -1 (from 0 to 1e+30)"),
-        ({"indices": (1.5, 0.0, 1.5)}, "classic material: indices 1.5, 0, 1.5 (from 0.01 to 100)"),
-        ({"thickness_model": "sheet"}, "classic material: unknown thickness model 'sheet' (one of path, slab)"),
-        ({"textures": (ClassicTexture(0),) * 9}, "classic material: 9 textures (at most 8"),
-    ],
-)
-def test_what_is_refused(fields: dict, message: str):
-    with pytest.raises(ViewerError) as raised:
-        ClassicMaterial(**fields)
-    assert str(raised.value).startswith(message)
-
-
 def test_textures_that_are_none():
-    with pytest.raises(
-        ViewerError, match=r"classic texture: unknown mode 'add' \(one of replace, decal, modulate, ble"
-    ):
-        ClassicTexture(0, "add")
     one = Material("tile", kind="classic", classic=ClassicMaterial(textures=(ClassicTexture(3),)))
     with pytest.raises(ViewerError, match=r"material 'tile': names texture 3 of 2"):
         classic_materials([one], material_features([one]), 2)
@@ -241,20 +215,3 @@ def test_a_light_is_refused():
     lamp = Material("lamp", kind="classic", emission=(0.0, 1.0, 0.0))
     with pytest.raises(ViewerError, match=r"material 'lamp': is classic and has an emission \(leave it out"):
         classic_materials([lamp], material_features([lamp]))
-
-
-def test_vertex_colours_are_taken_where_there_are_some():
-    def mesh(colored: bool) -> Mesh:
-        return Mesh(np.eye(3), [[0, 1, 2]], colors=np.ones((3, 4)) if colored else None)
-
-    one = Material("paint", kind="classic")
-    scene = Scene([mesh(True), mesh(False)], [Instance(0)], [one])
-    for instances, taken in (([Instance(0)], True), ([Instance(1)], False)):
-        made = decided_materials(replace(scene, instances=instances))[0]
-        assert made.classic is not None and made.classic.vertex_colors is taken
-    both = replace(scene, instances=[Instance(0), Instance(1)])
-    with pytest.raises(ViewerError, match=r"material 'paint': is on meshes with vertex colours and on some without"):
-        decided_materials(both)
-    sure = Material("paint", kind="classic", classic=ClassicMaterial(vertex_colors=True))
-    said = replace(both, materials=[sure])
-    assert decided_materials(said) is said.materials

@@ -1,4 +1,4 @@
-"""Photon mapping as a whole: power, the search against NumPy, references, and when the map is made anew."""
+"""Photon mapping as a whole: power, the search against NumPy, references, settings, and when the map is made anew."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from reproduction.photon_stages import STAGES, stage_seconds
 from test_bad_input import OPTIONS, point, scene_of
 
 import raystream
 from raystream import Renderer
+from raystream.base.errors import ViewerError
 from raystream.kernels.photons import PHOTON, STORED
 from raystream.lighting.emitters import emitters
 from raystream.renderer.photon_map import MAX_RADIUS_SHARE, radius_share
@@ -239,3 +241,42 @@ def bits(renderer: Renderer) -> list[bytes]:
         return [
             maps.scene.resources.stream(name, PHOTON, maps.streams["photons"].size).read().tobytes() for name in names
         ]
+
+
+@pytest.mark.parametrize("rays", [0, 1])
+def test_a_final_gather_of_a_single_ray_has_a_map_of_its_own(device: Any, rays: int) -> None:
+    """It holds direct light, which without a gather shadow rays bring; switched on and off."""
+    options: dict[str, Any] = {"program": "photon", "photons": 500, "caustic_photons": 100, "environment": "none"}
+    changed, new = (
+        Renderer(raystream.load("cornell"), device=device, final_gather=k, **options) for k in (1 - rays, rays)
+    )
+    changed.render((6, 4), spp=1)
+    changed.update(final_gather=rays)
+    np.testing.assert_array_equal(changed.render((6, 4), spp=1).linear, new.render((6, 4), spp=1).linear)
+
+
+def test_a_map_is_for_the_picture_s_height(device: Any) -> None:
+    """The field of view is that of the height: a wide picture has the photons of a square one as high."""
+
+    def grid(size: tuple[int, int]) -> Any:
+        renderer = Renderer(
+            raystream.load("cornell"), device=device, program="photon", photons=500, caustic_photons=100
+        )
+        renderer.render(size, spp=1)
+        return renderer.photon_map.grid
+
+    assert grid((4, 40)) == grid((40, 40)) != grid((4, 4))
+
+
+def test_stages_are_timed_apart() -> None:
+    few = {"photons": 300, "photon_bounces": 3, "estimate": "published"}
+    renderer = raystream.Renderer("cornell", program="photon", fuse="surface", **few)
+    before = renderer.render((8, 8), spp=1).linear.copy()
+    found = stage_seconds(renderer, (8, 8))
+    assert set(found) == set(STAGES)
+    assert all(found[stage] > 0 for stage in STAGES[:3])  # the estimate is a difference, which may be none here
+    assert renderer.gpu_scene.executor.times is None
+    assert renderer.photon_map.trace_count == 3  # the picture before, the whole one, and the rays
+    assert (renderer.render((8, 8), spp=1).linear == before).all()  # by the radius that it had
+    with pytest.raises(ViewerError, match="has no photon map"):
+        stage_seconds(raystream.Renderer("cornell", program="cast"), (8, 8))

@@ -14,8 +14,11 @@ from raystream.formats.named import load
 from raystream.programs import LEVELS, PICTURES
 from raystream.renderer.inputs.prepared import prepare
 from raystream.renderer.inputs.settings import Settings
+from raystream.scene.camera import Camera
 from raystream.scene.material import Material
-from raystream.scene.scene import Scene
+from raystream.scene.mesh import Mesh
+from raystream.scene.scene import Instance, Scene
+from raystream.scene.texture import Image, Texture
 from raystream.stream.compile.generate import Form, dead_streams, fragment
 from raystream.stream.compile.link import Element, LinkedProgram, StateLoop
 from raystream.stream.compile.memories import MAX_ROW_TEXELS, PlannedAddresses
@@ -141,3 +144,35 @@ def test_rematerialised_where_few_states_ask() -> None:
             ).text
             found[program, software] = "principled_seen_of(at, principled_kept.material, wo)" in text
     assert [key for key, derived in found.items() if derived] == [("path", False)]
+
+
+def layered_by_lamps() -> Scene:
+    """A coated, fibrous surface with a base colour of bilinear texels, and a roughness of nearest ones, below lamps
+    enough for a light tree."""
+    corners = np.array([[-1, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]], np.float32)
+    mesh = Mesh(corners, np.array([[0, 1, 2], [0, 2, 3]]), uvs=np.float32([[0, 2], [2, 2], [2, 0], [0, 0]]))
+    texels = np.random.default_rng(5).integers(40, 255, (2, 4, 4, 4)).astype(np.uint8)
+    textures = [Texture(Image(texels[0])), Texture(Image(texels[1]), nearest=True, content="data")]
+    layers = {"clearcoat": 0.6, "clearcoat_roughness": 0.3, "sheen_color": (0.4, 0.2, 0.1), "transmission": 0.3}
+    maps = {"texture": 0, "metallic_roughness_texture": 1}
+    surface = Material("layered", kind="principled", roughness=0.8, metallic=0.4, **layers, **maps)
+    lamp = Material("lamp", (0.0, 0.0, 0.0, 1.0), kind="lambert", emission=(4.0, 3.0, 2.0), double_sided=True)
+    placed = [Instance(0, material=0)]
+    for k in range(6):
+        matrix = np.diag([0.1 + 0.02 * k, 0.1, 1.0, 1.0])
+        matrix[:3, 3] = 1.5 * np.cos(k), 1.5 * np.sin(k), 0.5 + 0.1 * k
+        placed.append(Instance(0, matrix, 1))
+    return Scene([mesh], placed, [surface, lamp], [Camera((0.3, 0.2, 2.5), (0, 0, 0), fov=45.0)], textures=textures)
+
+
+def layered(device: Device, **options: str) -> np.ndarray:
+    options |= {"denoise": "none", "light_sampler": "tree"}
+    return places.picture(layered_by_lamps(), SIZE, 3, device=device, **options).linear
+
+
+@pytest.mark.parametrize("fuse", ["ray", "surface"])
+@pytest.mark.parametrize("program", ["path", "whitted"])
+def test_bits_of_layers_textures_and_a_light_tree(program: str, fuse: str, device: Device, gpu: Device) -> None:
+    found = layered(gpu, program=program, fuse=fuse)
+    np.testing.assert_array_equal(found, layered(device, program=program, fuse=fuse))
+    assert np.unique(found).size > 100

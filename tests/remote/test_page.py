@@ -1,11 +1,14 @@
-"""The page in the browser: what it shows, and the options that it offers and takes values for."""
+"""The page in the browser: what it shows, the options that it offers, and messages that it may send."""
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Iterator
 from html import unescape
 
 import pytest
+from fuzzing.messages import MESSAGES, Pages
 
 from raystream.options.table import OPTIONS
 from raystream.programs import PICTURES
@@ -171,3 +174,31 @@ def test_files_of_the_page() -> None:
     assert b"class BaseRenderView" in found["renderview.js"].body
     assert b"#options" in found["page.css"].body and b".renderview" in found["renderview.css"].body
     assert b"pinch" in found["hands.js"].body and b"options.json" in found["page.js"].body
+
+
+pytest.importorskip("rendercanvas.http", reason="rendercanvas is not installed")
+
+
+@pytest.fixture(scope="module")
+def pages() -> Iterator[Pages]:
+    made = Pages()
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize("change", [{"index": None}, {"index": [1]}, {"timestamp": 10**400}])
+def test_confirmations_of_no_frame(pages: Pages, change: dict) -> None:
+    pages.send(json.dumps({"type": "_framefeedback", **MESSAGES["_framefeedback"], **change}).encode())
+
+
+def test_a_confirmation_without_an_index(pages: Pages) -> None:
+    pages.send(b'{"type": "_framefeedback", "timestamp": 0.5}')
+
+
+@pytest.mark.parametrize("button", [[1], {}, "1"])
+def test_pointers_with_no_button(pages: Pages, button: object) -> None:
+    pages.send(json.dumps({"type": "pointer_move", **MESSAGES["pointer_move"], "button": button}).encode())
+
+
+def test_bytes(pages: Pages) -> None:
+    pages.send(b"\xff\x00")

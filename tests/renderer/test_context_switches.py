@@ -1,10 +1,12 @@
-"""A call of the interface makes the context current once, and leaves it once, however many passes it has."""
+"""A call of the interface makes the context current once; the second picture does nothing that the first has done."""
 
 from __future__ import annotations
 
 import sys
 import threading
 from collections.abc import Callable
+from dataclasses import replace
+from functools import wraps
 from typing import Any
 
 import moderngl
@@ -14,9 +16,12 @@ import pytest
 import raystream
 from raystream import Renderer, Scene
 from raystream.film.error import Stop
+from raystream.film.film import Film, set_single_samples
+from raystream.programs import PICTURES
 from raystream.renderer.session.session import Session
 from raystream.scene.scene import Instance
 from raystream.stream.gl import contexts
+from raystream.stream.gl.stream import Stream
 
 PATIENCE = 60.0  # seconds, after which a thread that should have ended hangs
 SIZE = (24, 16)
@@ -148,3 +153,46 @@ def test_an_error_in_a_call_leaves_the_context(switches: list[int]) -> None:
         renderer.render(SIZE, spp=2, progress=fail)
     assert contexts.egl_context() is None
     assert renderer.render(SIZE, spp=2).linear.any() and contexts.egl_context() is None
+
+
+@pytest.mark.parametrize(
+    ("program", "layers", "floats"),
+    [
+        ("cast", (), [3]),  # the radiance, without the texture's fourth component
+        ("cast", ("depth",), [3, 4]),  # of a hit distance and triangle, which lie in one
+        ("cast", ("instance",), [3, 4, 1]),
+        ("cast", ("normal", "albedo"), [3, 3, 3]),
+        ("path", (), [4, 4]),  # the film
+    ],
+)
+def test_programs_are_wired_once_and_what_is_asked_for_is_read(program, layers, floats, device, monkeypatch) -> None:
+    made: list[str] = []
+    make = PICTURES[program].make
+
+    @wraps(make)
+    def counted(*given: Any, **named: Any) -> Any:
+        made.append(program)
+        return make(*given, **named)
+
+    monkeypatch.setitem(PICTURES, program, replace(PICTURES[program], make=counted))
+    renderer = Renderer(raystream.load("cornell"), device=device, program=program, machine="singlepass")
+    first = renderer.render((8, 8), spp=1, layers=layers)
+    assert made
+    made.clear()
+    read: list[int] = []
+    texels = Stream._texels
+    monkeypatch.setattr(Stream, "_texels", lambda *given: [found := texels(*given), read.append(found.shape[2])][0])
+    second = renderer.render((8, 8), spp=1, layers=layers)
+    assert not made and read == floats  # of a pixel
+    assert np.array_equal(first.linear, second.linear)
+
+
+def test_a_single_sample_is_a_film_s_mean() -> None:
+    samples = np.random.default_rng(1).normal(size=(5, 7, 4)).astype(np.float32)[..., :3]
+    samples[0, 0, 1], samples[1, 2, 0], samples[2, 2, 2], samples[3, 3] = np.nan, np.inf, -2e30, -0.0
+    samples[4, 6, 0] = 2.0**100
+    film, out = Film(7, 5), samples.copy()
+    film.add(samples)
+    set_single_samples(out)
+    np.testing.assert_array_equal(out.view(np.uint32), film.mean().view(np.uint32))  # zeros have a sign
+    assert np.count_nonzero((out == 0).all(axis=-1)) == 5

@@ -1,7 +1,8 @@
-"""Pictures that would show nothing: single-sided models seen from behind, cameras that look past, closed dark rooms."""
+"""Pictures that would show nothing: seen from behind, cameras that look past, closed dark rooms, no light."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,10 @@ import numpy as np
 import pytest
 
 from raystream import load
+from raystream.base.errors import ViewerWarning
 from raystream.formats import load as load_plain
 from raystream.renderer.empty_view import ENCLOSED, NOTHING_SEEN, add_camera_lamp, model_out_of_view, shows_scene
+from raystream.renderer.inputs.lighting import DARK
 from raystream.renderer.renderer import Renderer
 from raystream.scene.camera import Camera
 from raystream.scene.edits.framed import FROM_THE_FRONT, INVISIBLE, from_the_front, invisible
@@ -19,6 +22,7 @@ from raystream.scene.material import Material
 from raystream.scene.mesh import Instance, Mesh
 from raystream.scene.quadric import Quadric
 from raystream.scene.scene import Scene
+from tests.formats.documents import SQUARE, Document
 
 SIZE = (32, 24)
 CULLED = Material(base_color=(0.8, 0.8, 0.8, 1.0), backface_culling=True)
@@ -114,30 +118,53 @@ def test_materials_that_are_all_invisible() -> None:
 
 def test_a_file_from_behind(tmp_path: Path) -> None:
     """A square whose front is towards -z."""
-    import json
-    import struct
-
-    data = struct.pack("<12f", 0, 0, 0, 0, 1, 0, 1, 1, 0, 1, 0, 0) + struct.pack("<6H", 0, 1, 2, 0, 2, 3)
-    (tmp_path / "a.bin").write_bytes(data)
-    document = {
-        "asset": {"version": "2.0"},
-        "scene": 0,
-        "scenes": [{"nodes": [0]}],
-        "nodes": [{"mesh": 0}],
-        "meshes": [{"primitives": [{"attributes": {"POSITION": 0}, "indices": 1}]}],
-        "buffers": [{"uri": "a.bin", "byteLength": len(data)}],
-        "bufferViews": [{"buffer": 0, "byteLength": 48}, {"buffer": 0, "byteOffset": 48, "byteLength": 12}],
-        "accessors": [
-            {"bufferView": 0, "componentType": 5126, "count": 4, "type": "VEC3", "min": [0, 0, 0], "max": [1, 1, 0]},
-            {"bufferView": 1, "componentType": 5123, "count": 6, "type": "SCALAR"},
-        ],
-    }
-    clear = {"alphaMode": "BLEND", "pbrMetallicRoughness": {"baseColorFactor": [1, 1, 1, 0]}}
-    primitive = document["meshes"][0]["primitives"][0]  # type: ignore[index]
-    invisible_one = {**document, "materials": [clear], "meshes": [{"primitives": [{**primitive, "material": 0}]}]}
-    (tmp_path / "a.gltf").write_text(json.dumps(invisible_one))
+    doc = Document()
+    doc.mesh({"POSITION": doc.accessor(SQUARE)}, doc.accessor(np.uint16([0, 2, 1, 0, 3, 2])), material=0)
+    doc.json["materials"] = [{"alphaMode": "BLEND", "pbrMetallicRoughness": {"baseColorFactor": [1, 1, 1, 0]}}]
+    doc.write(tmp_path, "a.gltf")
     assert INVISIBLE in load_plain(tmp_path / "a.gltf").warnings
-    (tmp_path / "a.gltf").write_text(json.dumps(document))
+    del doc.json["meshes"][0]["primitives"][0]["material"]
+    doc.write(tmp_path, "a.gltf")
     scene = load(str(tmp_path / "a.gltf"))
     assert INVISIBLE not in scene.warnings
     assert any(FROM_THE_FRONT in note for note in scene.warnings) and scene.camera().origin[2] < 0
+
+
+TRIANGLE = np.eye(3)
+
+
+def scene(**material: Any) -> Scene:
+    made = Scene.from_triangles(TRIANGLE, [[0, 1, 2]])
+    return replace(made, materials=[Material(**material)])
+
+
+@pytest.mark.parametrize(
+    ("given", "options", "dark"),
+    [
+        (scene(), {"environment": "none"}, True),
+        (scene(), {"environment": (0.0, 0.0, 0.0)}, True),
+        (scene(), {"environment": "none", "background": (1, 1, 1)}, True),
+        (scene(), {}, False),
+        (scene(), {"environment": (0.0, 0.1, 0.0)}, False),
+        (scene(emission=(1.0, 1.0, 1.0)), {"environment": "none"}, False),
+        (scene(kind="principled", unlit=True), {"environment": "none"}, False),
+        (scene(kind="classic"), {"environment": "none"}, False),
+        (replace(scene(), lights=[Light("point", position=(1.0, 1.0, 1.0))]), {"environment": "none"}, False),
+    ],
+)
+def test_a_scene_without_light(device: Any, given: Scene, options: dict[str, Any], dark: bool) -> None:
+    renderer = Renderer(given, device=device, machine="singlepass", **options)
+    assert (DARK in renderer.notes) == dark
+    if "background" not in options:
+        assert (not renderer.render((8, 8), spp=1).linear.any()) == dark
+    renderer.release()
+
+
+def test_it_is_told_and_taken_back(device: Any) -> None:
+    renderer = Renderer(scene(), device=device, machine="singlepass")
+    renderer.update(environment="none")
+    with pytest.warns(ViewerWarning, match=r"nothing lights the scene: its surfaces are black \(leave out environment"):
+        renderer.render((8, 8), spp=1)
+    renderer.update(environment="sky")
+    assert DARK not in renderer.notes
+    renderer.release()

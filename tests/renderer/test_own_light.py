@@ -1,4 +1,4 @@
-"""What scenes with lights of their own have beside them, by the light that arrives on their surfaces."""
+"""What scenes with lights of their own have beside them, and how bright pictures by the defaults are."""
 
 from __future__ import annotations
 
@@ -9,16 +9,18 @@ from typing import Any
 import numpy as np
 import places
 import pytest
+from numpy.lib.stride_tricks import sliding_window_view
 
 import raystream
 from raystream.lighting import backdrop
 from raystream.lighting.emitters import emitters
-from raystream.renderer.inputs.lighting import DefaultEnvironment, default_environment, irradiance
+from raystream.renderer.inputs import lighting
+from raystream.renderer.inputs.lighting import DefaultEnvironment, default_environment, irradiance, white_radiance
 from raystream.renderer.inputs.prepared import prepare
 from raystream.renderer.renderer import Renderer
 from raystream.scene.environment import IRRADIANCE, SCALE, studio, sunlight
 from raystream.scene.geometry.triangles import surface_points
-from raystream.scene.light import Light
+from raystream.scene.light import LUMINANCE, Light
 from raystream.scene.mesh import Mesh
 from raystream.scene.quadric import Quadric, QuadricShape
 from raystream.scene.scene import Instance, Scene
@@ -233,3 +235,83 @@ def test_moved_instances_are_measured_where_they_are() -> None:
     for lights, name in ((shifted, "none"), (moved.lights, "studio")):
         found = default_environment(moved.with_parts(lights=lights))
         assert found is not None and found.name == name
+
+
+OPTIONS = {"program": "path", "machine": "singlepass"}
+LANDSCAPE, PORTRAIT = (64, 48), (48, 64)
+
+
+def shapes() -> Scene:
+    """A white ball beside a box, as high as wide."""
+    ball, cube = places.sphere(4), places.box() * (0.6, 1.0, 0.6) + (1.4, 0.0, 0.0)
+    return white(np.concatenate([ball, cube.astype(np.float32)]))
+
+
+def white(corners: np.ndarray) -> Scene:
+    """Without a camera of its own."""
+    return places.alone(corners, places.material(0.8)).with_parts(cameras=[])
+
+
+def codes(scene: Any, device: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Luminance of 8-bit codes, means of 3 x 3 pixels, (H - 2, W - 2), and where all nine show the model."""
+    renderer = Renderer(scene, device=device, **OPTIONS)
+    picture = renderer.render(size=(96, 72), spp=24, layers="instance")
+    assert renderer.prepared.lighting.environment.name == "studio"
+    windows = sliding_window_view(picture.srgb8() @ LUMINANCE, (3, 3))
+    return windows.mean(axis=(2, 3)), sliding_window_view(picture.layers["instance"] >= 0, (3, 3)).all(axis=(2, 3))
+
+
+def test_white_spans_a_third_of_the_range(device: Any, shared_scenes: Any) -> None:
+    """The bunny's from 2 to 98 % of its pixels; not burnt, and in the light brighter than all that is behind it, which
+    is light itself."""
+    shown, model = codes(raystream.load(shared_scenes / "bunny.ply"), device)
+    low, high = np.quantile(shown[model], [0.02, 0.98])
+    assert high - low > 256 / 3 and 190 < high < 235 and low > 60
+    middle, brightest = np.quantile(shown[~model], [0.5, 0.98])
+    assert brightest + 12 < high and middle > 155
+
+
+def test_white_has_a_light_and_a_dark_side(device: Any) -> None:
+    """As seen by the default view: the key is on the left."""
+    shown, model = codes(white(places.sphere(4)), device)
+    rows, columns = np.nonzero(model)
+    left, right = (shown[rows[side], columns[side]] for side in (columns < 40, columns > 55))
+    assert left.mean() > right.mean() + 30
+    assert np.quantile(shown[model], 0.98) - np.quantile(shown[model], 0.02) > 256 / 3
+
+
+@pytest.mark.parametrize("size", [LANDSCAPE, PORTRAIT, (48, 48)])
+def test_the_model_fills_the_smaller_side(device: Any, size: tuple[int, int]) -> None:
+    """Within a pixel to each side, and lies in the middle."""
+    renderer = Renderer(shapes(), device=device, program="cast", machine="singlepass")
+    hit = renderer.render(size=size, layers="triangle").layers["triangle"] >= 0
+    sides = []
+    for axis in (0, 1):
+        found = np.flatnonzero(hit.any(axis=axis))
+        sides.append((found[-1] - found[0] + 1) / hit.shape[1 - axis])
+        assert abs(found[0] + found[-1] + 1 - hit.shape[1 - axis]) <= 3
+    assert 0.72 <= max(sides) <= 0.8
+
+
+FLOOR = [(-1, 0, -1), (-1, 0, 1), (1, 0, 1), (1, 0, -1)]
+
+
+@pytest.mark.parametrize(
+    ("beside", "expected"),
+    [
+        (DefaultEnvironment("sky", 0.25, (40.0, 30.0), tone=8.0), 0.25),  # as bright as the sky
+        (DefaultEnvironment("studio", 0.25, tone=0.5), 0.5),  # by the gradient's factor
+        (DefaultEnvironment("none", 0.0, tone=2.0), 2.0),
+    ],
+)
+def test_white_beside_lights(monkeypatch: pytest.MonkeyPatch, beside: DefaultEnvironment, expected: float) -> None:
+    scene = Scene.from_triangles(FLOOR, [(0, 1, 2), (0, 2, 3)])
+    scene.lights, scene.fills = [Light("point", position=(0, 1, 0))], True
+    monkeypatch.setattr(lighting, "default_environment", lambda scene: beside)
+    assert white_radiance(scene) == expected
+
+
+def test_white_under_an_environment_that_is_given() -> None:
+    """Its own radiance for a single object, whatever lights it has."""
+    scene = Scene.from_triangles(FLOOR, [(0, 1, 2), (0, 2, 3)])
+    assert lighting.is_single_object(scene) and white_radiance(scene, 0.75) == 0.75

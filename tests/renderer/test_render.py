@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import exact
 import numpy as np
 import pytest
 from pictures import MACHINES, assert_same
+from PIL import Image
 
 import raystream
 from raystream import Camera, Renderer, Scene, ViewerError
 from raystream.cameras.lens import BACKGROUND
 from raystream.film.layers import LAYERS
+from raystream.film.tonemap import srgb8
 from raystream.renderer.render import framed
+from raystream.renderer.sampling import picture_metadata
+from raystream.renderer.sampling.picture import Picture
 from raystream.renderer.sampling.sampler import FramePlan, TileDone, Tiling
+from raystream.stream.machines.counters import Stats
 
 EVERY = ("all", "steps", "tests")  # layers of the ray caster
 
@@ -267,3 +275,123 @@ def test_broken_files_that_load_also_render(name: str, shared_scenes: Path) -> N
     assert expect != "reject"
     assert np.isfinite(picture.linear).all() and np.isfinite(picture.layers["normal"]).all()
     renderer.release()
+
+
+@pytest.fixture
+def picture() -> Picture:
+    linear = np.random.default_rng(7).uniform(0, 2, (5, 8, 3)).astype(np.float32)
+    return Picture(linear, {}, Stats(), {"scene": "one", "samples": "3"})
+
+
+def test_numpy_takes_it_for_an_array(picture) -> None:
+    assert np.asarray(picture) is picture.linear
+    assert np.shares_memory(np.array(picture, copy=None), picture.linear)
+    copied = np.array(picture)
+    assert np.array_equal(copied, picture.linear) and not np.shares_memory(copied, picture.linear)
+    assert np.array_equal(np.asarray(picture, np.float64), picture.linear) and np.mean(picture) == picture.linear.mean()
+    assert np.array(picture, np.float16).dtype == np.float16
+
+
+@pytest.mark.skipif(np.lib.NumpyVersion(np.__version__) < "2.0.0", reason="NumPy asks for no copy from 2.0 on")
+def test_no_copy_is_kept_to(picture) -> None:
+    assert np.array(picture, copy=False) is picture.linear
+    with pytest.raises(ValueError, match="float32 cannot become float64 without a copy"):
+        np.array(picture, np.float64, copy=False)
+
+
+def test_eight_bits(picture) -> None:
+    assert picture.srgb8().dtype == np.uint8
+    np.testing.assert_array_equal(picture.srgb8(), srgb8(picture.linear, "auto", "agx"))
+    np.testing.assert_array_equal(picture.srgb8(0, "none"), srgb8(picture.linear))
+    np.testing.assert_array_equal(picture.srgb8(exposure=-1, tonemap="agx"), srgb8(picture.linear, -1, "agx"))
+    for wrong, line in (
+        ({"exposure": 40}, "^exposure=40: expected auto or a number of stops"),
+        ({"tonemap": "agc"}, "'agx'"),
+    ):
+        with pytest.raises(ViewerError, match=line):
+            picture.srgb8(**wrong)
+
+
+def test_a_notebook_shows_it(picture, tmp_path) -> None:
+    shown = Image.open(io.BytesIO(picture._repr_png_()))
+    np.testing.assert_array_equal(np.asarray(shown), picture.srgb8())
+    assert shown.info["scene"] == "one" and shown.info["exposure"].endswith("(auto)")
+    picture.save(tmp_path / "a.png", exposure=1, tonemap="aces")
+    assert (tmp_path / "a.png").read_bytes() == picture.png(exposure=1, tonemap="aces")
+
+
+def test_pictures_compare_by_identity(picture) -> None:
+    other = Picture(picture.linear, {}, Stats())
+    assert picture in [other, picture] and picture != other
+
+
+@pytest.fixture
+def renderer(monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.setattr(picture_metadata, "picture_facts", lambda renderer: {"program": "photon"})
+    monkeypatch.setattr(picture_metadata, "sample_settings", lambda renderer: {"depends": "on this"})
+    return SimpleNamespace(
+        photon_map=SimpleNamespace(remark=lambda settings: f"no photon under {settings.name}"),
+        settings=SimpleNamespace(name="these", environment=None),
+        prepared=SimpleNamespace(lighting=SimpleNamespace(only_own_lights=True)),
+    )
+
+
+def film(count: Any, budget: float | None = None, error: float = 0.01234) -> Any:
+    return SimpleNamespace(count=np.asarray(count, np.float32), sample_budget=budget, error=lambda: error)
+
+
+def picture_of(renderer: Any, film: Any, reason: str = "") -> Any:
+    return picture_metadata.picture(renderer, np.zeros((2, 3, 3), np.float32), film, Stats(), reason, 1.5)
+
+
+def test_what_a_picture_of_samples_keeps(renderer: Any) -> None:
+    picture = picture_of(renderer, film(np.full((2, 3), 4)), "noise")
+    assert picture.photon_remark == "no photon under these" and picture.own_lights
+    assert picture.depends == {"depends": "on this"}
+    facts = {"size": "3x2", "program": "photon", "samples": "4", "stopped by": "noise", "estimated error": "0.0123"}
+    assert picture.metadata == facts
+    assert picture.stats.facts["seconds"] == 1.5 and picture.stats.facts["samples"] == 4
+
+
+def test_lights_are_not_its_own_beside_an_environment(renderer: Any) -> None:
+    renderer.settings.environment = "sky"
+    assert not picture_of(renderer, film(np.full((2, 3), 1))).own_lights
+    renderer.settings.environment, renderer.prepared.lighting.only_own_lights = None, False
+    assert not picture_of(renderer, film(np.full((2, 3), 1))).own_lights
+
+
+def test_samples_of_an_adaptive_picture_are_told_by_their_mean(renderer: Any) -> None:
+    uneven = [[1, 2, 3], [4, 5, 7]]
+    assert picture_of(renderer, film(uneven, budget=4.0)).metadata["samples"] == "3.7 (1 to 7)"
+    assert picture_of(renderer, film(uneven)).metadata["samples"] == "1"
+    assert picture_of(renderer, film(np.full((2, 3), 6), budget=6.0)).metadata["samples"] == "6"
+    facts = picture_of(renderer, film(uneven, error=np.inf)).metadata
+    assert "estimated error" not in facts and facts["stopped by"] == "nothing yet"
+
+
+def test_a_picture_without_a_film_has_one_sample_and_no_remark(renderer: Any) -> None:
+    picture = picture_of(renderer, None)
+    assert picture.metadata == {"size": "3x2", "program": "photon", "samples": "1"} and not picture.photon_remark
+
+
+SMALL = {"size": (8, 8), "spp": 2, "machine": "singlepass"}
+TRIANGLE = np.array([[-1, -1, 0], [1, -1, 0], [0, 1, 0]], np.float64), np.array([[0, 1, 2]])
+
+
+def test_the_renderers_own_bits():
+    whole = raystream.Renderer("cornell", machine="singlepass").render(size=(8, 8), spp=2)
+    picture = raystream.render("cornell", layers=("depth",), **SMALL)
+    assert np.array_equal(picture.linear, whole.linear) and picture.layers["depth"].shape == (8, 8)
+
+
+def test_arrays():
+    picture = raystream.render((*TRIANGLE, [[0, 1, 0]] * 3), environment=(1, 1, 1), **SMALL)
+    red, green, _ = picture.linear[4, 4]
+    assert red == 0 < green
+
+
+def test_what_is_refused():
+    with pytest.raises(raystream.ViewerError, match="int cannot be shown"):
+        raystream.render(3)
+    with pytest.raises(raystream.ViewerError, match="sise"):
+        raystream.render("cornell", sise=(8, 8))

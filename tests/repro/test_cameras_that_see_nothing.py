@@ -3,7 +3,6 @@ on, stands 400 units away from a scene of one."""
 
 from __future__ import annotations
 
-import json
 from types import SimpleNamespace as Like
 
 import numpy as np
@@ -11,6 +10,7 @@ import pytest
 
 import raystream
 from raystream.scene.camera import Camera
+from tests.formats.documents import Document
 
 BOX = np.array([[-1.0, -1, -1], [1, 1, 1]])
 CORNERS = [[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)]
@@ -62,21 +62,12 @@ def test_an_object_s_camera(device) -> None:
 def test_a_file_s_camera(tmp_path, device) -> None:
     """Of glTF: looking away from a triangle, or at it."""
     for z, seen in ((2, True), (-2, False)):
-        document = {
-            "asset": {"version": "2.0"},
-            "scenes": [{"nodes": [0, 1]}],
-            "nodes": [{"mesh": 0}, {"camera": 0, "translation": [0, 0, z]}],
-            "cameras": [{"type": "perspective", "name": "camera", "perspective": {"yfov": 1.08, "znear": 0.1}}],
-            "meshes": [{"primitives": [{"attributes": {"POSITION": 0}}]}],
-            "accessors": [
-                {"bufferView": 0, "componentType": 5126, "count": 3, "type": "VEC3", "min": [0, 0, 0], "max": [1, 1, 0]}
-            ],
-            "bufferViews": [{"buffer": 0, "byteLength": 36}],
-            "buffers": [{"uri": "one.bin", "byteLength": 36}],
-        }
-        (tmp_path / "one.bin").write_bytes(np.float32([[0, 0, 0], [1, 0, 0], [0, 1, 0]]).tobytes())
-        (tmp_path / "one.gltf").write_text(json.dumps(document))
-        scene = raystream.load(tmp_path / "one.gltf")
+        doc = Document()
+        doc.mesh({"POSITION": doc.accessor(np.float32([[0, 0, 0], [1, 0, 0], [0, 1, 0]]))})
+        doc.json["cameras"] = [{"type": "perspective", "name": "camera", "perspective": {"yfov": 1.08, "znear": 0.1}}]
+        doc.json["nodes"].append({"camera": 0, "translation": [0, 0, z]})
+        doc.json["scenes"] = [{"nodes": [0, 1]}]
+        scene = raystream.load(doc.write(tmp_path))
         assert [each.name for each in scene.cameras] == ["camera"]
         assert bool(scene.warnings) is (z < 0) is not seen and scene.camera().sees(scene.bounds())
         assert (scene.own_camera is not None) is seen

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
 # In a file system of its own: a disk of a MiB, on which all but some KiB are taken; $0 is its folder.
 FULL = """
 mount -t tmpfs -o size=1m none "$0" || exit 99

@@ -15,6 +15,7 @@ import raystream.options.table  # noqa: F401  # messages write options as it doe
 from raystream.base.errors import ViewerError
 from raystream.formats import load
 from raystream.formats.image.images import ImageMemory, read_image
+from tests.formats.picture_bytes import png
 
 
 def encoded(picture: Library.Image, kind: str, **options) -> bytes:
@@ -64,11 +65,7 @@ def test_rows_beyond_the_decoder_are_refused() -> None:
     """One row of 173,867,008 texels in 132 bytes was a MemoryError, raised before any memory was asked for."""
     for kind, colors in ((0, 1), (2, 3)):
         size = struct.pack(">IIBBBBB", 173_867_008, 1, 8, kind, 0, 0, 0)
-        parts = ((b"IHDR", size), (b"IDAT", zlib.compress(bytes(60 * colors))), (b"IEND", b""))
-        data = b"\x89PNG\r\n\x1a\n" + b"".join(
-            struct.pack(">I", len(body)) + name + body + struct.pack(">I", zlib.crc32(name + body))
-            for name, body in parts
-        )
+        data = png((b"IHDR", size), (b"IDAT", zlib.compress(bytes(60 * colors))))
         for side in (None, 64):
             with pytest.raises(ViewerError, match="173,867,008 x 1 texels, more than 16,777,216 a side"):
                 read_image(ImageMemory(side), data, "wide.png")

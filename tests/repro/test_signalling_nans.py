@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import base64
-import json
 import struct
 
 import numpy as np
 
 from raystream.formats import load
 from raystream.scene.mesh import Mesh
+from tests.formats.documents import Document
 
 # From bits: where NumPy converts it, it is quiet.
 SIGNALS = np.array([0x7F800001, 0, 0, 0x3F800000, 0, 0, 0, 0x3F800000, 0], np.uint32)
@@ -22,16 +21,12 @@ def test_meshes_and_every_binary_format(tmp_path) -> None:
     data = SIGNALS.tobytes()
     mesh = Mesh(SIGNALS.view(np.float32).reshape(3, 3), [[0, 1, 2]])
     assert np.isnan(mesh.positions[0, 0]) and mesh.positions.astype(np.float64)[1, 0] == 1
-    view = {"buffer": 0, "byteLength": 36}
-    document = {
-        "asset": {"version": "2.0"},
-        "nodes": [{"mesh": 0, "scale": [2, 1, 1]}],
-        "meshes": [{"primitives": [{"attributes": {"POSITION": 0, "COLOR_0": 0}}]}],
-        "accessors": [{"bufferView": 0, "componentType": 5126, "type": "VEC3", "count": 3}],
-        "bufferViews": [view],
-        "buffers": [{"byteLength": 36, "uri": "data:;base64," + base64.b64encode(data).decode()}],
-    }
-    (tmp_path / "a.gltf").write_text(json.dumps(document))
+    doc = Document()
+    points = doc.accessor(SIGNALS.view(np.float32).reshape(3, 3))
+    assert data in doc.data  # bit by bit
+    doc.mesh({"POSITION": points, "COLOR_0": points})
+    doc.json["nodes"] = [{"mesh": 0, "scale": [2, 1, 1]}]
+    doc.write(tmp_path, "a.gltf")
     (tmp_path / "a.stl").write_bytes(bytes(80) + struct.pack("<I", 1) + bytes(12) + data + bytes(2))
     names = [f"property float {name}" for name in ("x", "y", "z", "red", "green", "blue", "nx", "ny", "nz")]
     rows = b"".join(data[12 * k : 12 * k + 12] * 3 for k in range(3))

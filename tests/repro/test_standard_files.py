@@ -11,7 +11,6 @@ import pytest
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="shells are POSIX")
 
-ROOT = Path(__file__).resolve().parents[2]
 FILES = """
 import os, sys
 from raystream.cli import main

@@ -7,7 +7,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
 NOTE = "raystream: note: compiling what reads scenes and builds their trees, once on this machine"
 
 

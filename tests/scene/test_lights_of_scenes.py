@@ -1,4 +1,4 @@
-"""Limits, falloff and flux of lights and environments, by tables."""
+"""Lights and environments as data: limits, falloff and flux, and moving them by name."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from raystream.scene.light import KINDS, DeltaLights, Light, luminance
 from raystream.scene.material import Material
 from raystream.scene.mesh import Mesh
 from raystream.scene.scene import Instance, Scene
+from tests.refusals import refusal
 from tests.scene.unit_square import POINTS, at, square
 
 
@@ -46,11 +47,8 @@ from tests.scene.unit_square import POINTS, at, square
 )
 def test_numbers_of_a_light(field: str, value: Any, right: bool) -> None:
     spot = Light("spot", inner=0.1)
-    if right:
+    with refusal("" if right else {"inner": "cone angles", "outer": "cone angles"}.get(field, field)):
         assert getattr(replace(spot, **{field: value}), field) == value
-    else:
-        with pytest.raises(ViewerError, match={"inner": "cone angles", "outer": "cone angles"}.get(field, field)):
-            replace(spot, **{field: value})
 
 
 def test_directions_and_luminance() -> None:
@@ -128,6 +126,8 @@ def test_pixels_that_are_no_light(value: float, words: str) -> None:
     if words:
         with pytest.raises(ViewerError, match=rf"here: pixel \(2, 8\) {words}: 1, "):
             check_pixels(pixels, "here", 7)
+        with pytest.raises(ViewerError, match=rf"environment e: pixel \(2, 1\) {words}"):
+            ImageEnvironment(pixels, "e")
     else:
         check_pixels(pixels, "here", 7)
 
@@ -187,3 +187,24 @@ def test_columns_of_lights_are_their_fields() -> None:
         direction = [-number for number in light.direction] if far else list(light.direction)
         assert (rows["position"][k].tolist(), rows["edge1"][k].tolist()) == (position, direction)
         assert rows["edge2"][k].tolist() == [*falloff, 7.0]
+
+
+@pytest.mark.parametrize(
+    ("inner", "outer"),
+    [(0, math.pi / 4), (0.3, 0.9), (0.5, 0.5001), (0, math.pi / 2), (1.2, 1.5), (0, 0.02), (0.03, 0.04), (0, 0.0447)],
+)
+def test_a_spot_s_flux_is_the_integral_of_its_falloff(inner, outer) -> None:
+    spot = Light("spot", inner=inner, outer=outer)
+    scale, offset = spot.falloff
+    cosine = np.cos(np.linspace(0, math.pi / 2, 2_000_001))
+    share = np.clip((cosine[1:] + cosine[:-1]) / 2 * scale + offset, 0, 1) ** 2
+    assert spot.solid_angle == pytest.approx(2 * math.pi * float((share * -np.diff(cosine)).sum()), rel=1e-4)
+    if math.cos(inner) - math.cos(outer) > 0.001:  # below that floor of the extension the edge widens
+        assert np.clip(math.cos(inner) * scale + offset, 0, 1) == pytest.approx(1)
+    assert np.clip(math.cos(outer) * scale + offset, 0, 1) == pytest.approx(0, abs=1e-9)
+
+
+def test_an_area_light_with_broken_corners_is_still_somewhere() -> None:
+    scene = Scene.from_triangles([[0, 0, 0], [2, 0, 0], [0, 2, 0], [np.nan, 0, 0]], [[0, 1, 2], [0, 1, 3]])
+    scene.materials = [Material(emission=(1, 1, 1))]
+    assert [light.position for light in movable_lights(scene)] == [(1, 1, 0)]

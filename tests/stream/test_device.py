@@ -11,6 +11,7 @@ import pytest
 from raystream.base.errors import DeviceError
 from raystream.stream.gl import device as device_module
 from raystream.stream.gl import device as devices_module
+from raystream.stream.gl import objects
 from raystream.stream.gl.device import DEVICE_VARIABLE, Device, devices, open_device, shared_device
 
 egl = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="devices are chosen through EGL, on Linux")
@@ -199,3 +200,14 @@ def test_a_barrier_by_an_older_name_or_none(device):
     assert barrier(330, nvidia, both) == "glTextureBarrierNV"
     assert barrier(330, {"GL_ARB_texture_barrier", *nvidia}, {"glTextureBarrierNV"}) == "glTextureBarrierNV"
     assert barrier(330, nvidia, set()) is None and barrier(330, set(), both) is None
+
+
+@pytest.mark.parametrize("ready", [True, False])
+def test_nanoseconds_are_told_in_seconds(device: Device, monkeypatch: pytest.MonkeyPatch, ready: bool) -> None:
+    with device.current():
+        moment = objects.Timestamp(device)
+        monkeypatch.setattr(objects, "_available", lambda device, name: ready)
+        monkeypatch.setattr(objects, "_result", lambda device, name: 2_500_000_000)
+        waits = device.waits
+        assert moment.ready is ready and moment.seconds == 2.5
+        assert device.waits == waits + (not ready)

@@ -1,4 +1,4 @@
-"""Tables and volumes: random access at 1-D and 3-D addresses over textures."""
+"""Tables and volumes: random access at 1-D and 3-D addresses over textures, and rows that change in place."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from raystream.base.errors import DeviceError, WiringError
+from raystream.stream.compile.memories import Addressing
 from raystream.stream.declare.kernel import Module, Table, Volume
 from raystream.stream.declare.record import LARGEST_INTEGER, Field, Record
 from raystream.stream.gl.device import Device
@@ -123,3 +124,33 @@ def test_a_memory_lies_in_a_buffer_texture_where_it_fits():
     assert layout(1024, table, 300).per_row == IN_BUFFER and layout(1024, table, 299).per_row > 0
     volume = Volume("v", np.zeros((2, 3, 4), np.float32))
     assert layout(1024, volume, 24).per_row == IN_BUFFER and layout(1024, volume, 23).per_row > 0
+
+
+WIDE = Record("Wide", Field("a", "vec4"), Field("b", "vec2"))  # two texels
+COUNT = 37
+
+
+def texels(memory: Memory) -> np.ndarray:
+    """(rows, 8) float32 of what lies on the device."""
+    held = memory.texture.buffer if memory.layout.per_row == IN_BUFFER else memory.texture
+    return np.frombuffer(held.read(), np.float32).reshape(-1, 8)
+
+
+@pytest.mark.parametrize("per_row", [IN_BUFFER, 1, 4, 16, 64])
+@pytest.mark.parametrize(("first", "last"), [(0, 1), (3, 5), (0, COUNT), (15, 17), (COUNT - 1, COUNT), (4, 8)])
+def test_the_rows_of_a_change_are_uploaded(device, per_row: int, first: int, last: int) -> None:
+    if per_row == IN_BUFFER and not device.max_buffer:
+        pytest.skip("this device has no buffer textures")
+    table = Table("rows", WIDE, np.zeros(COUNT, WIDE.dtype), hot=True)
+    table.data["a"] = np.arange(COUNT)[:, None] + [0, 0.25, 0.5, 0.75]
+    memory = Memory(device, table, Addressing(per_row, 4))
+    before = texels(memory)[:COUNT].copy()
+    table.data["b"][first:last] = 7.0
+    memory.update(first, last)
+    after = texels(memory)
+    changed = (after[:COUNT] != before).any(axis=1)
+    np.testing.assert_array_equal(np.flatnonzero(changed), np.arange(first, last))
+    np.testing.assert_array_equal(after[first:last, 4:6], 7.0)
+    np.testing.assert_array_equal(after[:COUNT, :4], table.data["a"])
+    assert not after[COUNT:].any()  # the rest of the last row
+    memory.release()

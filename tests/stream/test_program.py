@@ -1,4 +1,4 @@
-"""Kernels, programs and bound programs: every wiring fault is told, by name, before any OpenGL."""
+"""Kernels, programs and bound programs: every wiring fault and fault of a kernel's file is told, by name."""
 
 from __future__ import annotations
 
@@ -14,9 +14,24 @@ import pytest
 import toys
 
 from raystream import programs
-from raystream.base.errors import WiringError
+from raystream.base.errors import ShaderError, WiringError
+from raystream.stream.compile.generate import Form, fragment, preparations
 from raystream.stream.compile.link import LinkedProgram
-from raystream.stream.declare.kernel import GATHER, IN, INOUT, OUT, Kernel, Module, ModuleState, Table, Volume
+from raystream.stream.compile.memories import MAX_ROW_TEXELS, PlannedAddresses
+from raystream.stream.compile.source import Source, read_shader
+from raystream.stream.declare.kernel import (
+    GATHER,
+    IN,
+    INOUT,
+    OUT,
+    Kernel,
+    Module,
+    ModuleState,
+    PreparedValue,
+    Table,
+    Volume,
+    copying,
+)
 from raystream.stream.declare.program import DONE, RETURN, Call, Program, State
 from raystream.stream.declare.record import Field, Record
 
@@ -406,3 +421,222 @@ except WiringError as error:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stderr
     assert "program trace" in done.stdout
+
+
+HIT, PROBE = Record("Hit", Field("t", "float")), Record("Probe", Field("sum", "vec4"))
+WEIGH = Kernel("weigh_probe", (IN("hit", HIT), INOUT("probe", PROBE)), ("done",), needs=("bright",))
+FILE = "kernels/weigh_probe.glsl"
+BODY = "{\n    probe.sum += bright(hit.t);\n    return EXIT_DONE;\n}\n"
+RIGHT = f"// A head: int weigh(in Hit hit) {{\nint weigh_probe(in Hit hit, inout Probe probe) {BODY}"
+MODULES = [
+    Module("lamp", ("bright",), "lamp.glsl"),
+    Module("settings", ("settings",), "settings.glsl", uniforms={"strength": ("float", 1.0)}),
+    Module("chance", ("draw",), "chance.glsl"),
+]
+FILES = {
+    "lamp.glsl": "vec4 bright(float t) { return vec4(t); }\n",
+    "settings.glsl": "",
+    "chance.glsl": "float draw(int k) { return 0.5; }\n",
+}
+WHAT = "no function int weigh_probe(in Hit hit, inout Probe probe)"
+
+
+def assembled(text: str, kernel: Kernel = WEIGH) -> Source:
+    """The program of the kernel with this file."""
+    states = (State("weigh", kernel, {"done": DONE}),)
+    program = Program("toy", {"hit": HIT, "probe": PROBE}, ("hit", "probe"), ("probe",), states, "weigh")
+    linked = LinkedProgram(program, MODULES)
+    texts = {**FILES, kernel.file: text}
+
+    def read(name: str) -> str:
+        return texts[name] if name in texts else read_shader(name)
+
+    return fragment(linked, linked.single(), Form(scheduled=False), PlannedAddresses(MAX_ROW_TEXELS), read)
+
+
+def compiled(device, text: str, kernel: Kernel = WEIGH) -> ShaderError:
+    """The error of the driver's compiler and linker."""
+    vertex = Source()
+    vertex.add("#version 330 core\nvoid main() { gl_Position = vec4(0.0); }", "vertex")
+    with pytest.raises(ShaderError) as caught:
+        device.program(vertex, assembled(text, kernel))
+    return caught.value
+
+
+SIGNATURES = {
+    "another name": ("int weigh_prob(in Hit hit, inout Probe probe)", "it has int weigh_prob(in Hit, inout Probe)"),
+    "another order": ("int weigh_probe(inout Probe probe, Hit hit)", "it has int weigh_probe(inout Probe, in Hit)"),
+    "another access": ("int weigh_probe(in Hit hit, in Probe probe)", "it has int weigh_probe(in Hit, in Probe)"),
+    "another result": ("void weigh_probe(in Hit hit, inout Probe probe)", "void weigh_probe(in Hit, inout Probe)"),
+}
+
+
+@pytest.mark.parametrize("fault", SIGNATURES)
+def test_another_signature_is_named_with_the_declared_one(device, fault: str) -> None:
+    head, hint = SIGNATURES[fault]
+    error = compiled(device, f"// head\n\n{head} {BODY}")
+    assert (error.where, error.what) == (f"{FILE}:3", WHAT) and hint in error.hint
+    assert error.log
+
+
+def test_a_file_without_a_function() -> None:
+    error = assembled("// int weigh_probe(in Hit hit, inout Probe probe) {\n").error("GLSL", "error: unresolved")
+    assert (error.where, error.what, error.hint) == (FILE, WHAT, "")
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "int weigh_probe(in Hit hit, inout Probe probe)",
+        "int weigh_probe(Hit a,\n    inout Probe probe)\n",
+        "int weigh_probe(const in Hit hit, inout Probe probe)",
+    ],
+)
+def test_other_errors_stay_the_driver_s(head: str) -> None:
+    error = assembled(f"{head} {BODY}").error("GLSL", "error: too many registers")
+    assert (error.where, error.what) == ("GLSL", "too many registers")
+
+
+@pytest.mark.parametrize(("factor", "words"), [
+    ("draw(3)", "calls draw (name draw in its needs)"), ("strength", "uses strength (name settings in its needs)"),
+])  # fmt: skip
+def test_what_is_missing_in_needs(device, factor: str, words: str) -> None:
+    error = compiled(device, RIGHT.replace("bright(hit.t)", f"bright(hit.t) * {factor}"))
+    assert str(error) == f"kernel weigh_probe: {words}"
+
+
+def test_needs_of_a_file_elsewhere_are_checked_before_the_driver_s_turn() -> None:
+    elsewhere = Kernel(WEIGH.name, WEIGH.arguments, WEIGH.exits, WEIGH.needs, source="/home/weigh_probe.glsl")
+    wrong = RIGHT.replace("bright(hit.t)", "bright(draw(3))")
+    assembled(RIGHT, elsewhere)
+    assembled(f"float draw(int k) {{\n    return 1.0;\n}}\n{wrong}", elsewhere)  # its own
+    assembled(RIGHT.replace("{\n    probe", "{\n    // draw(3)\n    probe"), elsewhere)
+    with pytest.raises(WiringError, match=r"kernel weigh_probe: calls draw \(name draw in its needs\)"):
+        assembled(wrong, elsewhere)
+
+
+def test_a_need_that_is_misspelt() -> None:
+    wrong = Kernel(WEIGH.name, WEIGH.arguments, WEIGH.exits, ("brigth",))
+    with pytest.raises(WiringError, match=r"no module provides brigth \(did you mean 'bright'\? 'A module' in shaders"):
+        assembled(RIGHT, wrong)
+
+
+def test_a_state_that_is_misspelt() -> None:
+    states = (State("weigh", WEIGH, {"done": "wiegh"}),)
+    make = partial(Program, "toy", {"hit": HIT, "probe": PROBE}, ("hit", "probe"), ("probe",), states, "weigh")
+    with pytest.raises(WiringError, match=r"unknown state 'wiegh' \(did you mean 'weigh'\?\)"):
+        make()
+
+
+def test_candidates_are_told_in_the_line(device) -> None:
+    error = compiled(device, RIGHT.replace("bright(hit.t)", "bright(hit)"))
+    assert error.where == f"{FILE}:3" and "candidates are: vec4 bright(float) in `" in error.what
+    made = assembled(RIGHT)
+    number = next(number for number, (line, _) in enumerate(made.lines, 1) if "probe.sum" in line)
+    alone = made.error("GLSL", f"0:{number}(2): error: no matching function for call to `f(int)'; candidates are:\n")
+    assert alone.what.startswith("error: no matching function for call to `f(int)' in `probe.sum")
+
+
+PLACE, LIGHT = Record("Place", Field("x", "float")), Record("Light", Field("y", "float"))
+OWN = PreparedValue(
+    "Place", "float", "find_own", "own_kept", "OWN", frozenset({"shine"}), preserved_by=frozenset({"turn"})
+)
+SHINING = Module("shining", ("shine",), "shine.glsl", uses=(PLACE,), prepared=OWN)
+TURNING = Module("turning", ("turn",), "turn.glsl", uses=(PLACE,))
+ARRIVE = Kernel("arrive", (OUT("place", PLACE),), ("done",))
+TURN = Kernel("turn_it", (INOUT("place", PLACE),), ("done",), ("turn",))
+MOVE = Kernel("move_it", (INOUT("place", PLACE),), ("done",))
+COPY = copying("copy_it", ("place", "other", PLACE))
+SHINE = Kernel("shine_it", (IN("place", PLACE), OUT("light", LIGHT)), ("again", "done"), ("shine",))
+
+
+def chain(
+    *kernels: Kernel, streams: dict[str, str] | None = None, inputs: tuple[str, ...] = (), results=("light",)
+) -> LinkedProgram:
+    """The kernels one after the other; the last comes back to the first, or ends. streams : of the last."""
+    names = [f"s{number}" for number in range(len(kernels))]
+    states = tuple(
+        State(
+            name,
+            kernel,
+            {exit_: after if exit_ == "done" else names[0] for exit_ in kernel.exits},
+            (streams or {}) if after is DONE else {},
+        )
+        for name, kernel, after in zip(names, kernels, [*names[1:], DONE], strict=True)
+    )
+    program = Program("chain", {"place": PLACE, "other": PLACE, "light": LIGHT}, inputs, results, states, names[0])
+    return LinkedProgram(program, [SHINING, TURNING])
+
+
+def main_of(linked: LinkedProgram) -> str:
+    text = fragment(linked, linked.single(), Form(scheduled=False), None, read=lambda name: f"// {name}").text
+    return text[text.index("void main()") :]
+
+
+def test_behind_the_last_that_writes_before_one_asks():
+    text = main_of(chain(ARRIVE, MOVE, SHINE))
+    assert text.count("own_kept = find_own(s_place);") == 1
+    assert text.index("move_it(") < text.index("find_own(") < text.index("shine_it(")
+
+
+def test_not_where_nothing_is_written_that_it_follows_from():
+    text = main_of(chain(ARRIVE, TURN, SHINE))
+    assert text.count("find_own(") == 1 and text.index("arrive(") < text.index("find_own(") < text.index("turn_it(")
+
+
+def test_what_is_loaded():
+    linked = chain(SHINE, inputs=("place",))
+    assert main_of(linked).index("find_own(") < main_of(linked).index("while (")
+    passes = linked.steps("none")
+    assert [each.loads for each in preparations(linked, passes[0])] == [("place",)]
+
+
+def test_a_copy_is_taken_over():
+    linked = chain(ARRIVE, COPY, SHINE, streams={"place": "other"})
+    text = main_of(linked)
+    assert text.count("find_own(") == 1 and "own_kept_place = find_own(s_place);" in text
+    assert text.index("copy_it(") < text.index("own_kept_other = own_kept_place;")
+    assert text.index("own_kept = own_kept_other;") < text.index("shine_it(")
+
+
+def test_a_copy_that_waits_is_taken_back():
+    """Also where nobody asks about the stream that it waits in."""
+    back = {"place": "other", "other": "place"}
+    states = (
+        State("arrive", ARRIVE, {"done": "save"}),
+        State("save", COPY, {"done": "move"}),
+        State("move", MOVE, {"done": "restore"}),
+        State("restore", COPY, {"done": "shine"}, back),
+        State("shine", SHINE, {"again": "arrive", "done": DONE}),
+    )
+    streams = {"place": PLACE, "other": PLACE, "light": LIGHT}
+    text = main_of(LinkedProgram(Program("saved", streams, (), ("light",), states, "arrive"), [SHINING, TURNING]))
+    assert text.count("find_own(") == 1 and "own_kept_place = find_own(s_place);" in text
+    assert text.index("own_kept_other = own_kept_place;") < text.index("own_kept_place = own_kept_other;")
+
+
+def test_behind_the_exits_from_which_one_asks():
+    """What another exit leads to neither asks nor waits for it."""
+    meet = Kernel("meet_it", (OUT("place", PLACE),), ("met", "missed", "passed"))
+    states = (
+        State("meet", meet, {"met": "shine", "missed": "other", "passed": "turn"}),
+        State("turn", TURN, {"done": "shine"}),
+        State("shine", SHINE, {"again": "meet", "done": DONE}),
+        State("other", Kernel("dim_it", (OUT("light", LIGHT),), ("done",)), {"done": DONE}),
+    )
+    streams = {"place": PLACE, "light": LIGHT}
+    linked = LinkedProgram(Program("met", streams, (), ("light",), states, "meet"), [SHINING, TURNING])
+    wanted = "if (exit_code == EXIT_MET || exit_code == EXIT_PASSED) own_kept = find_own(s_place);"
+    assert main_of(linked).count("find_own(") == 1 and wanted in main_of(linked)
+
+
+def test_nobody_asks():
+    linked = chain(ARRIVE, MOVE, results=("place",))
+    assert preparations(linked, linked.single()) == [] and "find_own" not in main_of(linked)
+
+
+def test_kernels_that_copy_are_generated():
+    linked = chain(ARRIVE, COPY, SHINE, streams={"place": "other"})
+    text = fragment(linked, linked.single(), Form(scheduled=False), None, read=lambda name: f"// {name}").text
+    assert "int copy_it(in Place place, out Place other) {\n    other = place;\n    return EXIT_DONE;\n}\n" in text
+    assert "// kernels/arrive.glsl" in text and "// kernels/copy_it.glsl" not in text

@@ -1,19 +1,27 @@
-"""Records: packing on the host and in GLSL, to the bit, in the fewest texels."""
+"""Records: packing on the host and in GLSL, to the bit, in the fewest texels; integers, and floats of 24 bits."""
 
 from __future__ import annotations
 
+import glsl_call
 import moderngl
 import numpy as np
 import pytest
+from glsl_call import Function
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from numpy.typing import NDArray
 
 from raystream.base.errors import ViewerError, WiringError
+from raystream.stream.compile.link import SMALL_TABLES, LinkedProgram
+from raystream.stream.compile.memories import layout
 from raystream.stream.compile.source import Source
-from raystream.stream.declare.record import LARGEST_INTEGER, WIDTHS, Field, Record
+from raystream.stream.declare.kernel import Module, Table
+from raystream.stream.declare.limits import rounded
+from raystream.stream.declare.record import LARGEST_INTEGER, ROWS, SMALL, WIDTHS, Field, Record
+from raystream.stream.gl.resources import Resources
 from raystream.stream.gl.stream import Stream
+from raystream.stream.selftest import machines
 
 # A NaN's payload may be lost on the way through a register, so one NaN stands for all.
 SPECIAL = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1e-45, -1e-38, 3.4028235e38, 1.1754944e-38], np.float32)
@@ -200,3 +208,137 @@ def test_an_empty_record_has_no_texels():
     record = Record("Nothing")
     assert record.texels == 0 and record.glsl_pack() == "" and "struct Nothing" in record.glsl_struct()
     assert record.pack(np.zeros((2, 2), record.dtype)).shape == (2, 2, 0, 4)
+
+
+ROW = Record("Row", Field("next", "int", within=ROWS))
+
+
+def edges(most: int) -> np.ndarray:
+    """(N,) both ends of a range and the integers beside them, 0, powers of two and those beside, and 1,000 others."""
+    powers = 2 ** np.arange(int(most).bit_length())
+    near = np.concatenate([[0, most, most - 1, most - 2], powers, powers - 1, powers[1:] + 1])
+    both = np.concatenate([near, -near, np.random.default_rng(5).integers(-most, most + 1, 1000)])
+    return both[np.abs(both) <= most]
+
+
+@pytest.mark.parametrize(
+    ("function", "features", "most"),
+    [
+        ("int_of", (), SMALL),
+        ("int_of", ("GPU_FORM",), LARGEST_INTEGER),
+        ("row_of", (SMALL_TABLES,), SMALL),
+        ("row_of", (), LARGEST_INTEGER),
+    ],
+)
+def test_every_integer_of_the_range_is_exact(device, function, features, most):
+    module = Module("features", (), "lib/int_of.glsl", features=frozenset(features))
+    text = f"""float twice_of(float x) {{
+    ivec2 two = {function}(vec2(x, -x));
+    ivec3 three = {function}(vec3(x, -x, x));
+    ivec4 four = {function}(vec4(-x, x, -x, x));
+    bool same = two.y == -two.x && three == two.xyx && four == two.yxyx;
+    return same ? float({function}(x)) : 0.5;
+}}"""
+    convert = glsl_call.Function(device, "float twice_of(float x)", [], [module], text=text)
+    values = edges(most)
+    (result,) = convert(values.astype(np.float32))
+    np.testing.assert_array_equal(result, values)
+
+
+def test_beyond_its_range_the_bits_are_another_integer(device):
+    """Why fields declare their range: the first number beyond is rounded to the next but one."""
+    convert = glsl_call.Function(device, "int int_of(float x)", ["lib/int_of.glsl"])
+    beyond = np.array([SMALL + 1, -SMALL - 3], np.float32)
+    (result,) = convert(beyond)
+    assert (result != beyond).all()
+
+
+@pytest.mark.parametrize(
+    ("within", "function"), [(ROWS, "row_of"), (SMALL, "int_of"), (100, "int_of"), (SMALL + 1, "int")]
+)
+def test_a_field_is_converted_by_its_range(within, function):
+    record = Record("Numbers", Field("number", "int", within=within))
+    assert f"r.number = {function}(t0.x);" in record.glsl_unpack()
+
+
+def test_integers_beyond_the_range_of_their_field_are_refused():
+    record = Record("Numbers", Field("number", "int", within=100))
+    values = np.zeros(3, record.dtype)
+    values["number"] = 100, -100, 0
+    np.testing.assert_array_equal(record.unpack(record.pack(values))["number"], values["number"])
+    values["number"][1] = -101
+    with pytest.raises(ViewerError, match="integer -101 is beyond 100"):
+        record.pack(values)
+
+
+class Rows:
+    """Rows of a table of which nothing but their number is looked at."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+
+    def __len__(self) -> int:
+        return self.count
+
+
+@pytest.mark.parametrize(("count", "small"), [(SMALL, True), (SMALL + 1, False)])
+def test_row_numbers_of_large_tables_are_converted_whole(count, small):
+    module = Module("weights", ("weight_of",), "", (Table("weights", ROW, Rows(count)),))
+    assert (SMALL_TABLES in LinkedProgram(machines.PROGRAM, [module]).features) == small
+    assert layout(16384, module.memories[0], 1 << 27).large != small
+
+
+def test_a_table_that_outgrows_the_range_needs_another_program(device):
+    few, many = (Table("rows", ROW, np.zeros(count, ROW.dtype)) for count in (SMALL, SMALL + 1))
+    with device.current():
+        resources = Resources(device)
+        assert not resources.exchangeable(few, many) and resources.exchangeable(
+            few, Table("rows", ROW, few.data.copy())
+        )
+
+
+def test_a_large_table_is_read_right_to_its_last_row(device):
+    """A chain of rows, from the last one on, whose numbers are odd beyond 2^22."""
+    count = SMALL + 1002
+    data = np.zeros(count, ROW.dtype)
+    data["next"] = count - 1 - np.arange(count)
+    module = Module("rows", ("next_row",), "lib/int_of.glsl", (Table("rows", ROW, data),))
+    follow = glsl_call.Function(
+        device, "int next_row(int row)", [], [module], text="int next_row(int row) { return fetch_rows(row).next; }"
+    )
+    rows = np.arange(1000)
+    (result,) = follow(rows)
+    np.testing.assert_array_equal(result, count - 1 - rows)
+
+
+BITS = 7  # of the mantissa, that are dropped
+
+
+def test_what_24_bits_hold_stays_and_the_rest_is_the_nearest() -> None:
+    """17 bits, the leading one with them: whole numbers to 2^17; of two as near the even one."""
+    whole = np.arange(-(1 << 17), (1 << 17) + 1, dtype=np.float32)
+    assert np.array_equal(rounded(whole), whole)
+    assert rounded(np.float32([131073, 131075, 131074])).tolist() == [131072, 131076, 131074]
+    values = np.random.default_rng(3).normal(0, 100, 4000).astype(np.float32)
+    near = rounded(values)
+    step = np.spacing(np.abs(near)) * (1 << BITS)
+    assert (np.abs(near.astype(np.float64) - values) <= step / 2).all()
+    assert np.array_equal(rounded(near), near) and (near != values).mean() > 0.9
+
+
+def test_what_is_too_small_or_too_large() -> None:
+    small, large = np.float32(2.0**-62), np.float32((2 - 2.0**-16) * 2.0**63)
+    given = np.float32([small, small * 0.9, -small * 0.5, 0.0, -0.0, large, 3.4e38, -np.inf, np.nan])
+    made = rounded(given)
+    assert made[:8].tolist() == [small, 0, 0, 0, 0, large, large, -large] and np.isnan(made[8])
+    assert np.signbit(made[[2, 4, 7]]).all()
+
+
+@pytest.mark.parametrize("spread", [1.0, 30.0])
+def test_the_device_rounds_as_numpy_does(device, spread: float) -> None:
+    rng = np.random.default_rng(7)
+    sizes = np.exp2(rng.uniform(-4 * spread, 4 * spread, (500, 4)))
+    values = (rng.choice([-1, 1], (500, 4)) * sizes).astype(np.float32)
+    values[0] = [0.0, 3.4e38, 131073.0, 2.0**-62]
+    (made,) = Function(device, "vec4 stored(vec4 values)", includes=["lib/stored.glsl"])(values)
+    assert np.array_equal(np.asarray(made, np.float32).view(np.uint32), rounded(values).view(np.uint32))
