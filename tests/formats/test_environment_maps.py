@@ -22,6 +22,7 @@ from raystream.formats.image.environment_maps import (
     load,
     read_picture,
     reduce_pixels,
+    resolve_environment,
 )
 from raystream.scene.environment import DARKNESS, ConstantEnvironment, ImageEnvironment
 from raystream.scene.texture import linear_from_srgb

@@ -17,7 +17,7 @@ from raystream.stream.declare.program import DONE, Program, State
 from raystream.stream.declare.record import Field, Record
 from raystream.stream.gl.device import Device
 from raystream.stream.gl.stream import Stream
-from raystream.stream.machines.common import CHOICE, DEPTH, Choice, Machine
+from raystream.stream.machines.common import CHOICE, SELECTED_DEPTH, Machine, RaySelection
 from raystream.stream.machines.multipass import Multipass
 from raystream.stream.machines.policy import Naive, Sweep
 from raystream.stream.machines.singlepass import SampleBatches, Singlepass
@@ -231,7 +231,7 @@ def test_depths_are_of_the_last_choice_alone(device: Device) -> None:
     """Within its bands: what was chosen before in others is not any more."""
     random = np.random.default_rng(1)
     with device.current():
-        choice, stream = Choice(device, PIXELS), Stream(device, CHOICE, PIXELS)
+        choice, stream = RaySelection(device, PIXELS), Stream(device, CHOICE, PIXELS)
         for bands in ([(0, 0, 7, 2), (0, 4, 7, 1)], [(0, 3, 5, 3)]):
             chosen = random.integers(0, 2, PIXELS[::-1])
             rays = np.zeros(PIXELS[::-1], CHOICE.dtype)
@@ -240,9 +240,9 @@ def test_depths_are_of_the_last_choice_alone(device: Device) -> None:
             within = np.zeros(PIXELS[::-1], bool)
             for x, y, width, height in bands:
                 within[y : y + height, x : x + width] = True
-            count = choice.lay(stream, bands, counted=True)
-            depth = np.frombuffer(choice.depths().read(alignment=4), np.float32).reshape(PIXELS[::-1])
-            there = np.abs(depth - DEPTH) < 1e-6  # half of 24 bits is read as a part of 2^24 - 1
+            count = choice.write_depths(stream, bands, counted=True)
+            depth = np.frombuffer(choice.depth_buffer().read(alignment=4), np.float32).reshape(PIXELS[::-1])
+            there = np.abs(depth - SELECTED_DEPTH) < 1e-6  # half of 24 bits is read as a part of 2^24 - 1
             np.testing.assert_array_equal(there, (chosen > 0) & within)
             assert count == (chosen[within] > 0).sum() > 0
             assert choice.write_depths(stream, bands) == 0  # is not asked for
