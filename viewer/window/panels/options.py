@@ -199,7 +199,7 @@ def figures(photon_map: PhotonMap) -> list[tuple[str, str]]:
         cells = f"{grouped(grid.buckets)} buckets, edge {grid.cell[0]:.3g}"
     else:
         cells = " x ".join(map(str, grid.resolution))
-    return [("stored", f"{grouped(photon_map.stored)}, {grouped(photon_map.sent)} traced"), ("cells", cells)]
+    return [("stored", f"{grouped(photon_map.stored)}, {grouped(photon_map.emitted)} traced"), ("cells", cells)]
 
 
 # -- sampling, lens, lights and environment ----------------------------------------------------------------------------
