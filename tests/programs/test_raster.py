@@ -41,7 +41,7 @@ def seen(renderer: Renderer, size: tuple[int, int], rows: slice, columns: slice,
             size,
         )
         stream = Stream(renderer.device, HIT, (wide, tall))
-        raster.fill(stream, rows, columns, number, renderer.camera.origin)
+        raster.copy_hits(stream, rows, columns, number, renderer.camera.origin)
         found = stream.read()
         stream.release()
         raster.release()

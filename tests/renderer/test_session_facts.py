@@ -105,7 +105,7 @@ def test_progress_counts_the_samples_up_to_the_last(renderer: Renderer) -> None:
 
 def test_another_error_is_looked_at_at_once(renderer: Renderer) -> None:
     """However long ago the film was looked at for the old one."""
-    session = Session(renderer, SIZE, Stop(4096, error=1e-6, _looked=1000))
+    session = Session(renderer, SIZE, Stop(4096, error=1e-6, _last_check=1000))
     session.stop_at(64, 0.5)
     assert session.stop == Stop(64, error=0.5) and session.stop.needs_error(16) and not session.stop.needs_error(15)
     session.stop_at(64, 0.0)

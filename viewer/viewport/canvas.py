@@ -206,7 +206,7 @@ class CanvasView:
 
     def _begin_anew(self) -> None:
         """Free the scene on the device; all that shows it again is kept."""
-        old, controller, stop = self.view, self.view.controller, replace(self.session.stop, _looked=0)
+        old, controller, stop = self.view, self.view.controller, replace(self.session.stop, _last_check=0)
         self.scene_loader.cancel()
         settings = self.scene_loader.requested
         if controller is not None and old.scene is not None:

@@ -51,7 +51,7 @@ def run(options: Options) -> Result:
             number += 1  # another sample: at pixel centres, of the same rays
             with device.current():
                 raster.set(uniforms, (edge, edge))  # noqa: B023
-                raster.fill(stream, slice(0, edge), slice(0, edge), number, renderer.camera.origin)  # noqa: B023
+                raster.copy_hits(stream, slice(0, edge), slice(0, edge), number, renderer.camera.origin)  # noqa: B023
                 device.context.finish()
 
         timings = interleave({"raster": drawn, "rays": whole_run(traversal)}, runs)

@@ -47,7 +47,7 @@ class FrameJob:
     steps: Steps = field(init=False)
 
     @property
-    def sampled_lens(self) -> Camera:
+    def eye(self) -> Camera:
         """Its camera; of one that moves all is sharp: through a lens one sample of a pixel shows dots."""
         return self.camera.with_lens(0.0) if self.frame.kind.in_motion else self.camera
 

@@ -184,7 +184,7 @@ class Convergence:
 
     def stop_at(self, samples: int, error: float | None) -> None:
         """Other rules: samples of a pixel, and estimated relative error (0 or None: none). The film stays."""
-        self.stop = replace(self.stop, spp=samples, error=error or None, _looked=0)
+        self.stop = replace(self.stop, spp=samples, error=error or None, _last_check=0)
         self.converged = self.complete and self._reached()
 
     def _reached(self) -> bool:

@@ -189,7 +189,7 @@ def figures(photon_map: PhotonMap) -> list[tuple[str, str]]:
     else:
         cells = " x ".join(map(str, grid.resolution))
     return [
-        ("stored", f"{widgets.grouped(photon_map.stored)}, {widgets.grouped(photon_map.sent)} traced"),
+        ("stored", f"{widgets.grouped(photon_map.stored)}, {widgets.grouped(photon_map.emitted)} traced"),
         ("cells", cells),
     ]
 
