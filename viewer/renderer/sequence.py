@@ -23,7 +23,7 @@ from raystream.renderer.render import RENDER_KEYWORDS
 from raystream.renderer.renderer import Renderer
 from raystream.renderer.sampling.picture import EXPOSURE, TONEMAP, Picture
 from raystream.renderer.scene_update import SCENE_KEYWORDS, scene_given
-from raystream.scene.animation import around
+from raystream.scene.animation import rotated_about
 from raystream.scene.animation import turntable as turned
 from raystream.scene.camera import Camera
 from raystream.scene.edits.animated import playing
@@ -144,7 +144,7 @@ class FrameSequence:
         direction = view_direction(points)
         if self.turned is not None:
             middle, shares = self.turned.mean(axis=0), np.arange(_GLANCES) / _GLANCES
-            points = np.concatenate([around(points, middle, fraction) for fraction in shares.tolist()])
+            points = np.concatenate([rotated_about(points, middle, fraction) for fraction in shares.tolist()])
         return filling(points, LENS, direction, aspect)
 
     def show(
