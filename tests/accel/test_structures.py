@@ -314,7 +314,7 @@ def test_front_to_back_walks_take_fewer_steps_than_depth_first() -> None:
 def test_the_table_of_pairs_holds_every_box_and_triangle_once() -> None:
     corners = soup("random", np.random.default_rng(0), 500)
     built = bvh_build.build(corners, leaf=bvh.MAX_IN_LEAF)
-    table = bvh.pair_rows(built, base=7, at=3)
+    table = bvh.pair_rows(built, base=7, first_pair=3)
     low, high = bvh.enlarged(built.low, built.high)
     leaves = table["count"] > 0
     held = np.concatenate(

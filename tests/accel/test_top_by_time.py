@@ -83,7 +83,7 @@ def morphing(mesh: Mesh, rng: np.random.Generator, keys: int) -> DeformedMesh:
     targets = tuple(MorphTarget(positions=rng.normal(size=shape).astype(np.float32)) for _ in range(2))
     deformation = Deformation(none.astype(np.int32), none.astype(np.float32), targets)
     poses = [MeshPose(weights=np.zeros(2)), *(MeshPose(weights=rng.normal(size=2)) for _ in range(keys - 1))]
-    return DeformedMesh(mesh, deformation, poses[0]).moving(tuple(poses))
+    return DeformedMesh(mesh, deformation, poses[0]).with_motion(tuple(poses))
 
 
 def at_moment(scene: Scene, moment: int) -> Scene:

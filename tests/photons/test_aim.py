@@ -105,7 +105,7 @@ def test_what_moves_or_deforms_in_an_exposure_is_within_one_sphere_of_its_way() 
     count = len(ball.positions)
     own = Deformation(np.zeros((count, 0), np.int32), np.zeros((count, 0), np.float32), (grown,))
     poses = tuple(MeshPose(weights=np.array([weight])) for weight in (0.0, 1.0))
-    swelling = DeformedMesh(ball, own, poses[0]).moving(poses)
+    swelling = DeformedMesh(ball, own, poses[0]).with_motion(poses)
     (found,) = SpecularBounds().of(Scene([swelling], [Instance(0)], MATERIALS))
     np.testing.assert_allclose(found, [0, 0, 0, 2], atol=0.01)
 

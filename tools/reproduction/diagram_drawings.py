@@ -303,7 +303,7 @@ def draw_records() -> str:
         names = [field.name for field in record.fields]
         for texel in range(record.texels):
             drawing.box(RECORD, y, 4 * COMPONENT, ROW, edge=SOFT)
-            for run in (each for each in record.runs if each.texel == texel):
+            for run in (each for each in record.slices if each.texel == texel):
                 span = COMPONENTS[run.first : run.first + run.size]
                 text = run.field.name if run.size == run.field.width else f"{run.field.name}.{span}"
                 shade = names.index(run.field.name) % len(SHADES)

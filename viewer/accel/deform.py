@@ -390,8 +390,7 @@ def _displaced_vertices(mesh: DeformedMesh) -> tuple[NDArray[np.intp], NDArray[n
             change = getattr(target, name)
             if change is not None:
                 is_displaced[:, index] |= (change != 0).any(axis=1)
-    vertex, target = np.nonzero(is_displaced)
-    return vertex, target
+    return np.nonzero(is_displaced)
 
 
 def _copy_displacements(
@@ -499,13 +498,13 @@ class RefitTables:
             nodes.append(_node_rows(bvh, triangle, node, boxes))
             pairs.append(_pair_rows(bvh, triangle, pair, boxes))
             triangle, node, pair = triangle + len(bvh.order), node + len(bvh.low), pair + len(pairs[-1])
-        self.node_rows = Table("node_rows", NODE_ROW, np.concatenate(nodes))
-        self.pair_rows = Table("pair_rows", PAIR_ROW, np.concatenate(pairs))
+        self.nodes = Table("node_rows", NODE_ROW, np.concatenate(nodes))
+        self.pairs = Table("pair_rows", PAIR_ROW, np.concatenate(pairs))
 
     @property
     def tables(self) -> list[Table]:
         """The tables that passes read or write."""
-        return [self.corners, self.leaves, self.inner, self.node_rows, self.pair_rows]
+        return [self.corners, self.leaves, self.inner, self.nodes, self.pairs]
 
 
 def _range_rows(first: NDArray, end: NDArray) -> NDArray:

@@ -189,15 +189,11 @@ def drawn_faces(
         value, lowest = chosen[name], 0 if name == "texture" else np.iinfo(np.int32).min
         refuse((value < lowest) | (value >= count), lambda row: f"names {label} {value[row]} of {count}")  # noqa: B023
     for name, lump, size in (("vertex", "vertices", VERTEX.itemsize), ("corner", "corners", 4)):
-        first, count, total = (
-            chosen[name].astype(np.int64),
-            chosen[lump].astype(np.int64),
-            len(lumps[lump]) // size,
-        )
-        out_of_range = (count < 0) | ((count > 0) & ((first < 0) | (first + count > total)))
+        first, run, total = chosen[name].astype(np.int64), chosen[lump].astype(np.int64), len(lumps[lump]) // size
+        out_of_range = (run < 0) | ((run > 0) & ((first < 0) | (first + run > total)))
         refuse(
             out_of_range,
-            lambda row: f"has {lump} {first[row]:,} to {first[row] + count[row]:,} of {total:,}",  # noqa: B023
+            lambda row: f"has {lump} {first[row]:,} to {first[row] + run[row]:,} of {total:,}",  # noqa: B023
         )
     flags = textures["flags"][chosen["texture"]] if len(chosen) else np.zeros(0, np.int32)
     visible = (flags & hidden == 0) & np.isin(chosen["kind"], (POLYGON, PATCH, MESH))

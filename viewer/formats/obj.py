@@ -505,7 +505,7 @@ def _read_library(text: str, path: Path, library: dict[str, Material], warnings:
         for name in names:
             try:
                 file = referenced_file(path.parent, name, str(path))
-                content = read_file(file, most=MAX_BYTES + 1)
+                content = read_file(file, max_bytes=MAX_BYTES + 1)
             except ViewerError as error:
                 faults.append(f"mtllib not read: {error.what}")
                 continue

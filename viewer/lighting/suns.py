@@ -23,7 +23,7 @@ from raystream.stream.declare.record import ROWS, SMALL, Field, Record
 
 PEAK = 8.0  # of a sun's texels, over the mean of the image
 LEAST_SHARE = 1 / 50  # of the image's flux
-MAX_ROW_TEXELS = math.radians(20.0)  # across
+WIDEST = math.radians(20.0)  # across
 MOST_CELLS = 1 << 14  # of one of them; one that has more is smooth enough for texels
 MOST_SUNS = 8
 MOST_REGIONS = 64  # the brightest, of which neighbours may belong together
@@ -79,7 +79,7 @@ class Region(NamedTuple):
 
 def suns_of(image: ImageEnvironment) -> list[Sun]:
     """The suns of an image, the brightest first, at most `MOST_SUNS`: compact regions of texels that are `PEAK` times
-    as bright as the mean, each at most `MAX_ROW_TEXELS` across, with `LEAST_SHARE` of the flux; not at a pole."""
+    as bright as the mean, each at most `WIDEST` across, with `LEAST_SHARE` of the flux; not at a pole."""
     light = luminance(image.pixels)
     height, width = light.shape
     angles = image.solid_angles()[:, None]
@@ -89,12 +89,7 @@ def suns_of(image: ImageEnvironment) -> list[Sun]:
     for region in _regions(light, level, angles[:, 0]):
         middle = math.sin(math.pi * (region.top + region.down / 2) / height)
         extent = max(region.down * math.pi / height, region.across * 2 * math.pi / width * middle)
-        if (
-            region.top < 1
-            or region.top + region.down > height - 1
-            or region.across > width - 2
-            or extent > MAX_ROW_TEXELS
-        ):
+        if region.top < 1 or region.top + region.down > height - 1 or region.across > width - 2 or extent > WIDEST:
             continue
         if (region.across + 1) * (region.down + 1) > MOST_CELLS:
             continue

@@ -32,10 +32,10 @@ OTHER_PATHS = ("weights", "visible")
 INTERPOLATIONS = ("LINEAR", "STEP", "CUBICSPLINE")
 
 # Scale of instances that are not to be seen; the coordinates of rays in their space stay within float32.
-_UNSEEN = 2.0**-40
+_HIDDEN_SCALE = 2.0**-40
 
 # Angle in radians between two quaternions below which sin(u a) / sin(a) is u to float64's last bit.
-_CLOSE = 1e-9
+_MIN_SLERP_ANGLE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class Animation:
         return max((float(track.times[-1]) for track in self.tracks), default=0.0)
 
 
-def merged(animations: Sequence[Animation]) -> Animation:
+def merge_animations(animations: Sequence[Animation]) -> Animation:
     """All of them at once; of two that move the same property the first does."""
     tracks: dict[tuple[int, str], Track] = {}
     for track in (track for animation in animations for track in animation.tracks):
@@ -96,7 +96,7 @@ def merged(animations: Sequence[Animation]) -> Animation:
 class Pose(NamedTuple):
     """A scene at a time.
 
-    transforms : (I, 4, 4) float64 of its instances, object to world; `hidden` where they are not shown.
+    transforms : (I, 4, 4) float64 of its instances, object to world; `collapsed` where they are not shown.
     meshes     : the poses of deforming ones, by index. materials, textures : those that change, by index.
     """
 
@@ -130,38 +130,38 @@ class Poser:
         animated = np.zeros(len(hierarchy.parents), bool)
         animated[[track.node for track in animation.tracks if track.path in PATHS]] = True
         self._animated = np.flatnonzero(animated)
-        moving = animated.copy()
+        moves = animated.copy()
         by_depth = levels(hierarchy.parents)
         for level in by_depth[1:]:
-            moving[level] |= moving[hierarchy.parents[level]]
-        self._levels = [level[moving[level]] for level in by_depth]
-        self._rest = hierarchy.world()
-        shown = np.zeros(len(hierarchy.parents), bool)
-        shown[[track.node for track in animation.tracks if track.path == "visible"]] = True
-        self._fading = bool(shown.any())
+            moves[level] |= moves[hierarchy.parents[level]]
+        self._levels = [level[moves[level]] for level in by_depth]
+        self._rest_world = hierarchy.world()
+        toggled = np.zeros(len(hierarchy.parents), bool)
+        toggled[[track.node for track in animation.tracks if track.path == "visible"]] = True
+        self._visibility_animated = bool(toggled.any())
         self._by_depth = by_depth
         for level in by_depth[1:]:
-            shown[level] |= shown[hierarchy.parents[level]]
+            toggled[level] |= toggled[hierarchy.parents[level]]
         self.instances = np.union1d(
-            _on_moving_nodes(hierarchy.instance_nodes, moving), _on_moving_nodes(hierarchy.owners, shown)
+            _on_moving_nodes(hierarchy.instance_nodes, moves), _on_moving_nodes(hierarchy.owners, toggled)
         )
-        self.cameras = _on_moving_nodes(hierarchy.camera_nodes, moving)
-        self.lights = _on_moving_nodes(hierarchy.light_nodes, moving)
+        self.cameras = _on_moving_nodes(hierarchy.camera_nodes, moves)
+        self.lights = _on_moving_nodes(hierarchy.light_nodes, moves)
 
     def world(self, seconds: float) -> Float:
         """(N, 4, 4) float64: every node's transform to the world at a time; not finite on overflow."""
         nodes = self.hierarchy
-        parts = {"translation": nodes.translation, "rotation": nodes.rotation, "scale": nodes.scale}
-        for path in parts.keys() & self._batches.keys():
+        components = {"translation": nodes.translation, "rotation": nodes.rotation, "scale": nodes.scale}
+        for path in components.keys() & self._batches.keys():
             batches = self._batches[path]
-            parts[path] = parts[path].copy()
+            components[path] = components[path].copy()
             for batch in batches:
-                parts[path][batch.nodes] = batch.at(seconds)
-        local, at = nodes.local, self._animated
-        if len(at):
+                components[path][batch.nodes] = batch.at(seconds)
+        local, animated = nodes.local, self._animated
+        if len(animated):
             local = local.copy()
-            local[at] = compose(parts["translation"][at], parts["rotation"][at], parts["scale"][at])
-        world = self._rest.copy()
+            local[animated] = compose(*(components[path][animated] for path in PATHS))
+        world = self._rest_world.copy()
         with np.errstate(over="ignore", invalid="ignore"):
             for depth, level in enumerate(self._levels):
                 if len(level):
@@ -190,54 +190,56 @@ class Poser:
     ) -> Pose:
         """The instances' transforms, the cameras and the lights at a time; unanimated ones unchanged.
 
-        Instances beyond `LARGEST_COORDINATE` are `hidden`: one that flies off does not end a film.
+        Instances beyond `LARGEST_COORDINATE` are `collapsed`: one that flies off does not end a film.
         """
         world = self.world(seconds)
-        moved = transforms.copy()
-        moved[self.instances] = self._placed(world, self.visible(seconds) if self._fading else None)
-        placed = list(cameras)
+        visible = self.visible(seconds) if self._visibility_animated else None
+        instance_transforms = transforms.copy()
+        instance_transforms[self.instances] = self._instance_transforms(world, visible)
+        posed_cameras = list(cameras)
         for index in self.cameras.tolist():
             matrix = world[self.hierarchy.camera_nodes[index]]
             with suppress(ViewerError):  # a camera without a valid view keeps its place
-                placed[index] = place_camera(placed[index], matrix)
-        emitting = list(lights)
+                posed_cameras[index] = place_camera(posed_cameras[index], matrix)
+        posed_lights = list(lights)
         for index in self.lights.tolist():
             matrix = world[self.hierarchy.light_nodes[index]]
             with suppress(ViewerError):
-                emitting[index] = place_light(emitting[index], matrix)
-        pose = Pose(moved, placed, emitting, self._poses(seconds, world))
+                posed_lights[index] = place_light(posed_lights[index], matrix)
+        pose = Pose(instance_transforms, posed_cameras, posed_lights, self._mesh_poses(seconds, world))
         values = self.values(seconds)
-        if properties is None or not (values or self._fading):
+        if properties is None or not (values or self._visibility_animated):
             return pose
         nodes = self.hierarchy.light_nodes
-        shown = np.ones(len(lights), bool)
-        if self._fading:
-            shown[: len(nodes)] = (nodes < 0) | self.visible(seconds)[nodes]
+        is_visible = np.ones(len(lights), bool)
+        if visible is not None:
+            is_visible[: len(nodes)] = (nodes < 0) | visible[nodes]
         materials, textures = properties.materials(values)
         return pose._replace(
-            cameras=properties.cameras(values, placed),
-            lights=properties.lights(values, emitting, shown),
+            cameras=properties.cameras(values, posed_cameras),
+            lights=properties.lights(values, posed_lights, is_visible),
             materials=materials,
             textures=textures,
         )
 
-    def _placed(self, world: Float, visible: NDArray[np.bool_] | None) -> Float:
-        """The transforms (M, 4, 4) of the moving instances."""
-        nodes, below = self.hierarchy.instance_nodes[self.instances], self.hierarchy.offsets
-        placed = np.where((nodes >= 0)[:, None, None], world[nodes], np.eye(4))
+    def _instance_transforms(self, world: Float, visible: NDArray[np.bool_] | None) -> Float:
+        """The transforms (M, 4, 4), object to world, of the instances `self.instances`; those of hidden nodes, and
+        those too far away, are `collapsed`. world : (N, 4, 4) of the nodes; visible : (N,), or None: all are."""
+        nodes, offsets = self.hierarchy.instance_nodes[self.instances], self.hierarchy.offsets
+        world_transforms = np.where((nodes >= 0)[:, None, None], world[nodes], np.eye(4))
         with np.errstate(over="ignore", invalid="ignore"):
-            if below is not None:
-                placed = placed @ below[self.instances]
-        lost = ~(np.abs(placed) <= LARGEST_COORDINATE).all(axis=(1, 2))
+            if offsets is not None:
+                world_transforms = world_transforms @ offsets[self.instances]
+        is_hidden = ~(np.abs(world_transforms) <= LARGEST_COORDINATE).all(axis=(1, 2))
         if visible is not None:
-            lost |= ~visible[self.hierarchy.owners[self.instances]]
-        if lost.any():
-            placed[lost] = hidden(world[self.hierarchy.owners[self.instances[lost]]])
-        return placed
+            is_hidden |= ~visible[self.hierarchy.owners[self.instances]]
+        if is_hidden.any():
+            world_transforms[is_hidden] = collapsed(world[self.hierarchy.owners[self.instances[is_hidden]]])
+        return world_transforms
 
-    def _poses(self, seconds: float, world: Float) -> dict[int, MeshPose]:
-        """The poses of deforming meshes, of all: another animation may have left them; those of one skin share its
-        matrices."""
+    def _mesh_poses(self, seconds: float, world: Float) -> dict[int, MeshPose]:
+        """The pose of every deforming mesh by its index, as another animation may have posed it; world : (N, 4, 4) of
+        the nodes. Meshes of one skin share its joint matrices."""
         weights: dict[int, Float] = {}
         for batch in self._batches.get("weights", ()):
             weights.update(zip(batch.nodes.tolist(), batch.at(seconds), strict=True))
@@ -261,20 +263,20 @@ class Poser:
         return poses
 
 
-def hidden(transforms: Float) -> Float:
-    """Transforms (N, 4, 4) of instances that are not to be seen: too small for a ray to hit, at the places that these
-    transforms have for them, or at the origin where those are too far.
+def collapsed(transforms: Float) -> Float:
+    """Transforms (N, 4, 4) that hide instances: they scale them until no ray hits them, at the origins that
+    ``transforms`` (N, 4, 4) give them, or at the world's where those are too far.
 
     A structure of two levels takes them as any others, without a rebuild.
     """
-    collapsed = np.broadcast_to(np.diag([_UNSEEN, _UNSEEN, _UNSEEN, 1.0]), transforms.shape).copy()
-    place = transforms[:, :3, 3]
-    collapsed[:, :3, 3] = np.where((np.abs(place) <= LARGEST_COORDINATE).all(axis=1, keepdims=True), place, 0.0)
-    return collapsed
+    scaled = np.broadcast_to(np.diag([_HIDDEN_SCALE, _HIDDEN_SCALE, _HIDDEN_SCALE, 1.0]), transforms.shape).copy()
+    origins = transforms[:, :3, 3]
+    scaled[:, :3, 3] = np.where((np.abs(origins) <= LARGEST_COORDINATE).all(axis=1, keepdims=True), origins, 0.0)
+    return scaled
 
 
 def _on_moving_nodes(nodes: Index, moving: NDArray[np.bool_]) -> Index:
-    """The indices (K,) of objects on moving nodes."""
+    """The indices (K,) of the objects whose node in ``nodes`` (-1: none) is one of ``moving`` (N,)."""
     return np.flatnonzero((nodes >= 0) & moving[nodes]) if len(moving) else np.zeros(0, np.int64)
 
 
@@ -284,11 +286,11 @@ class _Batch:
     def __init__(self, tracks: Sequence[Track], blend: Callable[..., Float]) -> None:
         self.nodes = np.array([track.node for track in tracks], np.int64)
         self._count = np.array([len(track.times) for track in tracks], np.int64)
-        self._time, self._times = _flat([track.times for track in tracks])
-        self._value, self._values = _flat([track.values for track in tracks])
-        self._turns = tracks[0].path == "rotation"
+        self._first_time, self._times = _concatenated([track.times for track in tracks])
+        self._first_value, self._values = _concatenated([track.values for track in tracks])
+        self._is_rotation = tracks[0].path == "rotation"
         self._blend = blend
-        if self._turns and tracks[0].interpolation != "CUBICSPLINE":
+        if self._is_rotation and tracks[0].interpolation != "CUBICSPLINE":
             self._values = unit_quaternions(self._values)
         self._rounds = int(self._count.max()).bit_length()
 
@@ -296,13 +298,16 @@ class _Batch:
         """(C, width) float64: each track's value at a time, constant before the first and after the last key."""
         before = self._key_before(seconds)
         after = np.minimum(before + 1, self._count - 1)
-        start = self._times[self._time + before]
-        span = self._times[self._time + after] - start
+        start = self._times[self._first_time + before]
+        span = self._times[self._first_time + after] - start
         fraction = np.clip((seconds - start) / np.where(span > 0, span, 1.0), 0.0, 1.0)
         value = self._blend(
-            self._values[self._value + before], self._values[self._value + after], fraction[:, None], span[:, None]
+            self._values[self._first_value + before],
+            self._values[self._first_value + after],
+            fraction[:, None],
+            span[:, None],
         )
-        return unit_quaternions(value) if self._turns else value
+        return unit_quaternions(value) if self._is_rotation else value
 
     def _key_before(self, seconds: float) -> Index:
         """The last key of each track at or before the time, or the first; one vectorised binary search.
@@ -313,71 +318,74 @@ class _Batch:
         low, high = np.zeros(len(self._count), np.int64), self._count.copy()
         for _ in range(self._rounds):
             middle = np.minimum((low + high) // 2, self._count - 1)
-            past = self._times[self._time + middle] <= time
-            low, high = np.where(past, middle + 1, low), np.where(past, high, middle)
+            is_before = self._times[self._first_time + middle] <= time
+            low, high = np.where(is_before, middle + 1, low), np.where(is_before, high, middle)
         return np.maximum(low - 1, 0)
 
 
-def _flat(arrays: Sequence[NDArray]) -> tuple[Index, Float]:
-    """Start of each array, and their concatenation, float64; repeated arrays are stored once."""
-    places: dict[int, int] = {}
+def _concatenated(arrays: Sequence[NDArray]) -> tuple[Index, Float]:
+    """(index of each array's first row in the concatenation, concatenation in float64); an array that is given again is
+    stored once."""
+    start_of: dict[int, int] = {}
     unique: list[NDArray] = []
-    total = 0
+    length = 0
     for array in arrays:
-        if id(array) not in places:
-            places[id(array)] = total
+        if id(array) not in start_of:
+            start_of[id(array)] = length
             unique.append(array)
-            total += len(array)
-    return np.array([places[id(array)] for array in arrays], np.int64), np.concatenate(unique).astype(np.float64)
+            length += len(array)
+    return np.array([start_of[id(array)] for array in arrays], np.int64), np.concatenate(unique).astype(np.float64)
 
 
 def _batches(tracks: Sequence[Track]) -> dict[str, list[_Batch]]:
+    """By path, the batches of tracks that share interpolation and width."""
     groups: dict[tuple[str, str, int], list[Track]] = {}
     for track in tracks:
         groups.setdefault((track.path, track.interpolation, np.shape(track.values)[-1]), []).append(track)
     batches: dict[str, list[_Batch]] = {}
     for (path, interpolation, _), members in groups.items():
-        blend = {"STEP": _step, "CUBICSPLINE": _spline, "LINEAR": _slerp if path == "rotation" else _line}
+        linear = _blend_slerp if path == "rotation" else _blend_linear
+        blend = {"STEP": _blend_step, "CUBICSPLINE": _blend_spline, "LINEAR": linear}
         batches.setdefault(path, []).append(_Batch(members, blend[interpolation]))
     return batches
 
 
-# All take values (C, width), for splines (C, 3, width), at the two keys around a time, its fraction (C, 1) between
-# them, and the seconds (C, 1) between them.
+# Values (C, width) between two keys: from those (C, width), of splines (C, 3, width), at the keys before and after a
+# time, its fraction (C, 1) of the way between them, and their distance ``span`` (C, 1) in seconds.
 
 
-def _step(before: Float, after: Float, fraction: Float, span: Float) -> Float:
+def _blend_step(before: Float, after: Float, fraction: Float, span: Float) -> Float:
     return before
 
 
-def _line(before: Float, after: Float, fraction: Float, span: Float) -> Float:
+def _blend_linear(before: Float, after: Float, fraction: Float, span: Float) -> Float:
     return before * (1.0 - fraction) + after * fraction
 
 
-def _slerp(before: Float, after: Float, fraction: Float, span: Float) -> Float:
+def _blend_slerp(before: Float, after: Float, fraction: Float, span: Float) -> Float:
     """Unit quaternions along the shorter arc (glTF 2.0, C.4)."""
     after = np.where((before * after).sum(axis=1, keepdims=True) < 0, -after, after)
     # From the half angle's tangent: the arc cosine of a product near 1 loses half the digits.
-    apart, together = (np.sqrt(((before + sign * after) ** 2).sum(axis=1, keepdims=True)) for sign in (-1.0, 1.0))
-    angle = 2.0 * np.arctan2(apart, together)
-    close = angle < _CLOSE
-    sine = np.where(close, 1.0, np.sin(angle))
-    first = np.where(close, 1.0 - fraction, np.sin((1.0 - fraction) * angle) / sine)
-    second = np.where(close, fraction, np.sin(fraction * angle) / sine)
+    difference, total = (np.sqrt(((before + sign * after) ** 2).sum(axis=1, keepdims=True)) for sign in (-1.0, 1.0))
+    angle = 2.0 * np.arctan2(difference, total)
+    is_small = angle < _MIN_SLERP_ANGLE
+    sine = np.where(is_small, 1.0, np.sin(angle))
+    first = np.where(is_small, 1.0 - fraction, np.sin((1.0 - fraction) * angle) / sine)
+    second = np.where(is_small, fraction, np.sin(fraction * angle) / sine)
     return first * before + second * after
 
 
-def _spline(before: Float, after: Float, fraction: Float, span: Float) -> Float:
+def _blend_spline(before: Float, after: Float, fraction: Float, span: Float) -> Float:
     """A cubic Hermite spline through the values with the tangents times the seconds between keys (glTF 2.0, C.5)."""
     t = fraction
     t2, t3 = t * t, t * t * t
-    start, out, into, end = before[:, 1], before[:, 2], after[:, 0], after[:, 1]
+    start, out_tangent, in_tangent, end = before[:, 1], before[:, 2], after[:, 0], after[:, 1]
     with np.errstate(over="ignore", invalid="ignore"):  # the pose is checked as a whole
         return (
             (2 * t3 - 3 * t2 + 1) * start
-            + span * (t3 - 2 * t2 + t) * out
+            + span * (t3 - 2 * t2 + t) * out_tangent
             + (3 * t2 - 2 * t3) * end
-            + span * (t3 - t2) * into
+            + span * (t3 - t2) * in_tangent
         )
 
 
@@ -392,12 +400,12 @@ def place_camera(camera: Camera, world: Float) -> Camera:
     if largest > 0:
         back = back / largest  # squares of huge and tiny numbers leave float64's range
         back = back / np.linalg.norm(back)
-    return replace(camera, origin=_vector(eye), target=_vector(eye - back), up=_vector(up), motion=())
+    return replace(camera, origin=_tuple3(eye), target=_tuple3(eye - back), up=_tuple3(up), motion=())
 
 
 def place_light(light: Light, world: Float) -> Light:
     """The light at a node, along the node's -Z (KHR_lights_punctual). Raises ViewerError as `Light` does."""
-    return replace(light, position=_vector(world[:3, 3]), direction=_vector(-world[:3, 2]), motion=())
+    return replace(light, position=_tuple3(world[:3, 3]), direction=_tuple3(-world[:3, 2]), motion=())
 
 
 def turntable(camera: Camera, bounds: ArrayLike, fraction: float) -> Camera:
@@ -407,21 +415,21 @@ def turntable(camera: Camera, bounds: ArrayLike, fraction: float) -> Camera:
     turn from +Z towards +X.
     """
     box = np.asarray(bounds, np.float64).reshape(2, 3)
-    middle = (box[0] / 2 + box[1] / 2) * (1.0, 0.0, 1.0)
+    centre = (box[0] / 2 + box[1] / 2) * (1.0, 0.0, 1.0)
     rotation = _rotation(fraction)
     if fraction % 1.0 == 0.0:
         return camera
-    origin, target = (rotation @ (np.subtract(point, middle)) + middle for point in (camera.origin, camera.target))
-    return replace(camera, origin=_vector(origin), target=_vector(target), up=_vector(rotation @ camera.up), motion=())
+    origin, target = (rotation @ (np.subtract(point, centre)) + centre for point in (camera.origin, camera.target))
+    return replace(camera, origin=_tuple3(origin), target=_tuple3(target), up=_tuple3(rotation @ camera.up), motion=())
 
 
-def around(points: Float, middle: Float, fraction: float) -> Float:
-    """Points (N, 3) after a fraction of a turn of `turntable` about the vertical axis through ``middle`` (3,)."""
-    return np.asarray((points - middle) @ _rotation(fraction).T + middle)
+def rotated_about(points: Float, centre: Float, fraction: float) -> Float:
+    """Points (N, 3) after a fraction of a turn of `turntable` about the vertical axis through ``centre`` (3,)."""
+    return np.asarray((points - centre) @ _rotation(fraction).T + centre)
 
 
 def _rotation(fraction: float) -> Float:
-    """(3, 3): the rotation about +Y, from +Z towards +X."""
+    """(3, 3): the rotation about +Y, from +Z towards +X, by a fraction of a turn."""
     # Exact quarter turns: their cosines are not quite 0 in float64.
     quarter, remainder = divmod((fraction % 1.0) * 4.0, 1.0)
     c, s = math.cos(remainder * math.pi / 2), math.sin(remainder * math.pi / 2)
@@ -430,6 +438,6 @@ def _rotation(fraction: float) -> Float:
     return np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
 
 
-def _vector(values: Float) -> tuple[float, float, float]:
+def _tuple3(values: Float) -> tuple[float, float, float]:
     x, y, z = values.tolist()
     return x, y, z

@@ -5,6 +5,7 @@ World space is right-handed, +Y up by custom. A picture's row 0 is its top row; 
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -21,14 +22,14 @@ Vector = tuple[float, float, float]
 Array = NDArray[np.float64]
 
 # Sine of the angle between view and up below which up is unusable.
-PARALLEL = 1e-6
-# Margin around a framed box, as a factor on its size.
-MARGIN = 1.1
-LEAST_ASPECT = 1e-3  # narrower pictures are framed as these
-# What a camera sees is at least this share of the picture's height, in pictures of at most this width over height.
-LEAST_SEEN, MAX_ROW_TEXELS = 0.02, 2.0
+MIN_SINE_TO_UP = 1e-6
+# Factor on the size of a framed box.
+FRAMING_MARGIN = 1.1
+MIN_ASPECT = 1e-3  # narrower pictures are framed as these
+# A box that a camera `sees` is at least this fraction of the picture's height, in pictures of at most this aspect.
+MIN_SEEN, MAX_ASPECT = 0.02, 2.0
 # Limits of lenses and focus distances for products and quotients within float32.
-LARGEST_LENS, NEAREST_FOCUS = 1e18, 1e-18
+MAX_LENS, MIN_FOCUS = 1e18, 1e-18
 
 
 @declared
@@ -67,7 +68,7 @@ class Camera:
     def __post_init__(self) -> None:
         where = f"camera '{self.name}'"
         for label in ("origin", "target", "up"):
-            vector = _vector(where, label, getattr(self, label))
+            vector = _checked_vector(where, label, getattr(self, label))
             object.__setattr__(self, label, vector)
         fov = _number(self.fov)
         if not 0.0 < fov < 180.0:
@@ -76,24 +77,22 @@ class Camera:
             )
         object.__setattr__(self, "fov", fov)
         if self.origin == self.target:
-            raise ViewerError(where, f"origin and target are the same point {_join(self.origin)}", "move one of them")
+            raise ViewerError(where, f"origin and target are the same point {_csv(self.origin)}", "move one of them")
         if not any(self.up):
             raise ViewerError(where, "up is zero", "give a direction such as 0,1,0")
         aperture = _number(self.aperture)
-        if not 0.0 <= aperture <= LARGEST_LENS:
-            raise ViewerError(
-                where, f"aperture {self.aperture} is out of range", f"a radius from 0 to {LARGEST_LENS:g}"
-            )
+        if not 0.0 <= aperture <= MAX_LENS:
+            raise ViewerError(where, f"aperture {self.aperture} is out of range", f"a radius from 0 to {MAX_LENS:g}")
         object.__setattr__(self, "aperture", aperture)
         if self.focus is not None:
             focus = _number(self.focus)
-            if not NEAREST_FOCUS <= focus <= LARGEST_LENS:
-                range_ = f"{NEAREST_FOCUS:g} to {LARGEST_LENS:g}"
+            if not MIN_FOCUS <= focus <= MAX_LENS:
+                range_ = f"{MIN_FOCUS:g} to {MAX_LENS:g}"
                 raise ViewerError(where, f"focus distance {self.focus} is out of range", f"a distance from {range_}")
             object.__setattr__(self, "focus", focus)
         eyes = 0.0 if self.eyes is None else _number(self.eyes)
-        if not 0.0 <= eyes <= LARGEST_LENS:
-            raise ViewerError(where, f"distance of the eyes {self.eyes} is out of range", f"from 0 to {LARGEST_LENS:g}")
+        if not 0.0 <= eyes <= MAX_LENS:
+            raise ViewerError(where, f"distance of the eyes {self.eyes} is out of range", f"from 0 to {MAX_LENS:g}")
         object.__setattr__(self, "eyes", eyes or None)
 
     @classmethod
@@ -124,10 +123,10 @@ class Camera:
         """Origin, target and up in the syntax of `parse`; exact, with all digits of each float, in the file's
         coordinates."""
         in_file = self.about((0.0, 0.0, 0.0))
-        return " ".join(_join(vector) for vector in (in_file.origin, in_file.target, in_file.up))
+        return " ".join(_csv(vector) for vector in (in_file.origin, in_file.target, in_file.up))
 
     def about(self, base: Sequence[float]) -> Camera:
-        """The same camera with its places relative to another point of the file's coordinates."""
+        """The same camera with origin and target relative to ``base`` (3,), a point of the file's coordinates."""
         shift = np.subtract(self.base, base)
         if not shift.any():
             return self
@@ -154,25 +153,24 @@ class Camera:
         box = np.asarray(bounds, np.float64).reshape(2, 3)
         if not np.isfinite(box).all() or (box[1] < box[0]).any():
             box = np.zeros((2, 3))
-        middle = box.mean(axis=0)
-        half = box[1] - middle
-        smallest = 1e-9 * np.abs(middle).max()  # float64 must still separate origin and target
-        if half.max() <= smallest:
-            half = np.full(3, max(0.5, smallest))
-        away = _vector(f"camera '{name}'", "direction", direction)
+        centre = box.mean(axis=0)
+        half_size = box[1] - centre
+        min_size = 1e-9 * np.abs(centre).max()  # float64 must still separate origin and target
+        if half_size.max() <= min_size:
+            half_size = np.full(3, max(0.5, min_size))
+        x, y, z = _checked_vector(f"camera '{name}'", "direction", direction)
         # A camera at the origin gives the axes; the corner that needs most room gives the distance.
-        right, up, forward = cls((0.0, 0.0, 0.0), (-away[0], -away[1], -away[2]), fov=fov, name=name).basis()
-        signs = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
-        corners = signs * half
-        slope = math.tan(math.radians(fov) / 2) / MARGIN
-        sideways = np.maximum(np.abs(corners @ right) / min(max(aspect, LEAST_ASPECT), 1.0), np.abs(corners @ up))
-        closest = 0.1 * float(np.linalg.norm(half))  # keeps a line along the view in front of the camera
-        distance = float((np.maximum(sideways / slope, closest) - corners @ forward).max())
-        return cls(tuple(middle - distance * forward), tuple(middle), fov=fov, name=name)
+        right, up, forward = cls((0.0, 0.0, 0.0), (-x, -y, -z), fov=fov, name=name).basis()
+        corners = half_size * list(itertools.product((-1, 1), repeat=3))
+        slope = math.tan(math.radians(fov) / 2) / FRAMING_MARGIN
+        sideways = np.maximum(np.abs(corners @ right) / min(max(aspect, MIN_ASPECT), 1.0), np.abs(corners @ up))
+        min_distance = 0.1 * float(np.linalg.norm(half_size))  # keeps a line along the view in front of the camera
+        distance = float((np.maximum(sideways / slope, min_distance) - corners @ forward).max())
+        return cls(tuple(centre - distance * forward), tuple(centre), fov=fov, name=name)
 
     def sees(self, bounds: ArrayLike) -> bool:
         """Whether a box, (2, 3) lowest and highest corner, may be seen: it is not behind or beside the picture, and not
-        too small in it (`LEAST_SEEN`). An empty or infinite box is."""
+        too small in it (`MIN_SEEN`). An empty or infinite box is."""
         box = np.asarray(bounds, np.float64).reshape(2, 3)
         radius = float(np.linalg.norm(box[1] - box[0])) / 2
         if not np.isfinite(box).all() or not radius > 0:
@@ -183,15 +181,15 @@ class Camera:
         slope = math.tan(math.radians(self.fov) / 2)
         corners = np.array([[x, y, z] for x in box[:, 0] for y in box[:, 1] for z in box[:, 2]]) - self.origin
         ahead, upwards, sideways = corners @ forward, corners @ up, corners @ right
-        half = slope * ahead if self.projection is None else np.full(8, self.projection.height / 2)
-        beside = (sideways - MAX_ROW_TEXELS * half, -sideways - MAX_ROW_TEXELS * half)
-        above = (upwards - half, -upwards - half)
-        if any((distances >= 0).all() for distances in (-ahead, *beside, *above)):
+        half_height = slope * ahead if self.projection is None else np.full(8, self.projection.height / 2)
+        outside_sides = (sideways - MAX_ASPECT * half_height, -sideways - MAX_ASPECT * half_height)
+        outside_top = (upwards - half_height, -upwards - half_height)
+        if any((signed >= 0).all() for signed in (-ahead, *outside_sides, *outside_top)):
             return False
         if self.projection is not None:
-            return radius >= LEAST_SEEN * self.projection.height / 2
-        away = float(np.linalg.norm(box.mean(axis=0) - self.origin))
-        return away <= radius or radius / away >= LEAST_SEEN * slope
+            return radius >= MIN_SEEN * self.projection.height / 2
+        distance = float(np.linalg.norm(box.mean(axis=0) - self.origin))
+        return distance <= radius or radius / distance >= MIN_SEEN * slope
 
     def with_fov(self, fov: float) -> Camera:
         """The same camera with another vertical field of view, degrees."""
@@ -216,8 +214,8 @@ class Camera:
         )
 
     def with_picture_size(self, size: tuple[int, int]) -> Camera:
-        """The same camera; a measured one that leaves its pictures' size open, of pictures of this one, (width,
-        height)."""
+        """The same camera for pictures of ``size`` (width, height): only intrinsics without a size of their own take
+        it."""
         projection = self.projection
         if not isinstance(projection, Intrinsics) or projection.size is not None:
             return self
@@ -249,54 +247,56 @@ class Camera:
         return step * self.projection.reach if isinstance(self.projection, Fisheye) else step
 
     def unproject(self, film: ArrayLike, size: tuple[int, int]) -> tuple[Array, Array]:
-        """Origins and unit directions, (N, 3), of rays through places (N, 2) in a picture of ``size`` (width, height),
-        in pixels from its upper left corner, and the middle of the lens; directions are NaN where nothing is seen."""
+        """(origins (N, 3), unit directions (N, 3)) in world space of the rays through points ``film`` (N, 2) of a
+        picture of ``size`` (width, height), in pixels from its upper left corner, and the middle of the lens;
+        directions are NaN where nothing is seen."""
         points = np.asarray(film, np.float64).reshape(-1, 2)
-        at, half = 2 * points / size - 1, np.zeros(len(points))
+        film_points, eye_sign = 2 * points / size - 1, np.zeros(len(points))
         if self.eyes:
-            half = np.where(points[:, 0] < size[0] / 2, -1.0, 1.0)
-            at[:, 0] = 2 * at[:, 0] - half
+            eye_sign = np.where(points[:, 0] < size[0] / 2, -1.0, 1.0)
+            film_points[:, 0] = 2 * film_points[:, 0] - eye_sign
             size = size[0] / 2, size[1]  # type: ignore[assignment]
-        starts, ways = self.model.rays(at, size)
+        origins, directions = self.model.rays(film_points, size)
         if self.eyes:
-            starts = starts + (half * self.eyes / 2)[:, None] * self._across(ways)
+            origins = origins + (eye_sign * self.eyes / 2)[:, None] * self._eye_axis(directions)
         axes = np.array(self.basis())
-        return np.asarray(self.origin) + starts @ axes, ways @ axes
+        return np.asarray(self.origin) + origins @ axes, directions @ axes
 
     def project(self, points: ArrayLike, size: tuple[int, int], eye: int = -1) -> Array:
-        """The inverse: places (N, 2), in pixels, of points (N, 3) in world space; NaN where they are not seen. eye :
-        -1, or 1: which half of a stereo pair."""
+        """The inverse of `unproject`: the pixel coordinates (N, 2) of points (N, 3) in world space; NaN where they are
+        not seen. eye : -1 or 1, the left or right half of a stereo pair."""
         axes = np.array(self.basis())
         relative = (np.asarray(points, np.float64).reshape(-1, 3) - np.asarray(self.origin)) @ axes.T
         if not self.eyes:
             return (self.model.places(relative, size) + 1) / 2 * size
-        half = size[0] / 2, size[1]
-        relative = relative - eye * self.eyes / 2 * self._across(relative, eye)
-        at = self.model.places(relative, half)  # type: ignore[arg-type]
-        at = np.where(np.abs(at[:, :1]) <= 1, at, np.nan)
-        at[:, 0] = (at[:, 0] + eye) / 2
-        return (at + 1) / 2 * size
+        half_size = size[0] / 2, size[1]
+        relative = relative - eye * self.eyes / 2 * self._eye_axis(relative, eye)
+        film_points = self.model.places(relative, half_size)  # type: ignore[arg-type]
+        film_points = np.where(np.abs(film_points[:, :1]) <= 1, film_points, np.nan)
+        film_points[:, 0] = (film_points[:, 0] + eye) / 2
+        return (film_points + 1) / 2 * size
 
-    def _across(self, ways: Array, eye: int = 0) -> Array:
-        """(N, 3), camera space: to the right of the middle between the eyes, of ways; or, with an eye, of points that
-        it sees."""
+    def _eye_axis(self, vectors: Array, eye: int = 0) -> Array:
+        """(N, 3), camera space: unit vectors from the left to the right eye, for rays of these directions (N, 3); or,
+        with an ``eye`` of -1 or 1, for the points (N, 3) that it sees."""
         if self.kind != "equirectangular":
-            return np.tile([1.0, 0.0, 0.0], (len(ways), 1))
-        angle, half = np.arctan2(ways[:, 0], ways[:, 2]), (self.eyes or 0.0) / 2
+            return np.tile([1.0, 0.0, 0.0], (len(vectors), 1))
+        angle, radius = np.arctan2(vectors[:, 0], vectors[:, 2]), (self.eyes or 0.0) / 2
         if eye:  # a ray of the eye touches the circle of both
-            angle = angle - eye * np.arcsin(half / np.maximum(np.hypot(ways[:, 0], ways[:, 2]), half))
+            angle = angle - eye * np.arcsin(radius / np.maximum(np.hypot(vectors[:, 0], vectors[:, 2]), radius))
         return np.stack([np.cos(angle), np.zeros_like(angle), -np.sin(angle)], axis=1)
 
     def at(self, count: int) -> list[Camera]:
-        """The camera at ``count`` even times of its motion, itself still; places and ways are linear between keys."""
+        """The camera at ``count`` even times of its motion, each without motion; origin, target and up are linear
+        between keys."""
         if not self.motion:
             return [self] * count
         cameras = []
         for time in np.linspace(0.0, len(self.motion) - 1.0, count).tolist():
-            k = min(int(time), len(self.motion) - 2)
-            fraction, (before, after) = time - k, self.motion[k : k + 2]
+            index = min(int(time), len(self.motion) - 2)
+            fraction, (before, after) = time - index, self.motion[index : index + 2]
             origin, target, up = (
-                _join_vectors(getattr(before, name), getattr(after, name), fraction)
+                _mix_vectors(getattr(before, name), getattr(after, name), fraction)
                 for name in ("origin", "target", "up")
             )
             cameras.append(replace(before, origin=origin, target=target, up=up, motion=()))
@@ -308,11 +308,11 @@ class Camera:
         if self.focus is not None:
             return self.focus
         distance = float(np.linalg.norm(_difference(self.target, self.origin)))
-        return min(max(distance, NEAREST_FOCUS), LARGEST_LENS)
+        return min(max(distance, MIN_FOCUS), MAX_LENS)
 
     def basis(self) -> tuple[Array, Array, Array]:
         """(right, up, forward): orthonormal, float64 (3,) each, world space; right = forward x up."""
-        view = self._rotation()
+        view = self._view_rotation()
         # + 0.0 turns negative zeros positive.
         return view[0, :3] + 0.0, view[1, :3] + 0.0, -view[2, :3] + 0.0
 
@@ -343,7 +343,7 @@ class Camera:
         """
         from pyrr import matrix44
 
-        return self._rotation() @ matrix44.create_from_translation(-np.asarray(self.origin), dtype=np.float64).T
+        return self._view_rotation() @ matrix44.create_from_translation(-np.asarray(self.origin), dtype=np.float64).T
 
     def projection_matrix(self, aspect: float, near: float, far: float) -> Array:
         """Eye to OpenGL clip space, (4, 4) float64 for column vectors; aspect = width / height, near and far > 0."""
@@ -351,27 +351,27 @@ class Camera:
 
         return matrix44.create_perspective_projection_matrix(self.fov, aspect, near, far, dtype=np.float64).T
 
-    def _rotation(self) -> Array:
+    def _view_rotation(self) -> Array:
         """The rotation of the view matrix, (4, 4) for column vectors; rows right, up, -forward."""
-        return _turned(self.origin, self.target, self.up)
+        return _look_rotation(self.origin, self.target, self.up)
 
 
 @lru_cache(maxsize=64)  # used by every pass over a picture
-def _turned(origin: Vector, target: Vector, up: Vector) -> Array:
-    """See `Camera._rotation`; read only."""
+def _look_rotation(origin: Vector, target: Vector, up: Vector) -> Array:
+    """(4, 4), read only: rotates the world to eye space for a camera that looks from origin to target."""
     forward = _unit(_difference(target, origin))
     for upright in (_unit(up), np.array([0.0, 1.0, 0.0]), np.array([0.0, 0.0, -1.0])):
-        if np.linalg.norm(np.cross(forward, upright)) > PARALLEL:
+        if np.linalg.norm(np.cross(forward, upright)) > MIN_SINE_TO_UP:
             break
     # As pyrr's create_look_at, which is slow to import.
     forward = forward / np.sqrt((forward**2).sum())
     right = np.cross(forward, upright)
     right = right / np.sqrt((right**2).sum())
     upward = np.cross(right, forward)
-    turned = np.eye(4)
-    turned[:3, :3] = right, upward / np.sqrt((upward**2).sum()), -forward
-    turned.flags.writeable = False
-    return turned
+    rotation = np.eye(4)
+    rotation[:3, :3] = right, upward / np.sqrt((upward**2).sum()), -forward
+    rotation.flags.writeable = False
+    return rotation
 
 
 def _number(value: object) -> float:
@@ -382,7 +382,7 @@ def _number(value: object) -> float:
         return math.nan
 
 
-def _vector(where: str, label: str, value: Sequence[float]) -> Vector:
+def _checked_vector(where: str, label: str, value: Sequence[float]) -> Vector:
     try:
         vector = tuple(float(component) for component in value)
     except (TypeError, ValueError):
@@ -390,15 +390,15 @@ def _vector(where: str, label: str, value: Sequence[float]) -> Vector:
     if len(vector) != 3:
         raise ViewerError(where, f"{label} has {len(vector)} numbers, expected 3")
     if not all(math.isfinite(component) for component in vector):
-        raise ViewerError(where, f"{label} {_join(vector)} is not finite")
+        raise ViewerError(where, f"{label} {_csv(vector)} is not finite")
     return vector
 
 
-def _join(vector: Vector) -> str:
+def _csv(vector: Vector) -> str:
     return ",".join(repr(component) for component in vector)
 
 
-def _join_vectors(before: Vector, after: Vector, fraction: float) -> Vector:
+def _mix_vectors(before: Vector, after: Vector, fraction: float) -> Vector:
     x, y, z = ((1.0 - fraction) * a + fraction * b for a, b in zip(before, after, strict=True))
     return x, y, z
 
@@ -406,8 +406,8 @@ def _join_vectors(before: Vector, after: Vector, fraction: float) -> Vector:
 def _difference(a: Vector, b: Vector) -> Array:
     """A vector along a - b; halved if the difference of two huge points overflows."""
     with np.errstate(over="ignore"):
-        plain = np.subtract(a, b)
-    return plain if np.isfinite(plain).all() else np.asarray(a) * 0.5 - np.asarray(b) * 0.5
+        difference = np.subtract(a, b)
+    return difference if np.isfinite(difference).all() else np.asarray(a) * 0.5 - np.asarray(b) * 0.5
 
 
 def _unit(vector: ArrayLike) -> Array:

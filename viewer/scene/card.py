@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-SIDE, SAMPLES = 160, 16  # pixels, samples of each
+PICTURE_SIDE, PICTURE_SAMPLES = 160, 16  # pixels; samples per pixel
 
 
 def card(text: str, scene: Any) -> str:
     """The card of a scene or mesh in a notebook: HTML of a text and a picture of a scene; the text alone where no
     picture can be made."""
-    return html_card(text, _picture(scene), (SIDE, SIDE))
+    return html_card(text, _picture(scene), (PICTURE_SIDE, PICTURE_SIDE))
 
 
 def html_card(text: str, image: bytes, size: tuple[int, int], mimetype: str = "image/png") -> str:
@@ -33,7 +33,7 @@ def html_card(text: str, image: bytes, size: tuple[int, int], mimetype: str = "i
 
 
 def _picture(scene: Any) -> bytes:
-    """A PNG by the defaults; empty without triangles, and without OpenGL."""
+    """A PNG file of the scene, rendered by the defaults; empty without triangles, and without OpenGL."""
     import warnings
 
     import raystream  # the renderer is floors above: this package hands it out
@@ -43,6 +43,6 @@ def _picture(scene: Any) -> bytes:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return raystream.render(scene, size=SIDE, spp=SAMPLES).png()
+            return raystream.render(scene, size=PICTURE_SIDE, spp=PICTURE_SAMPLES).png()
     except raystream.ViewerError:
         return b""

@@ -95,7 +95,7 @@ class MeshPose:
     positions: Float | None = None
     normals: Float | None = None
 
-    def same(self, other: MeshPose) -> bool:
+    def equals(self, other: MeshPose) -> bool:
         """Whether another pose has the same numbers."""
         arrays = ((getattr(self, item.name), getattr(other, item.name)) for item in fields(self))
         return all(a is b or (a is not None and b is not None and np.array_equal(a, b)) for a, b in arrays)
@@ -105,7 +105,7 @@ class MeshPose:
 
 Array = NDArray[np.float64]
 
-FEW_VERTICES = 16  # vertices up to which the loop is not worth compiling
+MIN_COMPILED_VERTICES = 16  # up to so many, the loop is not worth compiling
 
 
 class Posed(NamedTuple):
@@ -128,26 +128,26 @@ def posed(mesh: Mesh, deformation: Deformation, pose: MeshPose) -> Posed:
     """
     with np.errstate(all="ignore"):
         base = mesh.positions if pose.positions is None else pose.positions
-        positions = _morphed(base, "positions", deformation, pose)
-        normals = _morphed(mesh.normals if pose.normals is None else pose.normals, "normals", deformation, pose)
+        positions = _apply_targets(base, "positions", deformation, pose)
+        normals = _apply_targets(mesh.normals if pose.normals is None else pose.normals, "normals", deformation, pose)
         tangents = None
         if mesh.tangents is not None:
-            tangents = _morphed(mesh.tangents, "tangents", deformation, pose)
+            tangents = _apply_targets(mesh.tangents, "tangents", deformation, pose)
         if deformation.skinned:
-            rows, small = np.ascontiguousarray(pose.joints[:, :3]), len(positions) <= FEW_VERTICES
+            rows, few = np.ascontiguousarray(pose.joints[:, :3]), len(positions) <= MIN_COMPILED_VERTICES
             skinning = rows, np.ascontiguousarray(deformation.joints), np.ascontiguousarray(deformation.weights)
-            run(skin, *skinning, positions, normals, np.empty((3, 4)), small=small)
+            run(skin, *skinning, positions, normals, np.empty((3, 4)), small=few)
             if tangents is not None:
                 linear = blended(deformation, pose)[:, :, :3]
-                mirrored = np.linalg.det(np.nan_to_num(linear, posinf=0.0, neginf=0.0)) < 0
+                is_mirrored = np.linalg.det(np.nan_to_num(linear, posinf=0.0, neginf=0.0)) < 0
                 tangents[:, :3] = np.einsum("vij,vj->vi", linear, tangents[:, :3])
-                tangents[mirrored, 3] *= -1.0
+                tangents[is_mirrored, 3] *= -1.0
         positions[~(np.abs(positions) <= LARGEST_COORDINATE).all(axis=1)] = np.nan
         if deformation.faceted and pose.normals is None:
-            normals = _of_faces(positions, mesh)
+            normals = _face_normals(positions, mesh)
         colors = None
         if mesh.colors is not None:
-            colors = np.clip(_morphed(mesh.colors, "colors", deformation, pose), 0.0, 1.0)
+            colors = np.clip(_apply_targets(mesh.colors, "colors", deformation, pose), 0.0, 1.0)
         if tangents is not None:
             tangents[:, :3] = _unit_vectors(tangents[:, :3], mesh.tangents[:, :3])  # type: ignore[index]
         return Posed(
@@ -155,41 +155,41 @@ def posed(mesh: Mesh, deformation: Deformation, pose: MeshPose) -> Posed:
             _float32(_unit_vectors(normals, mesh.normals)),  # type: ignore[arg-type]
             None if tangents is None else _float32(tangents),
             mesh.colors if colors is None or not deformation.morphs("colors") else _float32(colors),
-            _coordinates(mesh.uvs, "uvs", deformation, pose),
-            _coordinates(mesh.uvs_1, "uvs_1", deformation, pose),
+            _posed_uvs(mesh.uvs, "uvs", deformation, pose),
+            _posed_uvs(mesh.uvs_1, "uvs_1", deformation, pose),
         )
 
 
 def blended(deformation: Deformation, pose: MeshPose) -> Array:
     """(V, 3, 4) float64: the weighted sum of each vertex's joint matrices."""
-    maps = np.zeros((len(deformation.joints), 3, 4))
+    matrices = np.zeros((len(deformation.joints), 3, 4))
     rows = pose.joints[:, :3]
     for k in range(deformation.joints.shape[1]):
         weight = deformation.weights[:, k].astype(np.float64)
-        influenced = np.flatnonzero(weight)  # a joint that is not finite moves those alone that follow it
-        maps[influenced] += weight[influenced, None, None] * rows[deformation.joints[influenced, k]]
-    return maps
+        vertices = np.flatnonzero(weight)  # a joint that is not finite moves those alone that follow it
+        matrices[vertices] += weight[vertices, None, None] * rows[deformation.joints[vertices, k]]
+    return matrices
 
 
-def _morphed(values: Float | None, name: str, deformation: Deformation, pose: MeshPose) -> Array:
-    """(V, width) float64: an attribute with the targets' displacements."""
+def _apply_targets(values: Float | None, name: str, deformation: Deformation, pose: MeshPose) -> Array:
+    """(V, width) float64: an attribute's values (V, width) plus the targets' displacements times their weights."""
     assert values is not None
-    out = values.astype(np.float64, order="C")
+    morphed = values.astype(np.float64, order="C")
     for target, weight in zip(deformation.targets, pose.weights.tolist(), strict=True):
-        change = getattr(target, name)
-        if change is not None and weight != 0.0:
-            out[:, : change.shape[1]] += weight * change
-    return out
+        displacement = getattr(target, name)
+        if displacement is not None and weight != 0.0:
+            morphed[:, : displacement.shape[1]] += weight * displacement
+    return morphed
 
 
-def _coordinates(values: Float | None, name: str, deformation: Deformation, pose: MeshPose) -> Float | None:
+def _posed_uvs(values: Float | None, name: str, deformation: Deformation, pose: MeshPose) -> Float | None:
     if values is None or not deformation.morphs(name):
         return values
-    return _float32(_morphed(values, name, deformation, pose))
+    return _float32(_apply_targets(values, name, deformation, pose))
 
 
-def _of_faces(positions: Array, mesh: Mesh) -> Array:
-    """(V, 3): the normal of the face of each vertex, without length where the face has no area."""
+def _face_normals(positions: Array, mesh: Mesh) -> Array:
+    """(V, 3): each vertex's face normal, as long as twice the face's area."""
     a, b, c = (positions[mesh.triangles[:, k]] for k in range(3))
     cross = np.cross(b - a, c - a)
     normals = np.zeros_like(positions)
@@ -198,46 +198,46 @@ def _of_faces(positions: Array, mesh: Mesh) -> Array:
     return normals
 
 
-def _unit_vectors(vectors: Array, otherwise: Float) -> Array:
-    """(V, 3) unit vectors; those without a finite direction as in ``otherwise``."""
+def _unit_vectors(vectors: Array, fallback: Float) -> Array:
+    """Vectors (V, 3) scaled to unit length; those without a finite direction are the rows of ``fallback``."""
     x, y, z = np.abs(vectors.T)  # reductions along so short an axis are slow
     largest = np.maximum(np.maximum(x, y), z)[:, None]  # squares overflow
     scaled = vectors / np.where(largest > 0, largest, 1.0)
     x, y, z = (scaled * scaled).T
     length = np.sqrt(x + y + z)[:, None]
-    sound = np.isfinite(length) & (length > 0)
-    return np.where(sound, scaled / np.where(sound, length, 1.0), otherwise)
+    is_valid = np.isfinite(length) & (length > 0)
+    return np.where(is_valid, scaled / np.where(is_valid, length, 1.0), fallback)
 
 
 def _float32(values: Array) -> Float:
     return values.astype(np.float32)
 
 
-def skin(rows, joints, weights, positions, normals, to):
-    """Move positions (V, 3) float64 by the weighted sums of the rows (J, 3, 4) float64 of their joints (V, K), and turn
-    normals (V, 3) float64 by the cofactors of these; both are written, and ``to`` (3, 4) float64. A weight of 0 is no
-    influence: the joint may not be finite."""
+def skin(rows, joints, weights, positions, normals, matrix):
+    """Move positions (V, 3) float64 by the sums, with weights (V, K), of the matrices ``rows`` (J, 3, 4) float64 of
+    their joints (V, K), and turn normals (V, 3) float64 by the cofactors of these sums; both in place. ``matrix``
+    (3, 4) float64 is working space. A weight of 0 is no influence: the joint may not be finite."""
     for v in range(len(positions)):
-        to[:] = 0.0
+        matrix[:] = 0.0
         for k in range(joints.shape[1]):
             weight = np.float64(weights[v, k])
             if weight != 0.0:
                 for r in range(3):
                     for c in range(4):
-                        to[r, c] += weight * rows[joints[v, k], r, c]
+                        matrix[r, c] += weight * rows[joints[v, k], r, c]
         px, py, pz = positions[v, 0], positions[v, 1], positions[v, 2]
         for r in range(3):
-            positions[v, r] = to[r, 0] * px + to[r, 1] * py + to[r, 2] * pz + to[r, 3]
+            positions[v, r] = matrix[r, 0] * px + matrix[r, 1] * py + matrix[r, 2] * pz + matrix[r, 3]
         # Rows of cofactors: the cross products of the two other rows.
         nx, ny, nz = normals[v, 0], normals[v, 1], normals[v, 2]
         volume = 0.0
         for r in range(3):
             p, q = (r + 1) % 3, (r + 2) % 3
-            x = to[p, 1] * to[q, 2] - to[p, 2] * to[q, 1]
-            y = to[p, 2] * to[q, 0] - to[p, 0] * to[q, 2]
-            z = to[p, 0] * to[q, 1] - to[p, 1] * to[q, 0]
+            x = matrix[p, 1] * matrix[q, 2] - matrix[p, 2] * matrix[q, 1]
+            y = matrix[p, 2] * matrix[q, 0] - matrix[p, 0] * matrix[q, 2]
+            z = matrix[p, 0] * matrix[q, 1] - matrix[p, 1] * matrix[q, 0]
             if r == 0:
-                volume = to[0, 0] * x + to[0, 1] * y + to[0, 2] * z
+                volume = matrix[0, 0] * x + matrix[0, 1] * y + matrix[0, 2] * z
             normals[v, r] = x * nx + y * ny + z * nz
         if volume < 0.0:
             for r in range(3):
@@ -263,7 +263,7 @@ class DeformedMesh(Mesh):
 
     def __init__(self, rest: Mesh, deformation: Deformation, pose: MeshPose, motion: tuple[MeshPose, ...] = ()) -> None:
         for key_pose in motion or (pose,):
-            _check(rest, deformation, key_pose)
+            _check_shapes(rest, deformation, key_pose)
         vars(self).update(rest=rest, deformation=deformation, pose=pose, motion=motion)
         vars(self).update(triangles=rest.triangles, materials=rest.materials, name=rest.name)
 
@@ -272,10 +272,10 @@ class DeformedMesh(Mesh):
 
     def posed(self, pose: MeshPose) -> DeformedMesh:
         """The mesh in another pose; itself in the same one."""
-        same = pose.same(self.pose) and not self.motion
-        return self if same else DeformedMesh(self.rest, self.deformation, pose)
+        unchanged = pose.equals(self.pose) and not self.motion
+        return self if unchanged else DeformedMesh(self.rest, self.deformation, pose)
 
-    def moving(self, motion: tuple[MeshPose, ...]) -> DeformedMesh:
+    def with_motion(self, motion: tuple[MeshPose, ...]) -> DeformedMesh:
         """The mesh with the poses of an exposure."""
         return DeformedMesh(self.rest, self.deformation, motion[0], motion)
 
@@ -304,7 +304,7 @@ class DeformedMesh(Mesh):
     uvs_1 = cached_property(lambda self: self._posed.uvs_1)  # type: ignore[assignment]
 
 
-def _check(rest: Mesh, deformation: Deformation, pose: MeshPose) -> None:
+def _check_shapes(rest: Mesh, deformation: Deformation, pose: MeshPose) -> None:
     count = len(rest.positions)
     if rest.normals is None:
         raise ViewerError(rest.name, "a deforming mesh without normals", "give it normals first")
@@ -331,8 +331,8 @@ def _check(rest: Mesh, deformation: Deformation, pose: MeshPose) -> None:
 
 # -- vertices given as an array: poses of any mesh, as simulations have them -------------------------------------------
 
-FEW_TRIANGLES = 500  # triangles up to which the loop is not worth compiling
-_groups: WeakKeyDictionary[Deformation, tuple[NDArray[np.int64], int]] = WeakKeyDictionary()
+MIN_COMPILED_TRIANGLES = 500  # up to so many, the loop is not worth compiling
+_group_cache: WeakKeyDictionary[Deformation, tuple[NDArray[np.int64], int]] = WeakKeyDictionary()
 
 
 def with_vertices(mesh: Mesh, positions: ArrayLike, normals: ArrayLike | None = None) -> DeformedMesh:
@@ -353,17 +353,19 @@ def with_vertices(mesh: Mesh, positions: ArrayLike, normals: ArrayLike | None = 
         faceted = deformation is not None and deformation.faceted
         rest, source = split_with_normals(rest)
         deformation = replace(Deformation.none(len(rest.positions)), faceted=faceted, source=source)
-    places = _split(mesh.name, "positions", positions, deformation, len(rest.positions))
-    directions = None if normals is None else _split(mesh.name, "normals", normals, deformation, len(rest.positions))
-    if directions is not None:
-        directions = _unit_normals(directions, rest.normals)  # type: ignore[arg-type]
+    posed_positions = _checked_vertices(mesh.name, "positions", positions, deformation, len(rest.positions))
+    posed_normals = None
+    if normals is not None:
+        directions = _checked_vertices(mesh.name, "normals", normals, deformation, len(rest.positions))
+        posed_normals = _unit_normals(directions, rest.normals)  # type: ignore[arg-type]
     elif not deformation.faceted:
-        directions = _smooth(places, rest, deformation)
-    return DeformedMesh(rest, deformation, MeshPose(positions=places, normals=directions))
+        posed_normals = _smooth_normals(posed_positions, rest, deformation)
+    return DeformedMesh(rest, deformation, MeshPose(positions=posed_positions, normals=posed_normals))
 
 
-def _split(name: str, what: str, values: ArrayLike, deformation: Deformation, count: int) -> Float:
-    """(V, 3) float32 of the vertices at rest, a copy."""
+def _checked_vertices(name: str, what: str, values: ArrayLike, deformation: Deformation, count: int) -> Float:
+    """A copy (V, 3) float32 of ``values``, which may be those of the vertices before some were split; raises
+    ViewerError for other shapes, naming ``what`` of the mesh ``name``. count : V."""
     try:
         with np.errstate(over="ignore", invalid="ignore"):
             array = np.array(values, np.float32, order="C")  # the caller's may change
@@ -377,33 +379,37 @@ def _split(name: str, what: str, values: ArrayLike, deformation: Deformation, co
     return array
 
 
-def _unit_normals(vectors: Float, otherwise: Float) -> Float:
-    """(V, 3) unit vectors; those without a finite direction as in ``otherwise``."""
+def _unit_normals(vectors: Float, fallback: Float) -> Float:
+    """As `_unit_vectors`, of float32 and without the scaling that keeps huge ones from overflow."""
     x, y, z = vectors.T.astype(np.float64)  # reductions along so short an axis are slow
     with np.errstate(all="ignore"):
         length = np.sqrt(x * x + y * y + z * z)
         unit = np.stack([x / length, y / length, z / length], axis=1, dtype=np.float32, casting="same_kind")
-        lost = np.flatnonzero(~(np.isfinite(length) & (length > 0.0)))
-    unit[lost] = otherwise[lost]
+        invalid = np.flatnonzero(~(np.isfinite(length) & (length > 0.0)))
+    unit[invalid] = fallback[invalid]
     return unit
 
 
-def _smooth(positions: Float, rest: Mesh, deformation: Deformation) -> Float:
-    """(V, 3) unit normals: of vertices that lie at one point at rest with one normal, together."""
-    if deformation not in _groups:
+def _smooth_normals(positions: Float, rest: Mesh, deformation: Deformation) -> Float:
+    """(V, 3) unit normals by the faces around each vertex at ``positions`` (V, 3); vertices that have one position and
+    normal at rest share their faces."""
+    if deformation not in _group_cache:
         keys = np.concatenate([rest.positions, rest.normals], axis=1) + np.float32(0.0)  # -0 is 0
         _, group = np.unique(np.ascontiguousarray(keys).view("V24").ravel(), return_inverse=True)
-        _groups[deformation] = group.astype(np.int64), int(group.max(initial=-1)) + 1
-    group, count = _groups[deformation]
+        _group_cache[deformation] = group.astype(np.int64), int(group.max(initial=-1)) + 1
+    group, count = _group_cache[deformation]
     sums, normals = np.zeros((count, 3)), rest.normals.copy()  # type: ignore[union-attr]
     triangles = np.ascontiguousarray(rest.triangles)
-    run(mean_normals, positions, triangles, group, sums, normals, small=len(triangles) <= FEW_TRIANGLES)
+    run(mean_normals, positions, triangles, group, sums, normals, small=len(triangles) <= MIN_COMPILED_TRIANGLES)
     return normals
 
 
 def mean_normals(positions, triangles, group, sums, normals):
-    """Sums of the faces' unit normals times their angles at each group of vertices (G, 3) float64, and the vertices'
-    normals (V, 3) float32 by them, which stay where there is none."""
+    """Write into ``normals`` (V, 3) float32 the mean of the unit normals of the faces around each vertex's group,
+    weighted by the faces' angles there; they stay where it is zero.
+
+    triangles : (T, 3). group : (V,), rows of ``sums`` (G, 3) float64, which are zeros at first.
+    """
     for t in range(len(triangles)):
         i, j, k = triangles[t, 0], triangles[t, 1], triangles[t, 2]
         ax = np.float64(positions[j, 0]) - np.float64(positions[i, 0])
@@ -420,16 +426,16 @@ def mean_normals(positions, triangles, group, sums, normals):
         if not (double_area > 0.0 and double_area < 1e300):
             continue
         x, y, z = x / double_area, y / double_area, z / double_area
-        a, b = math.sqrt(ax * ax + ay * ay + az * az), math.sqrt(bx * bx + by * by + bz * bz)
-        c = math.sqrt(cx * cx + cy * cy + cz * cz)
-        one = math.acos(min(1.0, max(-1.0, (ax * bx + ay * by + az * bz) / (a * b))))
-        two = math.acos(min(1.0, max(-1.0, -(ax * cx + ay * cy + az * cz) / (a * c))))
+        length_ij, length_ik = math.sqrt(ax * ax + ay * ay + az * az), math.sqrt(bx * bx + by * by + bz * bz)
+        length_jk = math.sqrt(cx * cx + cy * cy + cz * cz)
+        angle_i = math.acos(min(1.0, max(-1.0, (ax * bx + ay * by + az * bz) / (length_ij * length_ik))))
+        angle_j = math.acos(min(1.0, max(-1.0, -(ax * cx + ay * cy + az * cz) / (length_ij * length_jk))))
         for corner in range(3):  # an arc cosine takes as long as all the rest of a corner
-            angle = one if corner == 0 else two if corner == 1 else math.pi - one - two
-            g = group[triangles[t, corner]]
-            sums[g, 0] += angle * x
-            sums[g, 1] += angle * y
-            sums[g, 2] += angle * z
+            angle = angle_i if corner == 0 else angle_j if corner == 1 else math.pi - angle_i - angle_j
+            row = group[triangles[t, corner]]
+            sums[row, 0] += angle * x
+            sums[row, 1] += angle * y
+            sums[row, 2] += angle * z
     for v in range(len(normals)):
         x, y, z = sums[group[v], 0], sums[group[v], 1], sums[group[v], 2]
         length = math.sqrt(x * x + y * y + z * z)

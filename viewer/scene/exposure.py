@@ -154,8 +154,8 @@ def moving(scene: Scene, poses: Sequence[Pose]) -> Scene:
     meshes = list(scene.meshes)
     for index in poses[0].meshes:
         mesh, key_poses = meshes[index], tuple(pose.meshes[index] for pose in poses)
-        if isinstance(mesh, DeformedMesh) and not all(pose.same(key_poses[0]) for pose in key_poses):
-            meshes[index] = mesh.moving(key_poses)
+        if isinstance(mesh, DeformedMesh) and not all(pose.equals(key_poses[0]) for pose in key_poses):
+            meshes[index] = mesh.with_motion(key_poses)
     cameras = [_through(keys) for keys in zip(*(pose.cameras for pose in poses), strict=True)]
     lights = [_through(keys) for keys in zip(*(pose.lights for pose in poses), strict=True)]
     return scene.with_parts(instances=instances, meshes=meshes, cameras=cameras, lights=lights)

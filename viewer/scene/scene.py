@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from raystream.base.attributes import declared
 from raystream.base.errors import ViewerError
 from raystream.base.ordered import distinct
-from raystream.scene.animation import Animation, Pose, Poser, Properties, merged
+from raystream.scene.animation import Animation, Pose, Poser, Properties, merge_animations
 from raystream.scene.camera import Camera
 from raystream.scene.card import card
 from raystream.scene.deform import DeformedMesh, MeshPose
@@ -414,7 +414,7 @@ class Scene:
         if not self.animations or self.animation != ALL:
             return self.animations[self.animation] if self.animations else None
         if self._all is None or not same_items(self._all[0], self.animations):
-            self._all = list(self.animations), merged(self.animations)
+            self._all = list(self.animations), merge_animations(self.animations)
         return self._all[1]
 
     def play(self, animation: str | int) -> None:

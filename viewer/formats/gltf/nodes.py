@@ -207,9 +207,9 @@ def _matrix(node: JsonObject) -> tuple[float, ...]:
     return matrix
 
 
-def _world_transforms_checked(local: Matrix, parent_array: list[int], nodes: JsonObjects, order: list[int]) -> Matrix:
+def _world_transforms_checked(local: Matrix, parents: list[int], nodes: JsonObjects, order: list[int]) -> Matrix:
     """World transforms (N, 4, 4). Raises ViewerError for the first overflow of float64."""
-    parent_array = np.array(parent_array, np.int64)
+    parent_array = np.array(parents, np.int64)
     world = world_transforms(local, levels(parent_array), parent_array)
     bad = ~np.isfinite(world).all(axis=(1, 2))
     if bad.any():

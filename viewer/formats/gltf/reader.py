@@ -29,8 +29,8 @@ from raystream.formats.gltf.materials import EXTENSIONS, default_material, read_
 from raystream.formats.gltf.meshes import NAME as VARIANTS
 from raystream.formats.gltf.meshes import Meshes, read_variants
 from raystream.formats.gltf.nodes import Nodes, scene_nodes, semantic_classes
-from raystream.scene.animation import hidden, place_camera
-from raystream.scene.camera import LARGEST_LENS, NEAREST_FOCUS, Camera
+from raystream.scene.animation import collapsed, place_camera
+from raystream.scene.camera import MAX_LENS, MIN_FOCUS, Camera
 from raystream.scene.hierarchy import Hierarchy, compose, visible_nodes
 from raystream.scene.light import Light
 from raystream.scene.projections import Orthographic
@@ -161,7 +161,7 @@ def read_instances(
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             flat += int(np.count_nonzero(np.linalg.det(worlds[:, :3, :3]) == 0))
         if not visible[position]:
-            worlds = relative = hidden(np.broadcast_to(world, worlds.shape))
+            worlds = relative = collapsed(np.broadcast_to(world, worlds.shape))
         for matrix, offset in zip(worlds, relative, strict=True):
             instances.extend(
                 Instance(mesh, offset if has_skin else matrix, name=name)
@@ -443,7 +443,7 @@ def _with_focus(scene: Scene) -> list[Camera]:
     center = scene.bounds().mean(axis=0)
     depths = [float((center - camera.origin) @ camera.basis()[2]) for camera in scene.cameras]
     return [
-        camera.with_lens(focus=depth) if NEAREST_FOCUS <= depth <= LARGEST_LENS else camera
+        camera.with_lens(focus=depth) if MIN_FOCUS <= depth <= MAX_LENS else camera
         for camera, depth in zip(scene.cameras, depths, strict=True)
     ]
 

@@ -317,7 +317,7 @@ class GpuScene:
             scales = structure.built.objects.scales[: len(deforming.indices)]
             rebuilder = structure, Rebuilder(deforming.bvhs, scales, goal.structure_options.build, make)
             self._rebuilder = rebuilder
-        rebuilt = rebuilder[1].take()
+        rebuilt = rebuilder[1].take_finished()
         if rebuilt is not None and rebuilt.deforming is not None:
             rebuilt.deforming.version = deforming.version
         return rebuilt

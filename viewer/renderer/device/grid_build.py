@@ -124,8 +124,8 @@ class GridBuild:
         listed = self._stream("lists", LISTED, sort.size, 1)
         yield Draw(partial(self._draw, "lists", {"list": sort.list}, listed, entries=entries))
         yield TimedStage("copy")
-        yield Host(partial(pointers.receive, cell_pointers, grid.voxels))
-        yield Host(partial(lists.receive, listed, entries))
+        yield Host(partial(pointers.fill_from_stream, cell_pointers, grid.voxels))
+        yield Host(partial(lists.fill_from_stream, listed, entries))
         grid.statistics.update(rows=rows, list_entries=entries, sort_passes=sort.passes)
 
     def _draw(self, name: str, *streams: Any, **uniforms: Any) -> None:

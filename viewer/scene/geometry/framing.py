@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from raystream.base.ordered import distinct
-from raystream.scene.camera import LEAST_ASPECT, Camera
+from raystream.scene.camera import MIN_ASPECT, Camera
 from raystream.scene.geometry.batches import alike
 from raystream.scene.geometry.bounds import SQUARE, finite_rows, used_points
 from raystream.scene.geometry.quadrics import Quadrics
@@ -149,7 +149,7 @@ def filling(
     x, y, z = ((placed - middle) @ np.stack([right, up, forward], axis=1)).T
     tall = FILL * math.tan(math.radians(fov) / 2)
     closest = 0.1 * float(np.ptp(placed, axis=0).max())  # keeps a line along the view in front of the camera
-    wide = tall * max(aspect, LEAST_ASPECT)
+    wide = tall * max(aspect, MIN_ASPECT)
     distance = max(_least_distance(x, z, wide), _least_distance(y, z, tall), closest - float(z.min()))
     target = middle + _centre(x, z, distance) * right + _centre(y, z, distance) * up
     return Camera(tuple(target - distance * forward), tuple(target), fov=fov, name=name)
