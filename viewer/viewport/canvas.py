@@ -253,7 +253,7 @@ class CanvasView:
 
     @visible.setter
     def visible(self, is_visible: bool) -> None:
-        self.view.area.minimise(not is_visible)
+        self.view.area.minimised = not is_visible
         self.view.wake()
 
     def update(self, **changes: Any) -> None:

@@ -193,7 +193,7 @@ class FrameLoop:
         now = time.monotonic()
         if self.auto_exposure.follow(self.canvas.texture, now, self.dt, last, picture == self._metered_picture):
             self._metered_picture = picture
-        self.view.tone.meter(self.auto_exposure.stops)
+        self.view.tone.metered = self.auto_exposure.stops
         if not self.auto_exposure.reached:
             self.view.wake()
 
@@ -473,7 +473,7 @@ class ViewerHost:
 
     def resize(self, pixels: tuple[int, int], ratio: float) -> None:
         """The picture has another size; events report places in units of ``ratio`` pixels."""
-        self.view.area.minimise(min(pixels) < 1)
+        self.view.area.minimised = min(pixels) < 1
         if min(pixels) < 1:
             return
         logical = max(1, round(pixels[0] / ratio)), max(1, round(pixels[1] / ratio))

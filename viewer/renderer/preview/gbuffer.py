@@ -429,20 +429,16 @@ MAX_BOXES = 1 << 15  # quadrics of a scene that is rasterised
 
 
 class GBuffer:
-    """Rasterises features. pictures : so far."""
+    """Rasterises features. pictures : so far. window_pixels : in all of which it is worth its time, or not."""
 
     def __init__(self, renderer: RendererParts) -> None:
         self.renderer = renderer
         self.pictures = 0
-        self._pixels = 0  # of the window
+        self.window_pixels = 0
         self._raster: GBufferRaster | None = None
         self._batch = Batch()  # of programs still to compile
         self._last_prepared: PreparedScene | None = None  # the scene of the last picture
         self._reloads = 0  # of the shaders' files, when its programs were made
-
-    def fit(self, pixels: int) -> None:
-        """The window has this number of pixels."""
-        self._pixels = pixels
 
     @property
     def suits(self) -> bool:
@@ -456,7 +452,7 @@ class GBuffer:
             return False  # each is drawn as a box
         if deforming is not None and not deforming.poses.finite:
             return False  # triangles with corners nowhere would reach through the picture
-        return self.renderer.device.limits is None and rasterises(triangles, self._pixels)
+        return self.renderer.device.limits is None and rasterises(triangles, self.window_pixels)
 
     @property
     def ready(self) -> bool:

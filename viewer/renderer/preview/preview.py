@@ -498,7 +498,7 @@ class Preview:
         """The size up to ``whole`` to which light of the size ``least`` is upsampled in its part of a frame's budget;
         at least `FINER` times as wide, and of a rung the whole."""
         pixels = whole[0] * whole[1]
-        self.gbuffer.fit(pixels)
+        self.gbuffer.window_pixels = pixels
         self._rasterises = self.gbuffer.chosen()
         if frame.kind is FrameKind.RUNG:
             return whole
