@@ -498,7 +498,7 @@ def test_what_is_drawn_is_in_its_pose(device: Any) -> None:
     base = complex_scene()
     renderer = Renderer(base, device=device, program="path", machine="singlepass", environment="sky")
     gbuffer = GBuffer(renderer)
-    gbuffer.fit(1 << 22)
+    gbuffer.window_pixels = 1 << 22
     assert gbuffer.suits
     size, settings = (96, 72), of_motion(renderer.settings)
     for seed in (1, 2, 3):

@@ -160,7 +160,7 @@ def test_what_moves_is_followed_without_other_buffers(device: Any, accel: str) -
     renderer.move({3: turned[0], 4: turned[1], 9: turned[2]})
     buffer = GBuffer(renderer)
     buffer._raster = before
-    buffer.fit(10**4)
+    buffer.window_pixels = 10**4
     assert buffer.chosen(), "at once, though the scene is another one"
     assert (buffer._raster is before) == (accel == "two-level-bvh"), "the same scene at other places"
     assert buffer._raster is not None and buffer._raster.meshes is before.meshes
@@ -230,9 +230,9 @@ def test_few_triangles_are_drawn(device: Any) -> None:
     """For the pixels of the window: a box of 38 in one of 38 and more. Nothing is made ready for another one."""
     renderer = Renderer("cornell", device=device, program="path", accel="two-level-bvh")
     features = GBuffer(renderer)
-    features.fit(37)
+    features.window_pixels = 37
     assert features.ready and not (features.chosen() or features.chosen())
-    features.fit(38)
+    features.window_pixels = 38
     assert not features.ready
     with device.current():
         features.warm()
@@ -246,7 +246,7 @@ def test_a_scene_is_drawn_from_its_second_picture_on(device: Any) -> None:
     """One whose meshes change with every picture is not worth new buffers; where only light is another they stay."""
     renderer = Renderer("cornell", device=device, program="path", machine="singlepass")
     features = GBuffer(renderer)
-    features.fit(100)
+    features.window_pixels = 100
     assert not features.chosen() and features.chosen()
     made = features._raster
     assert made is not None
@@ -260,7 +260,7 @@ def test_every_mesh_is_drawn_in_its_pose(device: Any) -> None:
     base = deforming.scene(*(deforming.skinned_tube(joints=3, influences=2) for _ in range(3)))
     renderer = Renderer(base, device=device, program="path", machine="singlepass", environment="sky")
     buffer = GBuffer(renderer)
-    buffer.fit(1 << 22)
+    buffer.window_pixels = 1 << 22
     with device.current():
         assert not buffer.chosen() and buffer.chosen()
     renderer.update(deforming.posed(base, 30))

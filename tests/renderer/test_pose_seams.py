@@ -288,7 +288,7 @@ def drawn(device: Any, scene: Scene) -> tuple[Renderer, GBuffer]:
     """A renderer whose scene is drawn."""
     renderer = Renderer(scene, device=device, program="path", machine="singlepass", environment="sky")
     buffer = GBuffer(renderer)
-    buffer.fit(1 << 22)
+    buffer.window_pixels = 1 << 22
     with device.current():
         assert not buffer.chosen() and buffer.chosen()
     return renderer, buffer

@@ -32,7 +32,7 @@ def test_what_is_rehearsed_has_edges_as_windows_have(device: Device, monkeypatch
 
     renderer = Renderer("cornell", device=device)
     preview = Preview(renderer, FrameClock(renderer.device, Scheduler(interactive=True)))
-    preview.gbuffer.fit(96 * 54)
+    preview.gbuffer.window_pixels = 96 * 54
     monkeypatch.setattr(streams, "float_texture", noted)
     for _ in preview.warm():
         pass

@@ -31,7 +31,7 @@ def view(device: Any) -> Iterator[Viewport]:
     session = Session(renderer, SIZE, screen=Paper())  # type: ignore[arg-type]
     session.finish()
     made = Viewport(session, Preferences(), Keymap())
-    made.area.resize(SIZE, SIZE)
+    made.area.size, made.area.pixels = SIZE, SIZE
     made.controller = CameraController(renderer.camera, scene.bounds())
     made.apply_camera()
     session.finish()

@@ -498,7 +498,7 @@ def test_deforming_meshes_move_through_their_poses():
     target = MorphTarget(positions=np.float32([[0, 0, 1]] * 3))
     deformation = Deformation(np.zeros((3, 0), np.int32), np.zeros((3, 0), np.float32), (target,))
     poses = tuple(MeshPose(weights=np.array([weight])) for weight in (0.0, 1.0))
-    mesh = DeformedMesh(triangle(), deformation, poses[0]).moving(poses)
+    mesh = DeformedMesh(triangle(), deformation, poses[0]).with_motion(poses)
     scene = Scene([mesh], [Instance(0)])
     first, last = at_keys(scene)
     assert np.array_equal(last.meshes[0].positions, mesh.rest.positions + np.float32([0, 0, 1]))

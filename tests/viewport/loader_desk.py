@@ -68,7 +68,7 @@ class Desk:
         monkeypatch.setattr(scene_loader, "time", SimpleNamespace(perf_counter=lambda: self.now))
         session: Any = SimpleNamespace(update=self._update, use=self._use)
         view: Any = SimpleNamespace(session=session, renderer=None, controller=None, area=PictureArea((8, 8)))
-        view.area.resize((8, 8), (8, 4))
+        view.area.size, view.area.pixels = (8, 8), (8, 4)
         view.preferences, view.tone = Preferences(path=Path("none"), exposure=0.5), ToneMapping(2.0, "none")
         view.environment = DARKNESS
         view.message = Message()
@@ -76,7 +76,6 @@ class Desk:
         view.say_switched = lambda name, on: self._say(f"{name} {on}")
         view.wake, view.input = lambda: None, InputState()
         view.hold_camera = lambda *of: Viewport.hold_camera(view, *of)
-        view.drop_camera = lambda: Viewport.drop_camera(view)
         view.actions = SimpleNamespace(expect_scene=lambda expected: None)
         view.apply_camera = lambda: self.done.append("apply_camera")
         view.take = lambda camera: self.done.append(camera)

@@ -86,7 +86,7 @@ class Desk:
         controller: Any = SimpleNamespace(camera=START)
         self.view: Any = SimpleNamespace(session=self.session, renderer=self.renderer, controller=controller)
         self.view.area, self.view.input = PictureArea((100, 50)), InputState((10.0, 20.0))
-        self.view.area.resize((100, 50), (200, 100))
+        self.view.area.size, self.view.area.pixels = (100, 50), (200, 100)
         self.view.overlays = Overlays(Preferences())
         self.view.require_scene = self._shown
         self.view.wake = lambda: self.done.append("wake")

@@ -172,7 +172,7 @@ def test_saving_to_the_pictures_folder(desk: Desk, tmp_path: Path, monkeypatch: 
     monkeypatch.setenv("XDG_PICTURES_DIR", str(tmp_path))
     desk.handlers = picture_handlers(desk.context, desk)
     desk.view.tone.choose(exposure="auto", tonemap="aces")
-    desk.view.tone.meter(-1.5)
+    desk.view.tone.metered = -1.5
     png, exr = tmp_path / "box_001.png", tmp_path / "box_001.exr"
     assert desk.do("screenshot.picture") == [f"saved {png}"] and desk.do("save.exr") == [f"saved {exr}"]
     assert desk.saved == [("finish", False), (png, -1.5, "aces"), ("finish", False), (exr, 0.0, "none")]

@@ -261,7 +261,7 @@ def test_first_controllers() -> None:
     assert (made.mode, made.speed) == ("fly", 2 * made.natural_speed)
     view.preferences.mode = "orbit"
     assert held(START).mode == "orbit" and held(Camera((0, 0, 0), (0, 0, -1))).mode == "fly"
-    view.drop_camera()
+    view.controller = None
     assert view.controller is None
 
 

@@ -56,7 +56,7 @@ class Stage:
         preferences = Preferences(path=Path())
         preferences.recent, preferences.panels, preferences.hint = ["/a/b.ply"], True, False
         self.view = View(self.session, preferences, Keymap())
-        self.view.area.resize(SIZE, SIZE)
+        self.view.area.size, self.view.area.pixels = SIZE, SIZE
         self.view.actions.available = lambda action: True
         self.view.actions.perform = asked.append
         self.debug_views, self.markers = DebugViews(self.view), LightMarkers(self.view)

@@ -22,7 +22,7 @@ from raystream.renderer.render import RENDER_KEYWORDS
 from raystream.renderer.renderer import Renderer
 from raystream.renderer.sampling.picture import EXPOSURE, TONEMAP, Picture
 from raystream.renderer.scene_update import SCENE_KEYWORDS, load_scene
-from raystream.scene.animation import around as rotated_about
+from raystream.scene.animation import rotated_about
 from raystream.scene.animation import turntable as turntable_camera
 from raystream.scene.camera import Camera
 from raystream.scene.edits.animated import playing

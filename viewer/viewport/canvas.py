@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -253,7 +253,7 @@ class CanvasView:
 
     @visible.setter
     def visible(self, is_visible: bool) -> None:
-        self.view.area.minimise(not is_visible)
+        self.view.area.minimised = not is_visible
         self.view.wake()
 
     def update(self, **changes: Any) -> None:
@@ -465,13 +465,6 @@ TELLING = 0.5  # seconds between two lines of progress
 MAX_PENDING = 256  # changes; with more of them all are forgotten, and keys and buttons let go
 
 
-class EventLoop(Protocol):
-    """An event loop, as rendercanvas has it."""
-
-    def call_later(self, delay: float, callback: Callable[..., Any], *args: Any) -> None:
-        """Have something called after some seconds; with 0 once the others have had their turn."""
-
-
 class CanvasLoop:
     """Brings a view's bitmaps to a canvas, and the canvas's events to the view.
 
@@ -479,12 +472,12 @@ class CanvasLoop:
     be drawn nothing is traced: a canvas that nobody sees, or whose line is slow, draws none. With the view idle or
     closed nothing is scheduled. Events that together take longer than a piece wait for the loop's next turn, too.
 
-    canvas : of rendercanvas, whose title is the status. loop : its event loop. send : gives its pages a message. name :
-    of the scene, until it is there.
+    canvas : of rendercanvas, whose title is the status. loop : its event loop, by ``call_later(delay, callback,
+    *arguments)``. send : gives its pages a message. name : of the scene, until it is there.
     """
 
     def __init__(
-        self, view: CanvasView, canvas: Any, loop: EventLoop, send: Callable[[dict[str, Any]], None], name: str = ""
+        self, view: CanvasView, canvas: Any, loop: Any, send: Callable[[dict[str, Any]], None], name: str = ""
     ) -> None:
         self.view, self.canvas, self.name = view, canvas, name
         self._loop, self._send = loop, send

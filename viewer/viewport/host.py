@@ -24,7 +24,7 @@ from raystream.scene.scene import Scene
 from raystream.stream.gl.device import Device
 from raystream.viewport.animation import SPEEDS
 from raystream.viewport.debug_views.debug_views import DebugViews
-from raystream.viewport.keymap import MODIFIERS, Action, Keymap, parse_key
+from raystream.viewport.keymap import MODIFIERS, Keymap, parse_key
 from raystream.viewport.object_editing import LightMarkers, ObjectEditing
 from raystream.viewport.picture_texture import AutoExposure, PictureTexture
 from raystream.viewport.preferences import Preferences
@@ -193,7 +193,7 @@ class FrameLoop:
         now = time.monotonic()
         if self.auto_exposure.follow(self.canvas.texture, now, self.dt, last, picture == self._metered_picture):
             self._metered_picture = picture
-        self.view.tone.meter(self.auto_exposure.stops)
+        self.view.tone.metered = self.auto_exposure.stops
         if not self.auto_exposure.reached:
             self.view.wake()
 
@@ -311,23 +311,13 @@ class PointerInput:
         if down and not repeated and self.context.editing.key(text):
             return
         action = view.keymap.lookup(text) if down else view.keymap.released(text)
-        if action is None:
-            return
-        if action.hold:
-            self._hold(action, down, repeated)
-        elif down and (action.repeat or not repeated):
+        if action is not None and action.hold and not repeated:
+            motion = action.name.removeprefix("fly.")
+            (view.input.motions.add if down else view.input.motions.discard)(motion)
+            if view.controller is not None:
+                (view.controller.press if down else view.controller.release)(motion)
+        elif action is not None and not action.hold and down and (action.repeat or not repeated):
             view.actions.perform(action.name)
-
-    def _hold(self, action: Action, down: bool, repeated: bool) -> None:
-        if repeated:
-            return
-        motion, controller = action.name.removeprefix("fly."), self.view.controller
-        if down:
-            self.view.input.motions.add(motion)
-        else:
-            self.view.input.motions.discard(motion)
-        if controller is not None:
-            (controller.press if down else controller.release)(motion)
 
     def clicked(self, button: int) -> bool:
         """A button goes down while something follows the mouse; whether it was for that."""
@@ -483,7 +473,7 @@ class ViewerHost:
 
     def resize(self, pixels: tuple[int, int], ratio: float) -> None:
         """The picture has another size; events report places in units of ``ratio`` pixels."""
-        self.view.area.minimise(min(pixels) < 1)
+        self.view.area.minimised = min(pixels) < 1
         if min(pixels) < 1:
             return
         logical = max(1, round(pixels[0] / ratio)), max(1, round(pixels[1] / ratio))

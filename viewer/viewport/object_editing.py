@@ -383,19 +383,19 @@ class ObjectEditing:
 
     def drop(self) -> None:
         """Drop the dragged object where it is."""
-        if self._grabbed is not None:
-            self._apply()
-            self._grabbed = None
-            self.view.say("")
+        self._end("")
 
     def undo(self) -> None:
         """It goes back to where it was."""
         if self._grabbed is not None:
-            self._grabbed.grab.shift = np.zeros(3)
-            self._moved = True
+            self._grabbed.grab.shift, self._moved = np.zeros(3), True
+        self._end("put back")
+
+    def _end(self, text: str) -> None:
+        if self._grabbed is not None:
             self._apply()
             self._grabbed = None
-            self.view.say("put back")
+            self.view.say(text)
 
     # -- the loop ----------------------------------------------------------------------------------------------------
 

@@ -381,7 +381,7 @@ class SceneLoader:
         self.first_picture.end()
         self.view.actions.expect_scene(False)
         if self._opened is not None and self.view.renderer is None:
-            self.view.drop_camera()
+            self.view.controller = None
         self._opened = None
 
     def _start(self, path: str, scene: Scene | None = None, before: PreparedScene | None = None) -> None:

@@ -23,14 +23,14 @@ from raystream.viewport.keymap import BY_NAME, Action, Keymap
 from raystream.viewport.preferences import Preferences
 
 # -- the state of a viewport: tone mapping, overlays, the picture's area, mouse and keys -------------------------------
-# Each is written by its own methods alone, but for `Overlay.on`, which is a switch, and `InputState`, which is
-# `raystream.viewport.host.PointerInput`'s.
+# The light meter writes `ToneMapping.metered`, whoever shows the picture `PictureArea`, keys `Overlay.on`, and
+# `raystream.viewport.host.PointerInput` its `InputState`.
 
 
 class ToneMapping:
     """Exposure and tone map of the picture on show.
 
-    exposure : stops, or auto, which means ``metered`` stops now. tonemap : its name.
+    exposure : stops, or auto, which means ``metered`` stops now, the light meter's. tonemap : its name.
     """
 
     def __init__(self, exposure: float | str, tonemap: str) -> None:
@@ -50,10 +50,6 @@ class ToneMapping:
         """Choose one or both; None: as it is."""
         self.exposure = self.exposure if exposure is None else exposure
         self.tonemap = self.tonemap if tonemap is None else tonemap
-
-    def meter(self, stops: float) -> None:
-        """The light meter's result."""
-        self.metered = stops
 
 
 @dataclass
@@ -76,7 +72,8 @@ class Overlays:
 class PictureArea:
     """Where the picture is shown.
 
-    size : window coordinates; ``pixels`` of its framebuffer. scale : of the window's text. minimised : nobody sees it.
+    size : window coordinates; ``pixels`` of its framebuffer. scale : of the window's text, by the screen's density.
+    minimised : nobody sees it.
     """
 
     def __init__(self, size: tuple[int, int]) -> None:
@@ -86,18 +83,6 @@ class PictureArea:
     def aspect(self) -> float:
         """Width / height."""
         return max(1, self.size[0]) / max(1, self.size[1])
-
-    def resize(self, size: tuple[int, int], pixels: tuple[int, int]) -> None:
-        """Another size, in both units."""
-        self.size, self.pixels = size, pixels
-
-    def rescale(self, scale: float) -> None:
-        """On a screen of another density."""
-        self.scale = scale
-
-    def minimise(self, minimised: bool) -> None:
-        """Out of sight, or back."""
-        self.minimised = minimised
 
 
 @dataclass
@@ -187,10 +172,6 @@ class Viewport:
             controller.press(motion)
         self.controller = controller
 
-    def drop_camera(self) -> None:
-        """The scene that it was for does not come."""
-        self.controller = None
-
     def take(self, camera: Camera) -> None:
         """Set the camera, which then was not flown."""
         _, controller = self.require_scene()
@@ -209,7 +190,7 @@ class Viewport:
         """The picture has this size, in the window's coordinates and in pixels; of others of these it restarts."""
         area = self.area
         aspect, resized = area.aspect, pixels != area.pixels
-        area.resize(size, pixels)
+        area.size, area.pixels = size, pixels
         if self.controller is not None and self.controller.fit(aspect, area.aspect):
             self.apply_camera()
         if resized:
@@ -254,7 +235,7 @@ class Viewport:
     def continue_from(self, other: Viewport) -> None:
         """Show a picture as another view has shown it."""
         self.tone.choose(exposure=other.tone.exposure, tonemap=other.tone.tonemap)
-        self.area.minimise(other.area.minimised)
+        self.area.minimised = other.area.minimised
         self.paused = other.paused
         self.lay_out(other.area.size, other.area.pixels)
 

@@ -193,14 +193,13 @@ class Events:
     def on_resize(self, width: int, height: int) -> None:
         """The framebuffer has another size."""
         view, area = self.view, self.view.area
-        area.resize(area.size, (width, height))
-        area.minimise(min(width, height) == 0)
+        area.pixels, area.minimised = (width, height), min(width, height) == 0
         view.session.resize(area.pixels)
         view.wake()
 
     def on_minimise(self, minimised: int) -> None:
         """Nothing is drawn while the window is an icon."""
-        self.view.area.minimise(bool(minimised) or min(self.view.area.pixels) == 0)
+        self.view.area.minimised = bool(minimised) or min(self.view.area.pixels) == 0
         self.view.wake()
 
     def on_focus(self, focused: int) -> None:
@@ -216,7 +215,7 @@ class Events:
 
     def on_scale(self, *scales: float) -> None:
         """The window has come to a screen of another density."""
-        self.view.area.rescale(max(scales))
+        self.view.area.scale = max(scales)
         self.view.wake()
 
 
@@ -399,7 +398,7 @@ class App:
         self._pictures = 0  # of the session, drawn
         self.turn_seconds = 0.0  # that the last turn took, waiting for events apart
         self.draws = 0  # of the whole window, for tests and statistics
-        self.view.area.resize(self.view.area.size, self.window.pixels)
+        self.view.area.pixels = self.window.pixels
         self._measure()
         if self.preferences.full_screen and size is None:
             self.window.toggle_full_screen()
@@ -443,7 +442,7 @@ class App:
     def _measure(self) -> None:
         """The window's sizes, for the view."""
         window, view = self.window, self.view
-        view.area.rescale(window.scale)
+        view.area.scale = window.scale
         if min(window.size) > 0:
             view.lay_out(window.size, view.area.pixels)  # which `Events.on_resize` tells
 

@@ -6,7 +6,7 @@ Both grow with the pixels, that of the rasteriser with the triangles, too.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, Literal
 from weakref import ref
@@ -212,22 +212,16 @@ class GBufferRaster:
     ) -> None:
         self.device, raster = device, raster_scene(prepared)
         self._raster_scene = ref(raster)
-        self.programs: dict[str, _Bound]
         modules = raster.modules(prepared)
         sources = {name: _source(name, program_modules, resources) for name, program_modules in modules.items()}
-        compiled = {} if before is None else {name: bound.shader for name, bound in before.programs.items()}
-        shaders = {
-            name: shader
-            for name, shader in compiled.items()
-            if name in sources and shader.source.text == sources[name].text
-        }
-        for name in sources.keys() - shaders.keys():
+        compiled = {} if before is None else before.shaders
+        self.shaders = {n: s for n, s in compiled.items() if n in sources and s.source.text == sources[n].text}
+        for name in sources.keys() - self.shaders.keys():
             vertex = raster_source("visible_vertex") if name == "tested" else None
-            shaders[name] = Shader(device, sources[name], vertex, listed=vertex is not None)
-        same = before is not None and before.drawing.shader is shaders["gbuffer"]
-        self.drawing: Drawing = before.drawing if before is not None and same else square(device, shaders["gbuffer"])
-        self.meshes: InstancedMeshes
-        self.visibility: VisibilityBuffer
+            self.shaders[name] = Shader(device, sources[name], vertex, listed=vertex is not None)
+        shader = self.shaders["gbuffer"]
+        same = before is not None and before.drawing.shader is shader
+        self.drawing: Drawing = before.drawing if before is not None and same else square(device, shader)
         if before is not None and before.draws(raster.meshes):
             self.meshes, self.visibility = before.meshes, before.visibility
         else:
@@ -235,19 +229,14 @@ class GBufferRaster:
                 before.release()
             self.meshes = InstancedMeshes(device, raster.groups)
             self.visibility = VisibilityBuffer(device, self.meshes)
-        self._stand(prepared, resources, deformer, shaders)
+        self.follow(prepared, resources, deformer)
 
     def follow(self, prepared: PreparedScene, resources: Resources, deformer: GpuDeformer | None) -> None:
         """Draw the same scene in another pose and at other places, as `serves` tells."""
-        self._stand(prepared, resources, deformer, {name: bound.shader for name, bound in self.programs.items()})
-
-    def _stand(
-        self, prepared: PreparedScene, resources: Resources, deformer: GpuDeformer | None, shaders: Mapping[str, Shader]
-    ) -> None:
         self._prepared, scene, raster = ref(prepared), prepared.scene, raster_scene(prepared)
         self._blended = prepared.surfaces.blend
         modules, mesh_indices = raster.modules(prepared), raster.mesh_indices
-        self.programs = {name: _Bound(shader, modules[name], resources) for name, shader in shaders.items()}
+        self.programs = {name: _Bound(shader, modules[name], resources) for name, shader in self.shaders.items()}
         extra = np.zeros((len(mesh_indices), 1, 4), np.float32)
         if prepared.structure.levels == 2:
             extra[:, 0, 0] = np.arange(len(mesh_indices))
@@ -440,20 +429,16 @@ MAX_BOXES = 1 << 15  # quadrics of a scene that is rasterised
 
 
 class GBuffer:
-    """Rasterises features. pictures : so far."""
+    """Rasterises features. pictures : so far. window_pixels : in all of which it is worth its time, or not."""
 
     def __init__(self, renderer: RendererParts) -> None:
         self.renderer = renderer
         self.pictures = 0
-        self._pixels = 0  # of the window
+        self.window_pixels = 0
         self._raster: GBufferRaster | None = None
         self._batch = Batch()  # of programs still to compile
         self._last_prepared: PreparedScene | None = None  # the scene of the last picture
         self._reloads = 0  # of the shaders' files, when its programs were made
-
-    def fit(self, pixels: int) -> None:
-        """The window has this number of pixels."""
-        self._pixels = pixels
 
     @property
     def suits(self) -> bool:
@@ -467,7 +452,7 @@ class GBuffer:
             return False  # each is drawn as a box
         if deforming is not None and not deforming.poses.finite:
             return False  # triangles with corners nowhere would reach through the picture
-        return self.renderer.device.limits is None and rasterises(triangles, self._pixels)
+        return self.renderer.device.limits is None and rasterises(triangles, self.window_pixels)
 
     @property
     def ready(self) -> bool:

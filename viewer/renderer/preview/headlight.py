@@ -28,20 +28,11 @@ from raystream.scene.mesh import Mesh
 from raystream.scene.quadric import Quadric
 from raystream.scene.scene import Instance, Scene
 from raystream.scene.texture import Texture, linear_texels
+from raystream.stream import raster
 from raystream.stream.gl.device import Device
 from raystream.stream.gl.draw import Shader, square
 from raystream.stream.gl.stream import Stream, float_texture
-from raystream.stream.raster import (
-    ALPHA_TESTED,
-    NEAR_FRACTION,
-    ONE_SIDED,
-    DepthTarget,
-    InstancedMeshes,
-    MeshGroups,
-    PinholeView,
-    RasterMesh,
-    raster_source,
-)
+from raystream.stream.raster import MeshGroups, RasterMesh
 
 DIRECTIONS = 64, 128  # rows and columns of a background's picture of all directions
 SEGMENTS = 32  # of what turns around an axis
@@ -50,7 +41,7 @@ MAX_TEXELS, MAX_SIDE, MAX_LAYERS = 1 << 22, 512, 256  # of the copies of texture
 MEAN_SIDE = 16  # texels of a texture along each side, for its mean
 SHEEN = 0.35  # of a sheen's colour, about what it reflects towards the eye
 MATERIAL, MATERIALS = 4, 256  # texels of a material, and materials in a row; also shaders/raster/headlight_vertex.glsl
-BLENDED = ALPHA_TESTED  # the kind of triangles that are seen through
+BLENDED = raster.ALPHA_TESTED  # the kind of triangles that are seen through
 SOURCE1_COLOR = 0x88F9
 OVER = moderngl.ONE, SOURCE1_COLOR, moderngl.ONE, moderngl.ONE  # what is there
 
@@ -136,7 +127,7 @@ def _mesh(scene: Scene, mesh: Mesh, material: int | None) -> RasterMesh:
         mine = mesh.materials == index
         vertices = slice(None) if len(used) == 1 else distinct(mesh.triangles[mine])
         blended = surface.alpha_mode == "blend" or _transmission(surface) > 0.0
-        kinds[mine] = ONE_SIDED * culls(surface) + BLENDED * blended
+        kinds[mine] = raster.ONE_SIDED * culls(surface) + BLENDED * blended
         row = index if in_scene else len(scene.materials)
         slot = surface.texture
         texture = scene.textures[slot] if slot is not None and slot < len(scene.textures) else None
@@ -209,11 +200,11 @@ class Headlight:
 
     def __init__(self, device: Device) -> None:
         self.device = device
-        sources = raster_source("headlight_fragment"), raster_source("headlight_vertex")
+        sources = raster.raster_source("headlight_fragment"), raster.raster_source("headlight_vertex")
         self._shader = Shader(device, *sources, listed=True)
-        self._behind = square(device, Shader(device, raster_source("headlight_background")))
-        self._target = DepthTarget(device)
-        self._meshes: InstancedMeshes | None = None
+        self._behind = square(device, Shader(device, raster.raster_source("headlight_background")))
+        self._target = raster.DepthTarget(device)
+        self._meshes: raster.InstancedMeshes | None = None
         self._textures: dict[str, Any] = {}  # by their samplers
 
     def warm(self) -> None:
@@ -231,7 +222,7 @@ class Headlight:
         self.release()
         self._textures = self._uploaded(scene)
         self._shader.set("white", scene.white)
-        self._meshes = InstancedMeshes(self.device, scene.groups, EXTRA)
+        self._meshes = raster.InstancedMeshes(self.device, scene.groups, EXTRA)
         extra = np.zeros((len(scene.mesh_indices), EXTRA, 4), np.float32)
         linear = scene.transforms[:, :3, :3]
         size = np.abs(linear).max(axis=(1, 2), initial=0.0)[:, None, None]
@@ -261,7 +252,7 @@ class Headlight:
         context = self.device.context
         lens = lens_uniforms(camera, target.size, "point")
         names = "camera_origin", "camera_right", "camera_up", "camera_forward"
-        view = PinholeView(*(np.asarray(lens[name], np.float64) for name in names))
+        view = raster.PinholeView(*(np.asarray(lens[name], np.float64) for name in names))
         columns = tuple(np.stack([view.right, -view.up, view.forward], axis=1).T.ravel().tolist())
         self._meshes.select(view)
         self._target.begin(target.textures[0], (0.0, 0.0, 0.0, 0.0))
@@ -276,13 +267,13 @@ class Headlight:
         for name, texture in self._textures.items():
             shader.bind(name, texture)
         shader.set("view_columns", columns)
-        shader.set("least_depth", NEAR_FRACTION * self._meshes.extent)
-        self._meshes.render(shader, (0, ONE_SIDED))
+        shader.set("least_depth", raster.NEAR_FRACTION * self._meshes.extent)
+        self._meshes.render(shader, (0, raster.ONE_SIDED))
         self._target.disable_depth_writes()  # no order: triangles that are seen through do not hide each other
         context.enable(moderngl.BLEND)
         context.blend_func = OVER  # type: ignore[assignment]  # of colour, and of nearness
         context.blend_equation = moderngl.FUNC_ADD, moderngl.MAX
-        self._meshes.render(shader, (BLENDED, BLENDED | ONE_SIDED))
+        self._meshes.render(shader, (BLENDED, BLENDED | raster.ONE_SIDED))
         context.disable(moderngl.BLEND)
         context.blend_equation = moderngl.FUNC_ADD, moderngl.FUNC_ADD
         # The other function forbids passes with several outputs, to Mesa.

@@ -173,10 +173,6 @@ class BackgroundDenoiser:
         """Whether another picture can be begun."""
         return self._coming is None
 
-    def wants(self, film: FilmBuffer, samples: int, last: bool) -> bool:
-        """Whether a film of ``samples`` is to be denoised now; ``last``: it will not have more soon."""
-        return self.free and scheduler.cleans(samples, self.begun(film), last)
-
     def owes(self, film: FilmBuffer, samples: int) -> bool:
         """Whether the picture of a film's ``samples`` is still to come."""
         return self.begun(film) < samples or not self.free
@@ -364,7 +360,8 @@ class Preview:
         if not (frame.kind.preview or scheduler.shows(frame.samples, self._in_motion, last)):
             return None
         at_rest = frame.scale == 1 and not frame.kind.in_motion
-        clean = self.cleans and at_rest and self.background.wants(film, frame.samples, last)
+        clean = self.cleans and at_rest and self.background.free
+        clean = clean and scheduler.cleans(frame.samples, self.background.begun(film), last)
         due = frame.queued or self.due(film, frame, most)
         if not (due or clean):
             return None
@@ -501,7 +498,7 @@ class Preview:
         """The size up to ``whole`` to which light of the size ``least`` is upsampled in its part of a frame's budget;
         at least `FINER` times as wide, and of a rung the whole."""
         pixels = whole[0] * whole[1]
-        self.gbuffer.fit(pixels)
+        self.gbuffer.window_pixels = pixels
         self._rasterises = self.gbuffer.chosen()
         if frame.kind is FrameKind.RUNG:
             return whole

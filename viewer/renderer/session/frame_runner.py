@@ -276,7 +276,7 @@ class FrameRunner:
         if warmup is None:
             return False
         if preview is not None:
-            preview.gbuffer.fit(whole[0] * whole[1])
+            preview.gbuffer.window_pixels = whole[0] * whole[1]
         if not warmup.ready(preview):
             warmup.step(preview)
             return True

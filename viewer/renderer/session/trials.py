@@ -19,20 +19,11 @@ import moderngl
 
 from raystream.base.errors import DeviceError, ViewerError
 from raystream.film.device_film import FilmBuffer
+from raystream.renderer.device import tuning
 from raystream.renderer.device.footprint import bytes_text
 from raystream.renderer.device.gpu_scene import GpuScene
 from raystream.renderer.device.machine_pool import resolved_settings
-from raystream.renderer.device.tuning import (
-    MAX_RUN_SECONDS,
-    Outcome,
-    Preparation,
-    Run,
-    defaults,
-    fastest_values,
-    load_tuning,
-    save_tuning,
-    trials,
-)
+from raystream.renderer.device.tuning import Outcome, Preparation, Run
 from raystream.renderer.photon_map import PhotonMap
 from raystream.renderer.preview.scheduler import ASLEEP, POLL, SETTLED
 from raystream.renderer.sampling.parts import RendererParts
@@ -52,7 +43,7 @@ class TrialRuns:
         self.renderer, self.share = renderer, share
         self.scene = renderer.gpu_scene.fork()
         self.version = self.scene.version
-        self.first = defaults(self.scene.device.software_form)
+        self.first = tuning.defaults(self.scene.device.software_form)
         self.sampler = Sampler(self.scene, PhotonMap(self.scene))
         self._textured: GpuScene | None = None
         self._film: FilmBuffer | None = None
@@ -160,7 +151,12 @@ class BackgroundTrials:
             return False
         if settings.machine != "multipass" or not renderer.progressive or settings.picture_program.maps_photons:
             return False
-        if device.limits is not None or device.distrusted or not device.allow_buffers or device.driver in load_tuning():
+        if (
+            device.limits is not None
+            or device.distrusted
+            or not device.allow_buffers
+            or device.driver in tuning.load_tuning()
+        ):
             self._finished_drivers.add(device.driver)
             return False
         return True
@@ -205,7 +201,9 @@ class BackgroundTrials:
         width = int(math.sqrt(rate * RUN)) // SIDES[0] * SIDES[0]
         self._runs, self._outcomes = TrialRuns(renderer, max(SIDES[0], min(SIDES[1], width)), SHARE), []
         prepare, first = self._runs.prepare, self._runs.first
-        self._steps = trials(prepare, time.perf_counter, first, renderer.device.wait, max_seconds=MAX_RUN_SECONDS)
+        self._steps = tuning.trials(
+            prepare, time.perf_counter, first, renderer.device.wait, max_seconds=tuning.MAX_RUN_SECONDS
+        )
 
     def step(self) -> bool:
         """A shader, or a run; at the end the results are saved. Whether there are more steps."""
@@ -219,7 +217,7 @@ class BackgroundTrials:
             with runs.scene.device.current():
                 outcome = next(self._steps)
         except StopIteration:
-            chosen = fastest_values(self._outcomes, runs.first) if self._outcomes else None
+            chosen = tuning.fastest_values(self._outcomes, runs.first) if self._outcomes else None
         except (ViewerError, moderngl.Error) as error:
             chosen, note = runs.first, f"trials failed: {' '.join(str(error).split())}"[:200]
         else:
@@ -227,7 +225,7 @@ class BackgroundTrials:
                 self._outcomes.append(outcome)
             return True
         if chosen is not None:
-            save_tuning(runs.scene.device.driver, chosen, self._outcomes, note, at_once=False)
+            tuning.save_tuning(runs.scene.device.driver, chosen, self._outcomes, note, at_once=False)
         self._finished_drivers.add(runs.scene.device.driver)
         self.abandon()
         return False
@@ -279,10 +277,10 @@ def measure(renderer: RendererParts) -> list[Outcome]:
         with device.current():
             while runs.size[0] < SIDES[1] and _seconds(runs) < RUN:
                 runs.resize(2 * runs.size[0])
-            outcomes = [outcome for outcome in trials(runs.prepare, clock, runs.first) if outcome is not None]
+            outcomes = [outcome for outcome in tuning.trials(runs.prepare, clock, runs.first) if outcome is not None]
     finally:
         runs.release()
-    save_tuning(device.driver, fastest_values(outcomes, runs.first), outcomes)
+    tuning.save_tuning(device.driver, tuning.fastest_values(outcomes, runs.first), outcomes)
     return outcomes
 
 

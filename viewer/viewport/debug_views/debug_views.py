@@ -219,9 +219,8 @@ class DebugViews:
     @property
     def busy(self) -> bool:
         """Whether a debug view waits for the first whole picture; further samples wait for it."""
-        heat_map = self.heat_map
-        heat = self.heat is not None and not (heat_map is not None and self._mapped(heat_map) and heat_map.complete)
-        return self.inspecting or self.probing is not None or (heat and self.view.session.complete)
+        heat = self.counting is not None and self.view.session.complete
+        return self.inspecting or self.probing is not None or heat
 
     def advance(self, budget: float) -> None:
         """Advance inspector, probed ray and heat map by their shares of ``budget`` seconds."""
@@ -241,10 +240,10 @@ class DebugViews:
     @property
     def counting(self) -> float | None:
         """The completed share of the heat map; None if none is being counted."""
-        heat_map = self.heat_map
-        if self.heat is None or (heat_map is not None and heat_map.complete and self._mapped(heat_map)):
+        heat_map = self.heat_map if self._mapped(self.heat_map) else None
+        if self.heat is None or (heat_map is not None and heat_map.complete):
             return None
-        return heat_map.progress if heat_map is not None and self._mapped(heat_map) else 0.0
+        return heat_map.progress if heat_map is not None else 0.0
 
     def _mapped(self, heat_map: Heat | None) -> bool:
         """Whether a heat map belongs to the current picture, or will at rest."""

@@ -124,16 +124,14 @@ class FileList:
         else:
             top += message_height
         wide, tall = min(units(SIZE[0]), size.x - 2 * room), min(units(SIZE[1]), bottom - top)
-        imgui.set_next_window_pos(ImVec2((size.x - wide) / 2, max(top, min((size.y - tall) / 2, bottom - tall))))
-        imgui.set_next_window_size(ImVec2(max(1.0, wide), max(1.0, tall)))
-        imgui.set_next_window_bg_alpha(0.98)
-        if imgui.begin("##files", None, theme.FIXED)[0]:
-            self._head()
-            self._parts()
-            self._keys()
-            self._draw_field()
-            self._table(wide >= units(MIN_DATED))
-        imgui.end()
+        position = ImVec2((size.x - wide) / 2, max(top, min((size.y - tall) / 2, bottom - tall)))
+        with theme.window("##files", position, ImVec2(max(1.0, wide), max(1.0, tall)), alpha=0.98) as drawn:
+            if drawn:
+                self._head()
+                self._parts()
+                self._keys()
+                self._draw_field()
+                self._table(wide >= units(MIN_DATED))
 
     def _head(self) -> None:
         with theme.font("strong"):
@@ -161,15 +159,14 @@ class FileList:
         room, first = imgui.get_content_region_avail().x, len(parts)
         while first > 0 and (room := room - imgui.calc_text_size(texts[first - 1]).x - gap) > 0:
             first -= 1
-        imgui.push_style_color(imgui.Col_.button, color(GROUND, 0.0))
-        for k in range(min(first, len(parts) - 1), len(parts)):
-            if k > 1:
-                imgui.text_disabled("/")
+        with theme.styled(button=color(GROUND, 0.0)):
+            for k in range(min(first, len(parts) - 1), len(parts)):
+                if k > 1:
+                    imgui.text_disabled("/")
+                    imgui.same_line(0, 0)
+                if imgui.button(f"{texts[k]}##{k}"):
+                    self._enter(parts[k], parts[k + 1].name if k + 1 < len(parts) else "")
                 imgui.same_line(0, 0)
-            if imgui.button(f"{texts[k]}##{k}"):
-                self._enter(parts[k], parts[k + 1].name if k + 1 < len(parts) else "")
-            imgui.same_line(0, 0)
-        imgui.pop_style_color()
         imgui.new_line()
 
     def _keys(self) -> None:
@@ -222,15 +219,14 @@ class FileList:
         for name, widest in (("size", "1023.9 MiB"), ("date", "2000-12-31 23:59"))[: 2 if dated else 1]:
             with theme.font("numbers"):
                 imgui.table_setup_column(name, imgui.TableColumnFlags_.width_fixed, imgui.calc_text_size(widest).x)
-        imgui.push_style_color(imgui.Col_.header, color(theme.ACCENT, 0.28))
-        clipper = imgui.ListClipper()
-        clipper.begin(len(self._rows))
-        if self._scroll:
-            clipper.include_item_by_index(self._row)
-        while clipper.step():
-            for k in range(clipper.display_start, clipper.display_end):
-                self._draw_row(k, dated)
-        imgui.pop_style_color()
+        with theme.styled(header=color(theme.ACCENT, 0.28)):
+            clipper = imgui.ListClipper()
+            clipper.begin(len(self._rows))
+            if self._scroll:
+                clipper.include_item_by_index(self._row)
+            while clipper.step():
+                for k in range(clipper.display_start, clipper.display_end):
+                    self._draw_row(k, dated)
         imgui.end_table()
         imgui.text_disabled(f"{grouped(len(self._rows))} of {grouped(len(self._shown.entries))}")
 

@@ -57,16 +57,14 @@ def draw_timeline(context: ViewportContext) -> None:
     start, end = theme.free(True, context.debug_views.inspector is not None)
     width = min(units(TIMELINE_WIDTH), end - start - 2 * units(theme.ROOM))
     bottom = size.y - units(theme.STATUS) - units(theme.ROOM)
-    imgui.set_next_window_pos(ImVec2((start + end) / 2, bottom), imgui.Cond_.always, ImVec2(0.5, 1))
-    imgui.set_next_window_size(ImVec2(width, _height()))
-    imgui.set_next_window_bg_alpha(0.82)
-    if imgui.begin("##timeline", None, FLAGS)[0]:
-        text, action, *state = _play(context)
-        press(context, text, action, units(64), *state)
-        imgui.same_line()
-        imgui.set_next_item_width(-1)
-        _scrub(context, "##timeline.time")
-    imgui.end()
+    position, extent = ImVec2((start + end) / 2, bottom), ImVec2(width, _height())
+    with theme.window("##timeline", position, extent, (0.5, 1), 0.82, FLAGS) as drawn:
+        if drawn:
+            text, action, *state = _play(context)
+            press(context, text, action, units(64), *state)
+            imgui.same_line()
+            imgui.set_next_item_width(-1)
+            _scrub(context, "##timeline.time")
 
 
 def timeline_room(context: ViewportContext) -> float:

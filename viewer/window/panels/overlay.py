@@ -67,13 +67,6 @@ def said_below(context: ViewportContext) -> bool:
 _said = SimpleNamespace(height=0.0)  # the last message, as drawn
 
 
-def _corner(name: str, position: ImVec2, pivot: ImVec2, alpha: float = 0.82) -> bool:
-    """Begin a small window that takes no input."""
-    imgui.set_next_window_pos(position, imgui.Cond_.always, pivot)
-    imgui.set_next_window_bg_alpha(alpha)
-    return bool(imgui.begin(name, None, QUIET)[0])
-
-
 # -- status ----------------------------------------------------------------------------------------------------------
 
 
@@ -103,15 +96,17 @@ def status(context: ViewportContext) -> list[str]:
 
 
 def _status(context: ViewportContext, size: ImVec2) -> None:
-    imgui.set_next_window_pos(ImVec2(0, size.y), imgui.Cond_.always, ImVec2(0, 1))
-    imgui.set_next_window_size(ImVec2(size.x, units(theme.STATUS)))
-    imgui.set_next_window_bg_alpha(0.78)
-    imgui.push_style_var(imgui.StyleVar_.window_padding, ImVec2(units(12), units(3)))
-    imgui.push_style_var(imgui.StyleVar_.window_rounding, 0.0)
-    imgui.push_style_var(imgui.StyleVar_.window_border_size, 0.0)
-    imgui.push_style_var(imgui.StyleVar_.window_min_size, ImVec2(1, 1))
     flags = QUIET & ~imgui.WindowFlags_.always_auto_resize | imgui.WindowFlags_.no_bring_to_front_on_focus
-    if imgui.begin("##status", None, flags)[0]:
+    bar = theme.styled(
+        window_padding=ImVec2(units(12), units(3)),
+        window_rounding=0.0,
+        window_border_size=0.0,
+        window_min_size=ImVec2(1, 1),
+    )
+    extent = ImVec2(size.x, units(theme.STATUS))
+    with bar, theme.window("##status", ImVec2(0, size.y), extent, (0, 1), 0.78, flags) as drawn:
+        if not drawn:
+            return
         hint = next((f"{key}  help" for key in context.view.keymap.keys("help")[:1]), "")
         end = size.x - units(12) - (imgui.calc_text_size(hint).x + units(12) if hint else 0.0)
         for index, text in enumerate(status(context)):
@@ -128,8 +123,6 @@ def _status(context: ViewportContext, size: ImVec2) -> None:
         if hint:
             imgui.same_line(size.x - imgui.calc_text_size(hint).x - units(12))
             imgui.text_disabled(hint)
-    imgui.end()
-    imgui.pop_style_var(4)
 
 
 def _statistics(context: ViewportContext, size: ImVec2) -> float:
@@ -137,12 +130,10 @@ def _statistics(context: ViewportContext, size: ImVec2) -> float:
     room = units(theme.ROOM)
     imgui.set_next_window_size_constraints(ImVec2(units(STATISTICS_WIDTH), 0), ImVec2(units(STATISTICS_WIDTH), size.y))
     _, right = theme.free(False, context.view.overlays.panels.on and context.debug_views.inspector is not None)
-    if _corner("##statistics", ImVec2(right - room, room), ImVec2(1, 0)):
-        for name, value in figures(context):
+    with theme.window("##statistics", ImVec2(right - room, room), None, (1, 0), 0.82, QUIET) as drawn:
+        for name, value in figures(context) if drawn else ():
             fact(name, value)
-    height = imgui.get_window_size().y
-    imgui.end()
-    return height
+        return imgui.get_window_size().y
 
 
 def figures(context: ViewportContext) -> list[tuple[str, str]]:
@@ -218,37 +209,30 @@ def _line(name: str, text: str, ink: tuple[float, float, float], middle: float, 
     padding = imgui.get_style().window_padding
     inner = max(1.0, width - 2 * padding.x)
     wide = min(inner, imgui.calc_text_size(text).x + 1)
-    imgui.set_next_window_size(ImVec2(wide + 2 * padding.x, 0))
-    if ink == theme.ERROR:
-        imgui.push_style_color(imgui.Col_.border, color(theme.ERROR, 0.55))
-    is_open = _corner(f"##{name}", ImVec2(middle, top), ImVec2(0.5, 0), 0.94)
-    if ink == theme.ERROR:
-        imgui.pop_style_color()
-    if is_open:
-        imgui.push_text_wrap_pos(padding.x + wide + 1)
-        imgui.push_style_color(imgui.Col_.text, color(ink))
-        imgui.text_unformatted(text)
-        imgui.pop_style_color()
-        imgui.pop_text_wrap_pos()
-    height = imgui.get_window_size().y
-    imgui.end()
-    return top + height + units(6)
+    border = {"border": color(theme.ERROR, 0.55)} if ink == theme.ERROR else {}
+    position, extent = ImVec2(middle, top), ImVec2(wide + 2 * padding.x, 0)
+    with theme.styled(**border), theme.window(f"##{name}", position, extent, (0.5, 0), 0.94, QUIET) as drawn:
+        if drawn:
+            imgui.push_text_wrap_pos(padding.x + wide + 1)
+            with theme.styled(text=color(ink)):
+                imgui.text_unformatted(text)
+            imgui.pop_text_wrap_pos()
+        return top + imgui.get_window_size().y + units(6)
 
 
 def _progress(
     name: str, text: str, fraction: float | None, hint: str, middle: float, top: float, width: float
 ) -> float:
     """Something that goes on, with a bar that moves; the next one's top."""
-    imgui.set_next_window_size(ImVec2(width, 0))
-    if _corner(f"##{name}", ImVec2(middle, top), ImVec2(0.5, 0), 0.94):
-        _fitting(text)
-        # Without a known end the bar wanders.
-        imgui.progress_bar(-imgui.get_time() if fraction is None else fraction, ImVec2(-1, units(5)), "")
-        if hint:
-            imgui.text_disabled(hint)
-    height = imgui.get_window_size().y
-    imgui.end()
-    return top + height + units(6)
+    position = ImVec2(middle, top)
+    with theme.window(f"##{name}", position, ImVec2(width, 0), (0.5, 0), 0.94, QUIET) as drawn:
+        if drawn:
+            _fitting(text)
+            # Without a known end the bar wanders.
+            imgui.progress_bar(-imgui.get_time() if fraction is None else fraction, ImVec2(-1, units(5)), "")
+            if hint:
+                imgui.text_disabled(hint)
+        return top + imgui.get_window_size().y + units(6)
 
 
 def _fitting(text: str) -> None:
@@ -269,12 +253,12 @@ def _help(context: ViewportContext, size: ImVec2) -> None:
     width, height = size.x - 2 * room, size.y - 2 * room
     groups = context.view.keymap.help_lines()
     columns = max(1, min(int(width / units(HELP_COLUMN)), 4, len(groups)))
-    imgui.set_next_window_pos(ImVec2(size.x / 2, size.y / 2), imgui.Cond_.always, ImVec2(0.5, 0.5))
     wide = max(1.0, min(width, columns * units(HELP_COLUMN) + units(24)))
-    imgui.set_next_window_size(ImVec2(wide, 0))
     imgui.set_next_window_size_constraints(ImVec2(wide, 0), ImVec2(wide, max(1.0, height)))
-    imgui.set_next_window_bg_alpha(0.98)
-    if imgui.begin("##help", None, theme.FIXED)[0]:
+    middle = ImVec2(size.x / 2, size.y / 2)
+    with theme.window("##help", middle, ImVec2(wide, 0), (0.5, 0.5), 0.98) as drawn:
+        if not drawn:
+            return
         with theme.font("strong"):
             imgui.text_unformatted("Keys")
         imgui.same_line()
@@ -284,11 +268,6 @@ def _help(context: ViewportContext, size: ImVec2) -> None:
         if imgui.begin_table("keys", columns, imgui.TableFlags_.sizing_stretch_same):
             _help_columns(context, groups, columns)
             imgui.end_table()
-    imgui.end()
-
-
-def _works(context: ViewportContext, line: HelpLine) -> bool:
-    return line.action is None or context.view.actions.available(line.action)
 
 
 def _help_columns(context: ViewportContext, groups: list[tuple[str, list[HelpLine]]], columns: int) -> None:
@@ -311,12 +290,11 @@ def _help_columns(context: ViewportContext, groups: list[tuple[str, list[HelpLin
             for line in lines:
                 imgui.table_next_row()
                 imgui.table_next_column()
-                imgui.push_style_color(imgui.Col_.text, color(theme.ACCENT if _works(context, line) else theme.DIM))
-                imgui.text_wrapped(line.keys)
-                imgui.pop_style_color()
+                works = line.action is None or context.view.actions.available(line.action)
+                with theme.styled(text=color(theme.ACCENT if works else theme.DIM)):
+                    imgui.text_wrapped(line.keys)
                 imgui.table_next_column()
-                imgui.push_style_color(imgui.Col_.text, color(theme.TEXT if _works(context, line) else theme.DIM))
-                imgui.text_wrapped(line.help)
-                imgui.pop_style_color()
+                with theme.styled(text=color(theme.TEXT if works else theme.DIM)):
+                    imgui.text_wrapped(line.help)
             imgui.end_table()
         imgui.spacing()

@@ -69,15 +69,11 @@ def _draw_handle(context: ViewportContext, size: ImVec2) -> None:
     if not theme.panels_fit() or context.view.overlays.help.on or (talking(context) and not beside):
         return
     room = units(theme.ROOM)
-    imgui.set_next_window_pos(ImVec2(room, room))
-    imgui.set_next_window_bg_alpha(0.0)
-    imgui.push_style_var(imgui.StyleVar_.window_padding, ImVec2(0, 0))
-    imgui.push_style_var(imgui.StyleVar_.window_border_size, 0.0)
-    imgui.push_style_var(imgui.StyleVar_.alpha, 0.7)
-    if imgui.begin("##handle", None, theme.FIXED | imgui.WindowFlags_.always_auto_resize)[0]:
-        widgets.press(context, "Panels", "panels")
-    imgui.end()
-    imgui.pop_style_var(3)
+    flags = theme.FIXED | imgui.WindowFlags_.always_auto_resize
+    bare = theme.styled(window_padding=ImVec2(0, 0), window_border_size=0.0, alpha=0.7)
+    with bare, theme.window("##handle", ImVec2(room, room), alpha=0.0, flags=flags) as drawn:
+        if drawn:
+            widgets.press(context, "Panels", "panels")
 
 
 def _draw_side(context: ViewportContext, size: ImVec2) -> None:
@@ -92,9 +88,8 @@ def _draw_side(context: ViewportContext, size: ImVec2) -> None:
             flags = imgui.TreeNodeFlags_.default_open if open_at_first else imgui.TreeNodeFlags_.none
             if title == "Photons" and mapped and not _shown.mapped:
                 imgui.set_next_item_open(True)
-            imgui.push_style_var(imgui.StyleVar_.frame_padding, ImVec2(units(3), units(3)))
-            opened = imgui.collapsing_header(title, flags)
-            imgui.pop_style_var()
+            with theme.styled(frame_padding=ImVec2(units(3), units(3))):
+                opened = imgui.collapsing_header(title, flags)
             if opened:
                 imgui.push_id(title)
                 draw(context)
@@ -114,13 +109,12 @@ def _render(context: ViewportContext) -> None:
 
 
 def _programs(context: ViewportContext) -> None:
-    imgui.push_style_var(imgui.StyleVar_.frame_padding, ImVec2(0, units(5)))
-    current = context.view.renderer.settings.program if context.view.renderer is not None else ""
-    titles = [name.capitalize() for name in PICTURES]
-    chosen = widgets.segments(
-        "program", list(PICTURES), current, titles, describe=lambda name: widgets.about(context, f"program.{name}")
-    )
-    imgui.pop_style_var()
+    with theme.styled(frame_padding=ImVec2(0, units(5))):
+        current = context.view.renderer.settings.program if context.view.renderer is not None else ""
+        titles = [name.capitalize() for name in PICTURES]
+        chosen = widgets.segments(
+            "program", list(PICTURES), current, titles, describe=lambda name: widgets.about(context, f"program.{name}")
+        )
     if chosen:
         context.view.actions.perform(f"program.{chosen}")
 
@@ -130,9 +124,8 @@ def _progress(context: ViewportContext) -> None:
     fraction = 1.0 if session.complete else session.progress
     if session.complete and not session.converged:
         fraction = session.samples / max(1, session.stop.spp)
-    imgui.push_style_color(imgui.Col_.plot_histogram, theme.color(theme.ACCENT, 0.35 if session.converged else 0.9))
-    imgui.progress_bar(fraction, ImVec2(-1, units(4)), "")
-    imgui.pop_style_color()
+    with theme.styled(plot_histogram=theme.color(theme.ACCENT, 0.35 if session.converged else 0.9)):
+        imgui.progress_bar(fraction, ImVec2(-1, units(4)), "")
     if not session.complete:
         widgets.tip(f"{100 * fraction:.0f} % of the picture")
     else:

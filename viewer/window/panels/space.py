@@ -104,12 +104,11 @@ class Space:
                 bottom = over[1] - room
             if bottom < height + room:  # no room above
                 bottom = min(size.y, over[3] + room + height)
-        imgui.set_next_window_pos(imgui.ImVec2(middle, bottom), imgui.Cond_.always, imgui.ImVec2(0.5, 1.0))
-        if imgui.begin("##heat", None, QUIET)[0]:
-            draw_legend(self._legend)
-        window_size = imgui.get_window_size()
+        with theme.window("##heat", ImVec2(middle, bottom), None, (0.5, 1.0), flags=QUIET) as drawn:
+            if drawn:
+                draw_legend(self._legend)
+            window_size = imgui.get_window_size()
         self._legend_size = (window_size.x, window_size.y)
-        imgui.end()
 
 
 def draw_markers(context: ViewportContext) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import numpy as np
 
 from raystream.window.bundle import FOLDER, ImVec2, ImVec4, imgui, implot
@@ -138,6 +141,40 @@ def _colors() -> dict[str, Color]:
         "table_row_bg_alt": (*WHITE, 0.025),
         "nav_cursor": (*ACCENT, 0.6),
     }
+
+
+@contextmanager
+def styled(**values: ImVec4 | ImVec2 | float) -> Iterator[None]:
+    """Items in another style: colours, by the names of `imgui.Col_`, and variables, by those of `imgui.StyleVar_`."""
+    colors = {name: value for name, value in values.items() if isinstance(value, ImVec4)}
+    variables = {name: value for name, value in values.items() if not isinstance(value, ImVec4)}
+    for name, value in colors.items():
+        imgui.push_style_color(imgui.Col_[name], value)
+    for name, variable in variables.items():
+        imgui.push_style_var(imgui.StyleVar_[name], variable)
+    yield
+    imgui.pop_style_color(len(colors))
+    imgui.pop_style_var(len(variables))
+
+
+@contextmanager
+def window(
+    name: str,
+    position: ImVec2,
+    size: ImVec2 | None = None,
+    pivot: tuple[float, float] = (0.0, 0.0),
+    alpha: float | None = None,
+    flags: int = FIXED,
+) -> Iterator[bool]:
+    """A window that the user does not move; gives whether its contents are drawn. pivot : the point of it, from 0 to 1,
+    that is at the position. alpha : of its ground."""
+    imgui.set_next_window_pos(position, imgui.Cond_.always, pivot)
+    if size is not None:
+        imgui.set_next_window_size(size)
+    if alpha is not None:
+        imgui.set_next_window_bg_alpha(alpha)
+    yield bool(imgui.begin(name, None, flags)[0])
+    imgui.end()
 
 
 class font:

@@ -9,7 +9,7 @@ from typing import Any
 from raystream.viewport.host import ViewportContext
 from raystream.viewport.keymap import BY_NAME
 from raystream.window.bundle import ImVec2, imgui
-from raystream.window.panels.theme import ACCENT, color, font, units
+from raystream.window.panels.theme import ACCENT, color, font, styled, units
 from raystream.window.window import GROUND
 
 LABELS = 92.0  # width of the column of labels
@@ -125,16 +125,15 @@ def segments(
     wide = _widths([imgui.calc_text_size(text).x for text in texts or values], all_wide)
     imgui.push_id(name)
     # Texts are in the middle: padding would cut those that just fit.
-    imgui.push_style_var(imgui.StyleVar_.frame_padding, ImVec2(0, imgui.get_style().frame_padding.y))
-    for k, (value, text) in enumerate(zip(values, texts or values, strict=True)):
-        if k:
-            imgui.same_line(0, gap)
-        imgui.begin_disabled(not enabled(value))
-        if button(f"{text}##{value}", value == current, wide[k]):
-            chosen = value
-        imgui.end_disabled()
-        tip(*describe(value))
-    imgui.pop_style_var()
+    with styled(frame_padding=ImVec2(0, imgui.get_style().frame_padding.y)):
+        for k, (value, text) in enumerate(zip(values, texts or values, strict=True)):
+            if k:
+                imgui.same_line(0, gap)
+            imgui.begin_disabled(not enabled(value))
+            if button(f"{text}##{value}", value == current, wide[k]):
+                chosen = value
+            imgui.end_disabled()
+            tip(*describe(value))
     imgui.pop_id()
     return chosen
 
@@ -151,14 +150,9 @@ def _widths(needed: Sequence[float], room: float) -> list[float]:
 
 def button(text: str, on: bool = False, width: float = 0.0) -> bool:
     """A button; ``on`` shows it in the accent colour."""
-    if on:
-        imgui.push_style_color(imgui.Col_.button, color(ACCENT, 0.88))
-        imgui.push_style_color(imgui.Col_.button_hovered, color(ACCENT))
-        imgui.push_style_color(imgui.Col_.text, color(GROUND))
-    clicked = imgui.button(text, ImVec2(width, 0))
-    if on:
-        imgui.pop_style_color(3)
-    return clicked
+    accent = {"button": color(ACCENT, 0.88), "button_hovered": color(ACCENT), "text": color(GROUND)} if on else {}
+    with styled(**accent):
+        return imgui.button(text, ImVec2(width, 0))
 
 
 def grouped(number: float) -> str:
