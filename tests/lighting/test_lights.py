@@ -14,7 +14,7 @@ from raystream.base.errors import ViewerError
 from raystream.kernels.records import LIGHT_SAMPLE
 from raystream.lighting.emitters import Emitters, emitters
 from raystream.lighting.environment import environment
-from raystream.lighting.lights import FAIR, QUANTA, light_density, light_list
+from raystream.lighting.lights import FAIR_SHARES, QUANTA, light_density, light_list
 from raystream.scene.environment import DARKNESS, ConstantEnvironment, ImageEnvironment
 from raystream.scene.light import Light, luminance
 from raystream.scene.material import Material
@@ -114,9 +114,9 @@ def test_far_and_near_each_keep_a_fair_share() -> None:
     for bright in (1e-9, 1.0, 1e9):
         scene_lighting = ConstantEnvironment((bright,) * 3)
         listed = light_list(some_emitters(0), [lamp], scene_lighting, BOUNDS)
-        assert FAIR[0] - 1e-6 <= listed.environment_levels / QUANTA <= FAIR[1] + 1e-6
+        assert FAIR_SHARES[0] - 1e-6 <= listed.environment_levels / QUANTA <= FAIR_SHARES[1] + 1e-6
         sunny = light_list(some_emitters(0), [lamp, Light("directional", intensity=(bright,) * 3)], DARKNESS, BOUNDS)
-        assert FAIR[0] - 1e-6 <= sunny.probability[1] <= FAIR[1] + 1e-6
+        assert FAIR_SHARES[0] - 1e-6 <= sunny.probability[1] <= FAIR_SHARES[1] + 1e-6
     assert light_list(some_emitters(0), [], ConstantEnvironment((1, 1, 1)), BOUNDS).environment_levels == QUANTA
     assert light_list(some_emitters(0), [sun], DARKNESS, BOUNDS).probability == [1.0]
 
@@ -153,7 +153,7 @@ def test_a_lamp_of_a_pure_color_shines(kind: str, color: tuple[float, float, flo
 
 
 def test_too_many_lights(monkeypatch) -> None:
-    monkeypatch.setattr("raystream.lighting.lights.MOST_LIGHTS", 11)
+    monkeypatch.setattr("raystream.lighting.lights.MAX_LIGHTS", 11)
     with pytest.raises(ViewerError, match="12 triangles and lights; 11 can be told apart"):
         light_list(some_emitters())
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from raystream.kernels.records import HIT, LIGHT_SAMPLE
 from raystream.lighting.environment import environment
-from raystream.lighting.light_tree import LEAST_FACING, TRAIL_BITS, tree_modules
+from raystream.lighting.light_tree import MIN_FACING_COSINE, TRAIL_BITS, tree_modules
 from raystream.lighting.lights import QUANTA, LightList
 from raystream.scene.environment import DARKNESS, Environment
 
@@ -85,7 +85,7 @@ def importance(node: Any, side: str, position: NDArray, receiver: NDArray) -> fl
     here = abs(here) if receiver[3] > 0 else here
     facing = np.cos(max(np.arccos(np.clip(here, -1, 1)) - extent, 0.0))
     leaving = (max(np.cos(away), 0.0) + max(cosine, 0.0)) / 2
-    facing = max((max(facing, 0.0) + max(here, 0.0)) / 2, LEAST_FACING)
+    facing = max((max(facing, 0.0) + max(here, 0.0)) / 2, MIN_FACING_COSINE)
     return float(power * leaving * facing / distance**2)
 
 

@@ -90,7 +90,9 @@ EDITS: list[tuple[dict[str, Any], set[str]]] = [
 def test_an_edit_is_told_by_its_part(edit: dict[str, Any], parts: set[str]) -> None:
     found = scene_changes(BEFORE, replace(BEFORE, **edit))
     told = {
-        each.name for each in fields(SceneChanges) if each.name not in ("moved", "same_scene") and getattr(found, each.name)
+        each.name
+        for each in fields(SceneChanges)
+        if each.name not in ("moved", "same_scene") and getattr(found, each.name)
     }
     assert told | ({"moved"} if len(found.moved) else set()) == parts
     assert found.moved.tolist() == ([1] if "moved" in parts else [])
