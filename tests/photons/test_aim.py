@@ -89,9 +89,9 @@ def test_parts_that_lie_apart_have_spheres_of_their_own() -> None:
     mesh.triangles = np.concatenate([one.triangles, other.triangles + len(one.positions)]).astype(np.int32)
     mesh.materials, mesh.normals = np.full(len(mesh.triangles), GLASS, np.int32), None
     spheres = SpecularBounds()
-    found = spheres.of(Scene([mesh], [Instance(0)], MATERIALS))
+    found = spheres.spheres(Scene([mesh], [Instance(0)], MATERIALS))
     assert len(found) == 2 and np.allclose(found[:, 3], 0.5, atol=0.01)
-    assert len(spheres.of(Scene([mesh], [Instance(0, material=FLOOR)], MATERIALS))) == 0
+    assert len(spheres.spheres(Scene([mesh], [Instance(0, material=FLOOR)], MATERIALS))) == 0
 
 
 def test_what_moves_or_deforms_in_an_exposure_is_within_one_sphere_of_its_way() -> None:

@@ -27,7 +27,7 @@ from raystream.materials.geometry import (
     object_geometry,
     object_tangents,
 )
-from raystream.materials.opacity import asking
+from raystream.materials.opacity import with_opacity_test
 from raystream.materials.surface_features import SurfaceFeatures, surface_features
 from raystream.materials.tables import appearance, with_tables
 from raystream.renderer.inputs.camera import projection_kind
@@ -231,7 +231,7 @@ class PreparedScene:
         background. tree : lights are chosen by a light tree. camera_moves : while the shutter is open.
         projection : of the camera, as of `Camera.kind`.
         """
-        traversal = asking(self.structure.modules(stepwise), self.surfaces)
+        traversal = with_opacity_test(self.structure.modules(stepwise), self.surfaces)
         camera, *shading = self.shading
         lighting = self.lighting.modules(lit, sampler, self.structure.levels * tree)
         if projection:
