@@ -117,7 +117,7 @@ def test_a_device_that_takes_nothing() -> None:
 
 def test_memory_where_the_system_says_little(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without /proc: all pages of the machine; without those, nothing is known."""
-    monkeypatch.setattr(memory, "_address_space", lambda: iter(()))
+    monkeypatch.setattr(memory, "_address_space_limits", lambda: iter(()))
     monkeypatch.setattr(os, "sysconf", {"SC_PHYS_PAGES": 1000, "SC_PAGE_SIZE": 4096}.__getitem__)
     assert memory.available(tmp_path) == 4_096_000
 
@@ -220,7 +220,7 @@ class _Ring:
 
 def test_very_many_objects_that_came_meanwhile_are_old_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """The next search for garbage would go through all of them; a full one still frees those that are."""
-    monkeypatch.setattr(memory, "MANY", 5000)
+    monkeypatch.setattr(memory, "MIN_FROZEN_OBJECTS", 5000)
     searched: list[int] = []
 
     def note(phase: str, facts: dict[str, int]) -> None:

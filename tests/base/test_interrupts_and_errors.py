@@ -279,7 +279,7 @@ MEMINFO = {"proc/meminfo": "MemTotal:  9999 kB\nMemAvailable:    1000 kB\nMemFre
 )
 def test_memory_by_control_groups(files: dict, left: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of this process's group and those above it, the least; never beyond the machine's."""
-    monkeypatch.setattr(memory, "_address_space", lambda: iter(()))
+    monkeypatch.setattr(memory, "_address_space_limits", lambda: iter(()))
     assert memory.available(written(tmp_path, {**MEMINFO, **files})) == left
 
 
@@ -292,10 +292,10 @@ def test_memory_by_the_process_s_own_limit(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(resource, "getpagesize", lambda: 4096)
     for limit, left in ((1 << 30, [(1 << 30) - 123 * 4096]), (resource.RLIM_INFINITY, [])):
         monkeypatch.setattr(resource, "getrlimit", lambda which, limit=limit: (limit, 1 << 50))
-        assert list(memory._address_space()) == left
+        assert list(memory._address_space_limits()) == left
     monkeypatch.setattr(resource, "getrlimit", lambda which: (1 << 30, 1 << 50))
     pages.clear()
-    assert list(memory._address_space()) == []
+    assert list(memory._address_space_limits()) == []
 
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no signals between processes")

@@ -96,14 +96,14 @@ def test_optimised_code_is_apart(tmp_path: Path) -> None:
 def test_a_full_file_begins_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from raystream.base import start
 
-    monkeypatch.setattr(start, "MOST", 2)
-    made = start.Methods([tmp_path])
+    monkeypatch.setattr(start, "MAX_TEXTS", 2)
+    made = start.CachedMethods([tmp_path])
     for number in range(2):
         made(f"x = {number}", {}, {})
     made.keep()
-    assert len(start.Methods([tmp_path]).codes) == 2
-    again = start.Methods([tmp_path])
+    assert len(start.CachedMethods([tmp_path]).codes) == 2
+    again = start.CachedMethods([tmp_path])
     again("x = 1", {}, {})
     again("x = 2", {}, {})
     again.keep()
-    assert set(start.Methods([tmp_path]).codes) == {"x = 1", "x = 2"}
+    assert set(start.CachedMethods([tmp_path]).codes) == {"x = 1", "x = 2"}

@@ -10,7 +10,16 @@ import pytest
 from glsl_call import Function
 
 from raystream.base.errors import ViewerError
-from raystream.cameras.lens import CUT, FILTERS, SIGMA, filter_offsets, lens_rays, lens_uniforms, projected, thin_lens
+from raystream.cameras.lens import (
+    FILTER_RADIUS,
+    FILTER_SIGMA,
+    FILTERS,
+    filter_offsets,
+    lens_rays,
+    lens_uniforms,
+    projected,
+    thin_lens,
+)
 from raystream.scene.camera import Camera
 from raystream.scene.projections import (
     NO_LIMIT,
@@ -376,15 +385,15 @@ def test_offsets_have_the_filter_s_density(device, name) -> None:
     (found,) = offset(np.full(count, FILTERS[name]), u)
     # In the Gaussian's middle, 1 - u keeps 24 bits of a small u, and the root doubles the error's exponent.
     np.testing.assert_allclose(found, filter_offsets(name, u), atol=2e-4 if name == "gaussian" else 2e-6)
-    assert np.abs(found).max() <= {"box": 0.5, "tent": 1.0, "gaussian": CUT}[name] * (1 + 1e-5)
-    edges = np.linspace(-CUT, CUT, 25)
+    assert np.abs(found).max() <= {"box": 0.5, "tent": 1.0, "gaussian": FILTER_RADIUS}[name] * (1 + 1e-5)
+    edges = np.linspace(-FILTER_RADIUS, FILTER_RADIUS, 25)
     # Masses of the cells of a grid, by the filter's own formula at a finer one.
-    fine = (np.arange(1200) + 0.5) / 1200 * 2 * CUT - CUT
+    fine = (np.arange(1200) + 0.5) / 1200 * 2 * FILTER_RADIUS - FILTER_RADIUS
     x, y = np.meshgrid(fine, fine, indexing="ij")
     density = {
         "box": (np.abs(x) < 0.5) * (np.abs(y) < 0.5),
         "tent": np.maximum(1 - np.abs(x), 0) * np.maximum(1 - np.abs(y), 0),
-        "gaussian": np.exp(-(x * x + y * y) / (2 * SIGMA**2)) * (x * x + y * y < CUT**2),
+        "gaussian": np.exp(-(x * x + y * y) / (2 * FILTER_SIGMA**2)) * (x * x + y * y < FILTER_RADIUS**2),
     }[name]
     expected = density.reshape(24, 50, 24, 50).sum(axis=(1, 3))
     expected = expected / expected.sum() * count

@@ -129,7 +129,9 @@ def test_rectangles_are_loaded_and_stored_whatever_blocks_they_touch(blocks, rec
 
 def test_only_blocks_that_a_rectangle_touches_are_copied(device):
     buffer = Buffer(Narrow(device.context), PIXEL, SIZE)
-    corners = {(block.x, block.y): corner for block, corner, _ in buffer.parts((slice(5, 20), slice(19, 40)))}
+    corners = {
+        (block.x, block.y): corner for block, corner, _ in buffer.overlapping_blocks((slice(5, 20), slice(19, 40)))
+    }
     assert corners == {(0, 0): (19, 5), (20, 0): (-1, 5)}  # up to the edges, not beyond
     buffer.release()
 

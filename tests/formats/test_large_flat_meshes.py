@@ -30,7 +30,7 @@ def test_large_flat_meshes_share_their_vertices(device: Any, monkeypatch: pytest
     assert mesh.normals is not None and not mesh.normals.any()
     np.testing.assert_array_equal(mesh.positions[mesh.triangles], before.positions[before.triangles])
     with monkeypatch.context() as patch:
-        patch.setattr(surface_features, "_bent", None)  # not looked at
+        patch.setattr(surface_features, "_varying_normals", None)  # not looked at
         assert not surface_features.has_smooth_meshes(shared)
     pictures = []
     for scene in (plain, shared):

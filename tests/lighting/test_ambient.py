@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from raystream import Camera, Renderer, Scene
 from raystream.kernels.records import LIGHT_SAMPLE
-from raystream.lighting.ambient import MOST_SUNS, Ambient, ambient, cells_of, each_light, in_world, turned
+from raystream.lighting.ambient import MAX_SUNS, Ambient, ambient, cells_of, each_light, in_world, turned
 from raystream.lighting.environment import environment
 from raystream.lighting.lights import scene_lights
 from raystream.scene.environment import ConstantEnvironment, Environment, ImageEnvironment, sky
@@ -131,7 +131,7 @@ def test_what_is_wide_or_weak_or_one_of_many_is_no_sun() -> None:
     assert not len(ambient(ImageEnvironment(strip)).towards)
     many = sum(disc((math.cos(a), 0.4, math.sin(a)), 3, 100.0 * k).pixels for k, a in enumerate(range(6), 1))
     suns = ambient(ImageEnvironment(many)).irradiance
-    assert len(suns) == MOST_SUNS
+    assert len(suns) == MAX_SUNS
     np.testing.assert_allclose(suns[:, 0] / suns[0, 0], np.arange(6, 2, -1) / 6, rtol=0.1)  # the brightest, in order
 
 

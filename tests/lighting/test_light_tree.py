@@ -15,7 +15,15 @@ from numpy.typing import NDArray
 from raystream.kernels.records import HIT, LIGHT_SAMPLE
 from raystream.lighting import light_tree
 from raystream.lighting.environment import environment
-from raystream.lighting.light_tree import DEEPEST, LEAST_FACING, TRAIL_BITS, Bounds, build, choice, tree_modules
+from raystream.lighting.light_tree import (
+    MAX_DEPTH,
+    MIN_FACING_COSINE,
+    TRAIL_BITS,
+    Bounds,
+    build,
+    light_trees,
+    tree_modules,
+)
 from raystream.lighting.lights import QUANTA, LightList, light_list
 from raystream.scene.environment import DARKNESS, ConstantEnvironment, Environment
 
@@ -89,7 +97,7 @@ def importance(node: Any, side: str, position: NDArray, receiver: NDArray) -> fl
     here = abs(here) if receiver[3] > 0 else here
     facing = np.cos(max(np.arccos(np.clip(here, -1, 1)) - extent, 0.0))
     leaving = (max(np.cos(away), 0.0) + max(cosine, 0.0)) / 2
-    facing = max((max(facing, 0.0) + max(here, 0.0)) / 2, LEAST_FACING)
+    facing = max((max(facing, 0.0) + max(here, 0.0)) / 2, MIN_FACING_COSINE)
     return float(power * leaving * facing / distance**2)
 
 
@@ -127,7 +135,7 @@ def listed_lights(count: int = 40):
 def test_choices_and_densities_are_the_twins(device) -> None:
     """And in sum 1, less the share of what is infinitely far."""
     listed = listed_lights()
-    tree = choice(listed.sources)
+    tree = light_trees(listed.sources)
     places, receivers, number = random_receivers(256, 1)
     expected = np.array(
         [probabilities(tree.nodes, tree.near, listed.count, *each) for each in zip(places, receivers, strict=True)]
@@ -158,8 +166,8 @@ def test_densities_down_a_tree_deeper_than_one_number_of_turns(device) -> None:
     corners = np.array([[2, 0, 0.5], [2, 0.5, 0], [2, 0, 0]]) * 2.0 ** (35 - 1.5 * np.arange(count))[:, None, None]
     alike = {"emission": np.ones((count, 3), np.float32), "material": np.arange(count, dtype=np.int32)}
     listed = light_list(emitting._replace(corners=corners.astype(np.float32), **alike), [], materials=count)
-    tree, receiver = choice(listed.sources), np.float32([1, 0, 0, 0])
-    assert TRAIL_BITS + 5 < tree.depth <= DEEPEST and tree.bit_trails[:, 1].any()
+    tree, receiver = light_trees(listed.sources), np.float32([1, 0, 0, 0])
+    assert TRAIL_BITS + 5 < tree.depth <= MAX_DEPTH and tree.bit_trails[:, 1].any()
     expected = probabilities(tree.nodes, tree.near, listed.count, np.zeros(3), receiver)
     hits = np.zeros(count, HIT.dtype)
     hits["triangle"] = np.arange(count)
@@ -176,7 +184,7 @@ def test_lights_are_chosen_as_often_as_is_told(device) -> None:
     environment that takes the first."""
     around = ConstantEnvironment((0.2, 0.2, 0.2))
     listed = light_list(some_emitters(40), PUNCTUAL, around, BOUNDS, 3)
-    tree, calls = choice(listed.sources), 1 << 15
+    tree, calls = light_trees(listed.sources), 1 << 15
     place, receiver, _ = random_receivers(1, 7)
     number = (np.arange(calls) + 0.5) / calls
     share = listed.environment_levels / QUANTA
@@ -206,7 +214,7 @@ def some_bounds(count: int, seed: int = 5) -> Bounds:
 @pytest.mark.parametrize("count", [1, 2, 3, 700])
 def test_every_light_is_at_the_end_of_its_way(count: int) -> None:
     tree = build(some_bounds(count))
-    assert len(tree.nodes) == count - 1 and tree.depth <= DEEPEST
+    assert len(tree.nodes) == count - 1 and tree.depth <= MAX_DEPTH
     np.testing.assert_array_equal(ways(tree.nodes, tree.root, tree.bit_trails), np.arange(count))
 
 
@@ -215,7 +223,7 @@ def test_threads_and_compilers_build_the_same_tree(monkeypatch: pytest.MonkeyPat
     """To the bit: all in one go, in parts by several threads, and by Python itself."""
     lights = some_bounds(300)
     trees = [build(lights, far)]
-    for name, value in (("GRAIN", 20), ("SMALL", 300)):
+    for name, value in (("MIN_PARALLEL_LIGHTS", 20), ("MAX_INTERPRETED", 300)):
         monkeypatch.setattr(light_tree, name, value)
         trees.append(build(lights, far))
     for tree in trees[1:]:
@@ -286,5 +294,5 @@ def test_no_tree_is_deeper_than_a_way_is_long(kind: str) -> None:
         line[:, 0] = 2.0 ** -np.linspace(0, 900, 1000)
         lights = lights._replace(middle=line, radius=np.zeros(1000))
     tree = build(lights)
-    assert tree.depth <= DEEPEST and np.isfinite(tree.nodes["left_power"]).all()
+    assert tree.depth <= MAX_DEPTH and np.isfinite(tree.nodes["left_power"]).all()
     np.testing.assert_array_equal(ways(tree.nodes, tree.root, tree.bit_trails), np.arange(1000))

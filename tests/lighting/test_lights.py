@@ -20,7 +20,7 @@ from raystream.kernels.records import LIGHT_SAMPLE
 from raystream.lighting import alias
 from raystream.lighting.emitters import Emitters, emitters
 from raystream.lighting.environment import environment, excess_flux
-from raystream.lighting.lights import FAIR, QUANTA, light_density, light_list, scene_lights
+from raystream.lighting.lights import FAIR_SHARES, QUANTA, light_density, light_list, scene_lights
 from raystream.lighting.path import path_settings
 from raystream.scene.environment import DARKNESS, ConstantEnvironment, ImageEnvironment
 from raystream.scene.light import Light, luminance
@@ -122,9 +122,9 @@ def test_far_and_near_each_keep_a_fair_share() -> None:
     for bright in (1e-9, 1.0, 1e9):
         scene_lighting = ConstantEnvironment((bright,) * 3)
         listed = light_list(some_emitters(0), [lamp], scene_lighting, BOUNDS)
-        assert FAIR[0] - 1e-6 <= listed.environment_levels / QUANTA <= FAIR[1] + 1e-6
+        assert FAIR_SHARES[0] - 1e-6 <= listed.environment_levels / QUANTA <= FAIR_SHARES[1] + 1e-6
         sunny = light_list(some_emitters(0), [lamp, Light("directional", intensity=(bright,) * 3)], DARKNESS, BOUNDS)
-        assert FAIR[0] - 1e-6 <= sunny.probability[1] <= FAIR[1] + 1e-6
+        assert FAIR_SHARES[0] - 1e-6 <= sunny.probability[1] <= FAIR_SHARES[1] + 1e-6
     assert light_list(some_emitters(0), [], ConstantEnvironment((1, 1, 1)), BOUNDS).environment_levels == QUANTA
     assert light_list(some_emitters(0), [sun], DARKNESS, BOUNDS).probability == [1.0]
 
@@ -161,7 +161,7 @@ def test_a_lamp_of_a_pure_color_shines(kind: str, color: tuple[float, float, flo
 
 
 def test_too_many_lights(monkeypatch) -> None:
-    monkeypatch.setattr("raystream.lighting.lights.MOST_LIGHTS", 11)
+    monkeypatch.setattr("raystream.lighting.lights.MAX_LIGHTS", 11)
     with pytest.raises(ViewerError, match="12 triangles and lights; 11 can be told apart"):
         light_list(some_emitters())
 

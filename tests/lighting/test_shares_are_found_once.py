@@ -29,9 +29,9 @@ def test_once_for_a_mesh(monkeypatch: pytest.MonkeyPatch) -> None:
     mesh.materials = np.full(1, 0, mesh.materials.dtype)
     emitters.shares(scene, mesh)
     assert len(calls) == 3
-    held = len(emitters._HELD)
+    held = len(emitters._SHARE_CACHE)
     del mesh, scene
-    assert len(emitters._HELD) == held - 1
+    assert len(emitters._SHARE_CACHE) == held - 1
 
 
 @pytest.mark.parametrize("wrap", ["repeat", "mirrored", "clamp"])
@@ -47,7 +47,7 @@ def test_a_share_is_the_mean_of_the_texels_on_the_triangle(wrap: str, monkeypatc
     scene.textures = [Texture(Image(texels), wrap=(wrap, "mirrored"), transform=turn, content="data")]
     textured = {0: (scene.textures[0], (1.0, 1.0, 1.0))}
     found = emitters._shares(mesh, textured)
-    monkeypatch.setattr(emitters, "SMALL", 100)
+    monkeypatch.setattr(emitters, "MAX_INTERPRETED", 100)
     np.testing.assert_array_equal(emitters._shares(mesh, textured), found)
     u, v = ((np.indices((8, 8)) + 0.5) / 8).reshape(2, -1)
     second, third = np.where(v > u, u / 2, u - v / 2), np.where(v > u, v - u / 2, v / 2)

@@ -14,7 +14,7 @@ from raystream import Camera
 from raystream.film.film import LUMINANCE
 from raystream.lighting.backdrop import blurred, diffused
 from raystream.lighting.environment import LEVELS, environment, image_tables
-from raystream.lighting.suns import MOST_SUNS, Region, sun_flux, suns_of, without
+from raystream.lighting.suns import MAX_SUNS, Region, remaining_fraction, sun_flux, suns_of
 from raystream.scene.environment import ImageEnvironment, sky
 from raystream.scene.light import luminance
 
@@ -79,7 +79,7 @@ def test_suns_and_the_rest_are_the_map(given: ImageEnvironment) -> None:
     """In float64: texel by texel, and as power, which suns and quanta are dealt out by."""
     suns, light = suns_of(given), luminance(given.pixels)
     height, width = light.shape
-    total, flux, cells = light * without(given, suns), [], np.zeros(light.shape, int)
+    total, flux, cells = light * remaining_fraction(given, suns), [], np.zeros(light.shape, int)
     for sun in suns:
         columns, rows = (np.arange(n + 1) + first for n, first in zip(sun.size, sun.first, strict=True))
         block = np.ix_(rows, columns % width)
@@ -92,7 +92,11 @@ def test_suns_and_the_rest_are_the_map(given: ImageEnvironment) -> None:
     assert cells.max() == 1  # none belongs to two
     tables = image_tables(given)
     np.testing.assert_array_equal(tables.texels["sun"].reshape(light.shape) > 0, cells > 0)
-    rest = ImageEnvironment((given.pixels * without(given, suns)[..., None]).astype(np.float32)).cell_flux().sum()
+    rest = (
+        ImageEnvironment((given.pixels * remaining_fraction(given, suns)[..., None]).astype(np.float32))
+        .cell_flux()
+        .sum()
+    )
     shares = np.array([*flux, rest]) / (sum(flux) + rest)
     starts = tables.sun_places["start"][: len(suns)]
     dealt = np.diff([*starts, tables.sun_levels[0], LEVELS])
@@ -110,7 +114,7 @@ def test_regions_that_share_cells_are_one_sun() -> None:
     many[20:40:5, 10:110:20] = np.arange(2000.0, 2020.0).reshape(4, 5, 1)
     lamps = ImageEnvironment(many)
     found = [float(sun_flux(lamps, sun).sum()) for sun in suns_of(lamps)]
-    assert len(found) == MOST_SUNS and found == sorted(found, reverse=True)
+    assert len(found) == MAX_SUNS and found == sorted(found, reverse=True)
 
 
 def test_regions_meet_and_join_in_both_orders() -> None:

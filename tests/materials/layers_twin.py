@@ -13,7 +13,7 @@ import lobe_twin as lobes
 import numpy as np
 from bsdf_twin import Array, dot
 
-from raystream.materials.principled import BRIGHTEST_SHEEN, arrays
+from raystream.materials.principled import MAX_SHEEN_ALBEDO, arrays
 from raystream.scene.material import Material
 
 UPRIGHT = (0.0, 0.0, 1.0)
@@ -95,7 +95,7 @@ def scattered(own: Material, wo: Array, wi: Array, normal=UPRIGHT, coat_normal=U
     cosine = seen[:, 2]
     if max(own.sheen_color) > 0:
         alpha = np.full(count, own.sheen_roughness**2)
-        albedo = BRIGHTEST_SHEEN * table("sheen", cosine, alpha[:2])
+        albedo = MAX_SHEEN_ALBEDO * table("sheen", cosine, alpha[:2])
         color = under[:, None] * own.sheen_color
         value += color * lobes.sheen(seen, to, alpha, albedo)[:, None]
         reflectance += color * np.minimum(albedo, 1)[:, None]

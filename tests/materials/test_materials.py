@@ -18,7 +18,7 @@ from raystream.lighting.sampler import sampler
 from raystream.materials.bsdf import DELTA
 from raystream.materials.geometry import flat_geometry
 from raystream.materials.media import BITS, DEPTH, MEDIA, media, ranks, ray_media
-from raystream.materials.tables import LARGEST_EXPONENT, appearance, materials
+from raystream.materials.tables import MAX_EXPONENT, appearance, materials
 from raystream.renderer.sampling.ray_queries import FAR
 from raystream.scene.camera import Camera
 from raystream.scene.material import KINDS, Material
@@ -190,7 +190,7 @@ def test_phong_gives_back_no_more_than_comes():
     assert row["base_color"].max() + row["specular"] + row["reflectivity"] == pytest.approx(1)
     assert row["reflectivity"] == pytest.approx(0.5 / 2)
     assert row["specular"] / row["base_color"][0] == pytest.approx(0.6 / 0.9)
-    assert row["parameter"] == LARGEST_EXPONENT
+    assert row["parameter"] == MAX_EXPONENT
 
 
 def test_faults_are_named():

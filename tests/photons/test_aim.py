@@ -11,7 +11,7 @@ import pytest
 import raystream
 from raystream import Renderer
 from raystream.kernels.photons import STORED
-from raystream.lighting.specular_bounds import MOST_SPHERES, SpecularBounds, is_specular
+from raystream.lighting.specular_bounds import MAX_SPHERES, SpecularBounds, is_specular
 from raystream.scene.builtin.parts.shapes import quads, sphere
 from raystream.scene.deform import Deformation, DeformedMesh, MeshPose, MorphTarget
 from raystream.scene.light import Light
@@ -73,8 +73,8 @@ def test_every_specular_vertex_is_within_a_sphere() -> None:
         instances.append(Instance(0, matrix, None if rng.random() < 0.5 else GLASS))
     instances.append(Instance(0, np.full((4, 4), np.inf)))  # is nowhere
     scene = Scene([mesh], instances, MATERIALS)
-    found = SpecularBounds().of(scene)
-    assert 8 < len(found) <= MOST_SPHERES
+    found = SpecularBounds().spheres(scene)
+    assert 8 < len(found) <= MAX_SPHERES
     for instance in instances[:-1]:
         chosen = mesh.triangles if instance.material == GLASS else mesh.triangles[mesh.materials == MIRROR]
         points = mesh.positions[np.unique(chosen)] @ instance.transform[:3, :3].T + instance.transform[:3, 3]
@@ -89,9 +89,9 @@ def test_parts_that_lie_apart_have_spheres_of_their_own() -> None:
     mesh.triangles = np.concatenate([one.triangles, other.triangles + len(one.positions)]).astype(np.int32)
     mesh.materials, mesh.normals = np.full(len(mesh.triangles), GLASS, np.int32), None
     spheres = SpecularBounds()
-    found = spheres.of(Scene([mesh], [Instance(0)], MATERIALS))
+    found = spheres.spheres(Scene([mesh], [Instance(0)], MATERIALS))
     assert len(found) == 2 and np.allclose(found[:, 3], 0.5, atol=0.01)
-    assert len(spheres.of(Scene([mesh], [Instance(0, material=FLOOR)], MATERIALS))) == 0
+    assert len(spheres.spheres(Scene([mesh], [Instance(0, material=FLOOR)], MATERIALS))) == 0
 
 
 def test_what_moves_or_deforms_in_an_exposure_is_within_one_sphere_of_its_way() -> None:
@@ -99,14 +99,14 @@ def test_what_moves_or_deforms_in_an_exposure_is_within_one_sphere_of_its_way() 
     ball = sphere(12, 6).mesh("ball", GLASS)
     places = [np.eye(4) for _ in range(2)]
     places[0][0, 3], places[1][0, 3] = 0.1, 2.1
-    (found,) = SpecularBounds().of(Scene([ball], [Instance(0, motion=np.stack(places))], MATERIALS))
+    (found,) = SpecularBounds().spheres(Scene([ball], [Instance(0, motion=np.stack(places))], MATERIALS))
     np.testing.assert_allclose(found, [1.1, 0, 0, 2], atol=0.01)
     grown = MorphTarget(positions=ball.positions)
     count = len(ball.positions)
     own = Deformation(np.zeros((count, 0), np.int32), np.zeros((count, 0), np.float32), (grown,))
     poses = tuple(MeshPose(weights=np.array([weight])) for weight in (0.0, 1.0))
     swelling = DeformedMesh(ball, own, poses[0]).with_motion(poses)
-    (found,) = SpecularBounds().of(Scene([swelling], [Instance(0)], MATERIALS))
+    (found,) = SpecularBounds().spheres(Scene([swelling], [Instance(0)], MATERIALS))
     np.testing.assert_allclose(found, [0, 0, 0, 2], atol=0.01)
 
 

@@ -12,7 +12,7 @@ from inlined import single_pass
 from numpy.typing import NDArray
 
 from raystream import Camera, Renderer, Scene
-from raystream.materials.media import nested, ranks
+from raystream.materials.media import has_nested_volumes, ranks
 from raystream.programs import LEVELS, PICTURES
 from raystream.renderer.inputs.prepared import prepare
 from raystream.renderer.inputs.settings import Settings
@@ -136,7 +136,7 @@ def test_media_are_those_of_the_exact_interfaces(device, name: str):
     renderer = None
     for camera in (STEEP, SLANTED, BELOW):
         scene = scene_of(slabs, camera)
-        assert nested(scene)
+        assert has_nested_volumes(scene)
         options = {"program": "whitted", "environment": WHITE, "machine": "singlepass", "pixel_filter": "point"}
         if renderer is None:
             renderer = Renderer(scene, device=device, depth=DEPTH, **options)
@@ -218,7 +218,7 @@ def test_volumes_apart_have_no_part_of_it(device):
     floor = places.quads([[(-9, -1, -9), (-9, -1, 9), (9, -1, 9), (9, -1, -9)]])
     meshes = [places.flat(places.sphere(1), 0), places.flat(places.sphere(1) + np.float32([2.1, 0, 0]), 0)]
     scene = places.scene([*meshes, places.flat(floor, 1)], [GLASS, places.material(0.5)])
-    assert not nested(scene)
+    assert not has_nested_volumes(scene)
     renderer = Renderer(scene, device=device, program="path", machine="singlepass")
     linked, text = single_pass(renderer)
     assert "volume_transmittance" in text
@@ -228,9 +228,9 @@ def test_volumes_apart_have_no_part_of_it(device):
         scene,
         instances=[*scene.instances[:1], replace(scene.instances[1], transform=_moved(-0.5)), *scene.instances[2:]],
     )
-    assert nested(closer)
+    assert has_nested_volumes(closer)
     deeper = replace(scene, instances=[*scene.instances[:2], replace(scene.instances[2], transform=_moved(0.0, 0.5))])
-    assert nested(deeper)
+    assert has_nested_volumes(deeper)
     renderer.update(closer)
     assert renderer.program().by_name["absorb"].kernel.name == "cross_boundary"
     assert renderer.gpu_scene.bind(renderer.program(), renderer.settings).records["media"].texels == 1

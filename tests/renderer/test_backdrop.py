@@ -12,7 +12,7 @@ from pictures import disc_above_a_speck
 
 from raystream import Renderer, Scene
 from raystream.base.errors import ViewerError
-from raystream.lighting.backdrop import HIGH, LOW, floor_light, floor_shares
+from raystream.lighting.backdrop import GRADIENT_HIGH, GRADIENT_LOW, floor_light, floor_shares
 from raystream.scene import builtin
 from raystream.scene.builtin.parts.shapes import boxes
 from raystream.scene.camera import Camera
@@ -87,7 +87,7 @@ def test_a_gradient_goes_up(renderer: Renderer) -> None:
     renderer.update(camera=None)
     column = made[:, SIZE[0] // 2]
     assert np.all(np.diff(column[:, 1]) >= -1e-6) and np.ptp(column[:, 1]) > 0.2
-    assert np.allclose(column[0], HIGH, rtol=1e-5) and np.all(column <= np.array(LOW) + 1e-6)
+    assert np.allclose(column[0], GRADIENT_HIGH, rtol=1e-5) and np.all(column <= np.array(GRADIENT_LOW) + 1e-6)
 
 
 def test_a_blurred_environment_is_what_the_twin_says(renderer: Renderer) -> None:

@@ -212,7 +212,7 @@ def test_the_environment_of_a_scene(device: Any) -> None:
     found, beside = renderer.prepared.lighting.environment, default_environment(weak)
     assert beside is not None and (found.pixels == studio(level=beside.level).pixels).all()
     assert "the studio's fill beside them (--environment none" in renderer.notes[-1]
-    assert np.allclose(renderer.prepared.lighting.backdrop.tones[0], beside.tone * np.array(backdrop.LOW))
+    assert np.allclose(renderer.prepared.lighting.backdrop.tones[0], beside.tone * np.array(backdrop.GRADIENT_LOW))
     renderer.update(weak.with_parts(lights=[lamp((0.0, 9.0, 0.5), 1.0)]))
     assert renderer.prepared.lighting.environment is found
     renderer.update(environment_rotation=90.0)

@@ -81,7 +81,7 @@ def test_a_living_writer_keeps_its_part_whoever_else_writes(tmp_path: Path) -> N
 
 
 def test_many_writers_of_one_target(tmp_path: Path) -> None:
-    made = [part_file.begin(tmp_path / "a.png") for _ in range(part_file.MOST_WRITERS + 3)]
+    made = [part_file.begin(tmp_path / "a.png") for _ in range(part_file.MAX_WRITERS + 3)]
     assert len({part.path for part in made}) == len(made)
     for part in made:
         part.end()

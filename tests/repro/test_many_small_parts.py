@@ -75,10 +75,10 @@ def test_bounds_of_a_row_of_equal_instances_are_exact() -> None:
 
 def test_what_is_known_of_a_mesh_goes_with_it() -> None:
     meshes = [Mesh(CORNERS + k, [(0, 1, 2)]) for k in range(50)]
-    before = set(surface_features._known)
+    before = set(surface_features._smooth_cache)
     assert not any(surface_features.is_smooth(mesh) for mesh in meshes)
-    assert len(set(surface_features._known) - before) == 50
+    assert len(set(surface_features._smooth_cache) - before) == 50
     keys = {id(mesh) for mesh in meshes}
     meshes.clear()
     gc.collect()
-    assert not keys & set(surface_features._known)
+    assert not keys & set(surface_features._smooth_cache)

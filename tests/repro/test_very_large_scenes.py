@@ -135,10 +135,12 @@ def test_names_of_many_lights_in_one_pass() -> None:
 
 def test_smooth_meshes_are_told_by_a_part_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
     looked = []
-    bent = surface_features._bent
-    monkeypatch.setattr(surface_features, "BATCH", 16)
+    bent = surface_features._varying_normals
+    monkeypatch.setattr(surface_features, "BATCH_TRIANGLES", 16)
     monkeypatch.setattr(
-        surface_features, "_bent", lambda corners, normals: looked.append(len(corners)) or bent(corners, normals)
+        surface_features,
+        "_varying_normals",
+        lambda corners, normals: looked.append(len(corners)) or bent(corners, normals),
     )
     assert surface_features.is_smooth(Quadric.sphere().tessellated(32)) and looked == [16]
 

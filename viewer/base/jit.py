@@ -54,12 +54,13 @@ def run(loop: Callable, *arguments: Any, small: bool = False) -> Any:
 
 
 def bind(loop: Callable, *arguments: Any) -> Callable[[], Any]:
-    """The compiled loop with these arguments, which are looked at once: for calls by the thousand on the same arrays.
-    Arrays must be C-contiguous; what is called reads and writes them as they then are."""
+    """A function that calls the compiled loop with these arguments, for thousands of calls on the same arrays, which
+    must be C-contiguous."""
     return _compiled(loop, arguments)(arguments)
 
 
 def _compiled(loop: Callable, arguments: tuple[Any, ...]) -> Callable[[tuple[Any, ...]], Callable[[], Any]]:
+    """The compiled loop for the types of these arguments, see `_call`."""
     types = tuple(map(_type_key, arguments))
     compiled = _loaded.get((loop, types))
     if compiled is None:
@@ -86,8 +87,7 @@ def _type_key(argument: Any) -> str:
 
 
 def _load(loop: Callable, types: tuple[str, ...]) -> Callable:
-    """The loop as machine code: from the cache, or compiled and cached. It takes the tuple of arguments, and holds no
-    lock."""
+    """The loop's machine code, from the cache or compiled, as the function that `_call` returns."""
     from raystream.base import jit_cache
 
     key = jit_cache.key(loop.__name__, repr((types, list(_dependencies(loop, set())))))
@@ -103,7 +103,8 @@ def _load(loop: Callable, types: tuple[str, ...]) -> Callable:
 
 
 def _call(address: int, types: tuple[str, ...], machine_code: Object) -> Callable:
-    """A function of a loop's arguments, which gives one that calls its machine code with them."""
+    """A function from a loop's tuple of arguments to a function without arguments that runs the machine code on
+    them."""
     kinds: list[Any] = []
     for type_ in types:
         number = NUMBERS.get(type_)
@@ -124,10 +125,10 @@ def _call(address: int, types: tuple[str, ...], machine_code: Object) -> Callabl
         out = (ctypes.c_double * len(convert))()
         flat.append(ctypes.addressof(out))
 
-        long = sum(array.nbytes for array in arguments if isinstance(array, np.ndarray)) > LONG
+        takes_long = sum(array.nbytes for array in arguments if isinstance(array, np.ndarray)) > LONG
 
-        def call(alive: tuple[Any, ...] = arguments, code: Any = (bind, out)) -> Any:  # arrays and results live with it
-            if long and threading.current_thread() is threading.main_thread():
+        def call(alive: tuple[Any, ...] = arguments, code: Any = (bind, out)) -> Any:  # keeps arrays and results alive
+            if takes_long and threading.current_thread() is threading.main_thread():
                 _run_in_thread(lambda: (entry(*flat), alive, code))
             else:
                 entry(*flat)
@@ -140,22 +141,22 @@ def _call(address: int, types: tuple[str, ...], machine_code: Object) -> Callabl
 
 
 def _run_in_thread(work: Callable[[], Any]) -> None:
-    """Run machine code in a thread while this one, the main thread, waits: there signals, such as Ctrl-C, come through.
-    What was begun then goes on, with all that it needs, until it or the process ends."""
-    done = threading.Event()
+    """Run machine code in a thread while the main thread waits, where signals such as Ctrl-C are handled. After a
+    signal the work goes on until it or the process ends."""
+    finished = threading.Event()
 
     def begin() -> None:
         try:
             work()
         finally:
-            done.set()
+            finished.set()
 
     threading.Thread(target=begin, name=UNWAITED, daemon=True).start()
-    done.wait()  # `Thread.join` would leave a thread that is interrupted for one that has ended
+    finished.wait()  # an interrupted `Thread.join` would take the thread for ended
 
 
 def _dependencies(function: Callable, visited: set[Callable]) -> Iterator[Any]:
-    """All that a function's machine code depends on: its code, that of its helpers, and the values of its constants."""
+    """All that a function's machine code depends on: its bytecode, that of its helpers, and values of constants."""
     if function in visited:
         return
     visited.add(function)

@@ -18,7 +18,7 @@ NUMBERS = {"b": types.boolean, "i": types.int64, "f": types.float64}
 LIBRARY = ("acos", "ceil", "floor", "fmod", "memcpy", "memmove", "memset", "pow", "sqrt")
 
 
-def compiled(loop: Callable, kinds: tuple[str, ...], helpers: list[Callable], symbol: str) -> Object:
+def compiled(loop: Callable, type_keys: tuple[str, ...], helpers: list[Callable], symbol: str) -> Object:
     """The machine code of a loop for arguments of these types (see `jit.run`).
 
     It is called as a C function of, for each array, its address and its shape; numbers; and an address for the results
@@ -31,19 +31,19 @@ def compiled(loop: Callable, kinds: tuple[str, ...], helpers: list[Callable], sy
     while helpers:
         register_jitable(helpers.pop())
     native = njit(error_model="numpy")(loop)  # divides as NumPy does
-    native.compile(tuple(_numba(kind) for kind in kinds))
+    native.compile(tuple(_numba_type(type_key) for type_key in type_keys))
     results = _results(loop, native.nopython_signatures[0].return_type)
     names, values, signature = [], [], []
-    for k, kind in enumerate(kinds):
+    for k, type_key in enumerate(type_keys):
         names.append(f"a{k}")
-        if kind in NUMBERS:
+        if type_key in NUMBERS:
             values.append(f"a{k}")
-            signature.append(_numba(kind))
+            signature.append(_numba_type(type_key))
             continue
-        shape = [f"a{k}_{axis}" for axis in range(int(kind.split()[1]))]
+        shape = [f"a{k}_{axis}" for axis in range(int(type_key.split()[1]))]
         names += shape
         values.append(f"carray(a{k}, ({', '.join(shape)},))")
-        signature += [types.CPointer(_numba(kind).dtype)] + [types.int64] * len(shape)
+        signature += [types.CPointer(_numba_type(type_key).dtype)] + [types.int64] * len(shape)
     call = f"loop({', '.join(values)})"
     if results.startswith("("):
         stores = "".join(f"\n    out[{k}] = result[{k}]" for k in range(len(results) - 1))
@@ -58,25 +58,26 @@ def compiled(loop: Callable, kinds: tuple[str, ...], helpers: list[Callable], sy
     return Object(results, code, entry)
 
 
-def _numba(kind: str) -> Any:
-    if kind in NUMBERS:
-        return NUMBERS[kind]
-    name, dimensions = kind.split()
+def _numba_type(type_key: str) -> Any:
+    """Numba's type of a key as of `jit.run`: "b", "i", "f", or an array as "f8 2"."""
+    if type_key in NUMBERS:
+        return NUMBERS[type_key]
+    name, dimensions = type_key.split()
     return types.Array(from_dtype(dtype(name)), int(dimensions), "C")
 
 
-def _results(loop: Callable, kind: Any) -> str:
-    """The kinds of a loop's results, as in `Object`."""
-    several = isinstance(kind, types.BaseTuple)
+def _results(loop: Callable, return_type: Any) -> str:
+    """The kinds of a loop's results, as in `Object`, from numba's type. Raises TypeError."""
+    is_tuple = isinstance(return_type, types.BaseTuple)
     letters = ""
-    for result in kind if several else () if kind == types.none else (kind,):
+    for result in return_type if is_tuple else () if return_type == types.none else (return_type,):
         if isinstance(result, types.Boolean):
             letters += "b"
         elif isinstance(result, (types.Integer, types.Float)):
             letters += "i" if isinstance(result, types.Integer) else "f"
         else:
             raise TypeError(f"loop {loop.__name__} returns {result}")
-    return "(" + letters if several else letters
+    return "(" + letters if is_tuple else letters
 
 
 def _code(entry: Any, symbol: str) -> bytes:

@@ -1,5 +1,4 @@
-"""Available memory of this process (of the machine, of its control groups, and by its own limit), its return, and pages
-of it that others may use."""
+"""Memory: how much is available to this process, the return of free memory to the system, and memory by pages."""
 
 from __future__ import annotations
 
@@ -13,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 _READ_AND_WRITE, _PRIVATE_ANONYMOUS, _MAY_MOVE = 0x3, 0x22, 0x1  # of mmap and mremap
-MANY = 100_000  # objects that a search for garbage takes about 15 ms to go through
+MIN_FROZEN_OBJECTS = 100_000  # from which on new objects are excluded from the next collection, which would take 15 ms
 _UNLIMITED = 1 << 60  # about the value of control groups without a limit
 
 
@@ -23,8 +22,8 @@ def available(root: Path = Path("/")) -> int | None:
     root : root folder of Linux's ``proc`` and ``sys``.
     """
     if sys.platform == "win32":
-        return _windows()
-    limits = [*_machine(root), *_groups(root), *_address_space()]
+        return _available_on_windows()
+    limits = [*_machine_limits(root), *_control_group_limits(root), *_address_space_limits()]
     return max(0, min(limits)) if limits else None
 
 
@@ -40,24 +39,26 @@ def give_back() -> None:
 
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """No search for cycles of garbage in this process meanwhile: where objects come by the hundred thousand and all
-    stay, each search goes through them in vain. Nor does the next one go through those that came, where they are very
-    many: they count as old at once, which a full search alone goes through; and frozen ones with them."""
-    on = gc.isenabled()
+    """A context without garbage collection, for code that makes objects by the hundred thousand, all of which stay.
+
+    Where they are very many, they are made old at once, and frozen ones with them, so that the next collections of
+    young objects skip them.
+    """
+    was_enabled = gc.isenabled()
     try:
         gc.disable()
         yield
     finally:
-        if on:
-            if gc.get_count()[0] > MANY:
+        if was_enabled:
+            if gc.get_count()[0] > MIN_FROZEN_OBJECTS:
                 gc.freeze()
                 gc.unfreeze()
             gc.enable()
 
 
 class Pages:
-    """Zeros in memory of this process, by Linux, a page of which is taken once it is written; freed by `release`, or
-    once nothing holds them.
+    """Zeroed memory from Linux, which allocates each page when it is first written; freed by `release`, or with the
+    object.
 
     size : bytes. address : of the first. Raises MemoryError.
     """
@@ -66,9 +67,9 @@ class Pages:
         self._library = ctypes.CDLL(None)
         self.size = size
         self.address = self._mapped("mmap", None, size, _READ_AND_WRITE, _PRIVATE_ANONYMOUS, -1, 0)
-        self._free = self._freeing()
+        self._free = self._finalizer()
 
-    def _freeing(self) -> weakref.finalize:
+    def _finalizer(self) -> weakref.finalize:
         free = weakref.finalize(
             self, self._library["munmap"], ctypes.c_void_p(self.address), ctypes.c_size_t(self.size)
         )
@@ -76,7 +77,8 @@ class Pages:
         return free
 
     def _mapped(self, name: str, *arguments: int | None) -> int:
-        function = self._library[name]  # another one for each `CDLL`: its types are no one else's
+        """The address that a function of the C library returns. Raises MemoryError."""
+        function = self._library[name]  # each `CDLL` has its own: its types are not shared
         function.restype = ctypes.c_void_p
         address = function(*(None if argument is None else ctypes.c_size_t(argument) for argument in arguments))
         if address is None or address == ctypes.c_void_p(-1).value:
@@ -84,17 +86,17 @@ class Pages:
         return int(address)
 
     def grow(self, size: int) -> None:
-        """To more bytes, with the same content, perhaps at another address: nothing may use the old one any more."""
+        """Grow to ``size`` bytes, with the same content, perhaps at another address; the old one is invalid then."""
         self.address, self.size = self._mapped("mremap", self.address, self.size, size, _MAY_MOVE), size
         self._free.detach()
-        self._free = self._freeing()
+        self._free = self._finalizer()
 
     def release(self) -> None:
-        """Free them; a second time nothing happens."""
+        """Free the memory; further calls have no effect."""
         self._free()
 
 
-def _machine(root: Path) -> Iterator[int]:
+def _machine_limits(root: Path) -> Iterator[int]:
     """Free memory and reclaimable caches; all memory where these are not reported."""
     for line in _lines(root / "proc/meminfo"):
         if line.startswith("MemAvailable:"):
@@ -106,7 +108,7 @@ def _machine(root: Path) -> Iterator[int]:
         return
 
 
-def _groups(root: Path) -> Iterator[int]:
+def _control_group_limits(root: Path) -> Iterator[int]:
     """Memory left by the limits of this process's control groups and their ancestors, versions 2 and 1."""
     for line in _lines(root / "proc/self/cgroup"):
         controllers, path = line.split(":", 2)[1:]
@@ -120,25 +122,25 @@ def _groups(root: Path) -> Iterator[int]:
         top = root / "sys/fs/cgroup" / base
         group = top / path.strip("/")
         for folder in (group, *group.parents):
-            most, current = _number(folder / limit), _number(folder / used)
-            if most is not None and current is not None and most < _UNLIMITED:
+            limit_bytes, current = _number(folder / limit), _number(folder / used)
+            if limit_bytes is not None and current is not None and limit_bytes < _UNLIMITED:
                 stat = dict(entry.split()[:2] for entry in _lines(folder / "memory.stat"))
-                yield most - current + int(stat.get(idle, 0))  # cached files make room
+                yield limit_bytes - current + int(stat.get(idle, 0))  # cached files make room
             if folder == top:
                 break
 
 
-def _address_space() -> Iterator[int]:
+def _address_space_limits() -> Iterator[int]:
     """Memory left by ``ulimit -v``."""
     import resource
 
-    most = resource.getrlimit(resource.RLIMIT_AS)[0]
+    limit_bytes = resource.getrlimit(resource.RLIMIT_AS)[0]
     pages = next(iter(_lines(Path("/proc/self/statm"))), "").split()
-    if most != resource.RLIM_INFINITY and pages:
-        yield most - int(pages[0]) * resource.getpagesize()
+    if limit_bytes != resource.RLIM_INFINITY and pages:
+        yield limit_bytes - int(pages[0]) * resource.getpagesize()
 
 
-def _windows() -> int | None:
+def _available_on_windows() -> int | None:
     import ctypes
 
     class Status(ctypes.Structure):  # MEMORYSTATUSEX

@@ -16,9 +16,9 @@ def distinct(values: NDArray) -> NDArray:
 
 
 def quantile(ordered: NDArray[np.float64], fraction: float) -> float:
-    """Where that fraction of ascending values lies below, between two of them as ``np.quantile`` has it, to the bit."""
+    """The quantile of ascending values (N,), interpolated as by ``np.quantile``, to the bit."""
     position = (len(ordered) - 1) * fraction
-    below = int(position)
-    low, high = float(ordered[below]), float(ordered[min(below + 1, len(ordered) - 1)])
-    part = position - below
-    return low + (high - low) * part if part < 0.5 else high - (high - low) * (1 - part)
+    index = int(position)
+    low, high = float(ordered[index]), float(ordered[min(index + 1, len(ordered) - 1)])
+    weight = position - index
+    return low + (high - low) * weight if weight < 0.5 else high - (high - low) * (1 - weight)

@@ -22,7 +22,7 @@ except ImportError:  # Windows
     fcntl = None
 
 STANDARD_OUTPUT = "-"  # in place of a file's name
-MOST_WRITERS = 8  # concurrent writers of one target whose parts are found again
+MAX_WRITERS = 8  # concurrent writers of one target whose parts are found again
 
 
 class PartFile:
@@ -45,14 +45,14 @@ class PartFile:
 
 
 def begin(target: Path) -> PartFile:
-    """Create the empty file that will become the target: in its folder, with the permissions of an ordinary new file.
+    """Create the empty part file of a target: in its folder, with the permissions of an ordinary new file.
 
     Removes parts of dead writers for the same target. To be followed by `PartFile.end`. Raises OSError.
     """
     if fcntl is None:
         return _create(_name(target, os.urandom(6).hex()))
     part_file: PartFile | None = None
-    for index in range(MOST_WRITERS):
+    for index in range(MAX_WRITERS):
         path = _name(target, str(index))
         if os.path.lexists(path):
             _remove_if_dead(path)
@@ -68,7 +68,8 @@ def _name(target: Path, suffix: str) -> Path:
 
 
 def _create(path: Path) -> PartFile:
-    """Raises FileExistsError if it exists, or if another process removes it as a dead writer's."""
+    """Create and lock a part file. Raises FileExistsError if it exists, or if another process removes it as a dead
+    writer's."""
     descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666)
     try:
         if fcntl is None:
@@ -88,6 +89,7 @@ def _create(path: Path) -> PartFile:
 
 
 def _remove_if_dead(path: Path) -> None:
+    """Remove a part file that no process has locked."""
     assert fcntl is not None
     with suppress(OSError):  # another writer's, or removed meanwhile
         descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
@@ -135,7 +137,8 @@ def check_path(path: str) -> None:
 
 
 def write(path: str, text: str) -> None:
-    """Write beside the file and rename; on any exception the old one stays. A FIFO or a device is written to directly.
+    """Write a text to a part file and rename it to ``path``; on any exception the old file stays. A FIFO or device is
+    written to directly.
 
     Raises ViewerError as `check_path` does.
     """

@@ -49,8 +49,8 @@ def installed_folders() -> list[str]:
     ``PYTHONPATH`` names them, they stay."""
     main = sys.modules.get("__main__")
     script = os.path.dirname(os.path.abspath(getattr(main, "__file__", None) or "."))
-    unasked = {"", _current_folder(), script} - {*os.environ.get("PYTHONPATH", "").split(os.pathsep)}
-    return [folder for folder in sys.path if folder and folder not in unasked]
+    added_by_python = {"", _current_folder(), script} - {*os.environ.get("PYTHONPATH", "").split(os.pathsep)}
+    return [folder for folder in sys.path if folder and folder not in added_by_python]
 
 
 def _current_folder() -> str:
@@ -64,15 +64,15 @@ def _current_folder() -> str:
 # A dataclass has five of them. Compiling those of the package's hundred and seventy classes takes a fifth of the
 # time in which a command's modules are loaded.
 
-MOST = 1 << 13  # texts in the file: with more of them those of other commands and versions go
+MAX_TEXTS = 1 << 13  # in the file: beyond, those of other commands and versions are dropped
 _FILE = f"dataclasses.{sys.implementation.cache_tag}-{sys.flags.optimize}.code"
 _FORM = MAGIC_NUMBER.hex().encode() + b"\n"  # of bytecode
 
 
-class Methods:
-    """Takes the place of `exec` in `dataclasses`, which calls it with a function's text.
+class CachedMethods:
+    """Replaces `exec` in the module `dataclasses`, which calls it with the source texts of methods.
 
-    codes : by text. Raises the exceptions of a text.
+    codes : source text -> compiled code. Raises the exceptions of the code.
     """
 
     def __init__(self, folders: list[Path]) -> None:
@@ -82,28 +82,28 @@ class Methods:
             if content.startswith(_FORM):
                 self.codes = marshal.loads(content[len(_FORM) :])
         self._used: dict[str, CodeType] = {}
-        self._fresh = False
+        self._has_new_code = False
 
     def __call__(self, text: str, names: dict[str, Any], namespace: dict[str, Any]) -> None:
-        """Run a text by these global names; ``namespace`` takes its definitions."""
+        """Run a source text with these globals; ``namespace`` receives its definitions."""
         code = self.codes.get(text)
         if code is None:
             code = self.codes[text] = compile(text, "<string>", "exec", dont_inherit=True)
-            self._fresh = True
+            self._has_new_code = True
         self._used[text] = code
         exec(code, names, namespace)
 
     def keep(self) -> None:
-        """Write the file, where there are texts that it lacks."""
-        if self._fresh:
-            codes = self.codes if len(self.codes) <= MOST else self._used
+        """Write the cache file where it lacks code that was used."""
+        if self._has_new_code:
+            codes = self.codes if len(self.codes) <= MAX_TEXTS else self._used
             cache_folder.keep(self._folders, _FILE, _FORM + marshal.dumps(dict(codes)))
-            self._fresh = False
+            self._has_new_code = False
 
 
-def methods_from_cache() -> Methods:
-    """Have methods of dataclasses taken from the file from now on."""
-    methods = Methods(cache_folder.folders("bytecode"))
+def methods_from_cache() -> CachedMethods:
+    """Take methods of dataclasses from the cache file from now on; returns the cache."""
+    methods = CachedMethods(cache_folder.folders("bytecode"))
     dataclasses.exec = methods  # type: ignore[attr-defined]  # before the builtin one
     return methods
 
@@ -124,11 +124,12 @@ VARIABLES = {
 class _Start:
     """The start of this process."""
 
-    methods: Methods | None = None
+    methods: CachedMethods | None = None
 
 
 def begin() -> None:
-    """Before the modules of a command are loaded. No garbage is looked for until `finish_loading`: they leave none."""
+    """To be called before the modules of a command are loaded: isolates the process, and turns garbage collection off
+    until `finish_loading`, since loading leaves no garbage."""
     gc.disable()
     isolate()
     _Start.methods = methods_from_cache()
@@ -137,7 +138,7 @@ def begin() -> None:
 
 
 def finish_loading() -> None:
-    """Freezes the loaded modules' objects and turns garbage collection on."""
+    """Save newly compiled methods, freeze the loaded modules' objects, and turn garbage collection on."""
     if _Start.methods is not None:
         _Start.methods.keep()
     gc.freeze()
@@ -145,7 +146,7 @@ def finish_loading() -> None:
 
 
 def load_beside(module: str, then: Callable[[], None] | None = None) -> threading.Thread:
-    """A thread that loads a module, and calls ``then``. Errors of loading are raised again where it is imported."""
+    """Load a module in a thread, which is returned, and then call ``then``. Errors are raised again on import."""
 
     def load() -> None:
         with suppress(Exception):

@@ -17,7 +17,7 @@ from raystream.stream.declare.kernel import Module
 
 # -- the camera of any projection as a module: ``shaders/cameras/``, a file for each kind ------------------------------
 
-# A camera of every kind, by the shader's name; and those of whose film a part may see nothing.
+# A camera of every kind, by the name of its shader.
 KINDS: dict[str, Camera] = {
     camera.kind: camera
     for camera in (
@@ -29,25 +29,26 @@ KINDS: dict[str, Camera] = {
         Camera((0, 0, 0), (0, 0, -1), projection=Intrinsics(1.0, 1.0, 0.0, 0.0, (1, 1), fisheye=True)),
     )
 }
-BLIND = frozenset({"fisheye", "brown_conrady", "kannala_brandt"})
-PROJECTED = "PROJECTED"  # the feature of all of them; that of those which are blind in part; of those that move
-PARTLY_BLIND, KEYS = "BLIND", "CAMERA_KEYS"
+PARTLY_BLIND_KINDS = frozenset({"fisheye", "brown_conrady", "kannala_brandt"})
+# Features of the shaders: of all projections; where a part of the film sees nothing; of cameras that move.
+PROJECTED, PARTLY_BLIND, KEYS = "PROJECTED", "BLIND", "CAMERA_KEYS"
 
 
 def projected_uniforms(camera: Camera, size: tuple[int, int]) -> dict[str, Any]:
-    """The uniforms for a picture of ``size`` (width, height), but for the pixel filter's and the keys'."""
+    """The uniforms of a camera with a projection for a picture of ``size`` (width, height), without those of the pixel
+    filter and of motion."""
     projection = camera.model
-    half = (size[0] / 2, size[1]) if camera.eyes else size
-    lens = camera.aperture if not projection.wide else 0.0
+    eye_size = (size[0] / 2, size[1]) if camera.eyes else size
+    aperture = camera.aperture if not projection.wide else 0.0
     names = "camera_right", "camera_up", "camera_forward"
     uniforms: dict[str, Any] = {
         "camera_origin": tuple(map(float, camera.origin)),
         **{name: tuple(map(float, axis)) for name, axis in zip(names, camera.basis(), strict=True)},
         "camera_texel": (2.0 / size[0], 2.0 / size[1]),
-        "camera_film": projection.film(half),  # type: ignore[arg-type]
+        "camera_film": projection.film(eye_size),  # type: ignore[arg-type]
         "camera_eyes": camera.eyes or 0.0,
-        "camera_lens": lens,
-        "camera_nearness": 1.0 / camera.focus_distance if lens > 0 else 0.0,
+        "camera_lens": aperture,
+        "camera_nearness": 1.0 / camera.focus_distance if aperture > 0 else 0.0,
     }
     if isinstance(projection, Fisheye):
         uniforms["camera_half"] = math.radians(projection.angle) / 2
@@ -59,13 +60,13 @@ def projected_uniforms(camera: Camera, size: tuple[int, int]) -> dict[str, Any]:
         if projection.fisheye:
             uniforms["camera_powers"] = model.radial
         else:
-            bent = {"radial": model.radial, "below": model.below, "tangential": model.tangential}
-            uniforms |= {f"camera_{name}": value for name, value in bent.items()}
+            distortion = {"radial": model.radial, "below": model.below, "tangential": model.tangential}
+            uniforms |= {f"camera_{name}": value for name, value in distortion.items()}
     return uniforms
 
 
 def projected(kind: str, pixel_filter: int = 0) -> Module:
-    """The camera module of a kind, which serves ``camera_ray`` too; its uniforms are set again for every picture."""
+    """The camera's module for a ``kind`` of projection; its uniforms are set again for every picture."""
     values = {**projected_uniforms(KINDS[kind], (1, 1)), "camera_filter": pixel_filter}
     types = {int: "int", float: "float"}
     return Module(
@@ -76,22 +77,22 @@ def projected(kind: str, pixel_filter: int = 0) -> Module:
             name: (f"vec{len(value)}" if isinstance(value, tuple) else types[type(value)], value)
             for name, value in values.items()
         },
-        features=frozenset({PROJECTED, PARTLY_BLIND} if kind in BLIND else {PROJECTED}),
+        features=frozenset({PROJECTED, PARTLY_BLIND} if kind in PARTLY_BLIND_KINDS else {PROJECTED}),
     )
 
 
 def projected_rays(
     camera: Camera, size: tuple[int, int], film: ArrayLike, lens: ArrayLike
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Origins and unit directions, (N, 3) float64, through places (N, 2) of a picture, pixels, and of the lens's unit
-    disc: the twin of ``cameras/projected.glsl``. Directions are NaN where the film sees nothing."""
+    """Origins and unit directions, (N, 3) float64, of rays through points ``film`` (N, 2), pixels, and ``lens`` (N,
+    2) of the unit disc: the twin of ``cameras/projected.glsl``. Directions are NaN where the film sees nothing."""
     origins, directions = camera.unproject(film, size)
     if camera.aperture == 0 or camera.model.wide:
         return origins, directions
     right, up, forward = camera.basis()
     focal_directions = directions / (directions @ forward)[:, None]
-    spots = camera.aperture * np.asarray(lens, np.float64)
-    offset = spots[:, :1] * right + spots[:, 1:] * up
+    lens_points = camera.aperture * np.asarray(lens, np.float64)
+    offset = lens_points[:, :1] * right + lens_points[:, 1:] * up
     focal_directions = focal_directions - offset / camera.focus_distance
     return origins + offset, focal_directions / np.linalg.norm(focal_directions, axis=1, keepdims=True)
 
@@ -102,15 +103,15 @@ def projected_rays(
 FILTERS = {"box": 0, "tent": 1, "gaussian": 2, "point": 3}
 
 # The Gaussian's standard deviation along each axis, and the radius where it is cut off, in pixels.
-SIGMA, CUT = 0.5, 1.5
+FILTER_SIGMA, FILTER_RADIUS = 0.5, 1.5
 
 
 def lens_uniforms(camera: Camera, size: tuple[int, int], pixel_filter: str = "box") -> dict[str, object]:
-    """The uniforms for a picture of ``size`` (width, height): the pinhole's, those of lens and filter, and of a camera
-    that moves its keys; of another projection its own."""
+    """The uniforms of a camera's module for a picture of ``size`` (width, height): of lens, pixel filter and motion,
+    or of the projection."""
     if camera.kind:
         uniforms = {**projected_uniforms(camera, size), "camera_filter": FILTERS[pixel_filter]}
-        return {**uniforms, **_keys(camera, size)} if camera.motion else uniforms
+        return {**uniforms, **_motion_uniforms(camera, size)} if camera.motion else uniforms
     right, up, _ = basis = camera.basis()
     return {
         **camera_uniforms(camera, size, basis),
@@ -118,12 +119,12 @@ def lens_uniforms(camera: Camera, size: tuple[int, int], pixel_filter: str = "bo
         "camera_lens_up": tuple(map(float, up * camera.aperture)),
         "camera_nearness": 1.0 / camera.focus_distance if camera.aperture > 0 else 0.0,
         "camera_filter": FILTERS[pixel_filter],
-        **_keys(camera, size),
+        **_motion_uniforms(camera, size),
     }
 
 
-def _keys(camera: Camera, size: tuple[int, int]) -> dict[str, object]:
-    """The uniforms of the keys between which a camera moves. Raises ViewerError for more than `MOST_KEYS`."""
+def _motion_uniforms(camera: Camera, size: tuple[int, int]) -> dict[str, object]:
+    """The uniforms of a moving camera's keys. Raises ViewerError for more than `MOST_KEYS`."""
     count = len(camera.motion)
     if not count:
         return {"camera_segments": 0}
@@ -132,15 +133,15 @@ def _keys(camera: Camera, size: tuple[int, int]) -> dict[str, object]:
     rows = []
     for key in camera.motion:
         axes = projected_uniforms(key, size) if camera.kind else camera_uniforms(key, size)
-        lens = camera.aperture > 0 and not camera.model.wide
-        rows.append((*axes["camera_origin"], 1.0 / key.focus_distance if lens else 0.0))
+        has_lens = camera.aperture > 0 and not camera.model.wide
+        rows.append((*axes["camera_origin"], 1.0 / key.focus_distance if has_lens else 0.0))
         rows += [(*axes[f"camera_{name}"], 0.0) for name in ("forward", "right", "up")]
     rows += [(0.0, 0.0, 0.0, 0.0)] * (4 * (MOST_KEYS - count))
     return {"camera_segments": count - 1, "camera_keys": tuple(rows)}
 
 
 def thin_lens(camera: Camera, size: tuple[int, int] = (1, 1), pixel_filter: str = "box") -> Module:
-    """The camera module, which serves ``camera_ray`` too; its uniforms are set again for every picture."""
+    """The module of a pinhole or thin lens; its uniforms are set again for every picture."""
     values = lens_uniforms(replace(camera, motion=(), projection=None, eyes=None), size, pixel_filter)
     del values["camera_segments"]
     types = {int: "int", float: "float"}
@@ -156,8 +157,7 @@ def thin_lens(camera: Camera, size: tuple[int, int] = (1, 1), pixel_filter: str 
 
 
 def moving_lens(still: Module) -> Module:
-    """The camera module of a camera that may move while the shutter is open, by that of `thin_lens`, or of another
-    projection."""
+    """The module of a camera that may move while the shutter is open. still : of `thin_lens` or `projected`."""
     rows = 4 * MOST_KEYS
     keys = {"camera_segments": ("int", 0), "camera_keys": (f"vec4[{rows}]", ((0.0, 0.0, 0.0, 0.0),) * rows)}
     uniforms = {**still.uniforms, **keys}
@@ -169,25 +169,26 @@ def moving_lens(still: Module) -> Module:
 def filter_offsets(pixel_filter: str, u: ArrayLike) -> NDArray[np.float64]:
     """Offsets (N, 2) from the pixel's centre, in pixels, of random numbers (N, 2): the twin of ``filter_offset``.
 
-    box: width 1. tent: radius 1. gaussian: standard deviation `SIGMA`, cut off at the radius `CUT`. point: the centre.
+    box: width 1. tent: radius 1. gaussian: standard deviation `FILTER_SIGMA`, cut off at the radius `FILTER_RADIUS`.
+    point: the centre.
     """
     u = np.asarray(u, np.float64)
     if pixel_filter == "tent":
         return np.where(u < 0.5, np.sqrt(2 * u) - 1, 1 - np.sqrt(np.maximum(2 - 2 * u, 0)))
     if pixel_filter == "gaussian":
-        inside = -np.expm1(-(CUT**2) / (2 * SIGMA**2))
-        radius, angle = SIGMA * np.sqrt(-2 * np.log1p(-inside * u[:, 0])), 2 * np.pi * u[:, 1]
+        mass = -np.expm1(-(FILTER_RADIUS**2) / (2 * FILTER_SIGMA**2))
+        radius, angle = FILTER_SIGMA * np.sqrt(-2 * np.log1p(-mass * u[:, 0])), 2 * np.pi * u[:, 1]
         return radius[:, None] * np.stack([np.cos(angle), np.sin(angle)], axis=1)
     return np.zeros_like(u) if pixel_filter == "point" else u - 0.5
 
 
 def concentric_disc(u: ArrayLike) -> NDArray[np.float64]:
     """Points (N, 2) of the unit disc from (N, 2) in [0, 1)^2: the twin of ``lib/disc.glsl``."""
-    at = 2 * np.asarray(u, np.float64) - 1
-    wide = np.abs(at[:, 0]) > np.abs(at[:, 1])
-    radius, other = np.where(wide, at[:, 0], at[:, 1]), np.where(wide, at[:, 1], at[:, 0])
+    x, y = (2 * np.asarray(u, np.float64) - 1).T
+    x_dominates = np.abs(x) > np.abs(y)
+    radius, other = np.where(x_dominates, x, y), np.where(x_dominates, y, x)
     angle = np.pi / 4 * other / np.where(radius == 0, 1, radius)
-    angle = np.where(wide, angle, np.pi / 2 - angle)
+    angle = np.where(x_dominates, angle, np.pi / 2 - angle)
     return radius[:, None] * np.stack([np.cos(angle), np.sin(angle)], axis=1)
 
 
@@ -205,11 +206,11 @@ def lens_rays(
     slope, (width, height) = np.tan(np.radians(camera.fov) / 2), size
     film = np.asarray(pixels) + 0.5 + filter_offsets(pixel_filter, film_u)
     x, y = (2 * film[:, 0] / width - 1) * slope * (width / height), (1 - 2 * film[:, 1] / height) * slope
-    sharp = camera.focus_distance * (forward + x[:, None] * right + y[:, None] * up)
+    focus = camera.focus_distance * (forward + x[:, None] * right + y[:, None] * up)
     lens = camera.aperture * concentric_disc(lens_u)
     offset = lens[:, :1] * right + lens[:, 1:] * up
-    towards = sharp - offset
-    return np.asarray(camera.origin) + offset, towards / np.linalg.norm(towards, axis=1, keepdims=True)
+    direction = focus - offset
+    return np.asarray(camera.origin) + offset, direction / np.linalg.norm(direction, axis=1, keepdims=True)
 
 
 Basis = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
@@ -231,7 +232,7 @@ def camera_uniforms(camera: Camera, size: tuple[int, int], basis: Basis | None =
 
 
 def constant_environment(color: tuple[float, float, float] = BACKGROUND) -> Module:
-    """The same radiance (linear sRGB) from everywhere."""
+    """The module of an environment of one radiance, linear sRGB, in all directions."""
     return Module(
         "constant environment",
         provides=("environment_radiance",),

@@ -20,14 +20,14 @@ from raystream.kernels.records import (
 )
 from raystream.stream.declare.kernel import IN, INOUT, OUT, Argument, Kernel
 
-# What kernels take of where a path arrives, and at a surface that it has come to.
+# Arguments of kernels at the end of a ray, and at a surface.
 ARRIVING = IN("ray", RAY), IN("hit", HIT), IN("path", PATH), IN("media", MEDIA)
 AT_SURFACE = IN("pixel", PIXEL), IN("interaction", SCENE_INTERACTION), IN("path", PATH), IN("media", MEDIA)
 
 
 def begin_kernel(name: str, *sums: Argument, radiance: str = "radiance") -> Kernel:
-    """A kernel that begins a sample's path at the camera. sums : what it reads of the samples before, beside the film;
-    radiance : name of the argument for the light that the path will bring."""
+    """A kernel that begins a sample's path at the camera. sums : further arguments with sums of earlier samples.
+    radiance : name of the argument for the path's light."""
     return Kernel(
         name,
         (
@@ -173,6 +173,7 @@ BACKDROP_NEEDS: dict[str, tuple[str, ...]] = {
 
 
 def feature_kernel(backdrop: str, blended: bool) -> Kernel:
-    """The kernel that adds a hit to features, before a backdrop of a kind. ``blended``: it may be one of several."""
+    """The kernel that adds a hit to features, by the kind of backdrop. blended : a ray may have several hits, of
+    blended surfaces."""
     kernel = ADD_LAYER if blended else ADD_FEATURES
     return replace(kernel, needs=(*kernel.needs, *BACKDROP_NEEDS[backdrop]))

@@ -155,8 +155,8 @@ NEAREST_SHELL = Kernel(
 
 @dataclass(frozen=True)
 class EstimateKernels:
-    """The kernels of radiance estimates over a kind of photon map, by a way of `SEARCHES`: each of these has programs
-    of its own, since a machine without branches computes both sides of each.
+    """The kernels of radiance estimates over a kind of photon map, by one of `SEARCHES`. Each search has separate
+    programs, since a machine without branches would compute both.
 
     apart : photons are found and weighed in two states, since one would read too many textures.
     """
@@ -167,38 +167,38 @@ class EstimateKernels:
 
     @property
     def streams(self) -> dict[str, Record]:
-        """Beside those of the program that they are in."""
+        """The streams that the kernels add to those of their program."""
         return {"estimate": ESTIMATE, **self.form.streams, **({"arrival": ARRIVAL} if self.apart else {})}
 
     @property
     def settings(self) -> str:
-        """The function that the module of their settings stands for."""
+        """The need that the module of the estimate's settings provides."""
         return f"{self.search}_estimate"
 
     @property
     def begin(self) -> Kernel:
-        """Begins at a surface; for the caustic photons alone where that is about to gather."""
+        """The kernel that begins an estimate at a surface; before a final gather, of caustic photons alone."""
         arguments = IN("interaction", SCENE_INTERACTION), IN("path", PATH), OUT("estimate", ESTIMATE)
         return Kernel("begin_estimate", arguments, ("cell", "none"), (self.settings, "path_settings", "bsdf_value"))
 
     @property
     def cell(self) -> Kernel:
-        """Finds the next cell."""
+        """The kernel that finds the next cell."""
         arguments = (IN("interaction", SCENE_INTERACTION), INOUT("estimate", ESTIMATE), *self.form.cell)
         needs = self.settings, f"{self.form.name}_cell"
-        last = "shell" if self.search == "nearest" else "end"
-        return Kernel(f"{self.search}_cell", arguments, ("again", "photon", last), needs)
+        end_exit = "shell" if self.search == "nearest" else "end"
+        return Kernel(f"{self.search}_cell", arguments, ("again", "photon", end_exit), needs)
 
     @property
     def photon(self) -> Kernel:
-        """Adds the next photon of the cell."""
+        """The kernel that adds the next photon of the cell."""
         arguments = (IN("interaction", SCENE_INTERACTION), INOUT("estimate", ESTIMATE), *self.form.photon)
         needs = self.settings, f"{self.form.name}_photon", "bsdf_value"
         return Kernel("estimate_photon", arguments, ("again", "cell"), needs)
 
     @property
     def find(self) -> Kernel:
-        """Finds whether the next photon of the cell counts; `weigh` adds it."""
+        """The kernel that decides whether the next photon of the cell counts; `weigh` adds it."""
         interaction, estimate = IN("interaction", SCENE_INTERACTION), INOUT("estimate", ESTIMATE)
         arguments = interaction, estimate, *self.form.photon, OUT("arrival", ARRIVAL)
         needs = self.settings, f"{self.form.name}_photon"
@@ -206,14 +206,14 @@ class EstimateKernels:
 
     @property
     def weigh(self) -> Kernel:
-        """Adds a photon that counts."""
+        """The kernel that adds a photon found by `find`."""
         interaction, estimate = IN("interaction", SCENE_INTERACTION), INOUT("estimate", ESTIMATE)
         arguments = interaction, IN("arrival", ARRIVAL), estimate
         return Kernel("weigh_photon", arguments, ("again", "cell"), (self.settings, "bsdf_value"))
 
     @property
     def finish(self) -> Kernel:
-        """Adds the estimate to the picture."""
+        """The kernel that adds the estimate to the picture."""
         interaction, path = IN("interaction", SCENE_INTERACTION), IN("path", PATH)
         arguments = interaction, path, INOUT("estimate", ESTIMATE), INOUT("radiance", RADIANCE)
         return Kernel("finish_estimate", arguments, ("caustic", "done"), (self.settings,))

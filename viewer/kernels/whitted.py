@@ -55,7 +55,7 @@ BRANCH_REFLECTION = Kernel(
 
 
 def of_moment(kernel: Kernel, moving: bool) -> Kernel:
-    """The kernel, of ``moving`` scenes with the pixel beside its own arguments: rays have the time of their path."""
+    """The kernel; for ``moving`` scenes with the pixel as a further argument, from which rays get their path's time."""
     if not moving:
         return kernel
     return replace(kernel, arguments=(IN("pixel", PIXEL), *kernel.arguments), needs=(*kernel.needs, "sample_1d"))
@@ -71,17 +71,17 @@ POP_BRANCH = Kernel(
 
 
 def level_exits(levels: int) -> tuple[str, ...]:
-    """The exits that lead to the levels of the waiting rays, up to 100; in the order of their names."""
+    """The names of the exits to each of up to 100 levels of the stack, which sort in that order."""
     return tuple(f"level_{level:02d}" for level in range(levels))
 
 
 def branch_refraction(levels: int) -> Kernel:
-    """The kernel over a stack of ``levels``."""
+    """The kernel that pushes the refracted ray on a stack of ``levels``."""
     return _branching("branch_refraction", (*level_exits(levels), "none"))
 
 
 def branch_channels(levels: int) -> Kernel:
-    """The kernel where channels may part, over a stack of ``levels``."""
+    """The kernel that pushes a refracted ray for each channel on a stack of ``levels``."""
     return _branching("branch_channels", (*level_exits(levels), "again", "none"), "channels_part", "at_channel")
 
 
@@ -97,7 +97,7 @@ def _branching(name: str, exits: tuple[str, ...], *needs: str) -> Kernel:
 
 
 def next_branch(levels: int) -> Kernel:
-    """The kernel over a stack of ``levels``."""
+    """The kernel that chooses the ray to pop from a stack of ``levels``."""
     return Kernel("next_branch", (INOUT("tree", TREE),), exits=(*level_exits(levels), "end"))
 
 

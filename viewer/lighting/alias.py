@@ -15,11 +15,11 @@ from numpy.typing import ArrayLike, NDArray
 from raystream.base.jit import run
 from raystream.stream.declare.record import ROWS, Field
 
-SMALL = 1 << 10  # slots up to which the loop is not worth compiling
+MAX_INTERPRETED = 1 << 10  # slots up to which the loop runs uncompiled
 
 
 def slot_fields(what: str) -> tuple[Field, Field]:
-    """The fields of a slot in an alias table of these things, of a texture's record."""
+    """The fields, of a texture's record, of a slot of an alias table of things named ``what``."""
     threshold = Field("threshold", "int", "quanta", about=f"below it the slot stands for the {what} of its own number")
     return threshold, Field("alias", "int", about=f"the {what} that the slot stands for else", within=ROWS)
 
@@ -28,8 +28,8 @@ def slot_fields(what: str) -> tuple[Field, Field]:
 class AliasTable:
     """N slots of ``levels`` quanta each, for n <= N things.
 
-    threshold (N,) int64, 0 .. levels: quanta of the slot that are its own. alias (N,) int64: whom the rest belongs to.
-    quanta (n,) int64: those of each thing in all slots; they add up to N * levels.
+    threshold (N,) int64, 0 .. levels: quanta of a slot that choose the thing of its index. alias (N,) int64: the thing
+    that the others choose. quanta (n,) int64: number of each thing's in all slots; their sum is N * levels.
     """
 
     threshold: NDArray[np.int64]
@@ -39,7 +39,7 @@ class AliasTable:
 
     @property
     def probability(self) -> NDArray[np.float64]:
-        """(n,) with which each thing is chosen: exact, and 1 in sum."""
+        """(n,): the exact probability of choosing each thing; the sum is 1."""
         return self.quanta / float(len(self.threshold) * self.levels)
 
 
@@ -49,8 +49,8 @@ def power_of_two(count: int) -> int:
 
 
 def apportion(weights: ArrayLike, total: int) -> NDArray[np.int64]:
-    """``total`` quanta dealt out in proportion to the weights (n,), by largest remainders; every weight above zero gets
-    one at least. The weights are finite and not negative, and one is above zero; total >= n."""
+    """(n,): ``total`` quanta in proportion to the weights (n,), by largest remainders; at least 1 for each weight
+    above 0. The weights are finite and not negative, and one is above 0; total >= n."""
     values = np.asarray(weights, np.float64)
     scaled = values / values.max()  # sums of huge weights would leave float64
     exact = scaled * (total / scaled.sum())
@@ -68,14 +68,14 @@ def apportion(weights: ArrayLike, total: int) -> NDArray[np.int64]:
             first, equal = positive[lack < bound], positive[lack == bound]
             quanta[first] += 1
             quanta[equal[: remainder - len(first)]] += 1
-    while remaining < 0:  # what the least weights got too much, the others give back
-        spare = np.maximum(quanta - 1, 0)
-        give = (spare * (-remaining / spare.sum())).astype(np.int64)
-        if not give.any():
-            give[np.argsort(-spare, kind="stable")[:-remaining]] = 1
-            give = np.minimum(give, spare)
-        quanta -= give
-        remaining += int(give.sum())
+    while remaining < 0:  # small weights were rounded up to 1, which the others make up for
+        reducible = np.maximum(quanta - 1, 0)
+        reduction = (reducible * (-remaining / reducible.sum())).astype(np.int64)
+        if not reduction.any():
+            reduction[np.argsort(-reducible, kind="stable")[:-remaining]] = 1
+            reduction = np.minimum(reduction, reducible)
+        quanta -= reduction
+        remaining += int(reduction.sum())
     return quanta
 
 
@@ -86,15 +86,15 @@ def build(weights: ArrayLike, slots: int, levels: int) -> AliasTable:
     both (L. Hübschle-Schneider and P. Sanders, *Parallel Weighted Random Sampling*, 2022). O(slots).
     """
     quanta = apportion(weights, slots * levels)
-    of_slot = np.zeros(slots, np.int64)
-    of_slot[: len(quanta)] = quanta
-    threshold, names = np.empty(slots, np.int64), np.empty(slots, np.int64)
-    run(_pair, of_slot, levels, threshold, names, small=slots <= SMALL)
-    return AliasTable(threshold, names, quanta, levels)
+    slot_quanta = np.zeros(slots, np.int64)
+    slot_quanta[: len(quanta)] = quanta
+    threshold, aliases = np.empty(slots, np.int64), np.empty(slots, np.int64)
+    run(_fill_slots, slot_quanta, levels, threshold, aliases, small=slots <= MAX_INTERPRETED)
+    return AliasTable(threshold, aliases, quanta, levels)
 
 
-def _pair(quanta, levels, threshold, alias):
-    """Thresholds and aliases of N slots by their quanta (N,) int64: threshold, alias (N,) int64, written."""
+def _fill_slots(quanta, levels, threshold, alias):
+    """Write thresholds and aliases (N,) int64 of N slots whose things have these quanta (N,) int64."""
     count = len(quanta)
     # A small slot takes from the first large one whose surplus was not spent before.
     large = 0

@@ -22,25 +22,25 @@ from raystream.stream.declare.record import Field, Record
 
 # -- a picture of all directions out of focus --------------------------------------------------------------------------
 
-LEAST_ROWS, MOST_ROWS = 16, 512
-ROWS_ACROSS = 2.0  # across the standard deviation, of a picture as large as it has to be
-STEPS = 16
+MIN_ROWS, MAX_ROWS = 16, 512
+ROWS_PER_DEVIATION = 2.0  # across the standard deviation, of a picture as large as it has to be
+EULER_STEPS = 16
 
 
 def blurred(image: ImageEnvironment, degrees: float) -> NDArray[np.float32]:
     """(H, 2 H, 3): an image's pixels at rotation 0, blurred by a Gaussian of this standard deviation in degrees along
     every great circle; its mean over the sphere stays."""
     image = image.original or image
-    return _spread(image, degrees) if image.pixels.flags.writeable else _kept(image, degrees)
+    return _blur(image, degrees) if image.pixels.flags.writeable else _cached_blur(image, degrees)
 
 
-def _spread(image: ImageEnvironment, degrees: float) -> NDArray[np.float32]:
-    rows = math.ceil(180.0 * ROWS_ACROSS / degrees)
-    rows = min(max(rows, LEAST_ROWS), MOST_ROWS, max(image.pixels.shape[0], LEAST_ROWS))
+def _blur(image: ImageEnvironment, degrees: float) -> NDArray[np.float32]:
+    rows = math.ceil(180.0 * ROWS_PER_DEVIATION / degrees)
+    rows = min(max(rows, MIN_ROWS), MAX_ROWS, max(image.pixels.shape[0], MIN_ROWS))
     return diffused(_reduced(image.pixels, rows), math.radians(degrees)).astype(np.float32)
 
 
-_kept = lru_cache(maxsize=1)(_spread)
+_cached_blur = lru_cache(maxsize=1)(_blur)
 
 
 def _reduced(pixels: NDArray[np.float32], rows: int) -> NDArray[np.float64]:
@@ -48,49 +48,51 @@ def _reduced(pixels: NDArray[np.float32], rows: int) -> NDArray[np.float64]:
     height = pixels.shape[0]
     edges = np.cos(np.linspace(0.0, math.pi, height + 1))
     weights = (edges[:-1] - edges[1:])[:, None]
-    wide = _means(pixels.astype(np.float64).swapaxes(0, 1), np.ones((pixels.shape[1], 1)), 2 * rows).swapaxes(0, 1)
-    return _means(wide, weights, rows)
+    wide = _weighted_means(pixels.astype(np.float64).swapaxes(0, 1), np.ones((pixels.shape[1], 1)), 2 * rows).swapaxes(
+        0, 1
+    )
+    return _weighted_means(wide, weights, rows)
 
 
-def _means(values: NDArray[np.float64], weights: NDArray[np.float64], count: int) -> NDArray[np.float64]:
-    """(count, W, 3): weighted means of (N, W, 3) over equal parts of the first axis, between whose edges sums are
-    linear."""
+def _weighted_means(values: NDArray[np.float64], weights: NDArray[np.float64], count: int) -> NDArray[np.float64]:
+    """(count, W, 3): weighted means of values (N, W, 3) over equal parts of the first axis, interpolated at their
+    edges."""
     size = len(values)
     sums = np.concatenate([np.zeros((1, *values.shape[1:])), np.cumsum(values * weights[..., None], axis=0)])
     weight_sums = np.concatenate([[0.0], np.cumsum(weights[:, 0])])
-    at = np.linspace(0.0, size, count + 1)
-    low = np.minimum(at.astype(int), size - 1)
-    fraction = (at - low)[:, None, None]
+    position = np.linspace(0.0, size, count + 1)
+    low = np.minimum(position.astype(int), size - 1)
+    fraction = (position - low)[:, None, None]
     interpolated = sums[low] * (1 - fraction) + sums[low + 1] * fraction
     mass = weight_sums[low] * (1 - fraction[:, 0, 0]) + weight_sums[low + 1] * fraction[:, 0, 0]
     return np.diff(interpolated, axis=0) / np.diff(mass)[:, None, None]
 
 
 def diffused(pixels: NDArray[np.float64], deviation: float) -> NDArray[np.float64]:
-    """An equirectangular picture (H, W, 3) as the heat equation on the sphere leaves it when its kernel has that
+    """An equirectangular picture (H, W, 3), blurred by the heat equation on the sphere until its kernel has this
     standard deviation along a great circle, in radians.
 
     Finite volumes in latitude, Fourier modes in longitude, and implicit Euler steps, so that nothing becomes negative
-    and no heat is lost; the poles are places like any other.
+    and no heat is lost; the poles are not special.
     """
     height, width = pixels.shape[:2]
     modes = np.fft.rfft(pixels, axis=1)  # (H, M, 3)
     step = math.pi / height
     edges = np.linspace(0.0, math.pi, height + 1)
     area = np.cos(edges[:-1]) - np.cos(edges[1:])  # of a row per radian of longitude
-    edge_conductance = np.sin(edges) / step  # what flows through an edge; nothing through the poles
+    edge_conductance = np.sin(edges) / step  # of the edges between rows; nothing flows through the poles
     edge_conductance[0] = edge_conductance[-1] = 0.0
     wave_numbers = 2 * np.sin(math.pi * np.arange(modes.shape[1]) / width) / (2 * math.pi / width)
     row_conductance = step / np.sin((edges[:-1] + edges[1:]) / 2)
-    time = deviation**2 / 2 / STEPS
+    time = deviation**2 / 2 / EULER_STEPS
     lower, upper = -time * edge_conductance[:-1], -time * edge_conductance[1:]
     diagonal = (area - lower - upper)[:, None] + time * row_conductance[:, None] * wave_numbers**2
-    for _ in range(STEPS):
-        modes = _solved(lower, diagonal, upper, modes * area[:, None, None])
+    for _ in range(EULER_STEPS):
+        modes = _solve_tridiagonal(lower, diagonal, upper, modes * area[:, None, None])
     return np.maximum(np.fft.irfft(modes, width, axis=1), 0.0)
 
 
-def _solved(
+def _solve_tridiagonal(
     lower: NDArray[np.float64], diagonal: NDArray[np.float64], upper: NDArray[np.float64], right: NDArray
 ) -> NDArray:
     """Solutions (H, M, 3) of tridiagonal systems along the first axis (L. H. Thomas, 1949); diagonal : (H, M)."""
@@ -116,8 +118,8 @@ SHARE = Record("FloorShare", Field("up_to", "float", about="share of the light i
 
 
 class FloorShares(NamedTuple):
-    """table : cumulative shares of the rows of an image's upper half, then of the texels of each. size : texels across,
-    and rows of that half. irradiance : luminance of the floor's irradiance, W/m^2."""
+    """The light on a floor. table : cumulative shares of the rows of an image's upper half, then of the texels of each
+    row. size : (columns, rows) of that half. irradiance : luminance of the floor's irradiance, W/m^2."""
 
     table: Table
     size: tuple[int, int]
@@ -125,7 +127,8 @@ class FloorShares(NamedTuple):
 
 
 def floor_light(environment: Environment) -> Module:
-    """The module that provides ``floor_light``; its uniform ``floor_irradiance`` is 0 where none comes from above."""
+    """The module that provides ``floor_light``; its uniform ``floor_irradiance`` is 0 where no light comes from
+    above."""
     provides = ("floor_light",)
     if isinstance(environment, ConstantEnvironment):
         arriving = math.pi * float(luminance(environment.radiance))
@@ -148,21 +151,22 @@ def floor_light(environment: Environment) -> Module:
 
 @cached_by_pixels
 def floor_shares(image: ImageEnvironment) -> FloorShares:
-    """A floor's irradiance from each texel of an image's upper half: mean radiance times the cosine over the texel."""
+    """A floor's light from each texel of an image's upper half: radiance times cosine, integrated over the texel."""
     height, width = image.pixels.shape[:2]
     rows = (height + 1) // 2
     edges = np.maximum(np.cos(np.arange(rows + 1) * (math.pi / height)), 0.0)
     projected = (edges[:-1] ** 2 - edges[1:] ** 2) / 2 * (2 * math.pi / width)  # solid angle times cosine
     light = (image.cell_flux() / image.solid_angles()[:, None])[:rows] * projected[:, None]
-    of_rows = light.sum(axis=1)
-    parts = [_cumulative(of_rows[None]), _cumulative(light)]
+    row_light = light.sum(axis=1)
+    shares = [_cumulative(row_light[None]), _cumulative(light)]
     entries = np.zeros(rows + rows * width, SHARE.dtype)
-    entries["up_to"] = np.concatenate([part.ravel() for part in parts])
-    return FloorShares(Table("floor_shares", SHARE, entries), (width, rows), float(of_rows.sum()))
+    entries["up_to"] = np.concatenate([values.ravel() for values in shares])
+    return FloorShares(Table("floor_shares", SHARE, entries), (width, rows), float(row_light.sum()))
 
 
 def _cumulative(weights: NDArray[np.float64]) -> NDArray[np.float32]:
-    """Cumulative shares along the last axis, exactly 1 from the last weight above 0 on; without any, even ones."""
+    """Cumulative shares along the last axis, exactly 1 from the last weight above 0 on; even ones if all weights are
+    0."""
     total = weights.sum(axis=-1, keepdims=True)
     sums = np.cumsum(np.where(total > 0, weights, 1.0), axis=-1)
     return (sums / sums[..., -1:]).astype(np.float32)
@@ -173,16 +177,15 @@ def _cumulative(weights: NDArray[np.float64]) -> NDArray[np.float32]:
 Tone = tuple[float, float, float]
 
 BLACK, WHITE = (0.0, 0.0, 0.0), (1.0, 1.0, 1.0)
-# Of the gradient, linear sRGB: a light floor, on which shadows are seen, and a wall that darkens upwards, as behind a
-# photographer's table, before which white is white.
-LOW, HIGH = (0.75, 0.76, 0.78), (0.12, 0.13, 0.15)
-# Of lights that a sample's shadow ray from the floor may go to, beside the environment: of lamps, and of textures alone
-# that shine, whose light is little: one leaves a bias of 1e-4 of white, as 32 do, and each is a way down a light tree.
-POINTS, POINTS_OF_TEXTURES = 16, 1
-REACH = 0.6  # of the model's height: what the floor mirrors fades up to here
-GAP = 1e-4  # of the model's largest edge, between its lowest point and the floor
+# The gradient, linear sRGB: light below, so that shadows on the floor are visible, and darker upwards.
+GRADIENT_LOW, GRADIENT_HIGH = (0.75, 0.76, 0.78), (0.12, 0.13, 0.15)
+# Light samples of a floor's point, beside the environment; and where only textures of surfaces emit, whose light is
+# little: one leaves a bias of 1e-4 of white, as 32 do, and each takes a traversal of the light tree.
+FLOOR_SAMPLES, FLOOR_SAMPLES_TEXTURED = 16, 1
+MIRROR_REACH = 0.6  # of the model's height: mirror images fade out up to it
+FLOOR_GAP = 1e-4  # of the model's largest edge, between its lowest point and the floor
 
-TURNS = "background_turn", "floor_turn"  # uniforms of an image's rotation
+ROTATION_UNIFORMS = "background_turn", "floor_turn"  # uniforms of an image's rotation
 
 TEXEL = Record("BackgroundTexel", Field("radiance", "vec3", "W / (m^2 sr), linear sRGB"))
 
@@ -211,7 +214,7 @@ class Backdrop:
 
     @property
     def color(self) -> Tone | None:
-        """The colour of a background of one colour."""
+        """The background's colour where it has a single one, else None."""
         return self.tones[0] if self.tones is not None and self.tones[0] == self.tones[1] else None
 
     @property
@@ -221,18 +224,18 @@ class Backdrop:
 
     @property
     def text(self) -> str:
-        """Differs where pictures do."""
+        """A text that is different for backdrops of different pictures."""
         return self.name if self.floor is None else f"{self.name}, floor at {self.floor.height:g}"
 
 
 def floor_under(bounds: NDArray[np.float64]) -> Floor | None:
     """The floor under a model of these bounds, (2, 3), scene units; None under one without extent."""
     edges = bounds[1] - bounds[0]
-    largest = float(edges.max())
-    if not largest > 0:
+    max_edge = float(edges.max())
+    if not max_edge > 0:
         return None
-    height = float(edges[1]) if edges[1] > 0 else largest
-    return Floor(float(bounds[0, 1]) - GAP * largest, REACH * height)
+    height = float(edges[1]) if edges[1] > 0 else max_edge
+    return Floor(float(bounds[0, 1]) - FLOOR_GAP * max_edge, MIRROR_REACH * height)
 
 
 def backdrop_of(background: Any, floor: Floor | None, tone: float = 1.0) -> Backdrop | None:
@@ -242,7 +245,7 @@ def backdrop_of(background: Any, floor: Floor | None, tone: float = 1.0) -> Back
         return Backdrop("transparent", (BLACK, BLACK), transparent=True, floor=floor)
     if background == "gradient":
         name = "gradient" if tone == 1 else f"gradient times {tone:g}"
-        return Backdrop(name, (_scaled(LOW, tone), _scaled(HIGH, tone)), floor=floor)
+        return Backdrop(name, (_scaled(GRADIENT_LOW, tone), _scaled(GRADIENT_HIGH, tone)), floor=floor)
     if isinstance(background, tuple):
         return Backdrop(",".join(f"{value:g}" for value in background), (background, background), floor=floor)
     if degrees := blur_of(background):
@@ -256,8 +259,7 @@ def _scaled(tone: Tone, factor: float) -> Tone:
 
 
 def backdrop_modules(backdrop: Backdrop, environment: Environment, lights: LightList) -> list[Module]:
-    """``background_radiance``, and where there is a floor ``floor_meets`` and ``floor_light``, before an environment
-    and lights."""
+    """The modules of ``background_radiance``, and for a floor of ``floor_meets`` and ``floor_light``."""
     modules = [_background(backdrop, environment)]
     if backdrop.floor is not None:
         modules += [
@@ -286,16 +288,17 @@ def _floor_points(lights: LightList) -> Module:
         "floor points",
         provides,
         "shading/floor_points.glsl",
-        constants={"FLOOR_POINTS": POINTS if lights.lit else POINTS_OF_TEXTURES},
+        constants={"FLOOR_POINTS": FLOOR_SAMPLES if lights.lit else FLOOR_SAMPLES_TEXTURED},
         needs=("light_sample", "sample_2d", "surface_dimension"),
     )
 
 
 def rotated_modules(modules: Sequence[Module], environment: ImageEnvironment) -> list[Module]:
-    """Those of `backdrop_modules` before the same image at another rotation: their tables are shared."""
-    turn = "vec2", tuple(map(float, environment.turn))
+    """The modules of `backdrop_modules` for another rotation of the image, with the same tables."""
+    rotation = "vec2", tuple(map(float, environment.turn))
     uniforms = (
-        {name: turn if name in TURNS else value for name, value in module.uniforms.items()} for module in modules
+        {name: rotation if name in ROTATION_UNIFORMS else value for name, value in module.uniforms.items()}
+        for module in modules
     )
     return [replace(module, uniforms=values) for module, values in zip(modules, uniforms, strict=True)]
 

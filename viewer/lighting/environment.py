@@ -14,13 +14,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raystream.lighting import alias
-from raystream.lighting.suns import CELL, PLACE, Sun, cells_of_texels, sun_cells, sun_flux, sun_places, suns_of, without
+from raystream.lighting.suns import (
+    CELL,
+    PLACE,
+    Sun,
+    cells_of_texels,
+    remaining_fraction,
+    sun_cells,
+    sun_flux,
+    sun_places,
+    suns_of,
+)
 from raystream.scene.environment import ConstantEnvironment, Environment, ImageEnvironment, cached_by_pixels
 from raystream.stream.declare.kernel import Module, Table
 from raystream.stream.declare.record import LARGEST_INTEGER, Field, Record
 
 LEVELS = 1 << 16  # quanta of a slot of an alias table
-LEAST_DEVIATION = 1 / 4  # of radiance over its mean: for less, shadow rays cost more than the variance they spare
+MIN_DEVIATION = 1 / 4  # of radiance, relative to its mean: below, shadow rays cost more than they save
 
 TEXEL = Record(
     "EnvironmentTexel",
@@ -47,7 +57,7 @@ def environment_uniforms(environment: Environment) -> dict[str, Any]:
 
 
 def environment(scene_lighting: Environment) -> Module:
-    """The module of an environment; an image brings 16 bytes a texel, and 32 a slot of its alias tables."""
+    """The module of an environment; an image has 16 bytes a texel, and 32 a slot of its alias tables."""
     uniforms = environment_uniforms(scene_lighting)
     if isinstance(scene_lighting, ConstantEnvironment):
         return Module(
@@ -104,7 +114,8 @@ class ImageTables(NamedTuple):
 
 @cached_by_pixels
 def image_tables(image: ImageEnvironment) -> ImageTables:
-    """Two alias tables in one memory, for steps read from few: by flux, and by flux over the mean.
+    """The tables of an image. Both alias tables, by flux and by excess flux, are in one memory: a pass reads few
+    textures.
 
     A black image has densities of zero, and so has the excess of one that is constant or nearly. An image whose
     two tables could not be addressed has one for both uses.
@@ -119,18 +130,18 @@ def image_tables(image: ImageEnvironment) -> ImageTables:
     weights = [flux, excess_flux(flux, angles)] if excess else [flux]
     suns = suns_of(image)
     if not suns:
-        tables = [_choices(weight, angles, count, LEVELS) for weight in weights]
+        tables = [_choice_table(weight, angles, count, LEVELS) for weight in weights]
         return ImageTables(texels, np.concatenate(tables), (table_width, count // table_width), excess)
     texels["sun"] = cells_of_texels(image, suns)
-    pixels = (image.pixels * without(image, suns)[..., None]).astype(np.float32)
+    pixels = (image.pixels * remaining_fraction(image, suns)[..., None]).astype(np.float32)
     remaining = replace(image, pixels=pixels).cell_flux().ravel()
     mean = flux.sum() / angles.sum()
     weights = [remaining, np.maximum(remaining - mean * angles, 0.0)][: len(weights)]
     sun_fluxes = [float(sun_flux(image, sun).sum()) for sun in suns]
-    # Of the environment's quanta those of each sun, and behind them those of the rest: by flux.
+    # Quanta of each sun by flux, and of all the rest at the end, for each table.
     quanta = [alias.apportion([*sun_fluxes, float(weight.sum())], LEVELS).tolist() for weight in weights]
-    tables = [_choices(weight, angles, count, dealt[-1]) for weight, dealt in zip(weights, quanta, strict=True)]
-    levels = [dealt[:-1] for dealt in quanta] * (3 - len(quanta))
+    tables = [_choice_table(weight, angles, count, shares[-1]) for weight, shares in zip(weights, quanta, strict=True)]
+    levels = [shares[:-1] for shares in quanta] * (3 - len(quanta))
     return ImageTables(
         texels,
         np.concatenate(tables),
@@ -138,25 +149,27 @@ def image_tables(image: ImageEnvironment) -> ImageTables:
         excess,
         suns,
         (sum(levels[0]), sum(levels[1])),
-        np.concatenate([sun_cells(image, *pair, LEVELS) for dealt in levels for pair in zip(suns, dealt, strict=True)]),
+        np.concatenate(
+            [sun_cells(image, *pair, LEVELS) for shares in levels for pair in zip(suns, shares, strict=True)]
+        ),
         sun_places(suns, levels),
     )
 
 
 def excess_flux(flux: NDArray[np.float64], angles: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(T,): the flux above the mean radiance, of texels' fluxes and solid angles (T,); zeros where all is little.
+    """(T,): the flux of texels above the mean radiance, by fluxes and solid angles (T,); zeros for nearly even images.
 
     BSDF sampling, over all surfaces together nearly uniform, finds the rest with less variance (O. Karlik et al., "MIS
     Compensation", 2019; this is their density where as many samples come from the environment as from the BSDF).
     """
     mean = flux.sum() / angles.sum()
     variance = np.average((flux / angles - mean) ** 2, weights=angles)
-    if variance <= (LEAST_DEVIATION * mean) ** 2:
+    if variance <= (MIN_DEVIATION * mean) ** 2:
         return np.zeros_like(flux)
     return np.maximum(flux - mean * angles, 0.0)
 
 
-def _choices(weights: NDArray, angles: NDArray, slots: int, levels: int) -> NDArray:
+def _choice_table(weights: NDArray, angles: NDArray, slots: int, levels: int) -> NDArray:
     """(slots,) of `CHOICE`: the alias table of texels of such weights and solid angles (T,), chosen by ``levels`` of
     `LEVELS` quanta; zeros without weight."""
     choices = np.zeros(slots, CHOICE.dtype)

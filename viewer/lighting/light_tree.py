@@ -30,9 +30,9 @@ from raystream.scene.light import KINDS, DeltaLights, luminance
 from raystream.stream.declare.kernel import Module, Table
 from raystream.stream.declare.record import LARGEST_INTEGER, ROWS, Field, Record
 
-SMALL = 48  # lights up to which the loops are not worth compiling
-GRAIN = 1 << 14  # lights of a cluster that one thread goes through alone; larger ones are parted one at a time
-MOST_WORKERS = 8
+MAX_INTERPRETED = 48  # lights up to which the loops run uncompiled
+MIN_PARALLEL_LIGHTS = 1 << 14  # of a cluster that is split over threads; a smaller one's subtree is built by one
+MAX_WORKERS = 8
 
 Float = NDArray[np.float64]
 
@@ -73,16 +73,15 @@ class Bounds(NamedTuple):
     power: Float
     both: NDArray[np.bool_]
 
-    def of(self, indices: NDArray) -> Bounds:
-        """The bounds at some indices (M,)."""
-        middle, radius, axis, spread, emission, power, both = (part[indices] for part in self)
-        return Bounds(middle, radius, axis, spread, emission, power, both)
+    def select(self, indices: NDArray) -> Bounds:
+        """The bounds of the lights with these indices (M,)."""
+        return Bounds(*(values[indices] for values in self))
 
 
 class LightTree(NamedTuple):
-    """nodes (N - 1,) of `NODE`, the root first, left children behind their parents, or none; root: its link, as in a
-    node. bit_trails (N, 2) int64: of each light the turns to it, 1 to the right, the first in the lowest bit,
-    `TRAIL_BITS` of them in a number. depth: levels."""
+    """A light tree. nodes (N - 1,) of `NODE`, the root first, each left child next to its parent; root: its link, as
+    in a node. bit_trails (N, 2) int64: the path to each light, a bit for each level, 1 to the right, the first in the
+    lowest bit, `TRAIL_BITS` in a number. depth: levels."""
 
     nodes: NDArray
     root: int
@@ -102,49 +101,49 @@ def build(lights: Bounds, far: bool = False) -> LightTree:
     bit_trails, nodes = np.zeros((count, 2), np.int64), np.zeros(max(count - 1, 0), NODE.dtype)
     if count < 2:
         return LightTree(nodes, -1, bit_trails, 0)
-    rows = _rows(lights)
-    bounds, links = np.empty((2 * (count - 1), KNOWN)), np.empty((2 * (count - 1), 1), np.int64)
-    small = count <= SMALL
-    deepest = 0
+    rows = _light_rows(lights)
+    bounds, links = np.empty((2 * (count - 1), BOUND_COLUMNS)), np.empty((2 * (count - 1), 1), np.int64)
+    small = count <= MAX_INTERPRETED
+    max_depth = 0
 
-    def job(part: tuple[int, ...]) -> tuple[int, list[tuple[int, ...]]]:
-        """Levels, and the parts of a cluster that still are to be gone through."""
-        first, last, node, depth, *bits = part
-        complete = last - first <= GRAIN
+    def job(cluster: tuple[int, ...]) -> tuple[int, list[tuple[int, ...]]]:
+        """Split a cluster; returns the levels below it so far, and its parts that are to be split further."""
+        first, last, node, depth, *bits = cluster
+        complete = last - first <= MIN_PARALLEL_LIGHTS
         arguments = (first, last, node, depth, *bits, far, complete)
-        levels, place = run(grow, rows, *arguments, bounds, links, bit_trails, *scratch(), small=small)
+        levels, middle = run(grow, rows, *arguments, bounds, links, bit_trails, *scratch(), small=small)
         if complete:
             return levels, []
         bits[1 if depth >= TRAIL_BITS else 0] += 1 << depth % TRAIL_BITS
-        left = first, place, node + 1, depth + 1, part[4], part[5]
-        right = place, last, node + place - first, depth + 1, *bits
+        left = first, middle, node + 1, depth + 1, cluster[4], cluster[5]
+        right = middle, last, node + middle - first, depth + 1, *bits
         return levels, [half for half in (left, right) if half[1] - half[0] > 1]
 
-    for levels in _all(job, (0, count, 0, 0, 0, 0)):
-        deepest = max(deepest, levels)
-    _fill(nodes, bounds, links[:, 0], far)
-    return LightTree(nodes, 0, bit_trails, deepest)
+    for levels in _run_jobs(job, (0, count, 0, 0, 0, 0)):
+        max_depth = max(max_depth, levels)
+    _write_nodes(nodes, bounds, links[:, 0], far)
+    return LightTree(nodes, 0, bit_trails, max_depth)
 
 
-def _all(job: Any, root: tuple[int, ...]) -> Iterator[int]:
-    """The levels that each job has gone down to, of the root's and of all that come out of it."""
-    levels, parts = job(root)
+def _run_jobs(job: Any, root: tuple[int, ...]) -> Iterator[int]:
+    """Run a job on the root cluster, and on all clusters that jobs return; yields the levels of each."""
+    levels, clusters = job(root)
     yield levels
-    if not parts:
+    if not clusters:
         return
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    with ThreadPoolExecutor(min(cores, MOST_WORKERS)) as pool:
-        waiting: set[Future] = {pool.submit(job, part) for part in parts}
-        while waiting:
-            ready, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-            for future in ready:
-                levels, parts = future.result()
+    with ThreadPoolExecutor(min(cores, MAX_WORKERS)) as pool:
+        pending: set[Future] = {pool.submit(job, cluster) for cluster in clusters}
+        while pending:
+            finished, pending = wait(pending, return_when=FIRST_COMPLETED)
+            for future in finished:
+                levels, clusters = future.result()
                 yield levels
-                waiting |= {pool.submit(job, part) for part in parts}
+                pending |= {pool.submit(job, cluster) for cluster in clusters}
 
 
-def _rows(lights: Bounds) -> Float:
-    """(N, `COLUMNS`): a row of each, as the loops have it."""
+def _light_rows(lights: Bounds) -> Float:
+    """(N, `COLUMNS`): the lights as rows for the compiled loops."""
     rows = np.empty((len(lights.power), COLUMNS))
     rows[:, 0:3], rows[:, 3], rows[:, 4:7] = lights.middle, lights.radius, lights.axis
     rows[:, 7], rows[:, 8], rows[:, 9] = np.cos(lights.spread), np.sin(lights.spread), np.cos(lights.emission)
@@ -152,12 +151,12 @@ def _rows(lights: Bounds) -> Float:
     return rows
 
 
-def _fill(nodes: NDArray, bounds: Float, links: NDArray[np.int64], far: bool) -> None:
-    """The nodes by bounds (2 N, `KNOWN`) of their children."""
+def _write_nodes(nodes: NDArray, bounds: Float, links: NDArray[np.int64], far: bool) -> None:
+    """Write the nodes by the bounds (2 N, `BOUND_COLUMNS`) and links (2 N,) of their children."""
     middle = bounds[:, 0:3]
     rounding = np.abs(middle).max(axis=1) * 2e-7  # of the middle, in float32
     radius = bounds[:, 3] * (1 + 1e-5) + rounding
-    # Beside them what a cosine near 1 does not tell.
+    # The margin covers what a cosine near 1 does not resolve.
     spread, emission = (np.minimum(np.arccos(bounds[:, side_index]) + 1e-4, math.pi) for side_index in (7, 8))
     axis = bounds[:, 4:7] * (2.0 + np.cos(spread))[:, None]
     power, cosine = np.where(bounds[:, 10] > 0, -1.0, 1.0) * bounds[:, 9], np.cos(emission)
@@ -178,61 +177,66 @@ def _fill(nodes: NDArray, bounds: Float, links: NDArray[np.int64], far: bool) ->
 # cluster know the places of theirs, and it does not matter who makes them.
 
 COLUMNS = 13
-KNOWN = 11  # of a cluster: middle and radius, axis, cosines of spread and emission, power, both
-BINS, FEW_BINS = 12, 8  # along an axis; in clusters of up to FEW lights, where bins cost more than these
-FEW = 32
+BOUND_COLUMNS = 11  # of a cluster's bounds: middle and radius, axis, cosines of spread and emission, power, both
+BINS, SMALL_BINS = 12, 8  # along an axis; in small clusters, where bins cost more than lights
+MAX_SMALL_CLUSTER = 32  # lights
 SUMS = 9  # of a bin: count, power, squared distances, middles, normals
 TRAIL_BITS = 23  # of a bit trail, that one number holds: whole numbers are exact in floats up to 2^24
-DEEPEST = 2 * TRAIL_BITS  # levels
-HALVED = 24  # levels from which on clusters are halved: a tree of 2^22 lights then stays within the deepest
+MAX_DEPTH = 2 * TRAIL_BITS  # levels
+HALVING_DEPTH = 24  # levels from which on clusters are halved: a tree of 2^22 lights then stays within the deepest
 
 
 def scratch():
-    """Working memory of `grow`: bins, the sums behind each, the stack of waiting parts, and the box of centres."""
-    return np.empty((3, BINS, SUMS)), np.empty((BINS, SUMS)), np.empty((DEEPEST + 2, 6), np.int64), np.empty(6)
+    """Working memory of `grow`: bins, suffix sums of bins, the stack of clusters to split, and the box of centres."""
+    return np.empty((3, BINS, SUMS)), np.empty((BINS, SUMS)), np.empty((MAX_DEPTH + 2, 6), np.int64), np.empty(6)
 
 
-def grow(rows, first, last, node, depth, low, high, far, complete, bounds, links, trails, bins, after, waiting, box):
-    """Part the cluster of the rows first .. last - 1, at least two; its node, its level, and the bit trail to it.
+def grow(
+    rows, first, last, node, depth, low, high, far, complete, bounds, links, trails, bins, suffix_sums, stack, box
+):
+    """Split the cluster of rows first .. last - 1, at least two, of this node and level; low, high : its bit trail.
 
-    complete : part its parts, too, until lights are alone. far : by power alone. bounds (2 N, `KNOWN`), links (2 N, 1),
-    written : of both children of each node. trails (L, 2), written : of the lights that are alone. The rest: `scratch`.
-    Returns the levels below the root and the first row of the right part of the last cluster that was parted.
+    complete : split its parts, too, down to single lights. far : by power alone.
+    bounds (2 N, `BOUND_COLUMNS`), links
+    (2 N, 1),
+    written : of both children of each node. trails (L, 2), written : of
+    single lights. The rest: `scratch`. Returns the levels below the root, and the first row of the right part of the
+    last cluster that was split.
     """
-    deepest, place, top = depth + 1, first, 0
+    max_depth, place, top = depth + 1, first, 0
     while True:
-        deepest = max(deepest, depth + 1)
-        place = _part(rows, first, last, depth, far, bins, after, box)
+        max_depth = max(max_depth, depth + 1)
+        place = _split_cluster(rows, first, last, depth, far, bins, suffix_sums, box)
         for side in range(2):
             start, end = (first, place) if side == 0 else (place, last)
             child = 2 * node + side
-            _bound(rows, start, end, bounds[child])
-            other, another = low, high
+            _write_bounds(rows, start, end, bounds[child])
+            child_low, child_high = low, high
             if side == 1:
                 if depth < TRAIL_BITS:
-                    other += 1 << depth
+                    child_low += 1 << depth
                 else:
-                    another += 1 << (depth - TRAIL_BITS)
+                    child_high += 1 << (depth - TRAIL_BITS)
             if end - start == 1:
                 index = np.int64(rows[start, 12])
                 links[child, 0] = -1 - index
-                trails[index, 0], trails[index, 1] = other, another
+                trails[index, 0], trails[index, 1] = child_low, child_high
                 continue
             links[child, 0] = node + 1 if side == 0 else node + place - first
             if complete:
-                waiting[top, 0], waiting[top, 1], waiting[top, 2] = start, end, links[child, 0]
-                waiting[top, 3], waiting[top, 4], waiting[top, 5] = depth + 1, other, another
+                stack[top, 0], stack[top, 1], stack[top, 2] = start, end, links[child, 0]
+                stack[top, 3], stack[top, 4], stack[top, 5] = depth + 1, child_low, child_high
                 top += 1
         if top == 0:
-            return deepest, place
+            return max_depth, place
         top -= 1
-        first, last, node = waiting[top, 0], waiting[top, 1], waiting[top, 2]
-        depth, low, high = waiting[top, 3], waiting[top, 4], waiting[top, 5]
+        first, last, node = stack[top, 0], stack[top, 1], stack[top, 2]
+        depth, low, high = stack[top, 3], stack[top, 4], stack[top, 5]
 
 
 @helper
-def _bound(rows, first, last, out):
-    """The bounds of a cluster, see `KNOWN`."""
+def _write_bounds(rows, first, last, out):
+    """Write the bounds of the cluster of rows first .. last - 1, see `BOUND_COLUMNS`."""
     lx = ly = lz = np.inf
     hx = hy = hz = -np.inf
     ax = ay = az = power = both = 0.0
@@ -268,10 +272,10 @@ def _bound(rows, first, last, out):
 
 
 @helper
-def _part(rows, first, last, depth, far, bins, after, box):
-    """Part a cluster: the first row of its right part, behind its first one and before its end."""
+def _split_cluster(rows, first, last, depth, far, bins, suffix_sums, box):
+    """Permute the rows of a cluster into its two parts; returns the first row of the right part, which is not empty."""
     half = first + (last - first + 1) // 2
-    if depth >= HALVED or last - first == 2:
+    if depth >= HALVING_DEPTH or last - first == 2:
         return half
     if far:
         total = 0.0
@@ -282,7 +286,7 @@ def _part(rows, first, last, depth, far, bins, after, box):
             before += rows[place, 10]
             place += 1
         return place if first < place < last else half
-    axis, base, scale, edge = _cheapest(rows, first, last, bins, after, box)
+    axis, base, scale, edge = _cheapest_split(rows, first, last, bins, suffix_sums, box)
     if axis < 0:
         return half
     i, j = first, last - 1
@@ -297,9 +301,9 @@ def _part(rows, first, last, depth, far, bins, after, box):
 
 
 @helper
-def _cheapest(rows, first, last, bins, after, box):
-    """The edge between bins where parting costs least: (axis, base, scale, edge); lights are left of it where
-    (middle - base) scale, rounded down, is below the edge. Axis -1: there is none."""
+def _cheapest_split(rows, first, last, bins, suffix_sums, box):
+    """The split between bins that costs least, (axis, base, scale, edge): lights with floor((middle - base) scale)
+    below the edge are left of it. Axis -1: there is none."""
     for a in range(3):
         box[a], box[3 + a] = np.inf, -np.inf
     for i in range(first, last):
@@ -309,7 +313,7 @@ def _cheapest(rows, first, last, bins, after, box):
     if not longest > 0.0:
         return -1, 0.0, 0.0, 0
     unit = 1.0 / longest
-    count = BINS if last - first > FEW else FEW_BINS
+    count = BINS if last - first > MAX_SMALL_CLUSTER else SMALL_BINS
     reach = count * (1.0 - 2.0**-40)  # the last middle is in the last bin
     sx = reach / (box[3] - box[0]) if box[3] > box[0] else 0.0
     sy = reach / (box[4] - box[1]) if box[4] > box[1] else 0.0
@@ -346,15 +350,15 @@ def _cheapest(rows, first, last, bins, after, box):
         if not box[3 + a] > box[a]:
             continue
         for c in range(SUMS):
-            after[count - 1, c] = bins[a, count - 1, c]
+            suffix_sums[count - 1, c] = bins[a, count - 1, c]
         for k in range(count - 2, -1, -1):
             for c in range(SUMS):
-                after[k, c] = after[k + 1, c] + bins[a, k, c]
+                suffix_sums[k, c] = suffix_sums[k + 1, c] + bins[a, k, c]
         for k in range(1, count):
-            for c in range(SUMS):  # from here on what is before the edge
+            for c in range(SUMS):  # prefix sums, up to the edge
                 bins[a, k, c] += bins[a, k - 1, c]
             # Along a short axis parts are thin: the regularisation of the paper.
-            cost = (_cost(bins[a, k - 1]) + _cost(after[k])) / ((box[3 + a] - box[a]) * unit)
+            cost = (_cost(bins[a, k - 1]) + _cost(suffix_sums[k])) / ((box[3 + a] - box[a]) * unit)
             if cost < least:
                 least, axis, edge = cost, a, k
     scale = sx if axis == 0 else sy if axis == 1 else sz
@@ -380,9 +384,9 @@ def _cost(sums):
 # -- modules -----------------------------------------------------------------------------------------------------------
 
 # Near ones: a lamp's two triangles alone are as well chosen by power, in less time (tools/benchmarks/light/lights.py).
-MANY_LIGHTS = 3
+MIN_TREE_LIGHTS = 3
 # Least of a receiver's cosine: its normal may be bent by a texture, which light sampling does not look up.
-LEAST_FACING = 0.05
+MIN_FACING_COSINE = 0.05
 
 CHANCE = Record(
     "LightChance",
@@ -409,8 +413,8 @@ CONTEXT = Record(
 
 
 class LightTrees(NamedTuple):
-    """Both trees in one: nodes, see `LightTree`; near, far: links of the roots, of which one that has no light is
-    never followed. bit_trails (N, 2): of the list's lights; depth: levels."""
+    """The two trees of a list's lights, with common nodes, see `LightTree`. near, far: links of the roots; one without
+    lights is never followed. bit_trails (N, 2): of the list's lights. depth: levels."""
 
     nodes: NDArray
     near: int
@@ -426,34 +430,33 @@ def too_many(listed: LightList) -> bool:
 
 def bounds_of(sources: Sources) -> Bounds:
     """The bounds of a list's lights, in its order."""
-    surfaces = _surfaces(sources)
-    parts = [surfaces, *([_punctual(sources.punctual)] if len(sources.punctual) else [])]
-    return Bounds(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+    bounds = [_surface_bounds(sources), *([_delta_light_bounds(sources.punctual)] if len(sources.punctual) else [])]
+    return Bounds(*(np.concatenate(column) for column in zip(*bounds, strict=True)))
 
 
-def _surfaces(sources: Sources) -> Bounds:
+def _surface_bounds(sources: Sources) -> Bounds:
     emitting = sources.emitting
     corners = emitting.corners.astype(np.float64)
     count = len(corners)
-    ball = np.zeros(count, bool) if emitting.sphere is None else emitting.sphere
+    is_sphere = np.zeros(count, bool) if emitting.sphere is None else emitting.sphere
     low, high = corners.min(axis=1, initial=np.inf), corners.max(axis=1, initial=-np.inf)
     middle = (low + high) / 2
     radius = np.linalg.norm(corners - middle[:, None], axis=2).max(axis=1, initial=0.0)
     normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     twice = np.linalg.norm(normal, axis=1)
     radiance = luminance(emitting.emission) * (1.0 if emitting.share is None else emitting.share)
-    middle[ball], radius[ball] = corners[ball, 0], corners[ball, 1, 0]
-    area = np.where(ball, math.pi * radius**2, twice / 2)  # as it is seen from the front
-    axis = np.where(ball[:, None], [0.0, 1.0, 0.0], normal / np.where(twice > 0, twice, 1.0)[:, None])
+    middle[is_sphere], radius[is_sphere] = corners[is_sphere, 0], corners[is_sphere, 1, 0]
+    area = np.where(is_sphere, math.pi * radius**2, twice / 2)  # as it is seen from the front
+    axis = np.where(is_sphere[:, None], [0.0, 1.0, 0.0], normal / np.where(twice > 0, twice, 1.0)[:, None])
     both = np.zeros(count, bool) if emitting.both is None else emitting.both.copy()
-    # The two sides of a surface are alike: normals that differ in sign alone belong together.
-    most = np.take_along_axis(axis, np.abs(axis).argmax(axis=1)[:, None], axis=1)
-    axis = np.where(both[:, None] & (most < 0), -axis, axis)
-    spread = np.where(ball, math.pi, 0.0)
+    # Normals of two-sided surfaces are oriented alike: they have no sign.
+    dominant = np.take_along_axis(axis, np.abs(axis).argmax(axis=1)[:, None], axis=1)
+    axis = np.where(both[:, None] & (dominant < 0), -axis, axis)
+    spread = np.where(is_sphere, math.pi, 0.0)
     return Bounds(middle, radius, axis, spread, np.full(count, math.pi / 2), _positive(area * radiance), both)
 
 
-def _punctual(lights: DeltaLights) -> Bounds:
+def _delta_light_bounds(lights: DeltaLights) -> Bounds:
     spot, far = lights.kind == KINDS.index("spot"), lights.far
     return Bounds(
         np.where(far[:, None], 0.0, lights.position),
@@ -467,12 +470,12 @@ def _punctual(lights: DeltaLights) -> Bounds:
 
 
 def _positive(power: NDArray[np.float64]) -> NDArray[np.float64]:
-    """None is quite without power: it would never be chosen."""
+    """Power raised to a small fraction of the greatest: a light without any would never be chosen."""
     return np.maximum(power, 1e-9 * power.max(initial=1e-300))
 
 
-def choice(sources: Sources) -> LightTrees:
-    """The trees of a list's lights: of those that are near, and of those that are infinitely far."""
+def light_trees(sources: Sources) -> LightTrees:
+    """The trees of a list's lights: one of those at finite distances, one of infinitely distant ones."""
     bounds = bounds_of(sources)
     far = np.zeros(len(bounds.power), bool)
     far[len(far) - len(sources.punctual) :] = sources.punctual.far
@@ -481,8 +484,8 @@ def choice(sources: Sources) -> LightTrees:
     roots, depth = [], 0
     for group in (~far, far):
         indices = np.flatnonzero(group)
-        tree = build(bounds.of(indices), far=group is far)
-        start = sum(len(part) for part in nodes)
+        tree = build(bounds.select(indices), far=group is far)
+        start = sum(map(len, nodes))
         for side in ("left_link", "right_link"):
             links = tree.nodes[side].copy()
             tree.nodes[side] = np.where(links < 0, -1 - indices[np.maximum(-1 - links, 0)], links + start)
@@ -494,22 +497,22 @@ def choice(sources: Sources) -> LightTrees:
 
 
 def tree_modules(listed: LightList, levels: int, base: Module | None = None) -> list[Module]:
-    """The module ``lights`` with `choice`, and ``emitter_pdf`` over hits of a structure of ``levels``.
+    """The module ``lights`` with `light_trees`, and ``emitter_pdf`` over hits of a structure of ``levels``.
 
-    base : the list's own. Beside it there are 96 bytes for each light, and 16 for each triangle that shines; how many
-    they are is in no source.
+    base : the list's module by power. The tree adds 96 bytes for each light, and 16 for each emissive triangle; the
+    source does not depend on their numbers.
     """
     assert listed.sources is not None
-    chosen = choice(listed.sources)
+    trees = light_trees(listed.sources)
     area = _areas(listed.sources)
     chances = np.zeros(len(listed.records), CHANCE.dtype)
     chances["probability"][: listed.count] = listed.probability
     chances["area_density"][: len(area)] = 1.0 / area
-    nodes = chosen.nodes if len(chosen.nodes) else np.zeros(1, NODE.dtype)
+    nodes = trees.nodes if len(trees.nodes) else np.zeros(1, NODE.dtype)
     base = base or listed.module()
     uniforms = {
         **base.uniforms,
-        "light_roots": ("ivec2", (chosen.near, chosen.far)),
+        "light_roots": ("ivec2", (trees.near, trees.far)),
         "light_far_share": ("float", float(listed.sources.far_share)),
     }
     lights = replace(
@@ -518,10 +521,10 @@ def tree_modules(listed: LightList, levels: int, base: Module | None = None) -> 
         source="shading/light_by_tree.glsl",
         memories=(*base.memories, Table("light_nodes", NODE, nodes), Table("light_chances", CHANCE, chances)),
         uniforms=uniforms,
-        constants={**base.constants, "LIGHT_TRAIL_BITS": TRAIL_BITS, "LIGHT_LEAST_FACING": LEAST_FACING},
+        constants={**base.constants, "LIGHT_TRAIL_BITS": TRAIL_BITS, "LIGHT_LEAST_FACING": MIN_FACING_COSINE},
         module_state=CONTEXT,
     )
-    emitters, objects = _emitter_tables(listed.sources, chosen, area, levels)
+    emitters, objects = _emitter_tables(listed.sources, trees, area, levels)
     emitter_module = Module(
         "light emitters",
         provides=("emitter_pdf",),
@@ -534,21 +537,22 @@ def tree_modules(listed: LightList, levels: int, base: Module | None = None) -> 
 
 
 def _areas(sources: Sources) -> NDArray[np.float64]:
-    """(N,) of the surfaces, as the device has their corners."""
+    """(N,): areas of the emissive surfaces, from the corners in float32 as on the device."""
     emitting = sources.emitting
     edges = emitting.corners[:, 1:] - emitting.corners[:, :1]
     area = np.linalg.norm(np.cross(edges[:, 0], edges[:, 1]).astype(np.float64), axis=1) / 2
-    ball = np.zeros(len(area), bool) if emitting.sphere is None else emitting.sphere
-    return np.where(ball, 4.0 * math.pi * emitting.corners[:, 1, 0].astype(np.float64) ** 2, area)
+    is_sphere = np.zeros(len(area), bool) if emitting.sphere is None else emitting.sphere
+    return np.where(is_sphere, 4.0 * math.pi * emitting.corners[:, 1, 0].astype(np.float64) ** 2, area)
 
 
-def _emitter_tables(sources: Sources, chosen: LightTrees, area: NDArray, levels: int) -> tuple[NDArray, NDArray]:
-    """The tables of `EMITTER`, all that should shine, and of `OBJECT`, by the numbers that hits have."""
+def _emitter_tables(sources: Sources, trees: LightTrees, area: NDArray, levels: int) -> tuple[NDArray, NDArray]:
+    """The tables of `EMITTER`, of all emissive faces, and of `OBJECT`, by the indices in hits of a structure of
+    ``levels``."""
     count = len(sources.listed)
     rows = np.zeros(max(count, 1), EMITTER.dtype)
     listed = sources.listed >= 0
     rows["face"][:count] = sources.triangle
-    rows["bit_trail"][:count][listed] = chosen.bit_trails[sources.listed[listed]]
+    rows["bit_trail"][:count][listed] = trees.bit_trails[sources.listed[listed]]
     rows["area_density"][:count][listed] = 1.0 / area[sources.listed[listed]]
     if levels == 1:
         objects = np.zeros(1, OBJECT.dtype)
@@ -557,7 +561,7 @@ def _emitter_tables(sources: Sources, chosen: LightTrees, area: NDArray, levels:
     starts = sources.starts
     rows["face"][:count] -= starts[sources.instance].astype(np.int32)
     objects = np.zeros(len(starts), OBJECT.dtype)
-    every = np.arange(len(starts))
-    objects["first"] = np.searchsorted(sources.instance, every)
-    objects["last"] = np.searchsorted(sources.instance, every, side="right")
+    instances = np.arange(len(starts))
+    objects["first"] = np.searchsorted(sources.instance, instances)
+    objects["last"] = np.searchsorted(sources.instance, instances, side="right")
     return rows, objects

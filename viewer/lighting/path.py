@@ -9,16 +9,16 @@ from raystream.stream.declare.kernel import Module
 
 # Direct light sampling: numbers in shaders/interface/path.glsl.
 STRATEGIES = {"both": 0, "lights": 1, "bsdf": 2}
-DEPTH = 16  # surface interactions: what a ray meets in a figure of glass
-ROULETTE = 5  # surface interactions from which Russian roulette ends paths of no depth that was asked for
-# Roughness (glTF's) below which a glossy lobe counts as a mirror. A lobe so narrow blurs by less than half a degree,
-# and float32 directions do not do it justice. Programs that follow mirrors, and light up what is rough by lamps alone,
-# show more with the larger limit.
+DEPTH = 16  # default maximum path length in surface interactions: enough for a figure of glass
+ROULETTE = 5  # surface interactions from which Russian roulette ends paths at the default depth
+# glTF's roughness below which a glossy lobe counts as a mirror: so narrow a lobe blurs by less than half a degree, and
+# float32 directions cannot resolve it. Whitted's trees, which trace mirror directions alone, show more with the larger
+# limit.
 SMOOTH, SMOOTH_OF_TREES = 0.02, 0.25
-# Points of lights that direct light is resampled from, where there are several: chosen by power, or down a light tree,
-# where more would cost more time than they spare (tools/benchmarks/light/lights.py).
+# Candidates of resampled direct light (RIS): chosen by power, or by a light tree, where more would cost more time than
+# they save (tools/benchmarks/light/lights.py).
 CANDIDATES, CANDIDATES_OF_TREE = 8, 2
-NEVER = 1 << 20  # surface interactions: no path is that long
+UNLIMITED_DEPTH = 1 << 20  # longer than any path
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class PathSettings:
             "path_samples": self.samples,
             "path_light_samples": self.light_samples,
             "path_strategy": STRATEGIES[self.strategy],
-            "path_roulette": NEVER if self.roulette is None else self.roulette,
+            "path_roulette": UNLIMITED_DEPTH if self.roulette is None else self.roulette,
             "path_bounce": -1 if self.bounce is None else self.bounce,
             "path_clamp": float(self.clamp),
             "path_shared": int(self.shared),
@@ -72,12 +72,14 @@ class PathSettings:
 
 
 def path_settings() -> Module:
-    """The module; its uniforms are set again for every run."""
-    return Module("path settings", provides=("path_settings",), source="shading/path.glsl", uniforms=_declared("path_"))
+    """The module of the settings of paths; its uniforms are set again for every run."""
+    return Module(
+        "path settings", provides=("path_settings",), source="shading/path.glsl", uniforms=_typed_uniforms("path_")
+    )
 
 
 def candidate_settings() -> Module:
-    """The module of the number of points of lights that direct light is resampled from; a uniform, set again too."""
+    """The module of the number of candidates of resampled direct light; its uniform is set again for every run."""
     return Module(
         "candidate settings",
         provides=("light_candidates",),
@@ -87,7 +89,7 @@ def candidate_settings() -> Module:
 
 
 def occlusion_settings() -> Module:
-    """The module of the distance within which things occlude a surface; a uniform, set again for every run."""
+    """The module of the length of ambient occlusion rays; its uniform is set again for every run."""
     return Module(
         "occlusion settings",
         provides=("occlusion_settings",),
@@ -97,16 +99,16 @@ def occlusion_settings() -> Module:
 
 
 def whitted_settings() -> Module:
-    """The module of the settings that Whitted's tracer and the shadow caster have beside those; uniforms, too."""
+    """The module of the further settings of Whitted's tracer and the shadow caster; its uniforms are set every run."""
     return Module(
         "Whitted settings",
         provides=("whitted_settings",),
         source="shading/whitted.glsl",
-        uniforms=_declared("whitted_"),
+        uniforms=_typed_uniforms("whitted_"),
     )
 
 
-def _declared(prefix: str) -> dict[str, tuple[str, Any]]:
-    """The uniforms whose names begin so, with their types."""
-    chosen = {key: value for key, value in PathSettings().uniforms.items() if key.startswith(prefix)}
-    return {key: ("float" if isinstance(value, float) else "int", value) for key, value in chosen.items()}
+def _typed_uniforms(prefix: str) -> dict[str, tuple[str, Any]]:
+    """The uniforms of `PathSettings` with this prefix, as (type, value) by name."""
+    values = {key: value for key, value in PathSettings().uniforms.items() if key.startswith(prefix)}
+    return {key: ("float" if isinstance(value, float) else "int", value) for key, value in values.items()}

@@ -12,20 +12,20 @@ from typing import Any
 from raystream.kernels.photons import SEARCHES, STORED
 from raystream.kernels.records import FAR
 from raystream.lighting.lights import LightList
-from raystream.lighting.specular_bounds import MOST_SPHERES
+from raystream.lighting.specular_bounds import MAX_SPHERES
 from raystream.options.values import PhotonFilter
 from raystream.stream.declare.kernel import Module
 
 CONSTANT = PhotonFilter()
-UNENDING = 1 << 24  # photons: more than there can be
+UNLIMITED_PHOTONS = 1 << 24  # more than a map can have
 
 
 @dataclass(frozen=True)
 class PhotonPass:
-    """A pass that sends ``photons``.
+    """Settings of a pass that emits ``photons``.
 
-    middle, radius : the scene's bounding sphere, world. index : of the pass; each sends others. bounces : most
-    surfaces that a photon leaves. least : surfaces that it must have left to be stored; 1 leaves out direct light.
+    middle, radius : the scene's bounding sphere, world. index : of the pass; each emits other photons. bounces :
+    maximum surfaces that a photon leaves. least : minimum of these before it is stored; 1 leaves out direct light.
     width : of their stream. kinds : of `STORED`, that are to be stored; caustic ones alone are aimed at ``spheres``
     (S, 4), see `raystream.lighting.specular_bounds`.
     """
@@ -43,12 +43,12 @@ class PhotonPass:
     @property
     def uniforms(self) -> dict[str, Any]:
         """The uniforms of these settings, by their names in GLSL."""
-        aims = [(*map(float, sphere),) for sphere in self.spheres]
+        spheres = [(*map(float, sphere),) for sphere in self.spheres]
         return {
             "emit_middle": tuple(map(float, self.middle)),
             "emit_radius": float(self.radius),
-            "emit_spheres": (*aims, *[(0.0, 0.0, 0.0, 0.0)] * (MOST_SPHERES - len(aims))),
-            "emit_sphere_count": len(aims),
+            "emit_spheres": (*spheres, *[(0.0, 0.0, 0.0, 0.0)] * (MAX_SPHERES - len(spheres))),
+            "emit_sphere_count": len(spheres),
             "photon_pass": self.index,
             "photon_kinds": sum(STORED[kind] for kind in self.kinds),
             "photon_width": self.width,
@@ -81,7 +81,7 @@ class RadianceEstimate:
     def uniforms(self) -> dict[str, Any]:
         """The uniforms of these settings, by their names in GLSL."""
         return {
-            "estimate_photons": UNENDING if self.photons is None else self.photons,
+            "estimate_photons": UNLIMITED_PHOTONS if self.photons is None else self.photons,
             "estimate_reach": float(self.radius),
             "estimate_footprint": float(self.footprint),
             "estimate_eye": tuple(map(float, self.eye)),
@@ -107,7 +107,7 @@ def footprint_uniforms(edge: int = 1, wide: int = 1) -> dict[str, int]:
 
 def map_modules() -> list[Module]:
     """The modules by which estimates find photons in a map, of each kind."""
-    routed = _declared(footprint_uniforms())
+    routed = _typed_uniforms(footprint_uniforms())
     return [
         Module("sorted cells", ("sorted_cell",), "photons/sorted_cell.glsl"),
         Module("sorted photons", ("sorted_photon",), "photons/sorted_photon.glsl"),
@@ -129,7 +129,7 @@ def photon_modules(listed: LightList) -> list[Module]:
             provides=("light_emit",),
             source="shading/emit.glsl",
             memories=(listed.shares(),),
-            uniforms={**_declared(emitting), "light_slots": ("int", len(listed.records))},
+            uniforms={**_typed_uniforms(emitting), "light_slots": ("int", len(listed.records))},
             constants={"EMIT_LARGEST": FAR},
             needs=("light_sample", "environment_radiance", "environment_sample"),
         ),
@@ -137,8 +137,8 @@ def photon_modules(listed: LightList) -> list[Module]:
             "photon settings",
             ("photon_settings",),
             "shading/photon.glsl",
-            uniforms=_declared(photons),
-            constants=_stored(),
+            uniforms=_typed_uniforms(photons),
+            constants=_stored_constants(),
         ),
         *estimate_settings(),
         *map_modules(),
@@ -146,36 +146,37 @@ def photon_modules(listed: LightList) -> list[Module]:
 
 
 def estimate_settings() -> list[Module]:
-    """The modules of settings of radiance estimates, one for each of `raystream.kernels.photons.SEARCHES`, and of final
-    gathers. Settings fixed by a search are constants of its programs."""
+    """The modules of the settings of final gathers, and of radiance estimates by each of
+    `raystream.kernels.photons.SEARCHES`. Settings that a search fixes are constants of its programs."""
     fixed: dict[str, dict[str, int | float]] = {
         "nearest": {"photon_grid_buckets": 0, "estimate_footprint": 0.0},
-        "radius": {"estimate_photons": UNENDING, "estimate_exact": 1},
+        "radius": {"estimate_photons": UNLIMITED_PHOTONS, "estimate_exact": 1},
     }
     settings = RadianceEstimate().uniforms
     rays = {"gather_rays": settings.pop("gather_rays")}
-    modules = [Module("gather settings", ("gather_settings",), "interface/gather.glsl", uniforms=_declared(rays))]
+    modules = [Module("gather settings", ("gather_settings",), "interface/gather.glsl", uniforms=_typed_uniforms(rays))]
     for search in SEARCHES:
-        uniforms = _declared({name: value for name, value in settings.items() if name not in fixed[search]})
-        constants = {**_stored(), **fixed[search]}
+        uniforms = _typed_uniforms({name: value for name, value in settings.items() if name not in fixed[search]})
+        constants = {**_stored_constants(), **fixed[search]}
         name = f"estimate settings, {search}"
         modules.append(Module(name, (f"{search}_estimate",), "shading/estimate.glsl", (), uniforms, constants))
     return modules
 
 
-def _stored() -> dict[str, int | float]:
+def _stored_constants() -> dict[str, int | float]:
     """The constants of ``Photon.stored``."""
     return {f"PHOTON_{name.upper()}": value for name, value in STORED.items()}
 
 
-def _declared(values: Mapping[str, Any]) -> dict[str, tuple[str, Any]]:
-    """Uniforms by name, with their types."""
-    return {name: (_type(value), value) for name, value in values.items()}
+def _typed_uniforms(values: Mapping[str, Any]) -> dict[str, tuple[str, Any]]:
+    """Uniforms as (type, value) by name."""
+    return {name: (_glsl_type(value), value) for name, value in values.items()}
 
 
-def _type(value: Any) -> str:
+def _glsl_type(value: Any) -> str:
+    """The GLSL type of a value: a number, a vector, or an array of vectors."""
     if isinstance(value, tuple):
         if isinstance(value[0], tuple):
-            return f"{_type(value[0])}[{len(value)}]"
+            return f"{_glsl_type(value[0])}[{len(value)}]"
         return f"{'i' if isinstance(value[0], int) else ''}vec{len(value)}"
     return "float" if isinstance(value, float) else "int"

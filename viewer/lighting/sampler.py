@@ -1,4 +1,4 @@
-"""Where random numbers come from, as modules: each number is a function of pixel, sample, dimension and seed alone."""
+"""Samplers as modules: each random number is a function of pixel, sample, dimension and seed alone."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from raystream.materials.bsdf import CAMERA, dimensions
 from raystream.stream.declare.kernel import Module, Table
 from raystream.stream.declare.record import Field, Record
 
-LARGEST_SEED = (1 << 31) - 1
+MAX_SEED = (1 << 31) - 1
 TILE_BITS = 6  # log2 of the side of a blue-noise tile
 RANDOM_BITS = 16  # log2 of the length of the table of random points
 
@@ -27,11 +27,11 @@ PROVIDES = ("sample_1d", "sample_2d")
 def sampler_uniforms(seed: int, first: int = 0) -> dict[str, int]:
     """The uniforms of every sampler; setting them restarts nothing and compiles nothing.
 
-    first : the first sample number, 0 .. 65535: pictures of one sample that follow each other take other
-    points each. Raises ViewerError for a seed that is not in 0 .. 2^31 - 1.
+    first : index of the first sample, 0 .. 65535, by which pictures of one sample each have different points. Raises
+    ViewerError for a seed that is not in 0 .. 2^31 - 1.
     """
-    if not 0 <= seed <= LARGEST_SEED:
-        raise ViewerError(f"seed {seed}", f"expected a whole number from 0 to {LARGEST_SEED}")
+    if not 0 <= seed <= MAX_SEED:
+        raise ViewerError(f"seed {seed}", f"expected a whole number from 0 to {MAX_SEED}")
     return {"sampler_seed": int(seed), "sampler_first": int(first)}
 
 
@@ -48,12 +48,12 @@ def sampler(name: str = "sobol", seed: int = 0) -> Module:
 
 
 def independent() -> Module:
-    """Numbers of a hash: no two have to do with each other."""
+    """The module of independent numbers, by a hash."""
     return Module("independent sampler", PROVIDES, "shading/sampler_independent.glsl")
 
 
 def sobol() -> Module:
-    """Owen-scrambled Sobol points with a blue-noise shift."""
+    """The module of Owen-scrambled Sobol points with a blue-noise shift."""
     return Module(
         "Sobol sampler",
         PROVIDES,
@@ -64,7 +64,8 @@ def sobol() -> Module:
 
 
 def zorder() -> Module:
-    """Owen-scrambled points that neighbouring pixels share; directions of two surfaces in a row are even together."""
+    """The module of Owen-scrambled points in z-order over pixels; directions of two successive surfaces are jointly
+    stratified."""
     layout = dimensions()
     joint: dict[str, int | float] = {
         "JOINT_FIRST": CAMERA + layout["DIMENSION_BSDF"],
@@ -74,7 +75,7 @@ def zorder() -> Module:
 
 
 def table() -> Module:
-    """Random numbers that lie in a texture (Purcell 2004)."""
+    """The module of random numbers from a texture (Purcell 2004)."""
     return Module(
         "random table",
         PROVIDES,

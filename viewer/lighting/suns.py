@@ -21,13 +21,13 @@ from raystream.scene.environment import ImageEnvironment
 from raystream.scene.light import luminance
 from raystream.stream.declare.record import ROWS, SMALL, Field, Record
 
-PEAK = 8.0  # of a sun's texels, over the mean of the image
-LEAST_SHARE = 1 / 50  # of the image's flux
-WIDEST = math.radians(20.0)  # across
-MOST_CELLS = 1 << 14  # of one of them; one that has more is smooth enough for texels
-MOST_SUNS = 8
-MOST_REGIONS = 64  # the brightest, of which neighbours may belong together
-FEW_TEXELS = 1 << 10  # up to which the loop is not worth compiling
+MIN_PEAK_RATIO = 8.0  # of a sun's texels to the image's mean
+MIN_FLUX_SHARE = 1 / 50  # of the image's flux
+MAX_EXTENT = math.radians(20.0)  # diameter of a sun
+MAX_CELLS = 1 << 14  # of a sun; one that has more is smooth enough to be sampled by texels
+MAX_SUNS = 8
+MAX_REGIONS = 64  # the brightest that are examined; neighbours are merged
+MAX_INTERPRETED = 1 << 10  # texels up to which the loop runs uncompiled
 
 CELL = Record(
     "EnvironmentSun",
@@ -46,8 +46,10 @@ PLACE = Record(
 
 
 class Sun(NamedTuple):
-    """first (column, row) of the texels whose middles bound its cells, size of these cells, across and down; columns go
-    on from the first behind the last. excess (H + 1, W + 1) float64: luminance at their corners, 0 at the edges.
+    """A sun as a grid of cells between the middles of texels; columns wrap around.
+
+    first : (column, row) of the first texel. size : (W, H) of the grid. excess (H + 1, W + 1) float64: luminance over
+    the surroundings at the corners of the cells, 0 at the edges.
     """
 
     first: tuple[int, int]
@@ -56,57 +58,58 @@ class Sun(NamedTuple):
 
 
 class Region(NamedTuple):
-    """Texels that touch: the first row and the first column, rows and columns, the latter going on behind the last."""
+    """A rectangle of touching texels: first row and column, numbers of rows and columns; columns wrap around."""
 
     top: int
     left: int
     down: int
     across: int
 
-    def meets(self, other: Region, width: int) -> bool:
-        """Whether cells of both are the same."""
-        apart = (other.left - self.left) % width
-        beside = apart <= self.across or width - apart <= other.across
-        return beside and self.top <= other.top + other.down and other.top <= self.top + self.down
+    def overlaps(self, other: Region, width: int) -> bool:
+        """Whether both share cells."""
+        offset = (other.left - self.left) % width
+        columns_overlap = offset <= self.across or width - offset <= other.across
+        return columns_overlap and self.top <= other.top + other.down and other.top <= self.top + self.down
 
-    def joined(self, other: Region, width: int) -> Region:
-        """The smallest region around both."""
+    def union(self, other: Region, width: int) -> Region:
+        """The smallest region that holds both."""
         top, bottom = min(self.top, other.top), max(self.top + self.down, other.top + other.down)
-        one, two = (self, other) if (other.left - self.left) % width <= width // 2 else (other, self)
-        across = max(one.across, (two.left - one.left) % width + two.across)
-        return Region(top, one.left, bottom - top, across)
+        first, second = (self, other) if (other.left - self.left) % width <= width // 2 else (other, self)
+        across = max(first.across, (second.left - first.left) % width + second.across)
+        return Region(top, first.left, bottom - top, across)
 
 
 def suns_of(image: ImageEnvironment) -> list[Sun]:
-    """The suns of an image, the brightest first, at most `MOST_SUNS`: compact regions of texels that are `PEAK` times
-    as bright as the mean, each at most `WIDEST` across, with `LEAST_SHARE` of the flux; not at a pole."""
+    """The suns of an image, the brightest first, at most `MAX_SUNS`: compact regions of texels that are
+    `MIN_PEAK_RATIO` times as bright as the mean, each at most `MAX_EXTENT` across, with `MIN_FLUX_SHARE` of the flux;
+    not at a pole."""
     light = luminance(image.pixels)
     height, width = light.shape
     angles = image.solid_angles()[:, None]
     total = float((light * angles).sum())
-    level = PEAK * total / (4 * math.pi)
+    level = MIN_PEAK_RATIO * total / (4 * math.pi)
     candidates = []
     for region in _regions(light, level, angles[:, 0]):
         middle = math.sin(math.pi * (region.top + region.down / 2) / height)
         extent = max(region.down * math.pi / height, region.across * 2 * math.pi / width * middle)
-        if region.top < 1 or region.top + region.down > height - 1 or region.across > width - 2 or extent > WIDEST:
+        if region.top < 1 or region.top + region.down > height - 1 or region.across > width - 2 or extent > MAX_EXTENT:
             continue
-        if (region.across + 1) * (region.down + 1) > MOST_CELLS:
+        if (region.across + 1) * (region.down + 1) > MAX_CELLS:
             continue
         columns = (np.arange(region.across + 2) + region.left - 1) % width
         rows = slice(region.top - 1, region.top + region.down + 1)
         excess = np.zeros((region.down + 2, region.across + 2))
         excess[1:-1, 1:-1] = np.maximum(light[rows][:, columns] - level, 0.0)[1:-1, 1:-1]
         flux = float((excess * angles[rows]).sum())
-        if flux >= LEAST_SHARE * total:
+        if flux >= MIN_FLUX_SHARE * total:
             sun = Sun((int(columns[0]), region.top - 1), (region.across + 1, region.down + 1), excess)
             candidates.append((flux, sun))
     candidates.sort(key=lambda candidate: -candidate[0])
-    return [sun for _, sun in candidates[:MOST_SUNS]]
+    return [sun for _, sun in candidates[:MAX_SUNS]]
 
 
 def _regions(light: NDArray[np.float64], level: float, angles: NDArray[np.float64]) -> list[Region]:
-    """The brightest regions above the level, those that share cells joined."""
+    """The brightest regions of texels above the level; regions that share cells are merged."""
     width = light.shape[1]
     indices = np.flatnonzero(light > level)
     if not len(indices):
@@ -115,27 +118,27 @@ def _regions(light: NDArray[np.float64], level: float, angles: NDArray[np.float6
     label.ravel()[indices] = -2
     bounds, flux = np.empty((len(indices), 4), np.int64), np.empty(len(indices))
     waiting = np.empty((len(indices), 2), np.int64)
-    count = run(_touching, light, level, angles, label, waiting, bounds, flux, small=light.size <= FEW_TEXELS)
-    order = np.argsort(-flux[:count], kind="stable")[:MOST_REGIONS]
+    count = run(_label_regions, light, level, angles, label, waiting, bounds, flux, small=light.size <= MAX_INTERPRETED)
+    order = np.argsort(-flux[:count], kind="stable")[:MAX_REGIONS]
     regions: list[Region] = []
     for top, bottom, left, right in bounds[order].tolist():
         new = Region(top, left % width, bottom - top + 1, right - left + 1)
         while True:
-            near = [region for region in regions if region.meets(new, width)]
-            if not near:
+            overlapping = [region for region in regions if region.overlaps(new, width)]
+            if not overlapping:
                 break
-            for region in near:
+            for region in overlapping:
                 regions.remove(region)
-                new = region.joined(new, width)
+                new = region.union(new, width)
         regions.append(new)
     return regions
 
 
-def _touching(light, level, angles, label, waiting, bounds, flux):
-    """Numbers the regions of texels, label (H, W) int32 -2, that touch at sides or corners; how many they are.
+def _label_regions(light, level, angles, label, waiting, bounds, flux):
+    """Number the regions of texels with label (H, W) int32 -2 that touch at sides or corners; returns their number.
 
-    waiting (N, 2): room. Written: bounds (N, 4) int64: first and last row and column, where columns go on over the
-    edges; flux (N,): above the level."""
+    waiting (N, 2): working memory. Written: bounds (N, 4) int64, first and last row and column, where columns may lie
+    beyond the edges; flux (N,), above the level."""
     height, width = light.shape
     count = 0
     for y in range(height):
@@ -146,10 +149,10 @@ def _touching(light, level, angles, label, waiting, bounds, flux):
             waiting[0, 0], waiting[0, 1] = y, x
             top = bottom = y
             left = right = x
-            ahead, total = 1, 0.0
-            while ahead > 0:
-                ahead -= 1
-                row, column = waiting[ahead, 0], waiting[ahead, 1]
+            size, total = 1, 0.0  # of the stack of texels to visit, and the flux
+            while size > 0:
+                size -= 1
+                row, column = waiting[size, 0], waiting[size, 1]
                 total += (light[row, column % width] - level) * angles[row]
                 top, bottom = min(top, row), max(bottom, row)
                 left, right = min(left, column), max(right, column)
@@ -157,16 +160,16 @@ def _touching(light, level, angles, label, waiting, bounds, flux):
                     for c in range(column - 1, column + 2):
                         if label[r, c % width] == -2:
                             label[r, c % width] = count
-                            waiting[ahead, 0], waiting[ahead, 1] = r, c
-                            ahead += 1
+                            waiting[size, 0], waiting[size, 1] = r, c
+                            size += 1
             bounds[count, 0], bounds[count, 1], bounds[count, 2], bounds[count, 3] = top, bottom, left, right
             flux[count] = total
             count += 1
     return count
 
 
-def without(image: ImageEnvironment, suns: Iterable[Sun]) -> NDArray[np.float64]:
-    """(H, W): each texel's fraction of its luminance that is not the suns'."""
+def remaining_fraction(image: ImageEnvironment, suns: Iterable[Sun]) -> NDArray[np.float64]:
+    """(H, W): the fraction of each texel's luminance that remains without the suns."""
     light = luminance(image.pixels)
     fraction = np.ones_like(light)
     for sun in suns:
@@ -178,7 +181,7 @@ def without(image: ImageEnvironment, suns: Iterable[Sun]) -> NDArray[np.float64]
 
 
 def sun_flux(image: ImageEnvironment, sun: Sun) -> NDArray[np.float64]:
-    """(cells,): of each cell, W/m^2 of luminance, row by row."""
+    """(cells,): the flux of each cell of a sun, W/m^2 of luminance, row by row."""
     height, width = image.pixels.shape[:2]
     e = sun.excess
     mean = (e[:-1, :-1] + e[:-1, 1:] + e[1:, :-1] + e[1:, 1:]) / 4
@@ -187,28 +190,29 @@ def sun_flux(image: ImageEnvironment, sun: Sun) -> NDArray[np.float64]:
 
 
 def slots_of(sun: Sun) -> tuple[int, int]:
-    """The slots of its alias tables, across and down."""
+    """The (columns, rows) of slots of a sun's alias tables."""
     count = alias.power_of_two(sun.size[0] * sun.size[1])
     across = min(alias.power_of_two(sun.size[0]), count)
     return across, count // across
 
 
 def sun_places(suns: list[Sun], levels: list[list[int]]) -> NDArray:
-    """(suns * tables,) of `PLACE`: of each table those of the suns one after the other, as are their slots."""
+    """(tables * suns,) of `PLACE`: for each table the suns in order, as their slots are. levels : quanta of each sun,
+    by table."""
     rows = np.zeros(len(suns) * len(levels), PLACE.dtype)
     slots = np.array([slots_of(sun) for sun in suns])
     size = slots.prod(axis=1)
     for table, quanta in enumerate(levels):
-        part = rows[table * len(suns) : (table + 1) * len(suns)]
-        part["start"] = np.cumsum(quanta) - quanta
-        part["first"] = np.cumsum(size) - size + table * size.sum()
-        part["slots"], part["corner"] = slots, [sun.first for sun in suns]
-        part["columns"] = [sun.size[0] for sun in suns]
+        table_rows = rows[table * len(suns) : (table + 1) * len(suns)]
+        table_rows["start"] = np.cumsum(quanta) - quanta
+        table_rows["first"] = np.cumsum(size) - size + table * size.sum()
+        table_rows["slots"], table_rows["corner"] = slots, [sun.first for sun in suns]
+        table_rows["columns"] = [sun.size[0] for sun in suns]
     return rows
 
 
 def cells_of_texels(image: ImageEnvironment, suns: list[Sun]) -> NDArray[np.int64]:
-    """(H * W,): of each texel that is the first corner of a sun's cell 1 + that cell's slot; else 0."""
+    """(H * W,): 1 + the slot of the sun's cell whose first corner a texel is; 0 for all others."""
     height, width = image.pixels.shape[:2]
     cells = np.zeros((height, width), np.int64)
     first = 1
@@ -233,9 +237,11 @@ def sun_cells(image: ImageEnvironment, sun: Sun, levels: int, total: int) -> NDA
     mean = corners.mean(axis=1)
     height, width = image.pixels.shape[:2]
     area = (math.pi / height) * (2 * math.pi / width)
-    chance = table.probability * (levels / total)
-    largest = max(float(corners.max()), 1e-300)
-    rows["corners"][: len(corners)] = corners / largest
-    rows["scale"][: len(corners)] = np.where(mean > 0, chance * largest / np.where(mean > 0, mean, 1.0) / area, 0.0)
+    probability = table.probability * (levels / total)
+    max_corner = max(float(corners.max()), 1e-300)
+    rows["corners"][: len(corners)] = corners / max_corner
+    rows["scale"][: len(corners)] = np.where(
+        mean > 0, probability * max_corner / np.where(mean > 0, mean, 1.0) / area, 0.0
+    )
     rows["threshold"], rows["alias"] = table.threshold, table.alias
     return rows

@@ -7,24 +7,24 @@ from dataclasses import dataclass
 
 from raystream.base.errors import ViewerError
 from raystream.kernels.records import INTERACTION
-from raystream.materials.principled import needs_of
+from raystream.materials.principled import bsdf_needs
 from raystream.materials.surface_features import SurfaceFeatures
 from raystream.scene.material import FOREIGN, KINDS
 from raystream.stream.declare.kernel import Module, PreparedValue
 
-# Kinds that scatter into single directions: they have no value and no density, and light cannot be sampled for them.
+# Kinds with delta lobes alone: they have neither value nor density, and light cannot be sampled for them.
 DELTA = frozenset({"mirror", "dielectric"})
-# Others that reflect a share into a single direction: a path that takes it has no density there.
+# Other kinds with a delta lobe, in which a path has no density.
 BRANCHING = frozenset({"phong", "principled", "classic"})
-# Of these it depends on the place whether they scatter into single directions alone.
+# Kinds of which it depends on the point whether they have delta lobes alone.
 SOMETIMES_DELTA = frozenset({"principled", "classic"})
-TOGETHER = frozenset({"principled"})  # value and density come from one function
-REFRACTING = frozenset({"dielectric", "principled"})  # and scale radiance as they do
+JOINT_EVALUATION = frozenset({"principled"})  # one function returns value and density
+REFRACTING = frozenset({"dielectric", "principled"})  # these scale radiance by the squared ratio of indices
 
-PARTING = frozenset({"dielectric", "principled", "classic"})  # the channels of light may part there
+DISPERSIVE = frozenset({"dielectric", "principled", "classic"})  # these may refract channels of light differently
 
 _FUNCTIONS = (
-    # result, name, further arguments, how a kind is called, result for a kind that has no such function
+    # result, name, further arguments, arguments of the call, default result
     ("vec3", "value", "vec3 wo, vec3 wi", "at, wo, wi", "vec3(0.0)"),
     ("float", "pdf", "vec3 wo, vec3 wi", "at, wo, wi", "0.0"),
     ("vec3", "evaluate", "vec3 wo, vec3 wi, out float pdf", "at, wo, wi, pdf", "vec3(0.0)"),
@@ -53,15 +53,14 @@ vec3 bsdf_shift(Interaction at, vec3 wi) {
 }"""
 
 
-def constant(kind: str) -> str:
-    """The GLSL constant of a kind."""
+def kind_constant(kind: str) -> str:
+    """The GLSL constant of a kind of BSDF."""
     return f"BSDF_{kind.upper()}"
 
 
 def bsdfs(surfaces: SurfaceFeatures) -> list[Module]:
-    """``bsdf_value`` and the rest of ``interface/bsdf.glsl`` over the surfaces' kinds, and the modules of the kinds
-    themselves; ``interface/dispersion.glsl``, too, where channels may part. They need `principled_at` of glTF's
-    materials where there are some.
+    """The modules of ``interface/bsdf.glsl`` over the surfaces' kinds, of each kind, and for dispersion of
+    ``interface/dispersion.glsl``. With glTF's materials they need ``principled_at``.
 
     Raises ViewerError for an unknown kind.
     """
@@ -75,7 +74,7 @@ def bsdfs(surfaces: SurfaceFeatures) -> list[Module]:
         Module(
             f"BSDF {kind}",
             provides=(
-                *(f"{shader}_{name}" for name in _functions_of(kind) if name != "evaluate" or kind in TOGETHER),
+                *(f"{shader}_{name}" for name in _functions_of(kind) if name != "evaluate" or kind in JOINT_EVALUATION),
                 *(("classic_emission",) if kind == "classic" else ()),
             ),
             source=_source(kind, shader, surfaces),
@@ -86,7 +85,7 @@ def bsdfs(surfaces: SurfaceFeatures) -> list[Module]:
             uses=(record,),
             features=surfaces.features,
             text=layers_glsl(lobes_of(surfaces)) if kind == "principled" else "",
-            prepared=_SEEN if kind == "principled" else None,
+            prepared=_PREPARED_MATERIAL if kind == "principled" else None,
         )
         for kind, shader in shaders.items()
     ]
@@ -95,7 +94,7 @@ def bsdfs(surfaces: SurfaceFeatures) -> list[Module]:
         provides=("bsdf_delta", *(f"bsdf_{name}" for _, name, *_ in _FUNCTIONS)),
         source="interface/bsdf.glsl",
         constants={
-            constant(kind): value
+            kind_constant(kind): value
             for kind, value in KINDS.items()
             if kind in surfaces.kinds or (kind != "classic" and kind not in FOREIGN)
         },
@@ -110,8 +109,8 @@ def bsdfs(surfaces: SurfaceFeatures) -> list[Module]:
     return [surface_dimensions(more), interaction_module(surfaces), *lobes, *modules, switch, *parting]
 
 
-# A glTF's material and its layers at a place, of each channel that has some of its own.
-_SEEN = PreparedValue(
+# A glTF material and its layers at a point, computed once for all functions that use them.
+_PREPARED_MATERIAL = PreparedValue(
     INTERACTION.name,
     "Seen",
     "principled_prepared",
@@ -122,8 +121,7 @@ _SEEN = PreparedValue(
 )
 
 
-# result, name, further arguments, function of a kind or of all smooth ones, its arguments; result for one that never
-# parts
+# result, name, further arguments, function of a kind or of all smooth ones, its arguments, result without dispersion
 _CHANNELS = (
     ("bool", "channels_part", "", "SMOOTH_parts", "at", "false"),
     ("Interaction", "at_channel", ", int channel", "KIND_at_channel", "at, channel", "at"),
@@ -133,9 +131,10 @@ _CHANNELS = (
 
 
 def _dispersion(surfaces: SurfaceFeatures) -> list[Module]:
-    """``interface/dispersion.glsl``, each function a switch over kinds at which channels part, and modules of these."""
+    """The module of ``interface/dispersion.glsl``, whose functions are switches over dispersive kinds, and those of the
+    kinds."""
     kinds = surfaces.kinds if "dispersion" in surfaces.lobes else surfaces.kinds - {"principled"}
-    parting = [kind for kind in KINDS if kind in kinds & PARTING]
+    dispersive = [kind for kind in KINDS if kind in kinds & DISPERSIVE]
     modules = [
         Module(
             f"channels {kind}",
@@ -145,15 +144,15 @@ def _dispersion(surfaces: SurfaceFeatures) -> list[Module]:
             uses=(surfaces.interaction,),
             features=surfaces.features,
         )
-        for kind in parting
+        for kind in dispersive
     ]
     lines: list[str] = []
-    for result, name, arguments, function, call_arguments, nothing in _CHANNELS:
+    for result, name, arguments, function, call_arguments, default in _CHANNELS:
         lines += [f"{result} {name}(Interaction at{arguments}) {{", "    switch (interaction_kind(at)) {"]
-        for kind in parting:
+        for kind in dispersive:
             callee = function.replace("KIND", kind).replace("SMOOTH", kind if kind == "principled" else "smooth")
-            lines += [f"        case {constant(kind)}: return {callee}({call_arguments});"]
-        lines += ["    }", f"    return {nothing};", "}"]
+            lines += [f"        case {kind_constant(kind)}: return {callee}({call_arguments});"]
+        lines += ["    }", f"    return {default};", "}"]
     switch = Module(
         "dispersion",
         provides=tuple(name for _, name, *_ in _CHANNELS),
@@ -166,22 +165,26 @@ def _dispersion(surfaces: SurfaceFeatures) -> list[Module]:
 
 
 def interaction_module(surfaces: SurfaceFeatures) -> Module:
-    """The functions of ``interface/interaction.glsl``; it keeps the record."""
+    """The module of ``interface/interaction.glsl``: accessors of the scene's record of interactions."""
     record = surfaces.interaction
     values = ", ".join("wo" if field.name == "wo" else f"{field.type}(0)" for field in record.fields)
     names = {field.name for field in record.fields}
     second = "vec3(at.parameter, at.specular, at.reflectivity)" if "parameter" in names else "vec3(0.0)"
     second = "at.uv_1" if "uv_1" in names else second
-    put = ""
+    uv_assignment = ""
     if surfaces.principled and surfaces.second_uv:
-        # Where there are the parameters of other kinds, glTF's materials keep this in their places.
+        # In scenes with parameters of other kinds, glTF's materials use these fields for the coordinates.
         shared = f"if (interaction_kind(at) != {KINDS['principled']}) return;\n    at.parameter = uv_1.x;\n    "
-        put = "at.uv_1 = uv_1;" if "uv_1" in names else f"{shared}at.specular = uv_1.y;\n    at.reflectivity = uv_1.z;"
+        uv_assignment = (
+            "at.uv_1 = uv_1;" if "uv_1" in names else f"{shared}at.specular = uv_1.y;\n    at.reflectivity = uv_1.z;"
+        )
     packed = surfaces.packed
     kind, material = ("at.kind & 7", f"at.kind >> {packed['material'][0]}") if surfaces.addressed else ("at.kind", "0")
     numbers = ("parameter", "specular", "reflectivity")
-    put_numbers = " ".join(f"at.{name} = {name};" for name in numbers if "parameter" in names)
-    more = [_packed(name, *packed[name]) for name in packed if name != "material"] if surfaces.principled else []
+    parameter_assignments = " ".join(f"at.{name} = {name};" for name in numbers if "parameter" in names)
+    more = (
+        [_bit_field_glsl(name, *packed[name]) for name in packed if name != "material"] if surfaces.principled else []
+    )
     return Module(
         "interaction",
         provides=(
@@ -209,18 +212,18 @@ void set_interaction_material(inout Interaction at, int material) {{
     {f"at.kind += {1 << packed['material'][0]} * material;" if surfaces.addressed else ""}
 }}
 void set_interaction_uv_1(inout Interaction at, vec3 uv_1) {{
-    {put}
+    {uv_assignment}
 }}
 void set_interaction_parameters(inout Interaction at, float parameter, float specular, float reflectivity) {{
-    {put_numbers}
+    {parameter_assignments}
 }}
 """
         + "".join(more),
     )
 
 
-def _packed(name: str, first: int, bits: int) -> str:
-    """A number within an interaction's kind, read and written."""
+def _bit_field_glsl(name: str, first: int, bits: int) -> str:
+    """GLSL that reads and writes a bit field of an interaction's ``kind``: its lowest bit, and number of bits."""
     mask = (1 << bits) - 1
     return f"""int interaction_{name}(Interaction at) {{
     return (at.kind >> {first}) & {mask};
@@ -253,10 +256,10 @@ def _functions_of(kind: str) -> tuple[str, ...]:
 
 
 def switch_glsl(present: Collection[str], shaders: Mapping[str, str] | None = None) -> str:
-    """The functions of ``interface/bsdf.glsl``, each a switch over the kinds; by the ``shaders`` of each, where they do
-    not bear its name."""
+    """GLSL of the functions of ``interface/bsdf.glsl``, each a switch over the kinds that are ``present``. shaders :
+    kind -> prefix of its functions, where that is not the kind."""
     lines: list[str] = []
-    for result, name, arguments, call_arguments, nothing in _FUNCTIONS:
+    for result, name, arguments, call_arguments, default in _FUNCTIONS:
         lines += [f"{result} bsdf_{name}({', '.join(filter(None, ('Interaction at', arguments)))}) {{"]
         if name == "evaluate":
             lines += ["    pdf = 0.0;"]
@@ -264,36 +267,36 @@ def switch_glsl(present: Collection[str], shaders: Mapping[str, str] | None = No
             lines += ["    wi = weight = vec3(0.0);", "    pdf = 0.0;"]
         if name == "branches":
             lines += ["    reflected = refracted = -wo;", "    reflection = refraction = vec3(0.0);"]
-        having = [kind for kind in present if name in _functions_of(kind)]
-        if having:
+        kinds_with_function = [kind for kind in present if name in _functions_of(kind)]
+        if kinds_with_function:
             lines += ["    switch (interaction_kind(at)) {"]
-            for kind in having:
+            for kind in kinds_with_function:
                 call = f"{(shaders or {}).get(kind, kind)}_{name}({call_arguments});"
-                call = f"return {call}" if nothing else f"{call} break;"
-                if name == "evaluate" and kind not in TOGETHER:
+                call = f"return {call}" if default else f"{call} break;"
+                if name == "evaluate" and kind not in JOINT_EVALUATION:
                     shader = (shaders or {}).get(kind, kind)
                     call = f"pdf = {shader}_pdf(at, wo, wi); return {shader}_value(at, wo, wi);"
-                lines += [f"        case {constant(kind)}: {call}"]
+                lines += [f"        case {kind_constant(kind)}: {call}"]
             lines += ["    }"]
-        lines += [f"    return {nothing};", "}"] if nothing else ["}"]
-    single = [f"interaction_kind(at) == {constant(kind)}" for kind in present if kind in DELTA]
+        lines += [f"    return {default};", "}"] if default else ["}"]
+    tests = [f"interaction_kind(at) == {kind_constant(kind)}" for kind in present if kind in DELTA]
     sometimes = [kind for kind in present if kind in SOMETIMES_DELTA]
-    single += [f"(interaction_kind(at) == {constant(kind)} && {kind}_delta(at))" for kind in sometimes]
-    lines += ["bool bsdf_delta(Interaction at) {", f"    return {' || '.join(single) or 'false'};", "}"]
-    single = [test for test in single if constant("principled") not in test]
-    lines += ["bool bsdf_single(Interaction at) {", f"    return {' || '.join(single) or 'false'};", "}"]
+    tests += [f"(interaction_kind(at) == {kind_constant(kind)} && {kind}_delta(at))" for kind in sometimes]
+    lines += ["bool bsdf_delta(Interaction at) {", f"    return {' || '.join(tests) or 'false'};", "}"]
+    tests = [test for test in tests if kind_constant("principled") not in test]
+    lines += ["bool bsdf_single(Interaction at) {", f"    return {' || '.join(tests) or 'false'};", "}"]
     return "\n".join(lines)
 
 
-CAMERA = 4  # film and lens, of every sample
-# What a surface takes, in order, and how many numbers; two that belong together begin at an even one.
+CAMERA = 4  # dimensions of film and lens, of every sample
+# Dimensions of a surface interaction, in order, with their numbers; pairs begin at an even one.
 SURFACE = {"LIGHT": 1, "POINT": 2, "BSDF": 2, "LOBE": 1, "ROULETTE": 1}
 
 
 def dimensions(more: dict[str, int] | None = None) -> dict[str, int]:
-    """The constants of GLSL: ``DIMENSION_<name>`` within a surface's own, and how many these are, an even number.
+    """The constants of GLSL: ``DIMENSION_<name>`` within a surface interaction's, and the number of these, an even one.
 
-    more : dimensions of this scene's surfaces beside `SURFACE`.
+    more : further dimensions of the scene's surfaces, as `SURFACE`.
     """
     offsets, count = {}, 0
     for name, width in {**SURFACE, **(more or {})}.items():
@@ -304,7 +307,7 @@ def dimensions(more: dict[str, int] | None = None) -> dict[str, int]:
 
 
 def surface_dimensions(more: dict[str, int] | None = None) -> Module:
-    """``surface_dimension``, and the constants of `dimensions`."""
+    """The module of ``surface_dimension``, with the constants of `dimensions`."""
     return Module(
         "surface dimensions",
         provides=("surface_dimension",),
@@ -333,7 +336,8 @@ def surface_dimensions(more: dict[str, int] | None = None) -> Module:
 
 @dataclass(frozen=True)
 class Lobe:
-    """name : in GLSL. part : of `raystream.materials.surface_features.PARTS`. over : it lies above the base."""
+    """A lobe of glTF's material. name : in GLSL. part : of `raystream.materials.surface_features.PARTS`. over : whether
+    it is a layer above the base."""
 
     name: str
     part: str
@@ -359,14 +363,14 @@ COAT_PARTS = {"coat_normal": ("clearcoat_normal", "coat_normal")}
 
 
 def lobes_of(surfaces: SurfaceFeatures) -> list[Lobe]:
-    """Those beside the base that some material has, in the order in which they are added up."""
+    """The lobes, besides the base, that some material has, in the order of their sum."""
     return [lobe for lobe in LOBES if lobe.part in surfaces.lobes]
 
 
 def lobe_modules(surfaces: SurfaceFeatures) -> list[Module]:
-    """The base, a module for each lobe of the surfaces, and those of their parts."""
+    """The modules of the base, of each lobe of the surfaces, and of their parts."""
     parts = {**BASE_PARTS, **(COAT_PARTS if "clearcoat" in surfaces.lobes else {})}
-    needs = needs_of(surfaces)
+    needs = bsdf_needs(surfaces)
     modules = []
     for name, (part, function) in parts.items():
         source = f"materials/lobes/{name}{'' if part in surfaces.lobes else '_none'}.glsl"
@@ -383,7 +387,7 @@ def lobe_modules(surfaces: SurfaceFeatures) -> list[Module]:
 
 
 def layers_glsl(present: Sequence[Lobe]) -> str:
-    """``struct Layers`` of these lobes, and the functions that sum over them."""
+    """GLSL of ``struct Layers`` with these lobes, and of the functions that sum over them."""
     members = [f"    {lobe.name.capitalize()} {lobe.name};" for lobe in present]
     over = [
         f"    layers.{lobe.name} = {lobe.name}_over(layers.base, at, material, front, wo, under);"
@@ -397,7 +401,7 @@ def layers_glsl(present: Sequence[Lobe]) -> str:
     ]
     chances = [f"layers.{lobe.name}.chance" for lobe in present]
 
-    def each(line: str) -> list[str]:
+    def for_each_lobe(line: str) -> list[str]:
         return [f"    {line.replace('LOBE', lobe.name)}" for lobe in present]
 
     return "\n".join(
@@ -432,30 +436,30 @@ def layers_glsl(present: Sequence[Lobe]) -> str:
             *("    return value;", "}"),
             "vec3 principled_albedo(Layers layers) {",
             "    vec3 albedo = layers.base.diffuse + (layers.base.single ? vec3(0.0) : layers.base.gloss);",
-            *each("albedo += LOBE_albedo(layers.base, layers.LOBE);"),
+            *for_each_lobe("albedo += LOBE_albedo(layers.base, layers.LOBE);"),
             *("    return albedo;", "}"),
             "void principled_singles(",
             "    Layers layers, vec3 wo, inout vec3 reflection, inout vec3 refracted, inout vec3 refraction",
             ") {",
-            *each("LOBE_branch(layers.base, layers.LOBE, wo, reflection, refracted, refraction);"),
+            *for_each_lobe("LOBE_branch(layers.base, layers.LOBE, wo, reflection, refracted, refraction);"),
             "}",
             "bool principled_sample_lobe(Interaction at, Layers layers, vec3 wo, vec3 u, out LobeSample lobe) {",
             *("    bool left = true;", "    Base base = layers.base;"),
             "    bool glossy = principled_choose(base.glossy, left, u.z);",
             "    bool matte = principled_choose(base.matte, left, u.z);",
-            *each("bool LOBE = principled_choose(layers.LOBE.chance, left, u.z);"),
+            *for_each_lobe("bool LOBE = principled_choose(layers.LOBE.chance, left, u.z);"),
             *("    vec3 facing = base.wo;", "    vec2 alpha = base.alpha;"),
-            *each("if (LOBE) LOBE_facets(layers.LOBE, facing, alpha);"),
+            *for_each_lobe("if (LOBE) LOBE_facets(layers.LOBE, facing, alpha);"),
             "    vec3 local = ggx_reflection_sample(facing, u.xy, alpha);",
             "    lobe = LobeSample(local, base.right, base.up, base.normal, false, false, -wo, vec3(0.0));",
             "    if (glossy) lobe = glossy_sample(base, lobe);",
             "    if (matte) lobe.local = diffuse_sample(u, base.diffuse, base.through);",
-            *each("if (LOBE) lobe = LOBE_sample(base, layers.LOBE, wo, u, lobe);"),
+            *for_each_lobe("if (LOBE) lobe = LOBE_sample(base, layers.LOBE, wo, u, lobe);"),
             "    if (lobe.delta && lobe.mirrors) lobe.wi = principled_mirrored(at, lobe.normal, wo);",
             *("    return !left;", "}"),
             "bool principled_single(Principled material, vec3 albedo) {",
             *("    float matte = 1.0 - material.metallic;", "    bool single = material.roughness < path_smooth;"),
-            *each("single = LOBE_single(material, matte) && single;"),
+            *for_each_lobe("single = LOBE_single(material, matte) && single;"),
             *("    return single && matte * principled_most(albedo) <= 0.0;", "}"),
         ]
     )

@@ -1,5 +1,5 @@
-"""The classic materials as modules: their numbers, ``classic_material``, and ``classic_color`` by vertex colours and
-textures, which the BSDF has no need of."""
+"""The classic materials as modules: their parameters, ``classic_material``, and ``classic_color`` by vertex colours and
+textures, which the BSDF does not need."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ LAYER = Record(
 
 
 def classic_materials(materials: Sequence[Material], surfaces: SurfaceFeatures, texture_count: int = 0) -> list[Module]:
-    """The modules, by the materials' addresses; nothing where no material is classic.
+    """The modules of classic materials, whose tables are indexed by the materials' addresses; empty without any.
 
     Raises ViewerError for a material that names a texture which is not there, and for one that is a light as well.
     """

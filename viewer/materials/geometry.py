@@ -22,7 +22,7 @@ VERTEX_KEY = Record("VertexKey", *VERTEX.fields[:2])
 
 
 def vertex_table(triangles: Triangles) -> Table:
-    """``fetch_vertices``: the attributes of every vertex."""
+    """The table ``vertices``, with the attributes of every vertex."""
     vertices = np.zeros(len(triangles.positions), VERTEX.dtype)
     vertices["position"], vertices["normal"] = triangles.positions, triangles.normals
     vertices["color"], vertices["uv"] = triangles.colors, triangles.uvs
@@ -30,7 +30,7 @@ def vertex_table(triangles: Triangles) -> Table:
 
 
 def with_vertex_keys(geometry: Module, keys: NDArray) -> Module:
-    """A geometry's module whose vertices move through ``keys`` (K, V) of `VERTEX_KEY`; itself where none does."""
+    """A geometry's module with vertices that move through ``keys`` (K, V) of `VERTEX_KEY`; itself where none moves."""
     moves = (keys != keys[:1]).any(axis=0)
     if not moves.any():
         return geometry
@@ -52,8 +52,7 @@ def with_vertex_keys(geometry: Module, keys: NDArray) -> Module:
 
 
 def face_table(triangles: Triangles) -> Table:
-    """``fetch_faces``: corners and material of every triangle, by its index; the first corner is -n - 1 for quadric
-    n."""
+    """The table ``faces``, with corners and material of every triangle; the first corner is -n - 1 for quadric n."""
     faces = np.zeros(len(triangles), FACE.dtype)
     faces["corners"], faces["material"] = triangles.triangles, triangles.materials
     faces["corners"][triangles.quadrics.indices, 0] = -1 - np.arange(len(triangles.quadrics))
@@ -61,15 +60,15 @@ def face_table(triangles: Triangles) -> Table:
 
 
 def flat_geometry(triangles: Triangles, keys: Sequence[Triangles] = ()) -> Module:
-    """``geometry_at`` for triangles in world space, and quadrics where there are some. keys : the same at the keys of
-    an exposure."""
-    still = _flat_geometry(triangles)
+    """The module of ``geometry_at`` for triangles, and quadrics, in world space. keys : the triangles at the keys of an
+    exposure."""
+    module = _flat_geometry(triangles)
     if not keys:
-        return still
+        return module
     rows = np.zeros((len(keys), len(triangles.positions)), VERTEX_KEY.dtype)
     for row, mesh in zip(rows, keys, strict=True):
         row["position"], row["normal"] = mesh.positions, mesh.normals
-    return with_vertex_keys(still, rows)
+    return with_vertex_keys(module, rows)
 
 
 def _flat_geometry(triangles: Triangles) -> Module:
@@ -92,27 +91,27 @@ def _flat_geometry(triangles: Triangles) -> Module:
 
 
 def object_geometry(objects: Objects) -> Module:
-    """``geometry_at`` for instances of objects, whose rows the module that provides ``object_ray`` brings.
+    """The module of ``geometry_at`` for instances of objects; that of ``object_ray`` has the instances.
 
-    Vertices and faces lie one object behind the other; the face of quadric n has a first corner of -n - 1.
+    Vertices and faces of all objects follow each other; the face of quadric n has a first corner of -n - 1.
     """
     count = sum(len(mesh.positions) for mesh in objects.meshes)
     vertices, faces = np.zeros(count, VERTEX.dtype), np.zeros(objects.triangles, FACE.dtype)
     vertex = face = quadric = 0
-    for mesh, scale, placed in zip(objects.meshes, objects.scales, objects.quadrics, strict=True):
+    for mesh, scale, quadrics in zip(objects.meshes, objects.scales, objects.quadrics, strict=True):
         rows = vertices[vertex : vertex + len(mesh.positions)]
         with np.errstate(over="ignore"):  # vertices of no triangle may lie anywhere
             rows["position"] = mesh.positions.astype(np.float64) * scale
         rows["normal"] = mesh.normals
         rows["color"] = 1.0 if mesh.colors is None else mesh.colors[:, :3]
         rows["uv"] = 0.0 if mesh.uvs is None else mesh.uvs
-        places = faces[face : face + len(mesh.triangles)]
-        places["corners"], places["material"] = mesh.triangles + vertex, mesh.materials
-        if placed is not None:
-            places["corners"][:, 0] = -1 - quadric - np.arange(len(places))
-            quadric += len(places)
-        vertex, face = vertex + len(rows), face + len(places)
-    still = Module(
+        face_rows = faces[face : face + len(mesh.triangles)]
+        face_rows["corners"], face_rows["material"] = mesh.triangles + vertex, mesh.materials
+        if quadrics is not None:
+            face_rows["corners"][:, 0] = -1 - quadric - np.arange(len(face_rows))
+            quadric += len(face_rows)
+        vertex, face = vertex + len(rows), face + len(face_rows)
+    module = Module(
         "object geometry",
         provides=("geometry_at",),
         source=f"shading/geometry_objects{'_quadrics' if quadric else ''}.glsl",
@@ -122,7 +121,7 @@ def object_geometry(objects: Objects) -> Module:
     )
     count = max(map(len, objects.keys), default=0)
     if not count:
-        return still
+        return module
     keys = np.zeros((count, len(vertices)), VERTEX_KEY.dtype)
     keys["position"], keys["normal"] = vertices["position"], vertices["normal"]
     vertex = 0
@@ -132,7 +131,7 @@ def object_geometry(objects: Objects) -> Module:
                 row["position"] = pose.positions.astype(np.float64) * scale
             row["normal"] = pose.normals
         vertex += len(mesh.positions)
-    return with_vertex_keys(still, keys)
+    return with_vertex_keys(module, keys)
 
 
 # -- vertex data of normal maps, anisotropy, alpha, and textures of the second coordinates -----------------------------
@@ -151,8 +150,8 @@ MOVING = "MOVING_TANGENTS"  # feature of the scene
 
 
 def flat_tangents(triangles: Triangles, keys: Sequence[Triangles] = ()) -> Module:
-    """``tangents_at`` for triangles in world space. A vertex without a tangent has zeros. keys : the same at the keys
-    of an exposure."""
+    """The module of ``tangents_at`` for triangles in world space; a vertex without a tangent has zeros. keys : the
+    triangles at the keys of an exposure."""
     rows = np.zeros(len(triangles.positions), VERTEX_TANGENTS.dtype)
     if triangles.tangents is not None:
         rows["tangent"] = triangles.tangents
@@ -160,21 +159,21 @@ def flat_tangents(triangles: Triangles, keys: Sequence[Triangles] = ()) -> Modul
         rows["uv_1"][:, :2] = triangles.uvs_1
     rows["opacity"] = 1.0 if triangles.opacities is None else triangles.opacities
     if triangles.tangents is None:
-        return _module("flat", rows)
-    return _module("flat", rows, [mesh.tangents for mesh in keys])
+        return _tangents_module("flat", rows)
+    return _tangents_module("flat", rows, [mesh.tangents for mesh in keys])
 
 
 def object_tangents(meshes: Sequence[Mesh], keys: Sequence[Sequence[Mesh]] = ()) -> Module:
-    """``tangents_at`` for instances of objects, whose vertices lie one object behind the other. keys : of each mesh the
-    same at the keys of an exposure, where it deforms."""
+    """The module of ``tangents_at`` for instances of objects, whose vertices follow each other. keys : each mesh at the
+    keys of an exposure, where it deforms."""
     rows = np.zeros(sum(len(mesh.positions) for mesh in meshes), VERTEX_TANGENTS.dtype)
     first = 0
     for mesh in meshes:
-        part = rows[first : first + len(mesh.positions)]
-        part["tangent"] = 0.0 if mesh.tangents is None else mesh.tangents
-        part["uv_1"][:, :2] = 0.0 if mesh.uvs_1 is None else mesh.uvs_1
-        part["opacity"] = 1.0 if mesh.colors is None else mesh.colors[:, 3]
-        first += len(part)
+        mesh_rows = rows[first : first + len(mesh.positions)]
+        mesh_rows["tangent"] = 0.0 if mesh.tangents is None else mesh.tangents
+        mesh_rows["uv_1"][:, :2] = 0.0 if mesh.uvs_1 is None else mesh.uvs_1
+        mesh_rows["opacity"] = 1.0 if mesh.colors is None else mesh.colors[:, 3]
+        first += len(mesh_rows)
     count = max(map(len, keys), default=0)
     tangents = np.repeat(rows["tangent"][None], count, axis=0)
     first = 0
@@ -182,12 +181,13 @@ def object_tangents(meshes: Sequence[Mesh], keys: Sequence[Sequence[Mesh]] = ())
         for row, pose in zip(tangents[:, first : first + len(mesh.positions)], poses, strict=False):
             row[:] = 0.0 if pose.tangents is None else pose.tangents
         first += len(mesh.positions)
-    return _module("objects", rows, list(tangents))
+    return _tangents_module("objects", rows, list(tangents))
 
 
-def _module(which: str, rows: np.ndarray, keys: Sequence[NDArray[np.float32] | None] = ()) -> Module:
-    """keys : (V, 4) tangents at those of an exposure."""
-    still = Module(
+def _tangents_module(which: str, rows: np.ndarray, keys: Sequence[NDArray[np.float32] | None] = ()) -> Module:
+    """The module of ``tangents_at``, of the shader of that name. rows : of `VERTEX_TANGENTS`. keys : tangents (V, 4) at
+    the keys of an exposure."""
+    module = Module(
         TANGENTS,
         provides=("tangents_at", "opacity_face", "face_number"),
         source=f"shading/tangents_{which}.glsl",
@@ -195,23 +195,21 @@ def _module(which: str, rows: np.ndarray, keys: Sequence[NDArray[np.float32] | N
         needs=("geometry_at",),
         uses=(HIT,),
     )
-    moved = [key for key in keys if key is not None]
-    tangents = np.array(moved, np.float32).reshape(len(moved), len(rows), 4)[..., :3]
+    moving_tangents = [key for key in keys if key is not None]
+    tangents = np.array(moving_tangents, np.float32).reshape(len(moving_tangents), len(rows), 4)[..., :3]
     moves = (tangents != tangents[:1]).any(axis=(0, 2))
     if not moves.any():
-        return replace(still, uses=(HIT, VERTEX_TANGENTS))
+        return replace(module, uses=(HIT, VERTEX_TANGENTS))
     record = Record(VERTEX_TANGENTS.name, *VERTEX_TANGENTS.fields, KEYS)
-    moving, table = (
-        np.zeros(len(rows), record.dtype),
-        np.zeros((np.count_nonzero(moves), len(tangents)), TANGENT_KEY.dtype),
-    )
+    moving = np.zeros(len(rows), record.dtype)
+    table = np.zeros((np.count_nonzero(moves), len(tangents)), TANGENT_KEY.dtype)
     for name in VERTEX_TANGENTS.dtype.names or ():
         moving[name] = rows[name]
     moving["keys"] = -1
     moving["keys"][moves] = np.arange(len(table)) * len(tangents)
     table["tangent"] = tangents[:, moves].transpose(1, 0, 2)
     return replace(
-        still,
+        module,
         memories=(Table("tangents", record, moving), Table("tangent_keys", TANGENT_KEY, table.ravel())),
         uniforms={"tangent_segments": ("int", len(tangents) - 1)},
         uses=(HIT, record),

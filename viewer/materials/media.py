@@ -22,10 +22,10 @@ from raystream.stream.declare.kernel import Module, Table
 from raystream.stream.declare.record import SMALL, Field, Record
 
 BITS = 5  # of a medium's rank
-DEPTH = 4  # media that a ray may be within; of more the lowest are forgotten
-MOST = (1 << BITS) - 1  # media of a scene; of more those of the lowest priority are as without nesting
-LARGEST_ABSORPTION = 1e6  # per scene unit: black after less than anything is thick
-TOUCHING = 1e-3  # of a volume's extent: what reaches no farther into it lies at it
+DEPTH = 4  # media that a ray can be in; of more the lowest are dropped
+MAX_MEDIA = (1 << BITS) - 1  # of a scene; further ones, of the lowest priority, count as not nested
+MAX_ABSORPTION = 1e6  # per scene unit: black after less than anything is thick
+TOUCHING_SHARE = 1e-3  # of a volume's extent: surfaces that reach no farther into it only touch it
 
 MEDIUM = Record(
     "Medium",
@@ -45,27 +45,29 @@ MEDIA = {  # that a ray is within, by whether volumes are nested
 
 
 def absorption(color: Sequence[float], distance: float) -> tuple[float, ...]:
-    """Coefficients per scene unit by which white light takes this color after the distance (KHR_materials_volume)."""
+    """The coefficients of absorption, per scene unit, by which white light has this color after the distance
+    (KHR_materials_volume)."""
     if not 0.0 < distance < math.inf:
         return (0.0, 0.0, 0.0)
-    return tuple(min(-math.log(max(channel, 1e-30)) / distance, LARGEST_ABSORPTION) for channel in color)
+    return tuple(min(-math.log(max(channel, 1e-30)) / distance, MAX_ABSORPTION) for channel in color)
 
 
 def is_volume(material: Material) -> bool:
-    """Whether its surfaces bound a volume that light comes into."""
+    """Whether surfaces of the material bound a volume that light enters."""
     passes = material.transmission > 0.0 or material.diffuse_transmission > 0.0
     return material.kind == "principled" and material.thickness > 0.0 and passes
 
 
 def ranks(materials: Sequence[Material]) -> dict[int, int]:
-    """From 1 on, by the indices of materials: higher ones win. Of equal priorities the material that comes first."""
+    """Index of a material with a volume -> its rank, from 1 on, of which the highest wins: by priority, and of equal
+    ones the first material."""
     volumes = [index for index, material in enumerate(materials) if is_volume(material)]
-    ordered = sorted(volumes, key=lambda index: (materials[index].priority, -index))[-MOST:]
+    ordered = sorted(volumes, key=lambda index: (materials[index].priority, -index))[-MAX_MEDIA:]
     return {index: rank for rank, index in enumerate(ordered, 1)}
 
 
 def ray_media(interaction: Record, nested: bool) -> Module:
-    """``interface/media.glsl``: the media around a ray, an empty state where volumes lie apart.
+    """The module of ``interface/media.glsl``: the media that a ray is in, an empty state unless volumes are nested.
     interaction : the scene's record."""
     name = "nested" if nested else "none"
     return Module(
@@ -79,9 +81,9 @@ def ray_media(interaction: Record, nested: bool) -> Module:
 
 
 def media(materials: Sequence[Material]) -> Module:
-    """``interface/medium.glsl`` over the table of media, by rank, rank 0 outside of all; and over the ranks of
-    materials."""
-    rows = np.zeros(MOST + 1, MEDIUM.dtype)
+    """The module of ``interface/medium.glsl``, with the tables of media by rank, 0 outside of all, and of the
+    materials' ranks."""
+    rows = np.zeros(MAX_MEDIA + 1, MEDIUM.dtype)
     rows["ior"] = 1.0
     ranked = np.zeros(max(1, len(materials)), MEDIUM_RANK.dtype)
     for index, rank in ranks(materials).items():
@@ -97,34 +99,34 @@ def media(materials: Sequence[Material]) -> Module:
         provides=("media_top", "medium_of"),
         source="shading/medium.glsl",
         memories=(Table("media", MEDIUM, rows), Table("medium_ranks", MEDIUM_RANK, ranked)),
-        constants={"MEDIA_BITS": BITS, "MEDIA_MOST": MOST},
+        constants={"MEDIA_BITS": BITS, "MEDIA_MOST": MAX_MEDIA},
     )
 
 
-def nested(scene: Scene) -> bool:
-    """Whether something reaches into a volume: another one, or an opaque surface. By boxes of triangles: nothing is
-    missed, and a surface close by may count."""
+def has_nested_volumes(scene: Scene) -> bool:
+    """Whether another volume or surface reaches into a volume, by boxes of triangles: no case is missed, and a surface
+    close to a volume may count."""
     volumes = {index for index, material in enumerate(scene.materials) if is_volume(material)}
     if not volumes:
         return False
     owners, boxes = [], []
     for instance_index, instance in enumerate(scene.instances):
-        used = volumes & _materials(scene, instance)
+        used = volumes & _instance_materials(scene, instance)
         for index in sorted(used):
-            low, high = _boxes(scene, instance, index)[0]
+            low, high = _triangle_boxes(scene, instance, index)[0]
             owners.append((instance_index, index))
-            inset = TOUCHING * (high.max(axis=0) - low.min(axis=0))
+            inset = TOUCHING_SHARE * (high.max(axis=0) - low.min(axis=0))
             boxes.append((low.min(axis=0) + inset, high.max(axis=0) - inset))
     if not boxes:
         return False
     lows, highs = (np.array(corners) for corners in zip(*boxes, strict=True))
     for instance_index, instance in enumerate(scene.instances):
-        low, high = _bounds(scene, instance)
-        near = np.flatnonzero(((low <= highs) & (high >= lows)).all(axis=1))
-        if not len(near):
+        low, high = _world_bounds(scene, instance)
+        candidates = np.flatnonzero(((low <= highs) & (high >= lows)).all(axis=1))
+        if not len(candidates):
             continue
-        (low, high), face_materials = _boxes(scene, instance)
-        for k in near.tolist():
+        (low, high), face_materials = _triangle_boxes(scene, instance)
+        for k in candidates.tolist():
             foreign = (
                 face_materials != owners[k][1] if owners[k][0] == instance_index else np.ones(len(face_materials), bool)
             )
@@ -133,14 +135,14 @@ def nested(scene: Scene) -> bool:
     return False
 
 
-def _materials(scene: Scene, instance: Instance) -> set[int]:
+def _instance_materials(scene: Scene, instance: Instance) -> set[int]:
     if instance.material is not None:
         return {instance.material}
     return set(distinct(scene.meshes[instance.mesh].materials).tolist())
 
 
-def _bounds(scene: Scene, instance: Instance) -> NDArray[np.float64]:
-    """(2, 3) of an instance, in the world."""
+def _world_bounds(scene: Scene, instance: Instance) -> NDArray[np.float64]:
+    """(2, 3): the bounds of an instance, world space."""
     mesh = scene.meshes[instance.mesh]
     if isinstance(mesh, Quadric):
         return np.asarray(bounds_of_quadric(mesh.shape, instance.transform @ mesh.shape.transform), np.float64)
@@ -159,19 +161,19 @@ def _corners(low: NDArray, high: NDArray) -> Iterator[tuple[float, ...]]:
         yield tuple(high[axis] if k >> axis & 1 else low[axis] for axis in range(3))
 
 
-def _boxes(
+def _triangle_boxes(
     scene: Scene, instance: Instance, material: int | None = None
 ) -> tuple[tuple[NDArray[np.float64], NDArray[np.float64]], NDArray[np.int32]]:
-    """Lowest and highest corners (T, 3) of an instance's triangles in the world, of a material or of all; and their
-    materials (T,)."""
+    """The boxes, lowest and highest corners (T, 3), world space, of an instance's triangles, of one material or of all;
+    and their materials (T,)."""
     mesh = scene.meshes[instance.mesh]
     override = instance.material
     face_materials = mesh.materials if override is None else np.full(len(mesh.triangles), override, np.int32)
     if isinstance(mesh, Quadric):
-        low, high = _bounds(scene, instance)
+        low, high = _world_bounds(scene, instance)
         return (low[None], high[None]), face_materials[:1]
-    chosen = slice(None) if material is None else face_materials == material
+    selection = slice(None) if material is None else face_materials == material
     points = mesh.positions.astype(np.float64) @ instance.transform[:3, :3].T + instance.transform[:3, 3]
-    corners = points[mesh.triangles[chosen]]
-    reach = mesh.radius * np.linalg.norm(instance.transform[:3, :3], 2) if isinstance(mesh, Quadrics) else 0.0
-    return (corners.min(axis=1) - reach, corners.max(axis=1) + reach), face_materials[chosen]
+    corners = points[mesh.triangles[selection]]
+    radius = mesh.radius * np.linalg.norm(instance.transform[:3, :3], 2) if isinstance(mesh, Quadrics) else 0.0
+    return (corners.min(axis=1) - radius, corners.max(axis=1) + radius), face_materials[selection]

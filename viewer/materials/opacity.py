@@ -1,6 +1,6 @@
 """Surfaces with holes, and partly transparent ones: the traversal's test at a hit (glTF 2.0, 3.9.4).
 
-A hit that passes is none, for rays of every kind. Scenes whose surfaces are all opaque have nothing of this.
+A hit that light passes does not count, for rays of every kind. Scenes with opaque surfaces alone have no such code.
 """
 
 from __future__ import annotations
@@ -25,11 +25,12 @@ OPACITY = Record(
     Field("cutoff", "float"),
     Field("texture", "int", about="address of the base colour's texture, -1: none", within=ROWS),
 )
-_HELD = "triangle_test"  # the function that asks
+_TEST_FUNCTION = "triangle_test"  # the function that rejects transparent hits
 
 
 def opacity(materials: Sequence[Material], surfaces: SurfaceFeatures, texture_count: int = 0) -> list[Module]:
-    """``triangle_test`` over the ``solid_test`` of `asking`, and the materials' opacities; nothing where all is opaque.
+    """The module of ``triangle_test`` over the ``solid_test`` of `with_opacity_test`, with the materials' opacities;
+    none where all surfaces are opaque.
 
     Raises ViewerError for a material that names a texture which is not there.
     """
@@ -45,30 +46,30 @@ def opacity(materials: Sequence[Material], surfaces: SurfaceFeatures, texture_co
     return [
         Module(
             NAME,
-            provides=(_HELD, "opacity_passes", "opacity_at"),
+            provides=(_TEST_FUNCTION, "opacity_passes", "opacity_at"),
             source="shading/opacity.glsl",
             memories=(Table("opacities", OPACITY, table),),
             uniforms={"opacity_layered": ("int", 0)} if surfaces.blend else {},
             constants={f"OPACITY_{mode.upper()}": index for index, mode in enumerate(ALPHA_MODES)},
             needs=("solid_test", "geometry_at", "tangents_at", "texture_texel"),
             uses=(RAY, HIT),
-            text=f"#undef {_HELD}",
+            text=f"#undef {_TEST_FUNCTION}",
             features=surfaces.features,
         )
     ]
 
 
-def asking(modules: Sequence[Module], surfaces: SurfaceFeatures) -> list[Module]:
-    """A structure's modules, whose ``triangle_test`` is to be the ``solid_test`` of `opacity`, where that is there."""
+def with_opacity_test(modules: Sequence[Module], surfaces: SurfaceFeatures) -> list[Module]:
+    """A structure's modules, with ``triangle_test`` renamed to ``solid_test`` for `opacity` where surfaces have it."""
     if not surfaces.alpha:
         return list(modules)
     return [
         replace(
             module,
-            provides=tuple("solid_test" if name == _HELD else name for name in module.provides),
-            text=f"{module.text}\n#define {_HELD} solid_test",
+            provides=tuple("solid_test" if name == _TEST_FUNCTION else name for name in module.provides),
+            text=f"{module.text}\n#define {_TEST_FUNCTION} solid_test",
         )
-        if _HELD in module.provides
+        if _TEST_FUNCTION in module.provides
         else module
         for module in modules
     ]

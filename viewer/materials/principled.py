@@ -21,8 +21,8 @@ from raystream.scene.material import LARGEST_DISPERSION, Material
 from raystream.stream.declare.kernel import Module, Table
 from raystream.stream.declare.record import Field, Record
 
-# What a texel does to a material's numbers, by the texture's field; ``mapped``: as a normal in the map's space.
-_TEXTURED: Mapping[str, Sequence[str]] = {
+# Field of a texture -> GLSL of its texel's effect on the material; ``mapped``: the texel as a normal.
+_TEXTURE_EFFECTS: Mapping[str, Sequence[str]] = {
     "metallic_roughness_texture": ("material.roughness *= texel.g;", "material.metallic *= texel.b;"),
     "specular_factor_texture": ("material.specular_factor *= texel.a;",),
     "specular_color_texture": ("material.specular_color *= texel.rgb;",),
@@ -49,12 +49,12 @@ _TEXTURED: Mapping[str, Sequence[str]] = {
 
 
 # A material's textures in a loop, so that looking one up is in the source once: compilers inline all of it.
-_LOOKED_UP = """    for (int k = 0; k < material.map_count; k++) {
+_TEXTURE_LOOP = """    for (int k = 0; k < material.map_count; k++) {
         PrincipledMap map = fetch_principled_maps(number * MAPS_OF_MATERIAL + k);
         vec4 texel = texture_texel(map.texture, interaction_place(at), interaction_uv_1(at), map.color == 1);
         principled_textured(material, map.slots, texel, layer);
     }"""
-_OF_CHANNEL = """    int channel = interaction_channel(at) & 3;
+_CHANNEL_INDEX = """    int channel = interaction_channel(at) & 3;
     if (channel > 0 && material.half_spread > 0.0) {
         material.ior = max(material.ior + float(channel - 2) * material.half_spread, 1.0);
     }"""
@@ -63,25 +63,26 @@ _OF_CHANNEL = """    int channel = interaction_channel(at) & 3;
 def principled_materials(
     materials: Sequence[Material], surfaces: SurfaceFeatures, texture_count: int = 0
 ) -> list[Module]:
-    """``principled_at`` and the table behind it, by the materials' addresses; nothing where no material is of glTF's.
+    """The modules of ``principled_at``, with tables by the materials' addresses, of volumes and of media; none without
+    glTF's materials.
 
     Raises ViewerError for a material that names a texture which is not there, or an index of refraction below 1.
     """
     if not surfaces.principled:
         return []
     record = surfaces.parameters
-    most = 1 << surfaces.packed["material"][1]
-    if len(materials) > most:
-        hint = f"take at most {most:,}, or no dispersion and no volumes within each other"
+    max_materials = 1 << surfaces.packed["material"][1]
+    if len(materials) > max_materials:
+        hint = f"take at most {max_materials:,}, or no dispersion and no volumes within each other"
         raise ViewerError("materials", f"{len(materials):,} of them, which paths cannot tell apart here", hint)
     table = np.zeros(max(1, len(materials)), record.dtype)
     maps = np.zeros((len(table), max(1, len(surfaces.maps))), MAP.dtype)
     for row, map_rows, material in zip(table, maps, materials, strict=False):
         if material.kind == "principled":
-            rows = _maps(material, surfaces, texture_count)
+            rows = _map_rows(material, surfaces, texture_count)
             map_rows[: len(rows)] = rows
             for field in record.fields:
-                row[field.name] = len(rows) if field.name == "map_count" else _value(material, field.name)
+                row[field.name] = len(rows) if field.name == "map_count" else _field_value(material, field.name)
     return [
         Module(
             "principled materials",
@@ -118,13 +119,13 @@ def principled_materials(
     ]
 
 
-def needs_of(surfaces: SurfaceFeatures) -> tuple[str, ...]:
-    """The functions of other modules in the BSDF of these materials."""
+def bsdf_needs(surfaces: SurfaceFeatures) -> tuple[str, ...]:
+    """The functions of other modules that the BSDF of glTF's materials needs."""
     return ("principled_at", "path_settings", *(module.provides[0] for module in albedos(surfaces)))
 
 
 def albedos(surfaces: SurfaceFeatures) -> list[Module]:
-    """The tables of albedos that its lobes ask for."""
+    """The modules of the albedo tables that the surfaces' lobes need."""
     if not surfaces.principled:
         return []
     modules = [ggx_albedo(), rise_albedo()]
@@ -138,9 +139,9 @@ def map_constants(surfaces: SurfaceFeatures) -> dict[str, int]:
 
 
 def _parameters_glsl(surfaces: SurfaceFeatures) -> str:
-    """``principled_at``: factors times textures, of the channel where channels part; ``principled_refracts``: whether
-    it bends light; ``principled_passes``: whether light comes through a material, by its address; ``outside_parts``:
-    whether channels part in the medium outside."""
+    """GLSL of ``principled_at``, a material's factors times textures, of one channel where that is chosen;
+    ``principled_refracts``; ``principled_passes``, whether light comes through a material, by its address; and
+    ``outside_parts``, whether the medium outside is dispersive."""
     lines = ["bool outside_parts(Interaction at) { return false; }"]
     if surfaces.nested:
         lines = ["bool outside_parts(Interaction at) {", "    return medium_parts(interaction_outside(at));", "}"]
@@ -151,11 +152,11 @@ def _parameters_glsl(surfaces: SurfaceFeatures) -> str:
         lines += ["void principled_textured(inout Principled material, int slots, vec4 texel, inout float layer) {"]
         lines += ["    vec3 mapped = texel.xyz * 2.0 - 1.0;"]
         for name, bit in zip(surfaces.maps, map_constants(surfaces), strict=True):
-            does, condition = _TEXTURED[name], f"    if ((slots & {bit}) != 0)"
+            statements, condition = _TEXTURE_EFFECTS[name], f"    if ((slots & {bit}) != 0)"
             lines += (
-                [f"{condition} {does[0]}"]
-                if len(does) == 1
-                else [f"{condition} {{", *(f"        {d}" for d in does), "    }"]
+                [f"{condition} {statements[0]}"]
+                if len(statements) == 1
+                else [f"{condition} {{", *(f"        {d}" for d in statements), "    }"]
             )
         lines += ["}"]
     lines += ["Principled principled_at(Interaction at) {", "    int number = interaction_material(at);"]
@@ -163,12 +164,12 @@ def _parameters_glsl(surfaces: SurfaceFeatures) -> str:
     if surfaces.textures or "iridescence" in surfaces.lobes:
         lines += ["    float layer = 1.0;"]
     if surfaces.textures:
-        lines += [_LOOKED_UP]
+        lines += [_TEXTURE_LOOP]
     if "iridescence" in surfaces.lobes:
         thickness = "material.iridescence_thickness"
         lines += [f"    {thickness}.x = mix({thickness}.x, {thickness}.y, layer);"]
     if "dispersion" in surfaces.lobes:
-        lines += [_OF_CHANNEL]
+        lines += [_CHANNEL_INDEX]
     if surfaces.nested:
         channel = "channel" if "dispersion" in surfaces.lobes else "0"
         lines += [f"    material.ior /= medium_index(interaction_outside(at), {channel});"]
@@ -180,8 +181,9 @@ def _parameters_glsl(surfaces: SurfaceFeatures) -> str:
     return "\n".join(lines)
 
 
-def _maps(material: Material, surfaces: SurfaceFeatures, texture_count: int) -> list[tuple[int, int, int]]:
-    """A material's rows of `MAP`: one for all that a texture multiplies, which so is looked up once."""
+def _map_rows(material: Material, surfaces: SurfaceFeatures, texture_count: int) -> list[tuple[int, int, int]]:
+    """A material's rows of `MAP`: one for each texture, with all parameters that it multiplies, so that it is looked up
+    once."""
     rows: dict[tuple[int, bool], int] = {}
     for bit, (name, color) in enumerate(surfaces.maps.items()):
         index = getattr(material, name)
@@ -193,8 +195,8 @@ def _maps(material: Material, surfaces: SurfaceFeatures, texture_count: int) -> 
     return [(index, slots, int(color)) for (index, color), slots in rows.items()]
 
 
-def _value(material: Material, name: str) -> object:
-    """The value of a field of the table."""
+def _field_value(material: Material, name: str) -> object:
+    """The value of a material for a field of the table."""
     if name in ("normal", "clearcoat_normal"):  # without a map
         return (0.0, 0.0, 1.0)
     if name == "anisotropy_axis":
@@ -209,8 +211,8 @@ def _value(material: Material, name: str) -> object:
 
 
 def half_spread(material: Material) -> float:
-    """Half the spread of the indices of a dielectric's channels. Raises ViewerError for a dispersion that no glass
-    has."""
+    """Half the difference of the refractive indices of blue and red. Raises ViewerError for an impossible
+    dispersion."""
     where, value = f"material '{material.name}'", material.dispersion
     if not 0.0 <= value <= LARGEST_DISPERSION:
         raise ViewerError(where, f"dispersion {value}", f"0 to {LARGEST_DISPERSION:g}: 20 / Abbe number")
@@ -226,7 +228,7 @@ def half_spread(material: Material) -> float:
 
 ALBEDO = Record("Albedo", Field("corners", "vec4", about="of a cell: (row, column), next column, next row, both next"))
 
-BRIGHTEST_SHEEN = 8.0  # by which tools/albedo.py divides
+MAX_SHEEN_ALBEDO = 8.0  # tools/albedo.py divides by it
 
 
 @cache
@@ -243,7 +245,7 @@ def arrays() -> dict[str, NDArray[np.float64]]:
 
 
 def cells(values: NDArray) -> NDArray:
-    """(N,) ALBEDO of an array (..., rows, columns): its cells, slice by slice, row by row."""
+    """(N,) `ALBEDO`: the cells of an array (..., rows, columns), slice by slice, row by row."""
     corners = [values[..., :-1, :-1], values[..., :-1, 1:], values[..., 1:, :-1], values[..., 1:, 1:]]
     rows = np.zeros(corners[0].size, ALBEDO.dtype)
     rows["corners"] = np.stack(corners, axis=-1).reshape(-1, 4)
@@ -251,7 +253,8 @@ def cells(values: NDArray) -> NDArray:
 
 
 @cache
-def _module(name: str, function: str) -> Module:
+def _albedo_module(name: str, function: str) -> Module:
+    """The module of a GLSL ``function`` that looks up the array ``name`` of `arrays`."""
     values = arrays()[name]
     upper = function.upper()
     constants: dict[str, int | float] = {
@@ -260,13 +263,17 @@ def _module(name: str, function: str) -> Module:
     }
     if values.ndim == 3:
         slices = values.shape[0] - 1
-        both = name != "crossing_rise"  # ratios below 1 as well
+        below_one = name != "crossing_rise"  # ratios below 1 as well
         step = (values.shape[-1] - 1) * (values.shape[-2] - 1)
-        constants |= {f"{upper}_SLICES": slices, f"{upper}_FIRST": slices // 2 if both else 0, f"{upper}_STEP": step}
+        constants |= {
+            f"{upper}_SLICES": slices,
+            f"{upper}_FIRST": slices // 2 if below_one else 0,
+            f"{upper}_STEP": step,
+        }
     if name == "anisotropy":
         constants |= {f"{upper}_STRENGTHS": values.shape[0] - 1, f"{upper}_AZIMUTHS": values.shape[1] - 1}
     if name == "sheen":
-        constants[f"{upper}_BRIGHTEST"] = BRIGHTEST_SHEEN
+        constants[f"{upper}_BRIGHTEST"] = MAX_SHEEN_ALBEDO
     return Module(
         f"{name} albedo",
         provides=(function,),
@@ -277,31 +284,31 @@ def _module(name: str, function: str) -> Module:
 
 
 def ggx_albedo() -> Module:
-    """``ggx_albedo``: of GGX that reflects everything. For every lobe of GGX."""
-    return _module("reflection", "ggx_albedo")
+    """The module of ``ggx_albedo``: of GGX with a reflectance of 1, for all GGX lobes."""
+    return _albedo_module("reflection", "ggx_albedo")
 
 
 def rise_albedo() -> Module:
-    """``rise_albedo``: of GGX times the rise of a dielectric's Fresnel reflectance. For layers and transmission."""
-    return _module("rise", "rise_albedo")
+    """The module of ``rise_albedo``: of GGX times the rise of Fresnel reflectance, for layers and transmission."""
+    return _albedo_module("rise", "rise_albedo")
 
 
 def crossing_albedo() -> Module:
-    """``crossing_albedo``: of refraction by GGX. For transmission into a volume."""
-    return _module("crossing", "crossing_albedo")
+    """The module of ``crossing_albedo``: of refraction by GGX, for transmission into a volume."""
+    return _albedo_module("crossing", "crossing_albedo")
 
 
 def crossing_rise_albedo() -> Module:
-    """``crossing_rise_albedo``: the increase of transmission by a reflectance below 1 at grazing incidence."""
-    return _module("crossing_rise", "crossing_rise_albedo")
+    """The module of ``crossing_rise_albedo``: how much transmission rises by a grazing reflectance below 1."""
+    return _albedo_module("crossing_rise", "crossing_rise_albedo")
 
 
 def anisotropic_albedo() -> Module:
-    """``anisotropic_albedo``: ``ggx_albedo`` of lobes that are longer in one direction. Needs that module."""
-    module = _module("anisotropy", "anisotropic_albedo")
+    """The module of ``anisotropic_albedo``: ``ggx_albedo`` of anisotropic lobes; needs that module."""
+    module = _albedo_module("anisotropy", "anisotropic_albedo")
     return replace(module, needs=("ggx_albedo",))
 
 
 def sheen_albedo() -> Module:
-    """``sheen_albedo``: of Charlie's sheen."""
-    return _module("sheen", "sheen_albedo")
+    """The module of ``sheen_albedo``: of Charlie's sheen."""
+    return _albedo_module("sheen", "sheen_albedo")

@@ -1,4 +1,4 @@
-"""The features of a scene's surfaces, by which source is generated: kinds of materials, lobes and textures in use.
+"""The features of a scene's surfaces, by which GLSL is generated: kinds of materials, lobes and textures in use.
 
 A feature of no material is not in the source, nor in the records of paths and tables: on processors whose
 conditions compute both sides, nothing else keeps a scene of matte surfaces as fast as it can be.
@@ -28,20 +28,22 @@ from raystream.stream.declare.record import ROWS, SMALL, Field, Record
 
 # Parts of a principled surface, each with whether a material has it.
 PARTS: Mapping[str, Callable[[Material], bool]] = {
-    "metal": lambda each: each.metallic > 0.0,
-    "dielectric": lambda each: each.metallic < 1.0 or each.metallic_roughness_texture is not None,
-    "specular": lambda each: each.specular_factor != 1.0 or tuple(each.specular_color) != (1.0, 1.0, 1.0),
-    "transmission": lambda each: each.transmission > 0.0,
-    "volume": lambda each: each.thickness > 0.0 and (each.transmission > 0.0 or each.diffuse_transmission > 0.0),
-    "dispersion": lambda each: each.half_spread > 0.0,
-    "anisotropy": lambda each: each.anisotropy != 0.0,
-    "clearcoat": lambda each: each.clearcoat > 0.0,
-    "iridescence": lambda each: each.iridescence > 0.0,
-    "sheen": lambda each: max(each.sheen_color) > 0.0,
-    "diffuse_transmission": lambda each: each.diffuse_transmission > 0.0,
-    "normal": lambda each: each.normal_texture is not None,
-    "clearcoat_normal": lambda each: each.clearcoat > 0.0 and each.clearcoat_normal_texture is not None,
-    "unlit": lambda each: each.unlit,
+    "metal": lambda material: material.metallic > 0.0,
+    "dielectric": lambda material: material.metallic < 1.0 or material.metallic_roughness_texture is not None,
+    "specular": lambda material: material.specular_factor != 1.0 or tuple(material.specular_color) != (1.0, 1.0, 1.0),
+    "transmission": lambda material: material.transmission > 0.0,
+    "volume": lambda material: (
+        material.thickness > 0.0 and (material.transmission > 0.0 or material.diffuse_transmission > 0.0)
+    ),
+    "dispersion": lambda material: material.half_spread > 0.0,
+    "anisotropy": lambda material: material.anisotropy != 0.0,
+    "clearcoat": lambda material: material.clearcoat > 0.0,
+    "iridescence": lambda material: material.iridescence > 0.0,
+    "sheen": lambda material: max(material.sheen_color) > 0.0,
+    "diffuse_transmission": lambda material: material.diffuse_transmission > 0.0,
+    "normal": lambda material: material.normal_texture is not None,
+    "clearcoat_normal": lambda material: material.clearcoat > 0.0 and material.clearcoat_normal_texture is not None,
+    "unlit": lambda material: material.unlit,
 }
 
 # The textures that the lobes take from a material, each with whether it holds colours: their places in a row of
@@ -111,7 +113,7 @@ FIELDS: Mapping[str, tuple[Field, ...]] = {
     "unlit": (Field("unlit", "int", within=SMALL),),
 }
 
-_OF_OLD = frozenset({"parameter", "specular", "reflectivity"})  # of `INTERACTION`, and of some kinds alone
+_PARAMETER_FIELDS = frozenset({"parameter", "specular", "reflectivity"})  # of `INTERACTION`; only some kinds use them
 
 
 @dataclass(frozen=True)
@@ -141,48 +143,48 @@ class SurfaceFeatures:
 
     @property
     def principled(self) -> bool:
-        """Whether there are surfaces of glTF's materials."""
+        """Whether some surfaces have glTF's materials."""
         return "principled" in self.kinds
 
     @property
     def classic(self) -> bool:
-        """Whether there are surfaces of the classic material."""
+        """Whether some surfaces have classic materials."""
         return "classic" in self.kinds
 
     @property
     def addressed(self) -> bool:
-        """Whether a path keeps the material's address."""
+        """Whether an interaction has the material's address."""
         return self.principled or self.classic
 
     @property
     def nested(self) -> bool:
-        """Whether volumes overlap or hold something."""
+        """Whether volumes overlap, or have objects in them."""
         return "nested" in self.lobes
 
     @property
     def below(self) -> bool:
-        """Whether there are lobes below the surface."""
+        """Whether some lobes transmit light."""
         return not self.lobes.isdisjoint({"transmission", "diffuse_transmission"})
 
     @property
     def mapped(self) -> bool:
-        """Whether some lobe has a normal of its own."""
+        """Whether some lobes have normal maps."""
         return not self.lobes.isdisjoint({"normal", "clearcoat_normal"})
 
     @property
     def tangents(self) -> bool:
-        """Whether some surface has directions of its own."""
+        """Whether shading needs tangents, for normal maps or anisotropy."""
         return not self.lobes.isdisjoint({"normal", "clearcoat_normal", "anisotropy"})
 
     @property
     def has_vertex_tangents(self) -> bool:
-        """Whether hits need `raystream.materials.geometry`."""
+        """Whether hits need ``tangents_at`` of `raystream.materials.geometry`."""
         return self.tangents or self.second_uv or self.alpha or self.textured_emitters
 
     @property
     def features(self) -> frozenset[str]:
-        """The names that shaders ask for by ``#ifdef HAVE_``."""
-        there = {
+        """The names that shaders test by ``#ifdef HAVE_``."""
+        present = {
             "BELOW": self.below,
             "BLEND": self.blend,
             "CLASSIC": self.classic,
@@ -192,20 +194,20 @@ class SurfaceFeatures:
             "SHEETS": self.sheets,
             "SMOOTH": self.smooth,
         }
-        return frozenset(name for name, has in there.items() if has)
+        return frozenset(name for name, has in present.items() if has)
 
     @property
     def interaction(self) -> Record:
-        """A path's record of a surface: of glTF's materials the address, and where their textures are looked up."""
+        """The record of a surface interaction, with the fields that the scene's materials need."""
         if not self.addressed:
             return INTERACTION
         plain = self.kinds <= {"lambert", "mirror", "principled"}
-        fields = [field for field in INTERACTION.fields if not (plain and field.name in _OF_OLD)]
+        fields = [field for field in INTERACTION.fields if not (plain and field.name in _PARAMETER_FIELDS)]
         kind = Field("kind", "int", about="BSDF_LAMBERT and so on, what `packed` has, and the address of the material")
         fields = [kind if field.name == "kind" else field for field in fields]
         if self.textures or self.tangents:
             fields.append(Field("place", "vec3", about="texture coordinates, level and tangent: interaction_place"))
-        # Where there are the parameters of other kinds, these lie in their places.
+        # In scenes with parameters of other kinds, the second coordinates use their fields.
         if self.second_uv and plain:
             fields.append(Field("uv_1", "vec3", about="texture coordinates of the second set, and level"))
 
@@ -213,12 +215,12 @@ class SurfaceFeatures:
 
     @property
     def media(self) -> Record:
-        """A ray's record of the volumes that it is within."""
+        """The record of the volumes that a ray is in."""
         return media.MEDIA[self.nested]
 
     @property
     def packed(self) -> dict[str, tuple[int, int]]:
-        """The bit fields of an interaction's ``kind`` beside the kind, by name: the lowest bit, and how many."""
+        """Further bit fields of an interaction's ``kind``: name -> lowest bit, and number of bits."""
         fields, first = {}, 3
         layouts = ("channel", 4, "dispersion" in self.lobes), ("outside", media.BITS, self.nested)
         for name, bits, present in layouts:
@@ -229,7 +231,7 @@ class SurfaceFeatures:
 
     @property
     def parameters(self) -> Record:
-        """A principled material's numbers."""
+        """The record of a principled material's parameters."""
         numbers = [field for lobe, fields in FIELDS.items() if not lobe or lobe in self.lobes for field in fields]
         numbers += (
             [Field("map_count", "int", about="of its rows in the table of maps", within=SMALL)] if self.textures else []
@@ -238,15 +240,18 @@ class SurfaceFeatures:
 
     @property
     def maps(self) -> dict[str, bool]:
-        """The textures of principled materials, each with whether it holds colours; in the order of their bits."""
+        """Field of a texture of principled materials -> whether it has colours; in the order of their bits."""
         return {name: color for fields in MAPS.values() for name, color in fields.items() if name in self.textures}
 
 
 def material_features(
-    materials: Iterable[Material], textures: Sequence[Texture] = (), shines: bool = False, nested: bool = False
+    materials: Iterable[Material],
+    textures: Sequence[Texture] = (),
+    has_textured_emitters: bool = False,
+    nested: bool = False,
 ) -> SurfaceFeatures:
-    """The features of surfaces of these materials. shines : some of them are of `textured_emitters`. nested : volumes
-    overlap, or hold something."""
+    """The features of surfaces with these materials. has_textured_emitters : some are of `textured_emitters`. nested :
+    volumes overlap, or have objects in them."""
     scene_materials = list(materials) or [Material()]
     principled = [material for material in scene_materials if material.kind == "principled"]
     classics = [
@@ -260,16 +265,16 @@ def material_features(
         for name in TEXTURE_FIELDS
         if getattr(material, name) is not None
     }
-    sampled = {name for lobe, fields in MAPS.items() if not lobe or lobe in lobes for name in fields}
+    used = {name for lobe, fields in MAPS.items() if not lobe or lobe in lobes for name in fields}
     indices = {index for material in scene_materials for index in material.texture_numbers}
     second = any(0 <= n < len(textures) and textures[n].uv_set == 1 for n in indices)
     return SurfaceFeatures(
         kinds=frozenset(material.kind for material in scene_materials),
         lobes=frozenset(lobes),
-        textures=frozenset(textured) & sampled,
+        textures=frozenset(textured) & used,
         second_uv=second,
         dispersion=any(material.parts_channels for material in scene_materials),
-        textured_emitters=shines,
+        textured_emitters=has_textured_emitters,
         alpha=any(material.alpha_mode != "opaque" for material in scene_materials),
         classic_textures=max((len(material.layers) for material in scene_materials), default=0),
         sheets=any(classic.is_sheet for classic in classics),
@@ -279,8 +284,8 @@ def material_features(
 
 
 def textured_emitters(scene: Scene) -> set[int]:
-    """The indices of materials whose emission has a texture, and whose surfaces are lights: not where an instance takes
-    such a material in place of its mesh's own, since a face's brightness is kept once for all instances."""
+    """The indices of materials with an emissive texture whose surfaces are lights; not of those that instances override
+    their meshes' materials with, since a face's brightness is stored once for all instances."""
     indices = {
         index
         for index, material in enumerate(scene.materials)
@@ -294,16 +299,18 @@ def textured_emitters(scene: Scene) -> set[int]:
 
 def surface_features(scene: Scene) -> SurfaceFeatures:
     """The features of a scene's surfaces."""
-    surfaces = material_features(scene.materials, scene.textures, bool(textured_emitters(scene)), media.nested(scene))
+    surfaces = material_features(
+        scene.materials, scene.textures, bool(textured_emitters(scene)), media.has_nested_volumes(scene)
+    )
     return replace(surfaces, smooth=has_smooth_meshes(scene))
 
 
 # -- smooth meshes: those whose normals differ from their flat triangles' ----------------------------------------------
 
-FLAT = 1e-4  # 1 - cosine: vertex normals within this of the face normal count as flat
-FEW = 2000  # triangles of a mesh without normals yet; larger ones count as smooth
-BATCH = 1 << 16  # triangles of meshes that are examined at once
-_known: dict[int, tuple[weakref.ref[Mesh], bool]] = {}  # by the mesh's id
+FLAT_TOLERANCE = 1e-4  # 1 - cosine: vertex normals within this of the face normal count as flat
+MAX_EXAMINED = 2000  # triangles of a mesh without normals; larger ones count as smooth unexamined
+BATCH_TRIANGLES = 1 << 16  # that are examined at once
+_smooth_cache: dict[int, tuple[weakref.ref[Mesh], bool]] = {}  # id of a mesh -> whether it is smooth
 
 
 def has_smooth_meshes(scene: Scene) -> bool:
@@ -317,15 +324,16 @@ def is_smooth(mesh: Mesh) -> bool:
 
 
 def _any_smooth(meshes: Iterable[Mesh]) -> bool:
+    """Whether some of the meshes are smooth, by the cache where it has them."""
     unknown = []
     for mesh in (mesh.rest if isinstance(mesh, DeformedMesh) else mesh for mesh in meshes):
-        cached = _known.get(id(mesh))
+        cached = _smooth_cache.get(id(mesh))
         if cached is None or cached[0]() is not mesh:
             unknown.append(mesh)
         elif cached[1]:
             return True
-    for part in batches(np.array([len(mesh.triangles) for mesh in unknown], np.int64), BATCH):
-        smooth_flags = _smooth(unknown[part])
+    for part in batches(np.array([len(mesh.triangles) for mesh in unknown], np.int64), BATCH_TRIANGLES):
+        smooth_flags = _smooth_flags(unknown[part])
         for mesh, smooth in zip(unknown[part], smooth_flags, strict=True):
             _remember(mesh, smooth)
         if any(smooth_flags):
@@ -334,18 +342,19 @@ def _any_smooth(meshes: Iterable[Mesh]) -> bool:
 
 
 def _remember(mesh: Mesh, smooth: bool) -> None:
+    """Cache whether a mesh is smooth, for as long as it exists."""
     key = id(mesh)
 
     def forget(reference: weakref.ref[Mesh]) -> None:
-        if key in _known and _known[key][0] is reference:
-            del _known[key]
+        if key in _smooth_cache and _smooth_cache[key][0] is reference:
+            del _smooth_cache[key]
 
-    _known[key] = weakref.ref(mesh, forget), smooth
+    _smooth_cache[key] = weakref.ref(mesh, forget), smooth
 
 
-def _smooth(meshes: list[Mesh]) -> list[bool]:
+def _smooth_flags(meshes: list[Mesh]) -> list[bool]:
     """Whether each mesh is smooth."""
-    flags = [mesh.normals is None and len(mesh.triangles) > FEW for mesh in meshes]
+    flags = [mesh.normals is None and len(mesh.triangles) > MAX_EXAMINED for mesh in meshes]
     undecided = [
         k
         for k, mesh in enumerate(meshes)
@@ -355,25 +364,28 @@ def _smooth(meshes: list[Mesh]) -> list[bool]:
         return flags
     finished = all_with_normals(meshes[k] for k in undecided)
     arrays = [(mesh.positions, mesh.triangles, mesh.normals) for mesh in finished if mesh.normals is not None]
-    if len(finished) == 1:  # perhaps a large one, by parts: most tell within the first
+    if len(finished) == 1:  # it may be large: in batches, since the first ones mostly decide
         positions, triangles, normals = arrays[0]
-        parts = (triangles[at : at + BATCH] for at in range(0, len(triangles) * bool(normals.any()), BATCH))
-        flags[undecided[0]] = any(_bent(positions[part], normals[part]).any() for part in parts)
+        parts = (
+            triangles[first : first + BATCH_TRIANGLES]
+            for first in range(0, len(triangles) * bool(normals.any()), BATCH_TRIANGLES)
+        )
+        flags[undecided[0]] = any(_varying_normals(positions[part], normals[part]).any() for part in parts)
         return flags
-    bent = _bent(*(np.concatenate([arrays_of[k][arrays_of[1]] for arrays_of in arrays]) for k in (0, 2)))
-    any_bent = np.logical_or.reduceat(bent, offsets([len(mesh.triangles) for mesh in finished])[:-1])
-    for k, smooth in zip(undecided, any_bent.tolist(), strict=True):
+    varying = _varying_normals(*(np.concatenate([arrays_of[k][arrays_of[1]] for arrays_of in arrays]) for k in (0, 2)))
+    mesh_varies = np.logical_or.reduceat(varying, offsets([len(mesh.triangles) for mesh in finished])[:-1])
+    for k, smooth in zip(undecided, mesh_varies.tolist(), strict=True):
         flags[k] = smooth
     return flags
 
 
-def _bent(corners: NDArray, normals: NDArray) -> NDArray[np.bool_]:
-    """(T,): of triangles, by the positions and normals (T, 3, 3) of their corners, whether the normals vary; normals of
-    0 are the triangle's own."""
+def _varying_normals(corners: NDArray, normals: NDArray) -> NDArray[np.bool_]:
+    """(T,): whether the vertex normals of triangles differ from the face normal. corners, normals : (T, 3, 3);
+    normals of 0 count as the face normal."""
     corners, normals = corners.astype(np.float64), normals.astype(np.float64)
     with np.errstate(all="ignore"):  # non-finite triangles have no normal
         flat = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
         size = np.linalg.norm(flat, axis=1, keepdims=True)
         lengths = np.linalg.norm(normals, axis=2)
         cosine = np.einsum("tkc,tc->tk", normals, flat / size) / lengths
-    return np.asarray((np.isfinite(cosine) & (cosine < 1.0 - FLAT)).any(axis=1))
+    return np.asarray((np.isfinite(cosine) & (cosine < 1.0 - FLAT_TOLERANCE)).any(axis=1))

@@ -23,7 +23,7 @@ from raystream.scene.texture import Texture
 from raystream.stream.declare.kernel import Module, Table
 
 # Phong's lobe at its narrowest: beyond, the direction's own rounding decides the value.
-LARGEST_EXPONENT = 1e5
+MAX_EXPONENT = 1e5
 
 
 def materials(
@@ -32,8 +32,8 @@ def materials(
     light_density: ArrayLike | None = None,
     surfaces: SurfaceFeatures = SurfaceFeatures(),  # noqa: B008 - it never changes
 ) -> Module:
-    """``material_color``, ``material_emission`` and the table ``fetch_materials``; never empty, so that a stray number
-    finds something.
+    """The module of ``material_color`` and ``material_emission``, with the table ``materials``, which is never empty,
+    so that an invalid address reads a row.
 
     light_density : (M,), per unit of world area, with which light sampling picks a point of each material's surfaces.
     Raises ViewerError for a material that names a texture which is not there.
@@ -57,7 +57,7 @@ def materials(
             reflected = max(1.0, float(color.max()) + material.specular + material.reflectivity)
             color, row["specular"] = color / reflected, material.specular / reflected
             row["reflectivity"] = material.reflectivity / reflected
-            row["parameter"] = min(max(material.exponent, 0.0), LARGEST_EXPONENT)
+            row["parameter"] = min(max(material.exponent, 0.0), MAX_EXPONENT)
         elif material.kind == "classic" and material.classic is not None:
             row["parameter"], row["specular"] = material.classic.indices[1], float(material.parts_channels)
         elif material.kind in FOREIGN:
@@ -88,9 +88,8 @@ def materials(
 
 
 def _emission_glsl(surfaces: SurfaceFeatures) -> str:
-    """``material_shines``: whether the side that is seen emits. ``emission_level``: of emissive textures; sharp where
-    they are lights, as these are sampled: a mip level would add the light that it spreads. ``material_unlit``: whether
-    a material shines by its colour."""
+    """GLSL of ``material_shines``, whether the visible side emits; of ``emission_level``, the mip level of emissive
+    textures, sharp where they are sampled as lights; and of ``material_unlit``."""
     sides, level = (
         " || material.sides == 2" if surfaces.both_sides else "",
         "TEXTURE_SHARP" if surfaces.textured_emitters else "level",
@@ -102,12 +101,11 @@ bool material_unlit(Material material) {{ return {unlit}; }}"""
 
 
 def surface_modules(textured: bool = False, metal_map: bool = False) -> list[Module]:
-    """``surface_at`` over any geometry: shading normal on the ray's side, and base colour.
+    """The modules of ``surface_at`` over any geometry: shading normal on the ray's side, and base colour.
 
-    textured : there are textures, of which the camera's rays see the mip levels that fit. metal_map : and some tell
-    where a material is metal.
+    textured : there are textures, whose mip levels fit the camera's pixels. metal_map : some are of metalness.
     """
-    level, metal = ("" if there else "_none" for there in (textured, metal_map))
+    level, metal = ("" if present else "_none" for present in (textured, metal_map))
     return [
         Module(
             "levels of surfaces",
@@ -134,7 +132,7 @@ def surface_modules(textured: bool = False, metal_map: bool = False) -> list[Mod
 
 
 def emissions(surfaces: SurfaceFeatures) -> Module:
-    """``emission_seen`` over any geometry: emission as the camera sees it."""
+    """The module of ``emission_seen`` over any geometry: emission towards the camera."""
     needs = ("geometry_at", "material_color", "material_emission", *(["principled_at"] if surfaces.principled else []))
     return Module(
         "emissions",
@@ -147,7 +145,7 @@ def emissions(surfaces: SurfaceFeatures) -> Module:
 
 
 def interactions(surfaces: SurfaceFeatures) -> Module:
-    """``interaction_at`` over any geometry: the surface interaction at a hit."""
+    """The module of ``interaction_at`` over any geometry: the surface interaction at a hit."""
     needs = [
         "geometry_at",
         *(["tangents_at"] if surfaces.has_vertex_tangents else []),
@@ -163,24 +161,24 @@ def interactions(surfaces: SurfaceFeatures) -> Module:
             *(("classic_emission",) if surfaces.classic else ()),
         ),
         uses=(RAY, HIT, GEOMETRY, surfaces.interaction),
-        text=_meeting_glsl(surfaces),
+        text=_interaction_glsl(surfaces),
         features=surfaces.features,
     )
 
 
-def _meeting_glsl(surfaces: SurfaceFeatures) -> str:
-    """``material_passes``: whether light comes through, which smooth surfaces ask; ``add_own_emission``: adds
-    the classic material's own light; and ``emission_share`` where no texture shines."""
+def _interaction_glsl(surfaces: SurfaceFeatures) -> str:
+    """GLSL of ``material_passes``, whether light comes through, which smooth surfaces need; ``add_own_emission``, of
+    classic materials; and ``emission_share`` without emissive textures."""
     passes = (
         "{\n    return principled_passes(number);\n}" if surfaces.smooth and surfaces.below else "{ return false; }"
     )
-    textured_emitters = (
+    own_emission = (
         "    if (interaction_kind(at) == BSDF_CLASSIC) emission += classic_emission(at);\n" if surfaces.classic else ""
     )
-    whole = "" if surfaces.textured_emitters else "\nfloat emission_share(Hit hit) { return 1.0; }"
+    shares = "" if surfaces.textured_emitters else "\nfloat emission_share(Hit hit) { return 1.0; }"
     return f"""bool material_passes(int number) {passes}
 void add_own_emission(Interaction at, inout vec3 emission) {{
-{textured_emitters}}}{whole}"""
+{own_emission}}}{shares}"""
 
 
 def with_tables(
@@ -190,17 +188,17 @@ def with_tables(
     texture_count: int,
     light_density: ArrayLike,
 ) -> list[Module]:
-    """The modules of `appearance` for other materials of the same features or under other lights: the same objects, but
-    for the materials' tables."""
-    fresh = [
+    """The modules of `appearance` for other materials with the same features, or other lights: only the materials'
+    tables are replaced."""
+    new_modules = [
         materials(scene_materials, texture_count, light_density, surfaces),
         *principled_materials(scene_materials, surfaces, texture_count),
     ]
-    fresh += [
+    new_modules += [
         *classic_materials(scene_materials, surfaces, texture_count),
         *opacity(scene_materials, surfaces, texture_count),
     ]
-    by_name = {module.name: module for module in fresh}
+    by_name = {module.name: module for module in new_modules}
     return [by_name.get(module.name, module) for module in modules]
 
 
@@ -211,10 +209,9 @@ def appearance(
     texels: Module | None = None,
     surfaces: SurfaceFeatures | None = None,
 ) -> list[Module]:
-    """All modules of a scene's materials, which work over any geometry: textures, materials, surfaces, interactions and
-    the BSDFs of the kinds that are there.
+    """All modules of a scene's materials, over any geometry: textures, materials, surfaces, interactions and BSDFs.
 
-    texels : the module of these textures, where it is there already. surfaces : the scene's.
+    texels : the module of these textures, if it exists. surfaces : the scene's.
     """
     surfaces = surfaces or material_features(scene_materials, textures)
     return [
@@ -234,8 +231,8 @@ def appearance(
     ]
 
 
-# What Lambert's part of each kind reflects, times the cosine; kinds that have none scatter into single directions.
-MATTE = {
+# Kind -> GLSL of the diffuse part of its BSDF times the cosine.
+DIFFUSE_GLSL = {
     "lambert": "lambert_value(at, wo, wi)",
     "phong": "reflects(at, wo, wi) ? at.albedo * (0.31830989 * abs(dot(at.shading, wi))) : vec3(0.0)",
     "principled": "principled_matte(at, wo, wi)",
@@ -244,12 +241,12 @@ MATTE = {
 
 
 def light_share(surfaces: SurfaceFeatures) -> Module:
-    """``light_share`` of ``interface/light_share.glsl`` over the surfaces' kinds."""
-    matte = [kind for kind in KINDS if kind in surfaces.kinds and kind in MATTE]
+    """The module of ``light_share``, see ``interface/light_share.glsl``, over the surfaces' kinds."""
+    matte = [kind for kind in KINDS if kind in surfaces.kinds and kind in DIFFUSE_GLSL]
     lines = ["vec3 principled_matte(Interaction at, vec3 wo, vec3 wi);"] if "principled" in matte else []
     lines += ["vec3 matte_value(Interaction at, vec3 wo, vec3 wi) {"]
     if matte:
-        cases = (f"        case BSDF_{kind.upper()}: return {MATTE[kind]};" for kind in matte)
+        cases = (f"        case BSDF_{kind.upper()}: return {DIFFUSE_GLSL[kind]};" for kind in matte)
         lines += ["    switch (interaction_kind(at)) {", *cases, "    }"]
     return Module(
         "light share",

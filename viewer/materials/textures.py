@@ -20,7 +20,7 @@ from raystream.stream.declare.kernel import Module, Table, Texels
 # Levels begin at a block of so many texels and a place in it, so that the table can address 2^31 of them by integers
 # below 2^24.
 BLOCK = 256
-MOST_TEXELS = (1 << 31) - 1
+MAX_TEXELS = (1 << 31) - 1
 
 # Bits of a texture's flags, which the shader knows by these names.
 FLAGS = {
@@ -35,7 +35,7 @@ FLAGS = {
 
 
 def textures(scene_textures: Sequence[Texture]) -> Module:
-    """``interface/texture.glsl`` over the scene's textures; white, without memories, where there are none.
+    """The module of ``interface/texture.glsl`` over the scene's textures; without any they are white.
 
     Raises ViewerError where all images together exceed the addresses of a GLSL integer, or the free memory.
     """
@@ -43,21 +43,21 @@ def textures(scene_textures: Sequence[Texture]) -> Module:
         return Module("no textures", provides=PROVIDES, source="shading/texture_none.glsl")
     mipmapped = {_key(texture) for texture in scene_textures if _mipmapped(texture)}
     kinds = {_key(texture): (texture.image, texture.content) for texture in scene_textures}
-    levels = np.zeros(sum(len(_sizes(*kinds[key], key in mipmapped)) for key in kinds), TEXTURE_LEVEL.dtype)
+    levels = np.zeros(sum(len(_level_sizes(*kinds[key], key in mipmapped)) for key in kinds), TEXTURE_LEVEL.dtype)
     first: dict[tuple[int, str], tuple[int, int]] = {}
-    places: dict[tuple[int, str], list[int]] = {}
+    addresses: dict[tuple[int, str], list[int]] = {}
     row = count = 0
     for key, (image, content) in kinds.items():
-        sizes = _sizes(image, content, key in mipmapped)
-        first[key], places[key] = (row, len(sizes)), []
+        sizes = _level_sizes(image, content, key in mipmapped)
+        first[key], addresses[key] = (row, len(sizes)), []
         for size in sizes:
             levels[row] = divmod(count, BLOCK), size
-            places[key].append(count)
-            row, count = row + 1, count + size[0] * size[1] * (1 + _wide(image))
-    _check(count)
+            addresses[key].append(count)
+            row, count = row + 1, count + size[0] * size[1] * (1 + _has_wide_texels(image))
+    _check_size(count)
     texels = np.zeros((count, 4), np.uint8)
     with ThreadPoolExecutor(min(len(kinds), os.cpu_count() or 1)) as pool:
-        list(pool.map(lambda key: _fill(texels, places[key], *kinds[key]), kinds))
+        list(pool.map(lambda key: _write_levels(texels, addresses[key], *kinds[key]), kinds))
     table = np.zeros(len(scene_textures), TEXTURE.dtype)
     for line, texture in zip(table, scene_textures, strict=True):
         start, level_count = first[_key(texture)]
@@ -76,12 +76,14 @@ def textures(scene_textures: Sequence[Texture]) -> Module:
             Texels("texels", texels),
         ),
         constants={"TEXTURE_BLOCK": BLOCK, **FLAGS},
-        features=frozenset({"WIDE_TEXELS"} if any(_wide(texture.image) for texture in scene_textures) else ()),
+        features=frozenset(
+            {"WIDE_TEXELS"} if any(_has_wide_texels(texture.image) for texture in scene_textures) else ()
+        ),
     )
 
 
 def cones(textured: bool) -> Module:
-    """``interface/cone.glsl``: how wide rays are where they meet textures; nothing where there are none."""
+    """The module of ``interface/cone.glsl``: ray cones for mip levels; without textures it does nothing."""
     return Module(
         "ray cones",
         provides=("cone_of_pixel", "cone_width", "cone_scattered"),
@@ -102,35 +104,36 @@ def _mipmapped(texture: Texture) -> bool:
     return MINIFICATIONS[texture.minification or ""][1]
 
 
-def _wide(image: Image) -> bool:
-    """Whether its texels take two of the memory."""
+def _has_wide_texels(image: Image) -> bool:
+    """Whether a texel of the image takes two of the memory."""
     return image.texels.dtype != np.uint8
 
 
-def _sizes(image: Image, content: str, mipmapped: bool) -> list[tuple[int, int]]:
+def _level_sizes(image: Image, content: str, mipmapped: bool) -> list[tuple[int, int]]:
     return level_sizes(*image.size) if mipmapped else [image.size]
 
 
-def _check(count: int) -> None:
-    """Raises ViewerError for more texels than can be had."""
+def _check_size(count: int) -> None:
+    """Raise ViewerError for more texels than can be addressed, or than free memory holds."""
     hint = "reduce the images by --max-texture"
-    if count > MOST_TEXELS:
-        raise ViewerError("textures", f"{count:,} texels, of which {MOST_TEXELS:,} can be addressed", hint)
+    if count > MAX_TEXELS:
+        raise ViewerError("textures", f"{count:,} texels, of which {MAX_TEXELS:,} can be addressed", hint)
     free, needed = available(), 8 * count  # once here, and again on the device or while levels are made
     if free is not None and needed > free:
         raise ViewerError("textures", f"take {needed:,} bytes of memory, and {free:,} are free", hint)
 
 
-def _fill(texels: NDArray[np.uint8], places: Sequence[int], image: Image, content: str) -> None:
-    """Put an image and its levels into the memory, the first of them at the first place."""
-    levels = chain([image.texels], mip_levels(image, content) if len(places) > 1 else ())
-    for start, level in zip(places, levels, strict=True):
-        part = level if level.dtype == np.uint8 else level.view(np.uint16).astype(">u2").view(np.uint8)
-        flat = part.reshape(-1, 4)
+def _write_levels(texels: NDArray[np.uint8], addresses: Sequence[int], image: Image, content: str) -> None:
+    """Write an image and its mip levels to ``texels`` at these addresses."""
+    levels = chain([image.texels], mip_levels(image, content) if len(addresses) > 1 else ())
+    for start, level in zip(addresses, levels, strict=True):
+        data = level if level.dtype == np.uint8 else level.view(np.uint16).astype(">u2").view(np.uint8)
+        flat = data.reshape(-1, 4)
         texels[start : start + len(flat)] = flat
 
 
 def _flags(texture: Texture) -> int:
+    """The bits of `FLAGS` of a texture."""
     nearest, mipmaps = MINIFICATIONS[texture.minification or ""]
     kind = texture.image.texels.dtype
     bits = {
@@ -138,7 +141,7 @@ def _flags(texture: Texture) -> int:
         "TEXTURE_NEAREST_SMALL": nearest,
         "TEXTURE_MIPMAPS": mipmaps,
         "TEXTURE_LINEAR": texture.content != "color" or kind == np.float16,
-        "TEXTURE_WIDE": _wide(texture.image),
+        "TEXTURE_WIDE": _has_wide_texels(texture.image),
         "TEXTURE_HALF": kind == np.float16,
         "TEXTURE_SECOND": texture.uv_set == 1,
     }

@@ -327,7 +327,7 @@ class PhotonMap:
         """The photons to emit by the settings, caustic ones towards the scene's specular objects."""
         scene = self.scene.prepared.scene
         if self._specular_spheres is None or self._specular_spheres[0] is not scene:
-            self._specular_spheres = scene, self._specular.of(scene)
+            self._specular_spheres = scene, self._specular.spheres(scene)
         return Emission.from_settings(settings, self._specular_spheres[1])
 
     def _map_steps(self, settings: Settings, sample_index: int, grid: PhotonGrid, emission: Emission, name: str) -> Job:

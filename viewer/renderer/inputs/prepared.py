@@ -18,7 +18,7 @@ from raystream.base.errors import ViewerError
 from raystream.cameras.lens import moving_lens, projected, thin_lens
 from raystream.film.files.checkpoint import fingerprint
 from raystream.lighting.emitters import EMISSION_SHARES, emission_shares
-from raystream.lighting.light_tree import MANY_LIGHTS, too_many
+from raystream.lighting.light_tree import MIN_TREE_LIGHTS, too_many
 from raystream.lighting.path import CANDIDATES, CANDIDATES_OF_TREE
 from raystream.materials.geometry import (
     TANGENTS,
@@ -27,7 +27,7 @@ from raystream.materials.geometry import (
     object_geometry,
     object_tangents,
 )
-from raystream.materials.opacity import asking
+from raystream.materials.opacity import with_opacity_test
 from raystream.materials.surface_features import SurfaceFeatures, surface_features
 from raystream.materials.tables import appearance, with_tables
 from raystream.renderer.inputs.camera import projection_kind
@@ -130,7 +130,7 @@ class PreparedScene:
         if settings.light_candidates != "auto":
             return int(settings.light_candidates)
         candidates = CANDIDATES_OF_TREE if self.light_tree(settings) else CANDIDATES
-        return candidates if self.lighting.listed.several else 1
+        return candidates if self.lighting.listed.benefits_from_ris else 1
 
     def light_tree(self, settings: Settings) -> bool:
         """Whether a light is chosen by a light tree."""
@@ -139,7 +139,7 @@ class PreparedScene:
             return False
         if not listed.count or too_many(listed):
             return False
-        return light_sampler == "tree" or listed.near >= MANY_LIGHTS
+        return light_sampler == "tree" or listed.near >= MIN_TREE_LIGHTS
 
     @cached_property
     def fingerprint(self) -> str:
@@ -231,7 +231,7 @@ class PreparedScene:
         background. tree : lights are chosen by a light tree. camera_moves : while the shutter is open.
         projection : of the camera, as of `Camera.kind`.
         """
-        traversal = asking(self.structure.modules(stepwise), self.surfaces)
+        traversal = with_opacity_test(self.structure.modules(stepwise), self.surfaces)
         camera, *shading = self.shading
         lighting = self.lighting.modules(lit, sampler, self.structure.levels * tree)
         if projection:
