@@ -29,7 +29,7 @@ from raystream.scene.camera import Camera
 from raystream.scene.edits.animated import playing
 from raystream.scene.edits.classic_plane import on_plane
 from raystream.scene.exposure import enough_cameras, exposed, moving_camera
-from raystream.scene.geometry.framing import LENS, filling, view_direction
+from raystream.scene.geometry.framing import LENS_FOV, filling, view_direction
 from raystream.scene.scene import Scene
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ class FrameSequence:
         if self.turned is not None:
             middle, shares = self.turned.mean(axis=0), np.arange(_GLANCES) / _GLANCES
             points = np.concatenate([rotated_about(points, middle, fraction) for fraction in shares.tolist()])
-        return filling(points, LENS, direction, aspect)
+        return filling(points, LENS_FOV, direction, aspect)
 
     def show(
         self, scene: Scene, k: int, renderer: Renderer | None, settings: Settings | None = None, **options: Any

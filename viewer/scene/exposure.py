@@ -16,7 +16,7 @@ from raystream.base.errors import ViewerError
 from raystream.options.picture import MOST_KEYS
 from raystream.scene.animation import Pose
 from raystream.scene.camera import Camera
-from raystream.scene.deform import DeformedMesh, MeshPose
+from raystream.scene.deform import DeformedMesh, Matrices, MeshPose
 from raystream.scene.light import Light
 from raystream.scene.mesh import Mesh
 from raystream.scene.quadric import Quadric

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raystream.scene.deform import DeformedMesh
-from raystream.scene.geometry.vertices import FAR, shifted
+from raystream.scene.geometry.vertices import FAR_EDGES, shifted
 from raystream.scene.mesh import Instance
 from raystream.scene.quadric import Quadric
 from raystream.scene.scene import Scene
@@ -25,7 +25,7 @@ def located(scene: Scene) -> Scene:
         return scene
     low, high = _with_rest_meshes(scene).bounds(ground=False)
     edge, centre = float((high - low).max()), (low + high) / 2.0
-    if not (0.0 < edge < float(np.abs(centre).max()) / FAR):
+    if not (0.0 < edge < float(np.abs(centre).max()) / FAR_EDGES):
         return scene
     rounding = 2.0 ** np.ceil(np.log2(edge))  # the same for scenes alike
     return about(scene, (np.round(centre / rounding) * rounding).tolist())
@@ -49,7 +49,7 @@ def _may_be_far(scene: Scene) -> bool:
         return False
     points = np.concatenate(samples)
     with np.errstate(all="ignore"):
-        return not np.ptp(points, axis=0).max() >= np.abs(points).max(axis=1).min() / (FAR - 1.0)
+        return not np.ptp(points, axis=0).max() >= np.abs(points).max(axis=1).min() / (FAR_EDGES - 1.0)
 
 
 def _with_rest_meshes(scene: Scene) -> Scene:
