@@ -87,7 +87,7 @@ def test_where_there_is_no_room_boxes_span_several_keys(
     given, built = at_any_time(moving, 1), made(corners, moving)
     order = np.arange(len(corners), dtype=np.int32)
     expected = walker(device, structures.loop_module(len(corners)), keyed_test(corners, moving, order))(given)
-    monkeypatch.setattr(bvh_tree, "MOST_TEXELS", room)
+    monkeypatch.setattr(bvh_tree, "MAX_KEY_TEXELS", room)
     for traversal in bvh_tree.TRAVERSALS:
         module = bvh_tree.module([built], traversal)
         if traversal == "stack":

@@ -191,9 +191,9 @@ def test_trees_of_degenerate_soups_are_sound(seed, count, leaf, grid, flat, expo
 def test_loops_give_the_same_tree_compiled_or_not(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for kind in KINDS:
         corners = soup(kind, np.random.default_rng(5), 60)
-        monkeypatch.setattr(bvh_build, "FEW_BOXES", 0)
+        monkeypatch.setattr(bvh_build, "MIN_COMPILED", 0)
         one, links = build(corners, method), octant_links(build(corners, method))
-        monkeypatch.setattr(bvh_build, "FEW_BOXES", 1000)
+        monkeypatch.setattr(bvh_build, "MIN_COMPILED", 1000)
         two = build(corners, method)
         assert same(one, two) and np.array_equal(links, octant_links(two))
 
@@ -204,7 +204,7 @@ def test_the_tree_is_the_same_whatever_the_jobs_and_threads(method: str, monkeyp
     trees = []
     for workers, grain in ((1, 1 << 12), (4, 1 << 12), (3, 300), (1, 1 << 20)):
         monkeypatch.setattr(bvh_build.os, "sched_getaffinity", lambda process, n=workers: set(range(n)), raising=False)
-        monkeypatch.setattr(bvh_build, "GRAIN", grain)
+        monkeypatch.setattr(bvh_build, "MAX_JOB_BOXES", grain)
         trees.append(build(corners, method))
     assert all(same(trees[0], tree) for tree in trees[1:])
     assert_sound(trees[0], *bounds_of(corners), 4)
@@ -354,7 +354,7 @@ def test_depth_is_bounded_whatever_the_input(method: str, tail: int) -> None:
 
 def test_a_small_bound_on_depth_holds_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bvh_kernels, "MAX_DEPTH", 6)  # in the loops as they are: compiled ones hold the constant
-    monkeypatch.setattr(bvh_build, "FEW_BOXES", 1000)
+    monkeypatch.setattr(bvh_build, "MIN_COMPILED", 1000)
     for kind in KINDS:
         for method in ("sah", "midpoint"):
             corners = soup(kind, np.random.default_rng(3), 64)
@@ -465,7 +465,7 @@ def test_bunny_equals_embree_and_sah_pays(shared_scenes: Path) -> None:
 def test_trees_beyond_the_cache_have_larger_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
     corners = soup("random", np.random.default_rng(2), 2000)
     small = build(corners, leaf=8)
-    monkeypatch.setattr(bvh_build, "CACHED", 1000)
+    monkeypatch.setattr(bvh_build, "MAX_CACHED_BOXES", 1000)
     large = build(corners, leaf=8)
     assert large.statistics["leaves"] < small.statistics["leaves"]
     assert large.statistics["triangles_per_leaf"] > small.statistics["triangles_per_leaf"]

@@ -233,7 +233,7 @@ def test_what_is_no_resolution_is_refused(bad: object) -> None:
 
 @pytest.mark.parametrize("wanted", [100_000, 2049, (4096, 1, 1), (512, 512, 512)])
 def test_resolution_beyond_the_limits_names_the_largest(wanted, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(grid_cost, "MOST_VOXELS", 1 << 20)  # half a gibibyte otherwise
+    monkeypatch.setattr(grid_cost, "MAX_VOXELS", 1 << 20)  # half a gibibyte otherwise
     corners = soup("tiny", np.random.default_rng(0))
     with pytest.raises(ViewerError, match="the largest that fits is") as caught:
         build(corners, wanted)

@@ -162,7 +162,7 @@ def test_large_triangles_among_small_ones(device: Any) -> None:
 
 def test_lists_grow_and_lie_in_textures(monkeypatch: pytest.MonkeyPatch, device: Any) -> None:
     """Memories without buffer textures; lists for which less room was expected, in both forms."""
-    monkeypatch.setattr(grid_module, "ROOM", 0.02)
+    monkeypatch.setattr(grid_module, "LIST_HEADROOM", 0.02)
     corners = soup("random", np.random.default_rng(2), 200)
     assert_equal(Built(device, corners, 16))
     with device.current():
@@ -186,7 +186,7 @@ def test_limits(monkeypatch: pytest.MonkeyPatch, device: Any) -> None:
     corners = soup("random", np.random.default_rng(0), 50)
     with pytest.raises(ViewerError, match="voxels"):
         plan(corners, (256, 256, 256))
-    monkeypatch.setattr(grid_build, "LIMIT", 1000)
+    monkeypatch.setattr(grid_build, "MAX_ADDRESS", 1000)
     with pytest.raises(ViewerError, match="coarser"):
         Built(device, corners, 16)
 

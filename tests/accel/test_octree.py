@@ -97,10 +97,10 @@ def test_no_more_nodes_and_entries_than_addresses(monkeypatch: pytest.MonkeyPatc
     corners = dust(2000, 5)
     whole = octree.build(corners)
     assert len(whole.low) > 400 and len(whole.lists) > 4000
-    monkeypatch.setattr(octree, "MOST_NODES", 150)
+    monkeypatch.setattr(octree, "MAX_NODES", 150)
     few = octree.build(corners)
-    monkeypatch.setattr(octree, "MOST_NODES", 1 << 21)
-    monkeypatch.setattr(octree, "MOST_ENTRIES", 3000)
+    monkeypatch.setattr(octree, "MAX_NODES", 1 << 21)
+    monkeypatch.setattr(octree, "MAX_ENTRIES", 3000)
     short = octree.build(corners)
     assert 100 < len(few.low) <= 150 and 2000 <= len(short.lists) <= 3000
     for tree in (few, short):

@@ -244,7 +244,7 @@ def test_where_there_is_no_room_boxes_span_several_keys(
     device: Any, monkeypatch: pytest.MonkeyPatch, room: int, segments: int
 ) -> None:
     """Down to none: boxes over the whole exposure."""
-    monkeypatch.setattr(top, "MOST_TEXELS", room)
+    monkeypatch.setattr(top, "MAX_KEY_TEXELS", room)
     scene = in_motion(1, 7, SHIFTS["near"])
     structure, given = made(scene), at_any_time(scene, 1)
     assert (structure.built.top.segments if follows(structure) else 0) == segments

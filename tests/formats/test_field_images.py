@@ -236,7 +236,7 @@ def test_the_infinite_pixels_of_the_field() -> None:
 
 def test_every_pixel_that_is_no_radiance_is_mended_and_counted(tmp_path: Path, monkeypatch) -> None:
     """The largest finite value may come in a later band, and reduced pictures are means of mended pixels."""
-    monkeypatch.setattr("raystream.formats.image.environment_maps.BAND", 8)
+    monkeypatch.setattr("raystream.formats.image.environment_maps.BAND_PIXELS", 8)
     pixels = RANDOM.random((4, 8, 3)).astype(np.float32)
     want = pixels.copy()
     for row, column, channel, value, instead in (

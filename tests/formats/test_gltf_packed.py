@@ -312,7 +312,7 @@ def test_basis_images_count_with_all_others(tmp_path, monkeypatch):
     doc.json["textures"].append({"source": 1})
     doc.json["materials"][0]["normalTexture"] = {"index": 1}
     load(doc.write(tmp_path))
-    monkeypatch.setattr(images, "MOST_TEXELS", 2 * TEXELS.shape[0] * TEXELS.shape[1] - 1)
+    monkeypatch.setattr(images, "MAX_SCENE_TEXELS", 2 * TEXELS.shape[0] * TEXELS.shape[1] - 1)
     refused(doc, tmp_path, r"images\[1\]: 12 x 8 texels, more than 95")
 
 

@@ -23,7 +23,7 @@ def test_large_flat_meshes_share_their_vertices(device: Any, monkeypatch: pytest
     doc.mesh({"POSITION": doc.accessor(sphere.positions)}, doc.accessor(sphere.triangles.astype(np.uint16).ravel()))
     path = doc.write(tmp_path)
     plain = raystream.load(path)
-    monkeypatch.setattr(meshes, "_SHARED", 10)
+    monkeypatch.setattr(meshes, "_MIN_SHARED", 10)
     shared = raystream.load(path)
     (before,), (mesh,) = plain.meshes, shared.meshes
     assert len(before.positions) > len(mesh.positions) == len(sphere.positions)

@@ -52,14 +52,14 @@ def test_bytes_of_a_file(tmp_path, monkeypatch) -> None:
 
 def test_values_of_json(monkeypatch) -> None:
     text = b'{"a": [1, 2, 3]}'  # a brace, a bracket, two commas
-    monkeypatch.setattr(json, "MOST_VALUES", 4)
+    monkeypatch.setattr(json, "MAX_VALUES", 4)
     assert parse(text, "x").data == {"a": [1, 2, 3]}
-    monkeypatch.setattr(json, "MOST_VALUES", 3)
+    monkeypatch.setattr(json, "MAX_VALUES", 3)
     with pytest.raises(ViewerError, match="more than 3 values"):
         parse(text, "x")
 
 
-@pytest.mark.parametrize("limit", ["MAX_IMAGE_TEXELS", "MOST_TEXELS"])
+@pytest.mark.parametrize("limit", ["MAX_IMAGE_TEXELS", "MAX_SCENE_TEXELS"])
 def test_texels_of_a_scene(limit, tmp_path, monkeypatch) -> None:
     """Of one image, and of all that were read so far; those that are too much are refused."""
     one, sizes = 8 * 5, [(8, 5), (8, 5)]
@@ -81,9 +81,9 @@ def test_pixels_of_an_environment(name, tmp_path, monkeypatch) -> None:
     path = tmp_path / name
     data = {"a.png": grey_png(8, 4), "a.hdr": b"#?RADIANCE\n\n-Y 4 +X 8\n" + bytes(128)}
     path.write_bytes(data.get(name) or exr_bytes(dict.fromkeys("RGB", np.zeros((4, 8), np.float32))))
-    monkeypatch.setattr(environment_maps, "MOST_PIXELS", 32)
+    monkeypatch.setattr(environment_maps, "MAX_PIXELS", 32)
     assert environment_maps.read_picture(path).shape == (4, 8, 3)
-    monkeypatch.setattr(environment_maps, "MOST_PIXELS", 31)
+    monkeypatch.setattr(environment_maps, "MAX_PIXELS", 31)
     with pytest.raises(ViewerError, match="8 x 4 pixels, not 1 to 31"):
         environment_maps.read_picture(path)
 
@@ -107,9 +107,9 @@ def test_what_reading_charges(tmp_path, monkeypatch) -> None:
     path = doc.write(tmp_path)
     needed = 4 * 4 * 3 + 6 * 8 + 6 * 3 * 12 + 2 * 4 + 512
     granted = 16 * (path.stat().st_size + len(doc.data))
-    monkeypatch.setattr(budgets, "_FREE", needed - granted)
+    monkeypatch.setattr(budgets, "_BASE_BYTES", needed - granted)
     assert load(path).triangle_count == 2
-    monkeypatch.setattr(budgets, "_FREE", needed - granted - 1)
+    monkeypatch.setattr(budgets, "_BASE_BYTES", needed - granted - 1)
     with pytest.raises(ViewerError, match="expands to"):
         load(path)
 

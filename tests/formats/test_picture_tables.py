@@ -26,8 +26,8 @@ def means(texels: np.ndarray, across: int, down: int) -> np.ndarray:
 @pytest.mark.parametrize("factor", [1, 2, 4, 8, 16, 32])
 def test_reduced_pictures_are_means(factor: int, band: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of 8 and of 16 bits, whatever band is converted at once; a side stays at least a texel."""
-    monkeypatch.setattr(images, "_BAND", band)
-    monkeypatch.setattr(images, "_BAND", band)
+    monkeypatch.setattr(images, "_BAND_TEXELS", band)
+    monkeypatch.setattr(images, "_BAND_TEXELS", band)
     found = images.decode(encoded(RANDOM), "a", "dots", factor)
     expected = means(RANDOM, min(factor, 22), min(factor, 13))
     assert found.texels.shape == expected.shape and found.name == "dots" and found.texels.dtype == np.uint8
@@ -119,7 +119,7 @@ def test_factors_of_what_is_too_large(
     size: tuple[int, int], side: int | None, factor: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """To at most that side, by halves, where an image of 400 texels fits."""
-    monkeypatch.setattr(images, "MOST_TEXELS", 400 if size[0] < 81 else 200)
+    monkeypatch.setattr(images, "MAX_SCENE_TEXELS", 400 if size[0] < 81 else 200)
     kept = memory_of(monkeypatch, side)
     image = ImageHeader(*size, decoder=4, least=16)
     if factor is None:
@@ -132,7 +132,7 @@ def test_factors_of_what_is_too_large(
 
 
 def test_images_share_what_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(images, "MOST_TEXELS", 1000)
+    monkeypatch.setattr(images, "MAX_SCENE_TEXELS", 1000)
     kept, image = memory_of(monkeypatch), ImageHeader(20, 20, 4)
     kept.plan(image, 1, "a")
     kept.plan(image, 1, "a")
@@ -181,7 +181,7 @@ def test_images_before_are_held_against_their_files(monkeypatch: pytest.MonkeyPa
 
 
 def test_the_hint_names_what_helps(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(images, "MOST_TEXELS", 100)
+    monkeypatch.setattr(images, "MAX_SCENE_TEXELS", 100)
     for image, hint in (
         (ImageHeader(100, 100, 1), "--max-texture 1024 reads it at a smaller size"),
         (ImageHeader(200, 200, 1), "use a smaller image"),
@@ -194,7 +194,7 @@ def test_the_hint_names_what_helps(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_images_decoded_at_once_wait_for_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
     """Together up to 1 GiB; one alone may take any size."""
-    monkeypatch.setattr(images, "FREE_BYTES", 100)
+    monkeypatch.setattr(images, "BASE_BYTES", 100)
     kept = memory_of(monkeypatch)
     entered = [threading.Event() for _ in range(4)]
     leave = [threading.Event() for _ in range(4)]

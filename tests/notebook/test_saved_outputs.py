@@ -166,8 +166,8 @@ def test_it_lies_on_the_page_s_colour() -> None:
 
 def test_cards(monkeypatch: pytest.MonkeyPatch, device: Any) -> None:
     """Of scenes and meshes, whatever their names."""
-    monkeypatch.setattr(module, "SIDE", 8)
-    monkeypatch.setattr(module, "SAMPLES", 1)
+    monkeypatch.setattr(module, "PICTURE_SIDE", 8)
+    monkeypatch.setattr(module, "PICTURE_SAMPLES", 1)
     name = '"><script src="http://example.com"></script>'
     scene = raystream.Scene.from_triangles([[-1.0, -1, 0], [1, -1, 0], [0, 1, 0]], [[0, 1, 2]], name=name)
     for shown in (scene, scene.meshes[0]):

@@ -46,7 +46,7 @@ def hits(renderer: Renderer) -> bytes:
 @pytest.mark.parametrize("memory", ["auto", "texture"])
 def test_a_deforming_sheet_is_hit_as_over_the_host_s_grid(memory: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Lists grow on the way, in either form of memory."""
-    monkeypatch.setattr(grid, "ROOM", 0.05)
+    monkeypatch.setattr(grid, "LIST_HEADROOM", 0.05)
     renderer = Renderer(waving(0.0), environment="sky", memory=memory, **BUILT)
     for moment in (0.0, 0.7, 3.0):
         renderer.update(waving(moment))
@@ -94,7 +94,7 @@ def test_what_does_not_fit_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> N
     renderer = Renderer(waving(0.0), environment="sky", **BUILT)
     before, structure = hits(renderer), renderer.prepared.structure
     with monkeypatch.context() as short:
-        short.setattr(grid_build, "LIMIT", int(structure.built.statistics["list_entries"]) + 100)
+        short.setattr(grid_build, "MAX_ADDRESS", int(structure.built.statistics["list_entries"]) + 100)
         with pytest.raises(ViewerError, match="addresses end there"):
             renderer.update(waving(0.0), grid=30)
     assert renderer.prepared.structure is structure

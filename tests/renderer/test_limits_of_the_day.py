@@ -14,7 +14,7 @@ from raystream import Renderer
 from raystream.base.errors import ViewerError
 from raystream.cli.main import main
 from raystream.stream.analysis import spirv
-from raystream.stream.analysis.instructions import _counted as instructions_of
+from raystream.stream.analysis.instructions import _count_cached as instructions_of
 from raystream.stream.analysis.instructions import remarks
 from raystream.stream.declare.limits import rounded
 

@@ -73,7 +73,7 @@ def test_exposures_follow_stills_and_stills_exposures(device: Any, accel: str) -
 def swapped(monkeypatch: pytest.MonkeyPatch) -> tuple[Renderer, Scene, PreparedScene]:
     """A renderer whose trees have been built anew, its scene from before, and that with other colours as it was
     prepared in the meantime."""
-    monkeypatch.setattr(deforming_module, "LEAST_PAUSE", 0.0)
+    monkeypatch.setattr(deforming_module, "MIN_PAUSE", 0.0)
     base = deforming.scene(deforming.skinned_tube(joints=5, influences=1), deforming.faceted_ball())
     renderer = Renderer(base, program="cast", camera=base.camera())
     renderer.render((48, 48), layers=LAYERS)
@@ -260,7 +260,7 @@ def test_vertices_that_the_caller_changes_later_stay(kind: Any) -> None:
 
 def test_a_process_may_end_while_trees_are_built(monkeypatch: pytest.MonkeyPatch) -> None:
     """And where there is no memory for others, those that there are serve on."""
-    monkeypatch.setattr(deforming_module, "LEAST_PAUSE", 0.0)
+    monkeypatch.setattr(deforming_module, "MIN_PAUSE", 0.0)
     mesh, made = deforming.skinned_tube(joints=5, influences=1), threading.Event()
     structure = prepare(deforming.scene(mesh)).structure
     assert structure.deforming is not None

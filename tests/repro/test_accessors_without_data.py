@@ -32,7 +32,7 @@ def test_they_count_by_what_the_file_holds(tmp_path) -> None:
 
 
 def test_to_the_element(tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr(files, "_EMPTY", 12 * 10_002 - 16 * 714)  # the file itself counts 16 times
+    monkeypatch.setattr(files, "_EMPTY_BYTES", 12 * 10_002 - 16 * 714)  # the file itself counts 16 times
     assert load(bare(tmp_path, 10_002)).triangle_count == 3334
     with pytest.raises(ViewerError, match="expands to"):
         load(bare(tmp_path, 10_003))

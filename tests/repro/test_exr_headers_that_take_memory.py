@@ -88,13 +88,13 @@ def test_where_the_library_reads_whole_files_alone_they_are_bounded(tmp_path, mo
     saved(tmp_path / "a.exr", channels)
     monkeypatch.delattr(OpenEXR, "InputFile")
     np.testing.assert_array_equal(read_picture(tmp_path / "a.exr"), PIXELS)
-    monkeypatch.setattr(exr, "MOST_BYTES", 4 * 5 * 53 * 4 - 1)
+    monkeypatch.setattr(exr, "MAX_DECODED_BYTES", 4 * 5 * 53 * 4 - 1)
     with pytest.raises(ViewerError, match="holds 53 channels"):
         read_picture(tmp_path / "a.exr")
 
 
 def test_headers_without_end(tmp_path, capfd, monkeypatch) -> None:
-    monkeypatch.setattr(exr, "LONGEST_HEADER", 1 << 20)  # longer ones would take long to write
+    monkeypatch.setattr(exr, "MAX_HEADER_BYTES", 1 << 20)  # longer ones would take long to write
     data = saved(tmp_path / "a.exr")
     refused(
         tmp_path / "b.exr", data[:8] + attribute(b"note", b"string", bytes(1 << 20)) + data[8:], "leaves the", capfd

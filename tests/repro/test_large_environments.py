@@ -18,7 +18,7 @@ WIDTH, HEIGHT, BLOCK = 1024, 500, 8  # the last row of blocks is cut
 @pytest.mark.parametrize("ending", ["png", "exr"])
 def test_they_are_reduced_in_bands(tmp_path, monkeypatch, ending) -> None:
     monkeypatch.setattr(environment_maps, "MOST_TEXELS", WIDTH * HEIGHT // BLOCK**2 + 100)
-    monkeypatch.setattr(environment_maps, "BAND", 1 << 14)
+    monkeypatch.setattr(environment_maps, "BAND_PIXELS", 1 << 14)
     codes = np.random.default_rng(0).integers(0, 256, (HEIGHT, WIDTH, 3), np.uint8)
     linear, path = linear_from_srgb(codes / 255.0).astype(np.float32), tmp_path / f"a.{ending}"
     if ending == "png":

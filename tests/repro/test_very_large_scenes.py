@@ -147,7 +147,7 @@ def test_smooth_meshes_are_told_by_a_part_of_them(monkeypatch: pytest.MonkeyPatc
 
 def test_waiting_for_parts_of_a_tree_takes_a_step_each(monkeypatch: pytest.MonkeyPatch) -> None:
     """All that were waited for were looked at whenever one was done."""
-    monkeypatch.setattr(bvh, "GRAIN", 8)
+    monkeypatch.setattr(bvh, "MAX_JOB_BOXES", 8)
     corners = np.random.default_rng(1).uniform(size=(4000, 1, 3)).astype(np.float32)
     corners = corners + np.random.default_rng(2).uniform(-0.01, 0.01, (4000, 3, 3)).astype(np.float32)
     bvh.build(corners)  # loops are compiled

@@ -21,7 +21,7 @@ from reproduction.published.chapter5 import (
 from reproduction.sections import limits
 
 from raystream.stream.analysis import spirv
-from raystream.stream.analysis.instructions import _counted
+from raystream.stream.analysis.instructions import _count_cached
 
 needs_compiler = pytest.mark.skipif(shutil.which(spirv.VALIDATOR) is None, reason=f"{spirv.VALIDATOR} is not installed")
 
@@ -46,7 +46,7 @@ def test_statements_on_counts_pass(device, name: str, passed: int, tmp_path: Pat
 
 def test_sections_are_whole_without_the_compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(spirv, "VALIDATOR", "no-such-compiler")
-    _counted.cache_clear()
+    _count_cached.cache_clear()
     section = made("table_5_1", tmp_path)
     (absent,) = (part for part in section.parts if isinstance(part, Absent))
     assert "no-such-compiler is not installed" in absent.why

@@ -15,7 +15,7 @@ from raystream.materials import surface_features
 from raystream.materials.surface_features import has_smooth_meshes, is_smooth
 from raystream.scene import builtin
 from raystream.scene.edits.framed import is_single_object
-from raystream.scene.geometry.batches import alike, batches, joined, offsets, ranges
+from raystream.scene.geometry.batches import batches, equal_groups, expand_ranges, join_meshes, offsets
 from raystream.scene.geometry.bounds import ground_transform
 from raystream.scene.geometry.normals import face_normals
 from raystream.scene.geometry.triangles import opacities, second_coordinates, tangents
@@ -135,21 +135,21 @@ def test_smooth_and_flat_meshes() -> None:
 
 def test_parts_of_arrays() -> None:
     assert offsets([2, 0, 3]).tolist() == [0, 2, 2, 5] and offsets([]).tolist() == [0]
-    assert ranges(np.array([5, 1, 9]), np.array([2, 0, 3])).tolist() == [5, 6, 9, 10, 11]
+    assert expand_ranges(np.array([5, 1, 9]), np.array([2, 0, 3])).tolist() == [5, 6, 9, 10, 11]
     for most, runs in ((1, 4), (5, 3), (6, 2), (7, 2), (99, 1)):
         found = list(batches(np.array([4, 2, 4, 1]), most))
         assert len(found) == {1: 4, 5: 3, 6: 2, 7: 2, 99: 1}[most] == runs
         assert [k for part in found for k in range(part.start, part.stop)] == [0, 1, 2, 3]
     assert [(part.start, part.stop) for part in batches(np.array([4, 2, 4, 1]), 5)] == [(0, 1), (1, 2), (2, 4)]
     kinds, numbers = np.array([[1, 2], [3, 4], [1, 2]]), np.array([2, 1, 0, 2, 1])
-    assert [part.tolist() for part in alike(kinds, numbers)] == [[2, 0, 3], [1, 4]]
-    assert list(alike(kinds, numbers[:0])) == []
-    both = joined([square(), Mesh(POINTS + 5, TWO[:1]), square()])
+    assert [part.tolist() for part in equal_groups(kinds, numbers)] == [[2, 0, 3], [1, 4]]
+    assert list(equal_groups(kinds, numbers[:0])) == []
+    both = join_meshes([square(), Mesh(POINTS + 5, TWO[:1]), square()])
     assert both.triangles.tolist() == [[0, 1, 2], [0, 2, 3], [4, 5, 6], [8, 9, 10], [8, 10, 11]]
     assert both.vertices.tolist() == [0, 4, 8, 12] and both.faces.tolist() == [0, 2, 3, 5]
     np.testing.assert_array_equal(both.positions, np.concatenate([POINTS, POINTS + 5, POINTS]))
     one = square()
-    assert joined([one]).positions is one.positions and joined([one]).triangles is one.triangles
+    assert join_meshes([one]).positions is one.positions and join_meshes([one]).triangles is one.triangles
 
 
 def test_optional_attributes_of_instances() -> None:

@@ -18,8 +18,8 @@ from raystream.scene.geometry import bounds
 from raystream.scene.geometry.bounds import bounds_of
 from raystream.scene.geometry.framing import (
     DIRECTIONS,
-    FILL,
-    MOST_INSTANCES,
+    FILL_FRACTION,
+    MAX_INSTANCES,
     filling,
     outermost,
     overview,
@@ -60,9 +60,9 @@ def test_points_fill_the_picture(points: Any, away: Any, aspect: float) -> None:
     low, high = extents(camera, placed, aspect)
     np.testing.assert_allclose(low + high, 0.0, atol=1e-5)  # in the middle along both
     filled = ((high - low) / 2).max()
-    assert filled <= FILL * (1 + 1e-6)
+    assert filled <= FILL_FRACTION * (1 + 1e-6)
     nearest = ((placed - camera.origin) @ camera.basis()[2]).min()
-    assert filled == pytest.approx(FILL, rel=1e-6) or nearest == pytest.approx(0.1 * size, rel=1e-6)
+    assert filled == pytest.approx(FILL_FRACTION, rel=1e-6) or nearest == pytest.approx(0.1 * size, rel=1e-6)
 
 
 @pytest.mark.parametrize("points", [np.zeros((0, 3)), np.full((1, 3), 7.0), np.full((9, 3), 1e18)])
@@ -95,7 +95,7 @@ def test_silhouettes_of_instances() -> None:
     expected = {(0, 0, 0), (1, 0, 0), (0, 1, 0), (2, 0, 0), (3, 0, 0), (2, 1, 0)}
     assert set(map(tuple, scene.silhouette().tolist())) == expected
     assert set(map(tuple, scene.on_ground().silhouette().tolist())) == expected
-    many = Scene([mesh], [Instance(0)] * MOST_INSTANCES + [Instance(0, moved)])
+    many = Scene([mesh], [Instance(0)] * MAX_INSTANCES + [Instance(0, moved)])
     assert set(map(tuple, many.silhouette().tolist())) == {(x, y, 0) for x in (0, 3) for y in (0, 1)}
     assert Scene().silhouette().shape == (0, 3) and Scene().camera().origin != Scene().camera().target
     scene.instances.append(Instance(0, np.diag([5.0, 5, 5, 1])))
@@ -105,7 +105,7 @@ def test_silhouettes_of_instances() -> None:
 def test_a_sphere_fills_as_what_it_is() -> None:
     scene = Scene([Quadric.sphere((0, 0, 0), 2.0)], [Instance(0)])
     low, high = extents(scene.camera(), scene.meshes[0].tessellated(64).positions, 1.0)
-    assert high.max() == pytest.approx(FILL, rel=0.02) and low.min() == pytest.approx(-FILL, rel=0.02)
+    assert high.max() == pytest.approx(FILL_FRACTION, rel=0.02) and low.min() == pytest.approx(-FILL_FRACTION, rel=0.02)
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ def covered(count: int, half: int) -> np.ndarray:
 @pytest.mark.parametrize("kind", [np.uint8, np.uint16, np.float16])
 @pytest.mark.parametrize("content", ["color", "data"])
 def test_levels_are_means(size, kind, content, monkeypatch):
-    monkeypatch.setattr(mipmaps, "STRIP", 100)
+    monkeypatch.setattr(mipmaps, "STRIP_TEXELS", 100)
     image = picture(*size, kind)
     want, found = linear(image.texels, content), list(mip_levels(image, content))
     assert [level.shape[1::-1] for level in found] == level_sizes(*size)[1:]

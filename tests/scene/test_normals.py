@@ -219,8 +219,8 @@ def test_weld_finds_equal_rows(small):
 def test_kernel_is_the_same_plain_and_compiled():
     mesh = sphere(80, 5)  # poles beyond FEW
     group, _ = weld(mesh.positions.view(np.uint32), small=True)
-    plain = normals_module._creased(mesh.positions, mesh.triangles, group, 0.9, small=True)
-    fast = normals_module._creased(mesh.positions, mesh.triangles, group, 0.9, small=False)
+    plain = normals_module._split_by_creases(mesh.positions, mesh.triangles, group, 0.9, small=True)
+    fast = normals_module._split_by_creases(mesh.positions, mesh.triangles, group, 0.9, small=False)
     assert np.array_equal(plain[0], fast[0])
     assert np.array_equal(plain[1], fast[1])
     # fused multiply-adds may differ in the last bit of float64, so of float32

@@ -236,8 +236,8 @@ def test_points_of_photons(device: Device, slow: Device, watch: Watch) -> None:
 
 def test_kernels_by_tiles(device: Device, slow: Device, watch: Watch, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tiles of more rays than a draw may have are cut, too."""
-    monkeypatch.setattr("raystream.stream.gl.draw.FIRST", 512)
-    each = TimedDraws.each
+    monkeypatch.setattr("raystream.stream.gl.draw.FIRST_RAYS", 512)
+    each = TimedDraws.timed_queries
     runs = []
 
     def counted(parts: TimedDraws, rays: int, queries: Any) -> Any:
@@ -246,7 +246,7 @@ def test_kernels_by_tiles(device: Device, slow: Device, watch: Watch, monkeypatc
         watch.asked.append((rays, parts.sizes.rays))
         return each(parts, rays, queries)
 
-    monkeypatch.setattr(TimedDraws, "each", counted)
+    monkeypatch.setattr(TimedDraws, "timed_queries", counted)
     options = {"program": "cast", "machine": "multipass", "fuse": "none", "mask": "tiles", "first_hits": "rays"}
     twice(device, slow, watch, lambda on: Renderer("cornell", device=on, **options).render((40, 30)).linear)
     assert runs and max(runs) <= 512
@@ -256,7 +256,7 @@ def test_kernels_by_tiles(device: Device, slow: Device, watch: Watch, monkeypatc
 
 def test_a_census_of_tiles_is_not_cut(device: Device, slow: Device, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its texels are whole tiles, however small draws are to be."""
-    kept, keep, asked = [], Tiles.keep, {"size": (80, 60)}
+    kept, keep, asked = [], Tiles.set_alive, {"size": (80, 60)}
 
     def watched(tiles: Tiles, alive: Any) -> None:
         keep(tiles, alive)
@@ -264,8 +264,8 @@ def test_a_census_of_tiles_is_not_cut(device: Device, slow: Device, monkeypatch:
 
     options = {"program": "cast", "machine": "multipass", "fuse": "none", "count": "census", "first_hits": "rays"}
     wanted = Renderer("sphere", device=device, tile=16, **options).render(**asked).linear
-    monkeypatch.setattr(Tiles, "keep", watched)
-    monkeypatch.setattr(DrawSizes, "note", lambda sizes, *_: setattr(sizes, "rays", 64))
+    monkeypatch.setattr(Tiles, "set_alive", watched)
+    monkeypatch.setattr(DrawSizes, "record", lambda sizes, *_: setattr(sizes, "rays", 64))
     np.testing.assert_array_equal(Renderer("sphere", device=slow, tile=16, **options).render(**asked).linear, wanted)
     assert 0 < max(kept) < 20, "some of the tiles"
 
@@ -274,7 +274,7 @@ def test_counters_of_tiles_are_those_of_whole_draws(slow: Device, monkeypatch: p
     slow.slowness = 1.0
     found = []
     for first in (1 << 20, 100):
-        monkeypatch.setattr("raystream.stream.gl.draw.FIRST", first)
+        monkeypatch.setattr("raystream.stream.gl.draw.FIRST_RAYS", first)
         options = {"program": "path", "machine": "multipass", "fuse": "none", "mask": "tiles"}
         renderer = Renderer("cornell", device=slow, **options)
         stats = renderer.render(size=(40, 30), spp=1, stats=True).stats

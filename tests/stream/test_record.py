@@ -67,21 +67,21 @@ def test_packing_is_undone_by_unpacking(made):
 @settings(max_examples=60, deadline=None)
 def test_records_take_the_fewest_texels_and_no_scalar_twice(record):
     assert record.texels == -(-record.scalars // 4)
-    places = [(r.texel, r.component + k) for r in record.runs for k in range(r.size)]
+    places = [(r.texel, r.component + k) for r in record.slices for k in range(r.size)]
     assert len(set(places)) == len(places) == record.scalars
     assert all(texel < record.texels and component < 4 for texel, component in places)
     for f in record.fields:  # every scalar of a field once, in order
-        runs = [r for r in record.runs if r.field == f]
+        runs = [r for r in record.slices if r.field == f]
         assert [r.first + k for r in runs for k in range(r.size)] == list(range(f.width))
 
 
 def test_fields_stay_whole_where_they_can():
     record = Record("Ray", Field("o", "vec3"), Field("t", "float"), Field("d", "vec3"), Field("k", "int"))
-    assert len(record.runs) == 4 and record.texels == 2
+    assert len(record.slices) == 4 and record.texels == 2
     split = Record("Three", Field("a", "vec3"), Field("b", "vec3"), Field("c", "vec3"))
-    assert split.texels == 3 and len(split.runs) == 3
+    assert split.texels == 3 and len(split.slices) == 3
     tight = Record("Tight", Field("a", "vec3"), Field("b", "vec3"), Field("c", "vec2"))
-    assert tight.texels == 2 and len(tight.runs) == 4  # c lies in the two gaps
+    assert tight.texels == 2 and len(tight.slices) == 4  # c lies in the two gaps
 
 
 # -- on the device ---------------------------------------------------------------------------------------------------
@@ -153,7 +153,7 @@ def test_a_field_that_begins_a_texture_is_read_where_it_belongs(device):
     for number, name in enumerate(("colour", "pair", "more")):
         array[name] = 100 * number + np.arange(array[name].size).reshape(array[name].shape)
     stream.write(array)
-    assert [run.component for run in record.runs] == [0, 0, 0]
+    assert [run.component for run in record.slices] == [0, 0, 0]
     colour, pair = np.full((9, 5, 3), -1, np.float32), np.full((4, 5, 2), -1, np.float32)
     found = stream.fields(("colour", "pair"), {"colour": colour[1:8], "pair": pair})
     assert np.shares_memory(found["colour"], colour) and np.shares_memory(found["pair"], pair)

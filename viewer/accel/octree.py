@@ -154,13 +154,7 @@ def build(corners: NDArray[np.float32], boxed: NDArray[np.bool_] | None = None) 
         run(mark_overlaps, bounds, planes, triangle, cell, centers, half, margin, masks, below, small=small)
         inside = np.bincount(cell, minlength=cells)
         divided = (0.25 * below.sum(axis=1) + DIVISION_COST < inside) & (depth < MAX_DEPTH)
-        divided &= _affordable(
-            divided,
-            inside,
-            below,
-            MAX_NODES - total - cells,
-            MAX_ENTRIES - listed - len(triangle),
-        )
+        divided &= _affordable(divided, inside, below, MAX_NODES - total - cells, MAX_ENTRIES - listed - len(triangle))
         leaf_entries = ~divided[cell]
         lists.append(triangle[leaf_entries])
         leaf_counts = np.where(divided, 0, inside)
@@ -208,11 +202,7 @@ def build(corners: NDArray[np.float32], boxed: NDArray[np.bool_] | None = None) 
 
 
 def _affordable(
-    divided: NDArray[np.bool_],
-    inside: NDArray[np.intp],
-    below: NDArray[np.int64],
-    max_nodes: int,
-    max_entries: int,
+    divided: NDArray[np.bool_], inside: NDArray[np.intp], below: NDArray[np.int64], max_nodes: int, max_entries: int
 ) -> NDArray[np.bool_]:
     """(C,) which of the cells to be divided are within the limits of further nodes and list entries: the fullest first.
 

@@ -438,10 +438,7 @@ def _meshes(
         np.nan_to_num(corner_data[name], posinf=0, neginf=0).astype(np.float32) for name in ("uv", "light_uv")
     )
     meshes = []
-    ends, starts = (
-        np.cumsum(counts),
-        np.searchsorted(vertex_groups, np.arange(len(groups) + 1)).tolist(),
-    )
+    ends, starts = (np.cumsum(counts), np.searchsorted(vertex_groups, np.arange(len(groups) + 1)).tolist())
     for k, (end, count) in enumerate(zip(ends.tolist(), counts.tolist(), strict=True)):
         rows = slice(starts[k], starts[k + 1])
         mesh = Mesh(

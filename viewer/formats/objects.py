@@ -24,7 +24,7 @@ from raystream.scene.geometry.vertices import centred
 from raystream.scene.material import Material
 from raystream.scene.mesh import Instance, Mesh
 from raystream.scene.projections import Orthographic
-from raystream.scene.scene import ROUNDING, Scene
+from raystream.scene.scene import COLOR_TOLERANCE, Scene
 from raystream.scene.texture import Image, Texture, linear_from_srgb
 
 # -- surfaces, converted to meshes of a scene --------------------------------------------------------------------------
@@ -220,7 +220,7 @@ def set_colors(surface: ForeignSurface, colors: NDArray, notes: list[str]) -> No
     values = rows(surface.name, "colors", colors, (3, 4))
     if values.size and not (np.isfinite(values).all() and values.min() >= 0 and values.max() <= 255):
         raise ViewerError(surface.name, f"colors reach from {values.min()} to {values.max()}", COLORS)
-    if values.size and values.dtype.kind == "f" and values.max() > 1 + ROUNDING:
+    if values.size and values.dtype.kind == "f" and values.max() > 1 + COLOR_TOLERANCE:
         if (values != np.rint(values)).any():
             raise ViewerError(surface.name, f"colors reach {values.max():g}", COLORS)
         notes.append(f"{surface.name}: colors reach {values.max():g}: taken as sRGB of 0 to 255 ({COLORS})")

@@ -32,16 +32,8 @@ def cut_polygons(positions, corners, starts, lengths, triangles, hard, plane):
         elif n == 4:
             # Not convex: the inner diagonal is the one through the reflex corner.
             if _signed_area(plane, 0, 1, 2) <= 0.0 or _signed_area(plane, 2, 3, 0) <= 0.0:
-                triangles[t, 0], triangles[t, 1], triangles[t, 2] = (
-                    start,
-                    start + 1,
-                    start + 3,
-                )
-                triangles[t + 1, 0], triangles[t + 1, 1], triangles[t + 1, 2] = (
-                    start + 1,
-                    start + 2,
-                    start + 3,
-                )
+                triangles[t, 0], triangles[t, 1], triangles[t, 2] = (start, start + 1, start + 3)
+                triangles[t + 1, 0], triangles[t + 1, 1], triangles[t + 1, 2] = (start + 1, start + 2, start + 3)
             else:
                 _cut_fan(triangles, t, start, n)
         else:
@@ -247,11 +239,7 @@ def _clip_ears(plane, n, triangles, t, start, budget, indices, cell_start, bound
                 rejected = 0
                 relaxation += 1
             continue
-        triangles[t, 0], triangles[t, 1], triangles[t, 2] = (
-            start + a,
-            start + b,
-            start + c,
-        )
+        triangles[t, 0], triangles[t, 1], triangles[t, 2] = (start + a, start + b, start + c)
         t += 1
         remaining -= 1
         rejected, relaxation = 0, 0

@@ -28,7 +28,7 @@ from raystream.scene.camera import Camera
 from raystream.scene.edits.animated import playing
 from raystream.scene.edits.classic_plane import on_plane
 from raystream.scene.exposure import enough_cameras, exposed, moving_camera
-from raystream.scene.geometry.framing import LENS, filling, view_direction
+from raystream.scene.geometry.framing import LENS_FOV, filling, view_direction
 from raystream.scene.scene import Scene
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ class FrameSequence:
         if self.turntable_box is not None:
             center, fractions = self.turntable_box.mean(axis=0), np.arange(_BOUNDS_SAMPLES) / _BOUNDS_SAMPLES
             points = np.concatenate([rotated_about(points, center, fraction) for fraction in fractions.tolist()])
-        return filling(points, LENS, direction, aspect)
+        return filling(points, LENS_FOV, direction, aspect)
 
     def show(
         self, scene: Scene, k: int, renderer: Renderer | None, settings: Settings | None = None, **options: Any

@@ -16,7 +16,7 @@ from raystream.base.errors import ViewerError
 from raystream.options.picture import MOST_KEYS
 from raystream.scene.animation import Pose
 from raystream.scene.camera import Camera
-from raystream.scene.deform import DeformedMesh, MeshPose
+from raystream.scene.deform import DeformedMesh, Matrices, MeshPose
 from raystream.scene.light import Light
 from raystream.scene.mesh import Mesh
 from raystream.scene.quadric import Quadric
@@ -28,98 +28,100 @@ Key = TypeVar("Key")
 
 # Largest distance of a chord from the motion, in sizes of what moves, and of cameras in focus distances: a turn of 5
 # degrees between two keys shortens a radius by 1 - cos(2.5 degrees), about this much.
-DEVIATION = 1e-3
+MAX_DEVIATION = 1e-3
 
 
 def enough_keys(scene: Scene, poses: Callable[[int], list[Pose]]) -> list[Pose]:
-    """The poses at the fewest of 2, 3, 5, 9, 17 and `MOST_KEYS` keys whose chords are within `DEVIATION` of the motion
-    in their middles. poses : at a number of even times."""
-    return _enough(poses, lambda key_poses: _deviation(scene, key_poses))
+    """The poses at the fewest of 2, 3, 5, 9, 17 and `MOST_KEYS` keys whose chords are within `MAX_DEVIATION` of the
+    motion in their middles. poses : a function of the number of keys."""
+    return _fewest_keys(poses, lambda key_poses: _pose_deviation(scene, key_poses))
 
 
 def enough_cameras(cameras: Callable[[int], list[Camera]]) -> list[Camera]:
-    """The same of a camera alone."""
-    return _enough(cameras, camera_deviation)
+    """As `enough_keys`, for one camera."""
+    return _fewest_keys(cameras, camera_deviation)
 
 
-def _enough(at: Callable[[int], list[Key]], deviation: Callable[[list[Key]], float]) -> list[Key]:
-    count, keys = 2, at(3)
-    while count < MOST_KEYS and deviation(keys) > DEVIATION:
+def _fewest_keys(keys_at: Callable[[int], list[Key]], deviation: Callable[[list[Key]], float]) -> list[Key]:
+    """The fewest of ``keys_at``(2, 3, 5 ...) whose chords are close enough: the keys between them tell."""
+    count, keys = 2, keys_at(3)
+    while count < MOST_KEYS and deviation(keys) > MAX_DEVIATION:
         count = 2 * count - 1
-        keys = at(2 * count - 1)
+        keys = keys_at(2 * count - 1)
     return keys[::2]
 
 
-def _deviation(scene: Scene, poses: Sequence[Pose]) -> float:
-    """The largest distance of the poses with odd indices from the means of their neighbours, see `DEVIATION`."""
-    placed = np.stack([pose.transforms for pose in poses])
-    off = _bent(placed)
+def _pose_deviation(scene: Scene, poses: Sequence[Pose]) -> float:
+    """The largest distance of the poses (2 K + 1) with odd indices from the means of their neighbours; its unit is that
+    of `MAX_DEVIATION`."""
+    transforms = np.stack([pose.transforms for pose in poses])
+    deviations = _chord_deviation(transforms)
     largest = 0.0
-    for index in np.flatnonzero(np.abs(off).max(axis=(0, 2, 3), initial=0.0)).tolist():
-        box = _corners(scene.meshes[scene.instances[index].mesh])
-        largest = max(largest, _relative(placed[:, index, None], off[:, index, None], box))
+    for index in np.flatnonzero(np.abs(deviations).max(axis=(0, 2, 3), initial=0.0)).tolist():
+        box = _box_corners(scene.meshes[scene.instances[index].mesh])
+        largest = max(largest, _relative_deviation(transforms[:, index, None], deviations[:, index, None], box))
     for index in poses[0].meshes:
         mesh, key_poses = scene.meshes[index], [pose.meshes[index] for pose in poses]
         if isinstance(mesh, DeformedMesh):
-            largest = max(largest, _deforming(mesh, key_poses))
+            largest = max(largest, _mesh_deviation(mesh, key_poses))
     for cameras in zip(*(pose.cameras for pose in poses), strict=True):
         largest = max(largest, camera_deviation(cameras))
     return largest
 
 
-def _deforming(mesh: DeformedMesh, poses: Sequence[MeshPose]) -> float:
-    weights = float(np.abs(_bent(np.stack([pose.weights for pose in poses]))).max(initial=0.0))
+def _mesh_deviation(mesh: DeformedMesh, poses: Sequence[MeshPose]) -> float:
+    weights = float(np.abs(_chord_deviation(np.stack([pose.weights for pose in poses]))).max(initial=0.0))
     if not len(poses[0].joints):
         return weights
     joints = np.stack([pose.joints for pose in poses])
-    return max(weights, _relative(joints, _bent(joints), _corners(mesh.rest)))
+    return max(weights, _relative_deviation(joints, _chord_deviation(joints), _box_corners(mesh.rest)))
 
 
 def camera_deviation(cameras: Sequence[Camera]) -> float:
-    """The same of cameras: of their origins in focus distances, and of the axes."""
+    """As `_pose_deviation` of one camera's keys: of its origins, in focus distances, and of its axes."""
     if all(camera == cameras[0] for camera in cameras):
         return 0.0
     axes = np.array([camera.basis() for camera in cameras])
     origins = np.array([camera.origin for camera in cameras])
     scale = min(camera.focus_distance for camera in cameras)
-    return max(float(np.abs(_bent(axes)).max()), float(np.abs(_bent(origins)).max()) / scale)
+    return max(float(np.abs(_chord_deviation(axes)).max()), float(np.abs(_chord_deviation(origins)).max()) / scale)
 
 
-def _bent(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(K, ...): of values (2 K + 1, ...), those with odd numbers less the means of their neighbours."""
+def _chord_deviation(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(K, ...): of values (2 K + 1, ...), those with odd indices less the means of their neighbours."""
     with np.errstate(all="ignore"):
         deviation: NDArray[np.float64] = values[1::2] - (values[:-1:2] + values[2::2]) / 2
         return np.nan_to_num(deviation, nan=0.0, posinf=0.0, neginf=0.0)
 
 
-def _relative(placed: NDArray[np.float64], off: NDArray[np.float64], box: NDArray[np.float64]) -> float:
-    """Of maps (2 K + 1, J, 4, 4), ``off`` by (K, J, 4, 4): the largest way of a corner of the box (8, 4), in the sizes
-    that the same of the J maps gives it."""
+def _relative_deviation(transforms: Matrices, deviations: Matrices, box: NDArray[np.float64]) -> float:
+    """The largest distance by which ``deviations`` (K, J, 4, 4) of J transforms displace a corner of the box (8, 4),
+    relative to the box's largest diagonal under that one's keys ``transforms`` (2 K + 1, J, 4, 4)."""
     with np.errstate(all="ignore"):
-        moved = np.linalg.norm((box @ off.swapaxes(2, 3))[..., :3], axis=-1).max(axis=(0, 2))
-        edges = np.linalg.norm(((box[0] - box[7]) @ placed.swapaxes(2, 3))[..., :3], axis=-1).max(axis=0)
-        relative = moved / edges
-    return float(relative[(edges > 0) & np.isfinite(moved)].max(initial=0.0))
+        distances = np.linalg.norm((box @ deviations.swapaxes(2, 3))[..., :3], axis=-1).max(axis=(0, 2))
+        edges = np.linalg.norm(((box[0] - box[7]) @ transforms.swapaxes(2, 3))[..., :3], axis=-1).max(axis=0)
+        relative = distances / edges
+    return float(relative[(edges > 0) & np.isfinite(distances)].max(initial=0.0))
 
 
-def _corners(mesh: Mesh) -> NDArray[np.float64]:
-    """(8, 4): the corners of the box of a mesh in its own space; the first and the last are opposite."""
+def _box_corners(mesh: Mesh) -> NDArray[np.float64]:
+    """(8, 4): the corners, with w = 1, of the box of a mesh in its own space; the first and last are opposite."""
     if isinstance(mesh, Quadric):
         low, high = mesh.shape.bounds()
-        placed = mesh.shape.transform
+        transform = mesh.shape.transform
     else:
         points = (mesh.rest if isinstance(mesh, DeformedMesh) else mesh).positions
         points = points[np.isfinite(points).all(axis=1)].astype(np.float64)
         low, high = (points.min(axis=0), points.max(axis=0)) if len(points) else (np.zeros(3), np.zeros(3))
-        placed = np.eye(4)
-    ends = np.array([low, high])
-    corners = [(ends[x, 0], ends[y, 1], ends[z, 2], 1.0) for x in (0, 1) for y in (0, 1) for z in (0, 1)]
-    return np.array(corners) @ placed.T
+        transform = np.eye(4)
+    limits = np.array([low, high])
+    corners = [(limits[x, 0], limits[y, 1], limits[z, 2], 1.0) for x in (0, 1) for y in (0, 1) for z in (0, 1)]
+    return np.array(corners) @ transform.T
 
 
 # -- a scene in motion while a shutter is open -------------------------------------------------------------------------
 
-Placed = TypeVar("Placed", Camera, Light)
+Movable = TypeVar("Placed", Camera, Light)
 
 
 def exposed(scene: Scene, opens: float, closes: float, keys: int | str = "auto") -> Scene:
@@ -136,39 +138,40 @@ def exposed(scene: Scene, opens: float, closes: float, keys: int | str = "auto")
     if closes == opens or scene.hierarchy is None or not scene.animations:
         return first
 
-    at = cache(scene.pose)  # of twice as many times half are known
+    pose_at = cache(scene.pose)  # of twice as many times half are known
 
     def poses(count: int) -> list[Pose]:
-        return [at(seconds) for seconds in np.linspace(opens, closes, count).tolist()]
+        return [pose_at(seconds) for seconds in np.linspace(opens, closes, count).tolist()]
 
     return moving(first, enough_keys(first, poses) if keys == "auto" else poses(int(keys)))
 
 
 def moving(scene: Scene, poses: Sequence[Pose]) -> Scene:
     """The scene in the first of these poses, moving through the others at even times."""
-    placed = np.stack([pose.transforms for pose in poses], axis=1)  # (I, K, 4, 4)
-    moves = (placed != placed[:, :1]).any(axis=(1, 2, 3))
+    transforms = np.stack([pose.transforms for pose in poses], axis=1)  # (I, K, 4, 4)
+    is_moving = (transforms != transforms[:, :1]).any(axis=(1, 2, 3))
     instances = [
-        replace(instance, motion=placed[k]) if moves[k] else instance for k, instance in enumerate(scene.instances)
+        replace(instance, motion=transforms[k]) if is_moving[k] else instance
+        for k, instance in enumerate(scene.instances)
     ]
     meshes = list(scene.meshes)
     for index in poses[0].meshes:
         mesh, key_poses = meshes[index], tuple(pose.meshes[index] for pose in poses)
         if isinstance(mesh, DeformedMesh) and not all(pose.equals(key_poses[0]) for pose in key_poses):
             meshes[index] = mesh.with_motion(key_poses)
-    cameras = [_through(keys) for keys in zip(*(pose.cameras for pose in poses), strict=True)]
-    lights = [_through(keys) for keys in zip(*(pose.lights for pose in poses), strict=True)]
+    cameras = [_with_motion(keys) for keys in zip(*(pose.cameras for pose in poses), strict=True)]
+    lights = [_with_motion(keys) for keys in zip(*(pose.lights for pose in poses), strict=True)]
     return scene.with_parts(instances=instances, meshes=meshes, cameras=cameras, lights=lights)
 
 
-def _through(keys: tuple[Placed, ...]) -> Placed:
-    """The first of the keys, moving through all of them, where they differ."""
+def _with_motion(keys: tuple[Movable, ...]) -> Movable:
+    """The first of the keys with all of them as its motion; without, where all are equal."""
     return keys[0] if all(key == keys[0] for key in keys) else replace(keys[0], motion=keys)
 
 
 def moving_camera(keys: Sequence[Camera]) -> Camera:
     """The first of the cameras, moving through all of them."""
-    return _through(tuple(keys))
+    return _with_motion(tuple(keys))
 
 
 def key_count(scene: Scene) -> int:

@@ -103,18 +103,18 @@ class Hierarchy:
         light_nodes: ArrayLike = (),
     ) -> Hierarchy:
         """A hierarchy of nodes by translation (N, 3), rotation (N, 4) and scale (N, 3)."""
-        above = np.asarray(parents, np.int64)
-        count = len(above)
-        moved = np.asarray(translation, np.float64).reshape(count, 3)
-        turned = np.tile((0.0, 0.0, 0.0, 1.0), (count, 1)) if rotation is None else np.asarray(rotation, np.float64)
-        scaled = np.ones((count, 3)) if scale is None else np.asarray(scale, np.float64)
+        parent_array = np.asarray(parents, np.int64)
+        count = len(parent_array)
+        translations = np.asarray(translation, np.float64).reshape(count, 3)
+        rotations = np.tile((0.0, 0.0, 0.0, 1.0), (count, 1)) if rotation is None else np.asarray(rotation, np.float64)
+        scales = np.ones((count, 3)) if scale is None else np.asarray(scale, np.float64)
         return cls(
             [""] * count if names is None else names,
-            above,
-            moved,
-            turned,
-            scaled,
-            compose(moved, turned, scaled),
+            parent_array,
+            translations,
+            rotations,
+            scales,
+            compose(translations, rotations, scales),
             np.asarray(instance_nodes, np.int64),
             np.asarray(camera_nodes, np.int64),
             np.asarray(light_nodes, np.int64),
@@ -128,12 +128,12 @@ class Hierarchy:
 def levels(parents: Index) -> list[Index]:
     """The nodes of each depth, roots first; parents (N,) come before their children."""
     depth = np.zeros(len(parents), np.int64)
-    for node, before in enumerate(parents.tolist()):
-        if before >= 0:
-            depth[node] = depth[before] + 1
-    by_depth = np.argsort(depth, kind="stable")
-    bounds = np.searchsorted(depth[by_depth], np.arange(int(depth.max(initial=-1)) + 2))
-    return [by_depth[first:last] for first, last in pairwise(bounds)]
+    for node, parent in enumerate(parents.tolist()):
+        if parent >= 0:
+            depth[node] = depth[parent] + 1
+    order = np.argsort(depth, kind="stable")
+    bounds = np.searchsorted(depth[order], np.arange(int(depth.max(initial=-1)) + 2))
+    return [order[first:last] for first, last in pairwise(bounds)]
 
 
 def visible_nodes(flags: NDArray[np.bool_], parents: Index, nodes: Sequence[Index] | None = None) -> NDArray[np.bool_]:
@@ -163,21 +163,9 @@ def compose(translation: ArrayLike, rotation: ArrayLike, scale: ArrayLike) -> Fl
     """
     x, y, z, w = unit_quaternions(rotation).T
     matrix = np.zeros((len(x), 4, 4))
-    matrix[:, 0, 0], matrix[:, 0, 1], matrix[:, 0, 2] = (
-        1 - 2 * (y * y + z * z),
-        2 * (x * y - z * w),
-        2 * (x * z + y * w),
-    )
-    matrix[:, 1, 0], matrix[:, 1, 1], matrix[:, 1, 2] = (
-        2 * (x * y + z * w),
-        1 - 2 * (x * x + z * z),
-        2 * (y * z - x * w),
-    )
-    matrix[:, 2, 0], matrix[:, 2, 1], matrix[:, 2, 2] = (
-        2 * (x * z - y * w),
-        2 * (y * z + x * w),
-        1 - 2 * (x * x + y * y),
-    )
+    matrix[:, 0, :3] = np.stack([1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)], axis=1)
+    matrix[:, 1, :3] = np.stack([2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)], axis=1)
+    matrix[:, 2, :3] = np.stack([2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)], axis=1)
     matrix[:, :3, :3] *= np.asarray(scale, np.float64)[:, None, :]
     matrix[:, :3, 3] = translation
     matrix[:, 3, 3] = 1.0

@@ -38,13 +38,13 @@ def luminance(rgb: NDArray | Sequence[float]) -> NDArray[np.float64]:
     return np.asarray(rgb, np.float64) @ LUMINANCE
 
 
-def _floats(vector: object, most: float) -> bool:
-    """Whether these are three plain, finite floats up to ``most``, as nearly always."""
+def _is_float_vector(vector: object, most: float) -> bool:
+    """Whether this is a tuple of three finite Python floats within +-``most``, as nearly always."""
     if type(vector) is not tuple or len(vector) != 3:
         return False
     x, y, z = vector
-    plain = type(x) is float and type(y) is float and type(z) is float
-    return plain and -most <= x <= most and -most <= y <= most and -most <= z <= most
+    are_floats = type(x) is float and type(y) is float and type(z) is float
+    return are_floats and -most <= x <= most and -most <= y <= most and -most <= z <= most
 
 
 @declared
@@ -77,9 +77,9 @@ class Light:
             raise self._error(f"unknown kind {self.kind!r}", f"known: {', '.join(KINDS)}")
         # Files have lights by the hundred thousand, of plain floats.
         if not (
-            _floats(self.position, FARTHEST)
-            and _floats(self.direction, _LARGEST)
-            and _floats(self.intensity, BRIGHTEST)
+            _is_float_vector(self.position, FARTHEST)
+            and _is_float_vector(self.direction, _LARGEST)
+            and _is_float_vector(self.intensity, BRIGHTEST)
         ):
             self._convert()
         red, green, blue = self.intensity
@@ -114,15 +114,15 @@ class Light:
         return light
 
     def _convert(self) -> None:
-        """Vectors of other numbers, arrays among them, as tuples of floats."""
-        for label, most in (("position", FARTHEST), ("direction", math.inf), ("intensity", BRIGHTEST)):
+        """Make position, direction and intensity tuples of floats; raises ViewerError where they are no numbers."""
+        for label, max_magnitude in (("position", FARTHEST), ("direction", math.inf), ("intensity", BRIGHTEST)):
             value = getattr(self, label)
             try:
                 vector = tuple(float(component) for component in value)
             except (TypeError, ValueError):
                 raise self._error(f"{label} {value!r} is not three numbers") from None
-            if len(vector) != 3 or not all(math.isfinite(c) and abs(c) <= most for c in vector):
-                limit = f" up to {most:g}" if math.isfinite(most) else ""
+            if len(vector) != 3 or not all(math.isfinite(c) and abs(c) <= max_magnitude for c in vector):
+                limit = f" up to {max_magnitude:g}" if math.isfinite(max_magnitude) else ""
                 raise self._error(f"{label} {value!r} is not three finite numbers{limit}")
             object.__setattr__(self, label, vector)
 
@@ -144,8 +144,8 @@ class Light:
         if self.kind == "directional":
             return 0.0
         scale, offset = self.falloff
-        full = min(1.0, (1 - offset) / scale)  # the cosine above which it has full intensity
-        return 2 * math.pi * ((1 - full) + (min(1.0, scale * full + offset) ** 3) / (3 * scale))
+        cos_full = min(1.0, (1 - offset) / scale)  # the cosine above which it has full intensity
+        return 2 * math.pi * ((1 - cos_full) + (min(1.0, scale * cos_full + offset) ** 3) / (3 * scale))
 
 
 def unit_directions(vectors: Float) -> Float:

@@ -25,9 +25,9 @@ Color = tuple[float, float, float]
 
 CLASSIC_MODES = {"replace": 0, "decal": 1, "modulate": 2, "blend": 3}
 THICKNESS_MODELS = ("path", "slab")
-MOST_LAYERS = 8  # of a material: each is evaluated at every hit of every material
-LARGEST_INDEX = 100.0
-LARGEST = 1e30
+MAX_LAYERS = 8  # of a material: each is evaluated at every hit of every material
+MAX_INDEX = 100.0
+MAX_NUMBER = 1e30
 
 
 @declared
@@ -48,7 +48,7 @@ class ClassicTexture:
     def __post_init__(self) -> None:
         if self.mode not in CLASSIC_MODES:
             raise ViewerError("classic texture", f"unknown mode '{self.mode}'", f"one of {', '.join(CLASSIC_MODES)}")
-        _check("environment", self.environment, 0.0, LARGEST, "classic texture")
+        _check_range("environment", self.environment, 0.0, MAX_NUMBER, "classic texture")
 
 
 @declared
@@ -83,21 +83,21 @@ class ClassicMaterial:
     lit: bool = False
 
     def __post_init__(self) -> None:
-        _check("bias", (self.bias,), -LARGEST, LARGEST)
-        _check("scale", (self.scale,), -LARGEST, LARGEST)
-        _check("power", (self.power,), 0.0, LARGEST)
-        _check("specular", self.specular, 0.0, 1.0)
-        _check("ambient", self.ambient, 0.0, 1.0)
-        _check("reflectivity", (self.reflectivity,), 0.0, 1.0)
-        _check("transmittance", (self.transmittance,), 0.0, 1.0)
-        _check("indices", self.indices, 1.0 / LARGEST_INDEX, LARGEST_INDEX)
-        _check("thickness", (self.thickness,), 0.0, LARGEST)
+        _check_range("bias", (self.bias,), -MAX_NUMBER, MAX_NUMBER)
+        _check_range("scale", (self.scale,), -MAX_NUMBER, MAX_NUMBER)
+        _check_range("power", (self.power,), 0.0, MAX_NUMBER)
+        _check_range("specular", self.specular, 0.0, 1.0)
+        _check_range("ambient", self.ambient, 0.0, 1.0)
+        _check_range("reflectivity", (self.reflectivity,), 0.0, 1.0)
+        _check_range("transmittance", (self.transmittance,), 0.0, 1.0)
+        _check_range("indices", self.indices, 1.0 / MAX_INDEX, MAX_INDEX)
+        _check_range("thickness", (self.thickness,), 0.0, MAX_NUMBER)
         if self.thickness_model not in THICKNESS_MODELS:
             what = f"unknown thickness model '{self.thickness_model}'"
             raise ViewerError("classic material", what, f"one of {', '.join(THICKNESS_MODELS)}")
-        if len(self.textures) > MOST_LAYERS:
+        if len(self.textures) > MAX_LAYERS:
             what = f"{len(self.textures)} textures"
-            raise ViewerError("classic material", what, f"at most {MOST_LAYERS}: paint some of them into one image")
+            raise ViewerError("classic material", what, f"at most {MAX_LAYERS}: paint some of them into one image")
 
     @property
     def parts_channels(self) -> bool:
@@ -110,18 +110,18 @@ class ClassicMaterial:
         return self.transmittance > 0.0 and self.thickness > 0.0
 
 
-def _check(name: str, values: Iterable[float], low: float, high: float, where: str = "classic material") -> None:
+def _check_range(name: str, values: Iterable[float], low: float, high: float, where: str = "classic material") -> None:
     numbers = tuple(values)
     if len(numbers) not in (1, 3) or not all(math.isfinite(number) and low <= number <= high for number in numbers):
-        shown = ", ".join(f"{number:g}" for number in numbers)
-        raise ViewerError(where, f"{name} {shown}", f"from {low:g} to {high:g}")
+        listed = ", ".join(f"{number:g}" for number in numbers)
+        raise ViewerError(where, f"{name} {listed}", f"from {low:g} to {high:g}")
 
 
 # Kinds of scattering; the numbers are the shaders' constants BSDF_LAMBERT and so on.
 # -- materials ---------------------------------------------------------------------------------------------------------
 
 KINDS = {"lambert": 0, "mirror": 1, "dielectric": 2, "phong": 3, "principled": 4, "classic": 5}
-MOST_KINDS = 8  # a path keeps three bits of them
+MAX_KINDS = 8  # a path keeps three bits of them
 ALPHA_MODES = ("opaque", "mask", "blend")
 
 # Real glass has up to about 1, rutile 2; far above, squared indices would overflow float32.
@@ -253,9 +253,9 @@ class Material:
 
     @property
     def texture_numbers(self) -> list[int]:
-        """The scene's textures used by it."""
-        named = (getattr(self, name) for name in TEXTURE_FIELDS)
-        return [*(index for index in named if index is not None), *(layer.texture for layer in self.layers)]
+        """The indices of the scene's textures that it uses."""
+        indices = (getattr(self, name) for name in TEXTURE_FIELDS)
+        return [*(index for index in indices if index is not None), *(layer.texture for layer in self.layers)]
 
     @property
     def layers(self) -> tuple[ClassicTexture, ...]:
@@ -275,8 +275,8 @@ class Material:
     def half_spread(self) -> float:
         """Index difference of red below and of blue above green (KHR_materials_dispersion, section "Implementation"); 0
         except for dielectrics and volumes of glTF's materials."""
-        volume = self.kind == "principled" and self.transmission > 0.0 and self.thickness > 0.0
-        return (self.ior - 1.0) * 0.025 * self.dispersion if volume or self.kind == "dielectric" else 0.0
+        is_volume = self.kind == "principled" and self.transmission > 0.0 and self.thickness > 0.0
+        return (self.ior - 1.0) * 0.025 * self.dispersion if is_volume or self.kind == "dielectric" else 0.0
 
     @property
     def iors(self) -> tuple[float, float, float]:
@@ -315,6 +315,6 @@ def add_kind(name: str, kind: MaterialKind) -> None:
         raise TypeError(f"{type(kind).__name__} is no MaterialKind")
     if name in KINDS or not name.isidentifier():
         raise ValueError(f"a kind cannot be called {name}")
-    if len(KINDS) == MOST_KINDS:
-        raise ValueError(f"there are {MOST_KINDS} kinds already")
+    if len(KINDS) == MAX_KINDS:
+        raise ValueError(f"there are {MAX_KINDS} kinds already")
     KINDS[name], FOREIGN[name] = len(KINDS), kind

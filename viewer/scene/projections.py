@@ -28,9 +28,9 @@ from raystream.base.errors import ViewerError
 Array = NDArray[np.float64]
 Numbers = tuple[float, ...]
 
-LARGEST = 1e9
-STEPS = 60  # of Newton's method: quadratic but at the limit of what can be inverted, where it halves the error
-SETTLED = 1e-9  # of the distance that is left, relative
+MAX_COEFFICIENT = 1e9
+MAX_NEWTON_STEPS = 60  # quadratic but at the limit of what can be inverted, where a step halves the error
+CONVERGED_ERROR = 1e-9  # of the distance that is left, relative
 NO_LIMIT = 1e30
 
 
@@ -50,37 +50,37 @@ class Distortion:
     limit: float = NO_LIMIT
 
     def distorted(self, x: Array, y: Array) -> tuple[Array, Array]:
-        """Points at depth 1 (N,), y down, to where a lens shows them; NaN beyond the limit."""
-        u, v, *_ = self._moved(x, y)
+        """Where the lens shows points (N,) at depth 1, y down, at depth 1; NaN beyond the limit."""
+        u, v, *_ = self._distort(x, y)
         visible = x * x + y * y <= self.limit
         return np.where(visible, u, np.nan), np.where(visible, v, np.nan)
 
     def undistorted(self, u: Array, v: Array) -> tuple[Array, Array]:
-        """The inverse (N,), by Newton's method from the place itself; NaN where there is none."""
+        """The inverse of `distorted` (N,), by Newton's method from (u, v) itself; NaN where there is none."""
         x, y = np.array(u, np.float64), np.array(v, np.float64)
-        going = np.arange(len(x))  # those that a step still moves
+        active = np.arange(len(x))  # those that a step still moves
         with np.errstate(all="ignore"):
-            for _ in range(STEPS):
-                before, above = x[going], y[going]
-                a, b, xx, xy, yy = self._moved(before, above)
-                off, down, area = a - u[going], b - v[going], xx * yy - xy * xy
-                x[going] = before - (yy * off - xy * down) / area
-                y[going] = above - (xx * down - xy * off) / area
-                going = going[(x[going] != before) | (y[going] != above)]
-            a, b, xx, xy, yy = self._moved(x, y)
-            converged = np.hypot(a - u, b - v) <= SETTLED * (1 + np.hypot(u, v))
+            for _ in range(MAX_NEWTON_STEPS):
+                x0, y0 = x[active], y[active]
+                u0, v0, xx, xy, yy = self._distort(x0, y0)
+                error_x, error_y, determinant = u0 - u[active], v0 - v[active], xx * yy - xy * xy
+                x[active] = x0 - (yy * error_x - xy * error_y) / determinant
+                y[active] = y0 - (xx * error_y - xy * error_x) / determinant
+                active = active[(x[active] != x0) | (y[active] != y0)]
+            u0, v0, xx, xy, yy = self._distort(x, y)
+            converged = np.hypot(u0 - u, v0 - v) <= CONVERGED_ERROR * (1 + np.hypot(u, v))
             visible = converged & (xx * yy - xy * xy > 0) & (x * x + y * y <= self.limit)
         return np.where(visible, x, np.nan), np.where(visible, y, np.nan)
 
-    def _moved(self, x: Array, y: Array) -> tuple[Array, ...]:
-        """The places, and their derivatives: by x, mixed, by y."""
+    def _distort(self, x: Array, y: Array) -> tuple[Array, ...]:
+        """(u, v, du/dx, du/dy, dv/dy): the distorted points, and their derivatives; dv/dx is du/dy."""
         (k1, k2, k3), (k4, k5, k6), (p1, p2) = self.radial[:3], self.below, self.tangential
-        q = x * x + y * y
-        above, under = 1 + q * (k1 + q * (k2 + q * k3)), 1 + q * (k4 + q * (k5 + q * k6))
-        ratio = above / under
-        slope = ((k1 + q * (2 * k2 + 3 * q * k3)) - ratio * (k4 + q * (2 * k5 + 3 * q * k6))) / under
-        u = x * ratio + 2 * p1 * x * y + p2 * (q + 2 * x * x)
-        v = y * ratio + p1 * (q + 2 * y * y) + 2 * p2 * x * y
+        r2 = x * x + y * y
+        numerator, denominator = 1 + r2 * (k1 + r2 * (k2 + r2 * k3)), 1 + r2 * (k4 + r2 * (k5 + r2 * k6))
+        ratio = numerator / denominator
+        slope = ((k1 + r2 * (2 * k2 + 3 * r2 * k3)) - ratio * (k4 + r2 * (2 * k5 + 3 * r2 * k6))) / denominator
+        u = x * ratio + 2 * p1 * x * y + p2 * (r2 + 2 * x * x)
+        v = y * ratio + p1 * (r2 + 2 * y * y) + 2 * p2 * x * y
         by_x = ratio + 2 * x * x * slope + 2 * p1 * y + 6 * p2 * x
         mixed = 2 * x * y * slope + 2 * p1 * x + 2 * p2 * y
         by_y = ratio + 2 * y * y * slope + 6 * p1 * y + 2 * p2 * x
@@ -88,56 +88,58 @@ class Distortion:
 
     def radius(self, angle: Array) -> Array:
         """Fisheye: the distance from the principal point, in focal lengths, of angles to the view, radians."""
-        q = angle * angle
+        a2 = angle * angle
         k1, k2, k3, k4 = self.radial
-        return np.where(q <= self.limit, angle * (1 + q * (k1 + q * (k2 + q * (k3 + q * k4)))), np.nan)
+        return np.where(a2 <= self.limit, angle * (1 + a2 * (k1 + a2 * (k2 + a2 * (k3 + a2 * k4)))), np.nan)
 
     def angle(self, radius: Array) -> Array:
-        """Its inverse (N,), by Newton's method; NaN where there is none."""
+        """The inverse of `radius` (N,), by Newton's method; NaN where there is none."""
         k1, k2, k3, k4 = self.radial
         angle = np.array(radius, np.float64)
-        going = np.arange(len(angle))
+        active = np.arange(len(angle))
         with np.errstate(all="ignore"):
-            for _ in range(STEPS):
-                before = angle[going]
-                q = before * before
-                off = before * (1 + q * (k1 + q * (k2 + q * (k3 + q * k4)))) - radius[going]
-                angle[going] = before - off / (1 + q * (3 * k1 + q * (5 * k2 + q * (7 * k3 + q * 9 * k4))))
-                going = going[angle[going] != before]
-            q = angle * angle
-            converged = np.abs(angle * (1 + q * (k1 + q * (k2 + q * (k3 + q * k4)))) - radius) <= SETTLED * (1 + radius)
-        return np.where(converged & (angle >= 0) & (q <= self.limit), angle, np.nan)
+            for _ in range(MAX_NEWTON_STEPS):
+                angle0 = angle[active]
+                a2 = angle0 * angle0
+                error = angle0 * (1 + a2 * (k1 + a2 * (k2 + a2 * (k3 + a2 * k4)))) - radius[active]
+                angle[active] = angle0 - error / (1 + a2 * (3 * k1 + a2 * (5 * k2 + a2 * (7 * k3 + a2 * 9 * k4))))
+                active = active[angle[active] != angle0]
+            a2 = angle * angle
+            error = np.abs(angle * (1 + a2 * (k1 + a2 * (k2 + a2 * (k3 + a2 * k4)))) - radius)
+            converged = error <= CONVERGED_ERROR * (1 + radius)
+        return np.where(converged & (angle >= 0) & (a2 <= self.limit), angle, np.nan)
 
 
 def brown_conrady(coefficients: Sequence[float]) -> Distortion:
     """The lens of (k1, k2, p1, p2[, k3[, k4, k5, k6]]), or of none. Raises ViewerError for other numbers."""
     values = _checked(coefficients, (0, 4, 5, 8), "k1, k2, p1, p2[, k3[, k4, k5, k6]]")
     k1, k2, p1, p2, k3, k4, k5, k6 = (*values, *[0.0] * (8 - len(values)))
-    above, under = np.polynomial.Polynomial([1, k1, k2, k3]), np.polynomial.Polynomial([1, k4, k5, k6])
+    numerator, denominator = np.polynomial.Polynomial([1, k1, k2, k3]), np.polynomial.Polynomial([1, k4, k5, k6])
     twice = np.polynomial.Polynomial([0, 2])
-    growth = (above + twice * above.deriv()) * under - twice * above * under.deriv()
-    return Distortion((k1, k2, k3), (k4, k5, k6), (p1, p2), min(_least_root(growth), _least_root(under)))
+    growth = (numerator + twice * numerator.deriv()) * denominator - twice * numerator * denominator.deriv()
+    limit = min(_smallest_positive_root(growth), _smallest_positive_root(denominator))
+    return Distortion((k1, k2, k3), (k4, k5, k6), (p1, p2), limit)
 
 
 def opencv_fisheye(coefficients: Sequence[float]) -> Distortion:
     """The lens of (k1, k2, k3, k4), or of none. Raises ViewerError for other numbers."""
     values = _checked(coefficients, (0, 4), "k1, k2, k3, k4") or (0.0,) * 4
     growth = np.polynomial.Polynomial([1, *((2 * n + 3) * k for n, k in enumerate(values))])
-    return Distortion(tuple(values), limit=min(_least_root(growth), math.pi**2))
+    return Distortion(tuple(values), limit=min(_smallest_positive_root(growth), math.pi**2))
 
 
 def _checked(coefficients: Sequence[float], counts: tuple[int, ...], form: str) -> Numbers:
     numbers = tuple(float(number) for number in coefficients)
     if len(numbers) not in counts:
         raise ViewerError("distortion", f"{len(numbers)} coefficients", f"give {form}")
-    if not all(abs(number) <= LARGEST for number in numbers):
+    if not all(abs(number) <= MAX_COEFFICIENT for number in numbers):
         listed = ", ".join(f"{number:g}" for number in numbers)
-        raise ViewerError("distortion", f"not all of {listed} are numbers within +-{LARGEST:g}", form)
+        raise ViewerError("distortion", f"not all of {listed} are numbers within +-{MAX_COEFFICIENT:g}", form)
     return numbers
 
 
-def _least_root(polynomial: np.polynomial.Polynomial) -> float:
-    """The least positive root; `NO_LIMIT` where there is none."""
+def _smallest_positive_root(polynomial: np.polynomial.Polynomial) -> float:
+    """The smallest positive real root; `NO_LIMIT` where there is none."""
     roots = polynomial.trim().roots()
     real = roots.real[(np.abs(roots.imag) <= 1e-7 * np.abs(roots.real)) & (roots.real > 0)]
     return float(real.min(initial=NO_LIMIT))
@@ -147,8 +149,8 @@ def _least_root(polynomial: np.polynomial.Polynomial) -> float:
 
 Size = tuple[int, int]
 
-LARGEST_HEIGHT = 1e18  # scene units, for products within float32
-LARGEST_FOCAL = 1e9  # pixels
+MAX_HEIGHT = 1e18  # scene units, for products within float32
+MAX_FOCAL = 1e9  # pixels
 
 
 class Projection(Protocol):
@@ -167,11 +169,12 @@ class Projection(Protocol):
         """All of it in words, for the facts of a picture."""
 
     def film(self, size: Size) -> tuple[float, float, float, float]:
-        """From places on the film of a picture of ``size`` (width, height) to the numbers that the model is in: factors
-        and offsets of x and y."""
+        """(factor of x, factor of y, offset of x, offset of y) from places on the film of a picture of ``size``
+        (width, height) to the coordinates of the model."""
 
     def rays(self, at: ArrayLike, size: Size) -> tuple[Array, Array]:
-        """Starts (N, 3) and unit ways (N, 3) of places on the film (N, 2); ways are NaN where the film sees nothing."""
+        """(origins (N, 3), unit directions (N, 3)), camera space, of the rays of places on the film (N, 2); directions
+        are NaN where the film sees nothing."""
 
     def places(self, points: ArrayLike, size: Size) -> Array:
         """Places on the film (N, 2) of points (N, 3), beside it beyond -1 .. 1; NaN where they are not seen."""
@@ -201,13 +204,13 @@ class Perspective:
 
     def rays(self, at: ArrayLike, size: Size) -> tuple[Array, Array]:
         """See `Projection`."""
-        x, y = _on(at, self.film(size))
-        return np.zeros((len(x), 3)), _unit(np.stack([x, -y, np.ones_like(x)], axis=1))
+        x, y = _film_to_model(at, self.film(size))
+        return np.zeros((len(x), 3)), _unit_vectors(np.stack([x, -y, np.ones_like(x)], axis=1))
 
     def places(self, points: ArrayLike, size: Size) -> Array:
         """See `Projection`."""
-        x, y, z = _in_front(points)
-        return _off(x / z, -y / z, self.film(size))
+        x, y, z = _visible_coordinates(points)
+        return _model_to_film(x / z, -y / z, self.film(size))
 
 
 @declared
@@ -226,8 +229,8 @@ class Orthographic:
 
     def __post_init__(self) -> None:
         height = _number(self.height)
-        if not 0.0 < height <= LARGEST_HEIGHT:
-            what = f"height {self.height} is not above 0, and at most {LARGEST_HEIGHT:g}"
+        if not 0.0 < height <= MAX_HEIGHT:
+            what = f"height {self.height} is not above 0, and at most {MAX_HEIGHT:g}"
             raise ViewerError("orthographic camera", what, "in scene units")
         object.__setattr__(self, "height", height)
 
@@ -242,13 +245,13 @@ class Orthographic:
 
     def rays(self, at: ArrayLike, size: Size) -> tuple[Array, Array]:
         """See `Projection`."""
-        x, y = _on(at, self.film(size))
+        x, y = _film_to_model(at, self.film(size))
         return np.stack([x, -y, np.zeros_like(x)], axis=1), np.tile([0.0, 0.0, 1.0], (len(x), 1))
 
     def places(self, points: ArrayLike, size: Size) -> Array:
         """See `Projection`."""
-        x, y, _ = _in_front(points)
-        return _off(x, -y, self.film(size))
+        x, y, _ = _visible_coordinates(points)
+        return _model_to_film(x, -y, self.film(size))
 
 
 @declared
@@ -270,14 +273,14 @@ class Equirectangular:
 
     def rays(self, at: ArrayLike, size: Size) -> tuple[Array, Array]:
         """See `Projection`."""
-        x, y = _on(at, self.film(size))
-        ways = np.stack([np.cos(y) * np.sin(x), -np.sin(y), np.cos(y) * np.cos(x)], axis=1)
-        return np.zeros_like(ways), ways
+        x, y = _film_to_model(at, self.film(size))
+        directions = np.stack([np.cos(y) * np.sin(x), -np.sin(y), np.cos(y) * np.cos(x)], axis=1)
+        return np.zeros_like(directions), directions
 
     def places(self, points: ArrayLike, size: Size) -> Array:
         """See `Projection`."""
-        x, y, z = _unit(points).T
-        return _off(np.arctan2(x, z), -np.arcsin(np.clip(y, -1.0, 1.0)), self.film(size))
+        x, y, z = _unit_vectors(points).T
+        return _model_to_film(np.arctan2(x, z), -np.arcsin(np.clip(y, -1.0, 1.0)), self.film(size))
 
 
 @declared
@@ -311,34 +314,34 @@ class Fisheye:
     @property
     def reach(self) -> float:
         """How fast the angle grows in the middle, radians for each radius of the circle."""
-        half = math.radians(self.angle) / 2
-        return 2 * math.sin(half / 2) if self.equisolid else half
+        half_angle = math.radians(self.angle) / 2
+        return 2 * math.sin(half_angle / 2) if self.equisolid else half_angle
 
     def film(self, size: Size) -> tuple[float, float, float, float]:
         """The film, in radii of its circle."""
         width, height = size
-        least = min(width, height)
-        return width / least, height / least, 0.0, 0.0
+        short_side = min(width, height)
+        return width / short_side, height / short_side, 0.0, 0.0
 
     def rays(self, at: ArrayLike, size: Size) -> tuple[Array, Array]:
         """See `Projection`."""
-        x, y = _on(at, self.film(size))
+        x, y = _film_to_model(at, self.film(size))
         radius = np.hypot(x, y)
-        half = math.radians(self.angle) / 2
+        half_angle = math.radians(self.angle) / 2
         if self.equisolid:
-            angle = 2 * np.arcsin(np.minimum(radius, 1.0) * math.sin(half / 2))
+            angle = 2 * np.arcsin(np.minimum(radius, 1.0) * math.sin(half_angle / 2))
         else:
-            angle = radius * half
+            angle = radius * half_angle
         return _directions_at(x, -y, radius, np.where(radius <= 1.0, angle, np.nan))
 
     def places(self, points: ArrayLike, size: Size) -> Array:
         """See `Projection`."""
-        x, y, z = _unit(points).T
-        radial = np.hypot(x, y)
-        angle, half = np.arctan2(radial, z), math.radians(self.angle) / 2
-        radius = np.sin(angle / 2) / math.sin(half / 2) if self.equisolid else angle / half
-        radius = np.where(angle <= half * (1 + 1e-12), radius, np.nan) / np.where(radial > 0, radial, 1.0)
-        return _off(x * radius, -y * radius, self.film(size))
+        x, y, z = _unit_vectors(points).T
+        sin_angle = np.hypot(x, y)
+        angle, half_angle = np.arctan2(sin_angle, z), math.radians(self.angle) / 2
+        radius = np.sin(angle / 2) / math.sin(half_angle / 2) if self.equisolid else angle / half_angle
+        radius = np.where(angle <= half_angle * (1 + 1e-12), radius, np.nan) / np.where(sin_angle > 0, sin_angle, 1.0)
+        return _model_to_film(x * radius, -y * radius, self.film(size))
 
 
 @declared
@@ -369,7 +372,7 @@ class Intrinsics:
         where = "camera matrix"
         for name in ("fx", "fy", "cx", "cy", "skew"):
             number = _number(getattr(self, name))
-            if not abs(number) <= LARGEST_FOCAL:
+            if not abs(number) <= MAX_FOCAL:
                 raise ViewerError(where, f"{name} {getattr(self, name)} is not a number of pixels")
             object.__setattr__(self, name, number)
         for name in ("fx", "fy"):
@@ -426,41 +429,41 @@ class Intrinsics:
         """See `Projection`."""
         numbers = ",".join(repr(number) for number in (self.fx, self.fy, self.cx, self.cy, self.skew))
         size = "" if self.size is None else f" of {self.size[0]}x{self.size[1]}"
-        bent = f", {'fisheye ' if self.fisheye else ''}distortion {','.join(map(repr, self.distortion))}"
-        return f"matrix {numbers}{size}{bent if self.distortion or self.fisheye else ''}"
+        distortion = f", {'fisheye ' if self.fisheye else ''}distortion {','.join(map(repr, self.distortion))}"
+        return f"matrix {numbers}{size}{distortion if self.distortion or self.fisheye else ''}"
 
     def film(self, size: Size) -> tuple[float, float, float, float]:
         """The film coordinates of points at depth 1 before the distortion is taken out, and the skew."""
-        wide, tall = self.size or size
-        half = tall / 2
+        width, height = self.size or size
+        half_height = height / 2
         return (
-            half * size[0] / size[1] / self.fx,
-            half / self.fy,
-            (wide / 2 - 0.5 - self.cx) / self.fx,
-            (tall / 2 - 0.5 - self.cy) / self.fy,
+            half_height * size[0] / size[1] / self.fx,
+            half_height / self.fy,
+            (width / 2 - 0.5 - self.cx) / self.fx,
+            (height / 2 - 0.5 - self.cy) / self.fy,
         )
 
     def rays(self, at: ArrayLike, size: Size) -> tuple[Array, Array]:
         """See `Projection`."""
-        x, y = _on(at, self.film(size))
+        x, y = _film_to_model(at, self.film(size))
         x = x - self.skew / self.fx * y
         if self.fisheye:
             radius = np.hypot(x, y)
             return _directions_at(x, -y, radius, self.model.angle(radius))
         x, y = self.model.undistorted(x, y)
-        return np.zeros((len(x), 3)), _unit(np.stack([x, -y, np.ones_like(x)], axis=1))
+        return np.zeros((len(x), 3)), _unit_vectors(np.stack([x, -y, np.ones_like(x)], axis=1))
 
     def places(self, points: ArrayLike, size: Size) -> Array:
         """See `Projection`."""
         if self.fisheye:
-            x, y, z = _unit(points).T
-            radial = np.hypot(x, y)
-            radius = self.model.radius(np.arctan2(radial, z)) / np.where(radial > 0, radial, 1.0)
+            x, y, z = _unit_vectors(points).T
+            sin_angle = np.hypot(x, y)
+            radius = self.model.radius(np.arctan2(sin_angle, z)) / np.where(sin_angle > 0, sin_angle, 1.0)
             x, y = x * radius, -y * radius
         else:
-            x, y, z = _in_front(points)
+            x, y, z = _visible_coordinates(points)
             x, y = self.model.distorted(x / z, -y / z)
-        return _off(x + self.skew / self.fx * y, y, self.film(size))
+        return _model_to_film(x + self.skew / self.fx * y, y, self.film(size))
 
 
 def _number(value: object) -> float:
@@ -470,30 +473,33 @@ def _number(value: object) -> float:
         return math.nan
 
 
-def _on(at: ArrayLike, film: tuple[float, float, float, float]) -> tuple[Array, Array]:
+def _film_to_model(at: ArrayLike, film: tuple[float, float, float, float]) -> tuple[Array, Array]:
+    """x and y (N,) of the model, of places on the film (N, 2); ``film`` as from `Projection.film`."""
     points = np.asarray(at, np.float64).reshape(-1, 2)
     return points[:, 0] * film[0] + film[2], points[:, 1] * film[1] + film[3]
 
 
-def _off(x: Array, y: Array, film: tuple[float, float, float, float]) -> Array:
+def _model_to_film(x: Array, y: Array, film: tuple[float, float, float, float]) -> Array:
+    """The inverse of `_film_to_model`."""
     return np.stack([(x - film[2]) / film[0], (y - film[3]) / film[1]], axis=1)
 
 
-def _unit(vectors: ArrayLike) -> Array:
+def _unit_vectors(vectors: ArrayLike) -> Array:
     v = np.asarray(vectors, np.float64).reshape(-1, 3)
     length = np.linalg.norm(v, axis=1, keepdims=True)
     return v / np.where(length > 0, length, np.nan)
 
 
-def _in_front(points: ArrayLike) -> tuple[Array, Array, Array]:
-    """Coordinates of points before the camera; the depth of others is NaN."""
+def _visible_coordinates(points: ArrayLike) -> tuple[Array, Array, Array]:
+    """x, y and z (N,) of points (N, 3), camera space; all NaN of those behind the camera."""
     x, y, z = np.asarray(points, np.float64).reshape(-1, 3).T
     depth = np.where(z > 0, z, np.nan)
     return x + 0 * depth, y + 0 * depth, depth
 
 
 def _directions_at(x: Array, y: Array, radius: Array, angle: Array) -> tuple[Array, Array]:
-    """Directions at an angle to the view, radians, towards (x, y)."""
-    radial = np.sin(angle) / np.where(radius > 0, radius, 1.0)
-    directions = np.stack([x * radial, y * radial, np.cos(angle)], axis=1)
+    """(origins (N, 3) of zeros, unit directions (N, 3)) at an ``angle`` (N,) to the view, radians, towards (x, y),
+    whose length is ``radius``; NaN where the angle is."""
+    scale = np.sin(angle) / np.where(radius > 0, radius, 1.0)
+    directions = np.stack([x * scale, y * scale, np.cos(angle)], axis=1)
     return np.zeros_like(directions), np.where(np.isnan(angle)[:, None], np.nan, directions)

@@ -20,11 +20,11 @@ from raystream.scene.mesh import Float, Int, Mesh
 
 Vector = NDArray[np.float64]
 
-# Limit of a map's distortion of a quadric's own space: beyond it, float32 rays there keep a single digit.
-MOST_DISTORTION = 1e5
+# Largest condition number of a quadric's transform: beyond it, float32 rays in its own space keep a single digit.
+MAX_DISTORTION = 1e5
 UNCLIPPED = (math.inf, math.inf, math.inf)
-_CORNERS = np.array([[k >> axis & 1 for axis in range(3)] for k in range(8)])
-_TIGHTENINGS = 4  # iterations after which every box below has converged
+_UNIT_BOX = np.array([[k >> axis & 1 for axis in range(3)] for k in range(8)])
+_BOUND_ITERATIONS = 4  # iterations after which every box below has converged
 
 
 @declared
@@ -88,35 +88,35 @@ class QuadricShape:
             return np.ones(3), np.zeros(3)
         outer = self.ring[1]
         low, high = np.maximum(low, (-outer, -math.inf, -outer)), np.minimum(high, (outer, math.inf, outer))
-        for _ in range(_TIGHTENINGS):
+        for _ in range(_BOUND_ITERATIONS):
             for axis, square in enumerate(self.squares):
                 if not (low <= high).all():
                     return low, high
-                least, most = self._other_terms(axis, low, high)
+                least_rest, greatest_rest = self._other_terms(axis, low, high)
                 if square:
                     # square x^2 = -rest, with rest in [least, most]
-                    largest = -least / square if square > 0 else most / -square
-                    reach = math.sqrt(largest) if largest >= 0.0 else -math.inf
-                    low[axis], high[axis] = max(low[axis], -reach), min(high[axis], reach)
+                    max_square = -least_rest / square if square > 0 else greatest_rest / -square
+                    extent = math.sqrt(max_square) if max_square >= 0.0 else -math.inf
+                    low[axis], high[axis] = max(low[axis], -extent), min(high[axis], extent)
                 elif axis == 1 and self.linear:
-                    ends = sorted((-least / self.linear, -most / self.linear))
-                    low[1], high[1] = max(low[1], ends[0]), min(high[1], ends[1])
+                    limits = sorted((-least_rest / self.linear, -greatest_rest / self.linear))
+                    low[1], high[1] = max(low[1], limits[0]), min(high[1], limits[1])
         return low, high
 
     def _other_terms(self, axis: int, low: Vector, high: Vector) -> tuple[float, float]:
-        """The range over a box of all terms of the function except one axis's."""
+        """(least, most): the range over a box of the function without the terms of one axis."""
         least = most = self.constant
         for other, square in enumerate(self.squares):
             if other == axis:
                 continue
-            ends = low[other] ** 2, high[other] ** 2
-            smallest = 0.0 if low[other] <= 0.0 <= high[other] else min(ends)
+            squares_at_ends = low[other] ** 2, high[other] ** 2
+            min_square = 0.0 if low[other] <= 0.0 <= high[other] else min(squares_at_ends)
             if square:
-                span = sorted((square * smallest, square * max(ends)))
-                least, most = least + span[0], most + span[1]
+                term_range = sorted((square * min_square, square * max(squares_at_ends)))
+                least, most = least + term_range[0], most + term_range[1]
             if other == 1 and self.linear:
-                span = sorted((self.linear * low[1], self.linear * high[1]))
-                least, most = least + span[0], most + span[1]
+                term_range = sorted((self.linear * low[1], self.linear * high[1]))
+                least, most = least + term_range[0], most + term_range[1]
         return least, most
 
 
@@ -141,7 +141,7 @@ class Quadric(Mesh):
         if not np.isfinite(self.shape.transform).all():
             raise ViewerError(self.name, "its position, size or transformation is not finite", "give finite numbers")
         check_map(self.name, self.shape.transform)
-        self.positions = ((low + _CORNERS * (high - low)) @ linear.T + translation).astype(np.float32)
+        self.positions = ((low + _UNIT_BOX * (high - low)) @ linear.T + translation).astype(np.float32)
         self.triangles = np.zeros((1, 3), np.int32)
         self.normals, self.uvs, self.colors = np.array([(0, 1, 0)] * 8, np.float32), None, None
         super().__post_init__()
@@ -161,8 +161,8 @@ class Quadric(Mesh):
         flipped: bool = False,
     ) -> Quadric:
         """A sphere, with its front outside, or if ``flipped`` inside."""
-        size = _length(name, "radius", radius)
-        transform = _frame(_point(name, "center", center), (0.0, size, 0.0), size)
+        size = _checked_length(name, "radius", radius)
+        transform = _frame(_checked_point(name, "center", center), (0.0, size, 0.0), size)
         return cls.surface(QuadricShape((1, 1, 1), 0, -1, transform=transform, flipped=flipped), material, name)
 
     @classmethod
@@ -176,8 +176,8 @@ class Quadric(Mesh):
         flipped: bool = False,
     ) -> Quadric:
         """An open cylinder around the line from ``start`` to ``end``; if ``flipped`` its front is the inside."""
-        first, axis, size = *_axis(name, start, end), _length(name, "radius", radius)
-        return cls.surface(_open((1, 0, 1), -1, 0.0, _frame(first, axis, size), flipped), material, name)
+        first, axis, size = *_checked_axis(name, start, end), _checked_length(name, "radius", radius)
+        return cls.surface(_open_shape((1, 0, 1), -1, 0.0, _frame(first, axis, size), flipped), material, name)
 
     @classmethod
     def cone(
@@ -191,13 +191,13 @@ class Quadric(Mesh):
         flipped: bool = False,
     ) -> Quadric:
         """An open cone from a circle around ``start`` to the tip at ``end``, or a smaller circle there."""
-        first, axis, size = *_axis(name, start, end), _length(name, "radius", radius)
+        first, axis, size = *_checked_axis(name, start, end), _checked_length(name, "radius", radius)
         if not 0.0 <= end_radius < size:
             raise ViewerError(
                 name, f"end_radius {end_radius} of a cone of radius {size:g}", "from 0 to below the radius"
             )
         tip = first + axis * (size / (size - end_radius))
-        shape = _open((1, -1, 1), 0, end_radius / size, _frame(tip, first - tip, size), flipped)
+        shape = _open_shape((1, -1, 1), 0, end_radius / size, _frame(tip, first - tip, size), flipped)
         return cls.surface(shape, material, name)
 
     @classmethod
@@ -211,13 +211,13 @@ class Quadric(Mesh):
         name: str = "disk",
     ) -> Quadric:
         """A disk, or with an ``inner`` radius an annulus, with its front towards the ``normal``."""
-        size, axis = _length(name, "radius", radius), _point(name, "normal", normal)
+        size, axis = _checked_length(name, "radius", radius), _checked_point(name, "normal", normal)
         length = float(np.linalg.norm(axis))
         if not length > 0.0:
             raise ViewerError(name, "a normal of length 0", "give a direction")
         if not 0.0 <= inner < size:
             raise ViewerError(name, f"an inner radius of {inner} within {size:g}", "from 0 to below the radius")
-        transform = _frame(_point(name, "center", center), axis * (size / length), size)
+        transform = _frame(_checked_point(name, "center", center), axis * (size / length), size)
         return cls.surface(QuadricShape((0, 0, 0), 1, 0, ring=(inner / size, 1.0), transform=transform), material, name)
 
     @property
@@ -235,13 +235,13 @@ class Quadric(Mesh):
         rows = rows or max(1, segments // 2)
         fraction = np.linspace(0.0, 1.0, rows + 1)
         angle = 2.0 * np.pi * np.arange(segments) / segments
-        sides = np.isinf([*self.shape.low[::2], *self.shape.high[::2]]).all()
-        if a > 0.0 and c > 0.0 and sides and self.shape.ring == (0.0, math.inf):
+        unclipped_sides = np.isinf([*self.shape.low[::2], *self.shape.high[::2]]).all()
+        if a > 0.0 and c > 0.0 and unclipped_sides and self.shape.ring == (0.0, math.inf):
             # Heights by the cosine: uniform on spheres, and sharp at all tips.
             height = low[1] + (high[1] - low[1]) * (0.5 - 0.5 * np.cos(np.pi * fraction))
-            square = np.maximum(-(b * height**2 + self.shape.linear * height + self.shape.constant), 0.0)
-            radii = np.sqrt(square)[:, None] / np.sqrt([a, c])
-        elif not any(self.shape.squares) and sides and np.isfinite(self.shape.ring).all():
+            radius2 = np.maximum(-(b * height**2 + self.shape.linear * height + self.shape.constant), 0.0)
+            radii = np.sqrt(radius2)[:, None] / np.sqrt([a, c])
+        elif not any(self.shape.squares) and unclipped_sides and np.isfinite(self.shape.ring).all():
             height = np.full(rows + 1, -self.shape.constant / self.shape.linear)
             radius = self.shape.ring[1] + (self.shape.ring[0] - self.shape.ring[1]) * fraction
             radii = np.repeat(radius[:, None], 2, axis=1)
@@ -249,19 +249,19 @@ class Quadric(Mesh):
             raise ViewerError(self.name, "does not close around its axis, and is not tessellated", "use it as it is")
         x, z = radii[:, :1] * np.sin(angle), radii[:, 1:] * np.cos(angle)
         points = np.stack([x, np.broadcast_to(height[:, None], x.shape), z], axis=-1).reshape(-1, 3)
-        slopes = 2.0 * points * (a, b, c) + (0.0, self.shape.linear, 0.0)
+        gradients = 2.0 * points * (a, b, c) + (0.0, self.shape.linear, 0.0)
         linear, translation = self.shape.transform[:3, :3], self.shape.transform[:3, 3]
-        normals = slopes @ np.linalg.inv(linear)
-        size = np.linalg.norm(normals, axis=1, keepdims=True)
+        normals = gradients @ np.linalg.inv(linear)
+        length = np.linalg.norm(normals, axis=1, keepdims=True)
         tip = -linear[:, 1] / np.linalg.norm(linear[:, 1])  # of a cone, which opens along its axis
-        normals = np.where(size > 1e-12, normals / np.where(size > 1e-12, size, 1.0), tip)
+        normals = np.where(length > 1e-12, normals / np.where(length > 1e-12, length, 1.0), tip)
         k = np.arange(segments)
-        around = np.roll(k, -1)
+        next_k = np.roll(k, -1)
         first = segments * np.arange(rows)[:, None]
-        quads = np.stack([first + k, first + around, first + segments + around, first + segments + k], axis=-1)
+        quads = np.stack([first + k, first + next_k, first + segments + next_k, first + segments + k], axis=-1)
         triangles = quads.reshape(-1, 4)[:, [[0, 1, 2], [0, 2, 3]]]
-        open_ = np.repeat(radii.any(axis=1), segments)  # collapsed ends have one triangle instead of two
-        triangles = triangles[np.stack([open_[:-segments], open_[segments:]], axis=1)]
+        is_open = np.repeat(radii.any(axis=1), segments)  # collapsed ends have one triangle instead of two
+        triangles = triangles[np.stack([is_open[:-segments], is_open[segments:]], axis=1)]
         if (np.linalg.det(linear) < 0.0) != self.shape.flipped:
             triangles = triangles[:, ::-1]
         if self.shape.flipped:
@@ -317,36 +317,36 @@ def bounds_of_quadric(shape: QuadricShape, transform: NDArray[np.float64]) -> ND
     """(..., 2, 3): lowest and highest corner of a shape under maps (..., 4, 4); tight for spheres, and for rotationally
     symmetric ones aligned with an axis of the map's space."""
     low, high = shape.bounds()
-    half, linear = (high - low) / 2.0, transform[..., :3, :3]
+    half_size, linear = (high - low) / 2.0, transform[..., :3, :3]
     if linear.ndim == 3 and len(linear) > 1 and (linear == linear[:1]).all():
         linear = linear[:1]  # of points, a million of them
     with np.errstate(all="ignore"):
-        reach = np.abs(linear) @ half
+        extent = np.abs(linear) @ half_size
         a, _, c = shape.squares
         if a == c and a >= 0.0 and shape.round:
-            radial = np.hypot(linear[..., 0], linear[..., 2]) * half[0]
-            reach = np.minimum(reach, radial + np.abs(linear[..., 1]) * half[1])
+            radial_extent = np.hypot(linear[..., 0], linear[..., 2]) * half_size[0]
+            extent = np.minimum(extent, radial_extent + np.abs(linear[..., 1]) * half_size[1])
         if shape.whole_sphere:
-            reach = np.minimum(reach, np.linalg.norm(linear, axis=-1) * half[0])
-        middle = linear @ ((low + high) / 2.0) + transform[..., :3, 3]
-        return np.stack([middle - reach, middle + reach], axis=-2)
+            extent = np.minimum(extent, np.linalg.norm(linear, axis=-1) * half_size[0])
+        centre = linear @ ((low + high) / 2.0) + transform[..., :3, 3]
+        return np.stack([centre - extent, centre + extent], axis=-2)
 
 
 def check_map(where: str, transform: NDArray[np.float64]) -> None:
-    """Raises ViewerError for a map (..., 4, 4) that flattens a quadric so far that rays would miss it."""
+    """Raises ViewerError for a transform (..., 4, 4) that flattens a quadric so far that rays would miss it."""
     linear = transform[..., :3, :3].reshape(-1, 3, 3)
     if len(linear) > 1 and (linear == linear[:1]).all():
         linear = linear[:1]
     with np.errstate(all="ignore"):
         largest = np.abs(linear).max(axis=(1, 2))
-        sound = np.isfinite(largest) & (largest > 0.0)
-        distortion = np.linalg.cond(linear[sound] / largest[sound, None, None])
-    if not (sound.all() and (distortion <= MOST_DISTORTION).all()):
+        is_valid = np.isfinite(largest) & (largest > 0.0)
+        distortion = np.linalg.cond(linear[is_valid] / largest[is_valid, None, None])
+    if not (is_valid.all() and (distortion <= MAX_DISTORTION).all()):
         hint = "scale all axes about alike, or use a disk"
         raise ViewerError(where, "a quadric flattened by its transformation", hint)
 
 
-def _open(
+def _open_shape(
     squares: tuple[float, float, float], constant: float, lowest: float, transform: NDArray[np.float64], flipped: bool
 ) -> QuadricShape:
     """The shape of these coefficients, from the height ``lowest`` to 1, without end caps."""
@@ -354,7 +354,7 @@ def _open(
     return QuadricShape(squares, 0, constant, low, high, transform=transform, flipped=flipped)
 
 
-def _point(name: str, what: str, values: ArrayLike) -> Vector:
+def _checked_point(name: str, what: str, values: ArrayLike) -> Vector:
     try:
         point = np.asarray(values, np.float64)
     except (TypeError, ValueError):
@@ -364,7 +364,7 @@ def _point(name: str, what: str, values: ArrayLike) -> Vector:
     return point
 
 
-def _length(name: str, what: str, value: Any) -> float:
+def _checked_length(name: str, what: str, value: Any) -> float:
     try:
         size = float(value)
     except (TypeError, ValueError):
@@ -374,21 +374,21 @@ def _length(name: str, what: str, value: Any) -> float:
     return size
 
 
-def _axis(name: str, start: ArrayLike, end: ArrayLike) -> tuple[Vector, Vector]:
-    first, last = _point(name, "start", start), _point(name, "end", end)
+def _checked_axis(name: str, start: ArrayLike, end: ArrayLike) -> tuple[Vector, Vector]:
+    first, last = _checked_point(name, "start", start), _checked_point(name, "end", end)
     if not np.linalg.norm(last - first) > 0.0:
         raise ViewerError(name, "start and end are the same point", "give two")
     return first, last - first
 
 
 def _frame(translation: ArrayLike, axis: ArrayLike, radius: float) -> NDArray[np.float64]:
-    """(4, 4): the y axis to ``axis``, the others across it and ``radius`` long, then by ``translation``."""
+    """(4, 4): maps the y axis to ``axis``, the two others to vectors of length ``radius`` across it, and translates."""
     y = np.asarray(axis, np.float64)
     unit = y / np.linalg.norm(y)
     z = np.eye(3)[2 if abs(unit[2]) < 0.9 else 0]
     x = np.cross(unit, z)
     x /= np.linalg.norm(x)
-    out = np.eye(4)
-    out[:3, 0], out[:3, 1], out[:3, 2] = x * radius, y, np.cross(x, unit) * radius
-    out[:3, 3] = translation
-    return out
+    matrix = np.eye(4)
+    matrix[:3, 0], matrix[:3, 1], matrix[:3, 2] = x * radius, y, np.cross(x, unit) * radius
+    matrix[:3, 3] = translation
+    return matrix

@@ -32,7 +32,7 @@ from raystream.scene.texture import Texture
 
 # -- a mesh of a caller's arrays, checked ------------------------------------------------------------------------------
 
-ROUNDING = 1e-3  # by which colours in floats may pass 1
+COLOR_TOLERANCE = 1e-3  # by which colours in floats may pass 1
 
 
 def mesh_of_arrays(
@@ -40,29 +40,32 @@ def mesh_of_arrays(
 ) -> tuple[Mesh, NDArray[np.float64], list[str]]:
     """A mesh relative to its centre, the map (4, 4) that puts it back, and remarks on its triangles, see
     `Scene.from_triangles`."""
-    points = checked(name, "vertices", vertices, (3,))
+    points = checked_array(name, "vertices", vertices, (3,))
     points, transform = centred(vertices) if len(points) else (points, np.eye(4))
-    corners = checked(name, "faces", faces, (3,), np.integer)
+    triangles = checked_array(name, "faces", faces, (3,), np.integer)
     rgba = None
     if colors is not None:
-        linear = checked(name, "colors", colors, (3, 4))
+        linear = checked_array(name, "colors", colors, (3, 4))
         if len(linear) != len(points):
             raise ViewerError(name, f"{len(linear)} colors for {len(points)} vertices")
-        if linear.size and not (linear.min() >= 0 and linear.max() <= 1 + ROUNDING):
+        if linear.size and not (linear.min() >= 0 and linear.max() <= 1 + COLOR_TOLERANCE):
             what = f"colors reach from {linear.min():g} to {linear.max():g}"
             raise ViewerError(name, what, "give 0 to 1, linear; render((vertices, faces, colors)) takes bytes, too")
         rgba = np.ones((len(points), 4), np.float32)
         rgba[:, : linear.shape[1]] = linear
-    directions = None if normals is None else checked(name, "normals", normals, (3,))
-    mesh = Mesh(points, corners, normals=directions, colors=rgba, name=name)
-    lost = int((~np.isfinite(mesh.positions[mesh.triangles]).all(axis=(1, 2))).sum())
-    notes = [f"{name}: {lost} of {len(corners)} triangles have corners that are not finite"] if lost else []
-    notes += [] if len(corners) else [f"{name}: no triangles"]
-    return mesh, transform, notes
+    unit_normals = None if normals is None else checked_array(name, "normals", normals, (3,))
+    mesh = Mesh(points, triangles, normals=unit_normals, colors=rgba, name=name)
+    invalid = int((~np.isfinite(mesh.positions[mesh.triangles]).all(axis=(1, 2))).sum())
+    remarks = [f"{name}: {invalid} of {len(triangles)} triangles have corners that are not finite"] if invalid else []
+    remarks += [] if len(triangles) else [f"{name}: no triangles"]
+    return mesh, transform, remarks
 
 
-def checked(where: str, what: str, values: ArrayLike, widths: tuple[int, ...], kind: type = np.float32) -> NDArray:
-    """The values as (N, width), float32 or, for another kind, unchanged. Raises ViewerError for a mismatch."""
+def checked_array(
+    where: str, what: str, values: ArrayLike, widths: tuple[int, ...], kind: type = np.float32
+) -> NDArray:
+    """The values as (N, width), one of ``widths``: float32, or for another ``kind`` as they are. Raises ViewerError for
+    other shapes and types, naming ``what`` of ``where``."""
     try:
         array = source = np.asarray(values)
         if kind is np.float32 and source.dtype.kind != "c":
@@ -90,10 +93,10 @@ def checked(where: str, what: str, values: ArrayLike, widths: tuple[int, ...], k
 # -- a scene -----------------------------------------------------------------------------------------------------------
 
 # Times at which an animated scene is sampled for the bounds of its whole motion.
-GLANCES = 16
-ALL = -1  # number of all animations at once
+BOUNDS_SAMPLES = 16
+ALL_ANIMATIONS = -1  # number of all animations at once
 _Cached = tuple[list[object], NDArray[np.float64]]
-CORNERS = np.array([[k >> axis & 1 for axis in range(3)] for k in range(8)], bool)  # of a box: those at its high ends
+BOX_CORNERS = np.array([[k >> axis & 1 for axis in range(3)] for k in range(8)], bool)  # (8, 3): the high coordinates
 
 
 @declared
@@ -154,7 +157,7 @@ class Scene:
         float32.
         """
         mesh, transform, notes = mesh_of_arrays(name, vertices, faces, normals, colors)
-        checked(name, "base_color", [base_color], (3,))
+        checked_array(name, "base_color", [base_color], (3,))
         return cls(
             [mesh], [Instance(0, transform)], [Material(base_color=(*base_color, 1.0))], name=name, warnings=notes
         )
@@ -167,8 +170,8 @@ class Scene:
     @property
     def quadric_count(self) -> int:
         """Visible quadrics, counted per instance."""
-        kinds = (Quadric, Quadrics)
-        counts = {index: len(mesh.triangles) for index, mesh in enumerate(self.meshes) if isinstance(mesh, kinds)}
+        types = (Quadric, Quadrics)
+        counts = {index: len(mesh.triangles) for index, mesh in enumerate(self.meshes) if isinstance(mesh, types)}
         return sum(counts.get(i.mesh, 0) for i in self.instances) if counts else 0
 
     def check(self) -> None:
@@ -176,29 +179,29 @@ class Scene:
         meshes = meshes_of(self.instances)
         overrides = (-1 if instance.material is None else instance.material for instance in self.instances)
         materials = np.fromiter(overrides, np.int64, len(self.instances))
-        plain = np.fromiter((instance.material is None for instance in self.instances), bool, len(self.instances))
-        self._refuse("instance", "mesh", meshes, (meshes < 0) | (meshes >= len(self.meshes)), len(self.meshes))
-        wrong = ~plain & ((materials < 0) | (materials >= len(self.materials)))
-        self._refuse("instance", "material", materials, wrong, len(self.materials))
-        indices = distinct(meshes[plain]).tolist()
-        every = np.concatenate([np.zeros(0, np.int32), *(self.meshes[index].materials for index in indices)])
-        wrong = (every < 0) | (every >= len(self.materials))
-        if wrong.any():
+        inherits = np.fromiter((instance.material is None for instance in self.instances), bool, len(self.instances))
+        self._raise_at_first("instance", "mesh", meshes, (meshes < 0) | (meshes >= len(self.meshes)), len(self.meshes))
+        is_missing = ~inherits & ((materials < 0) | (materials >= len(self.materials)))
+        self._raise_at_first("instance", "material", materials, is_missing, len(self.materials))
+        indices = distinct(meshes[inherits]).tolist()
+        named = np.concatenate([np.zeros(0, np.int32), *(self.meshes[index].materials for index in indices)])
+        is_missing = (named < 0) | (named >= len(self.materials))
+        if is_missing.any():
             starts = offsets([len(self.meshes[index].materials) for index in indices])
-            at = int(np.searchsorted(starts, wrong.argmax(), side="right")) - 1
-            of_mesh = slice(starts[at], starts[at + 1])
-            what = f"mesh {indices[at]}, triangle"
-            self._refuse(what, "material", every[of_mesh], wrong[of_mesh], len(self.materials))
+            mesh_index = int(np.searchsorted(starts, is_missing.argmax(), side="right")) - 1
+            rows = slice(starts[mesh_index], starts[mesh_index + 1])
+            what = f"mesh {indices[mesh_index]}, triangle"
+            self._raise_at_first(what, "material", named[rows], is_missing[rows], len(self.materials))
         for index, material in enumerate(self.materials):
-            used = np.array(sorted(material.texture_numbers), np.int64)
-            wrong = (used < 0) | (used >= len(self.textures))
-            self._refuse(f"material {index}, use", "texture", used, wrong, len(self.textures))
+            texture_indices = np.array(sorted(material.texture_numbers), np.int64)
+            is_missing = (texture_indices < 0) | (texture_indices >= len(self.textures))
+            self._raise_at_first(f"material {index}, use", "texture", texture_indices, is_missing, len(self.textures))
 
-    def _refuse(self, what: str, named: str, indices: NDArray, wrong: NDArray, count: int) -> None:
-        if wrong.any():
-            first = int(wrong.argmax())
+    def _raise_at_first(self, what: str, target: str, indices: NDArray, is_missing: NDArray, count: int) -> None:
+        if is_missing.any():
+            first = int(is_missing.argmax())
             hint = f"there are {count:,}, numbered from 0"
-            raise ViewerError(self.name, f"{what} {first} names {named} {indices[first]}", hint)
+            raise ViewerError(self.name, f"{what} {first} names {target} {indices[first]}", hint)
 
     def bounds(self, ground: bool = True) -> NDArray[np.float64]:
         """(2, 3) float64: lowest and highest corner over all finite vertices in use; zeros for an empty scene.
@@ -209,19 +212,19 @@ class Scene:
         """
         ground = ground or all(mesh is not SQUARE for mesh in self.meshes)
         cached = self._bounds.get(ground)
-        if cached is None or not self._is_of(cached):
-            self._bounds[ground] = cached = self._shapes(), self._box(ground)
+        if cached is None or not self._is_current(cached):
+            self._bounds[ground] = cached = self._shape_sources(), self._compute_bounds(ground)
         return cached[1].copy()
 
-    def _is_of(self, cached: _Cached) -> bool:
-        return same_items(cached[0], self._shapes())
+    def _is_current(self, cached: _Cached) -> bool:
+        return same_items(cached[0], self._shape_sources())
 
-    def _shapes(self) -> list[object]:
+    def _shape_sources(self) -> list[object]:
         """The sources of bounds and outline: objects, and their arrays, in place of which there may be others."""
         arrays = [array for mesh in self.meshes if type(mesh) is Mesh for array in (mesh.positions, mesh.triangles)]
         return [*self.meshes, *self.instances, *arrays, *(instance.transform for instance in self.instances)]
 
-    def _box(self, ground: bool) -> NDArray[np.float64]:
+    def _compute_bounds(self, ground: bool) -> NDArray[np.float64]:
         drawn = {instance.mesh for instance in self.instances}
         if not ground:
             drawn -= {index for index, mesh in enumerate(self.meshes) if mesh is SQUARE}
@@ -257,10 +260,10 @@ class Scene:
             }
         nodes = [] if self.hierarchy is None else self.hierarchy.instance_nodes.tolist()
         if self.hierarchy is not None and number < len(nodes) and nodes[number] >= 0:
-            below = np.zeros(len(self.hierarchy.parents), bool)
+            is_below = np.zeros(len(self.hierarchy.parents), bool)
             for node, parent in enumerate(self.hierarchy.parents.tolist()):  # parents precede their children
-                below[node] = parent >= 0 and (parent == nodes[number] or below[parent])
-            numbers |= {k for k, node in enumerate(nodes) if node >= 0 and below[node]}
+                is_below[node] = parent >= 0 and (parent == nodes[number] or is_below[parent])
+            numbers |= {k for k, node in enumerate(nodes) if node >= 0 and is_below[node]}
         return sorted(numbers)
 
     def with_variant(self, variant: str | int | None) -> Scene:
@@ -327,12 +330,12 @@ class Scene:
         """(K, 3), world space: the outermost vertices, without the ground; of very many instances the corners of their
         box. (0, 3) for an empty scene."""
         cached = self._outline
-        if cached is None or not self._is_of(cached):
+        if cached is None or not self._is_current(cached):
             outline = silhouette(self.meshes, self.instances)
             if outline is None:
                 low, high = self.bounds(ground=False)
-                outline = np.where(CORNERS, high, low)
-            self._outline = cached = self._shapes(), outline
+                outline = np.where(BOX_CORNERS, high, low)
+            self._outline = cached = self._shape_sources(), outline
         return cached[1]
 
     # -- ground ----------------------------------------------------------------------------------------------------
@@ -386,7 +389,7 @@ class Scene:
         """The scene with other parts, fields of it by name; its cached motion and outline are shared."""
         scene = replace(self, **parts)
         scene._poser, scene._all = self._poser, self._all
-        shapes = scene._shapes()
+        shapes = scene._shape_sources()
         scene._bounds = {ground: cached for ground, cached in self._bounds.items() if same_items(cached[0], shapes)}
         if self._outline is not None and same_items(self._outline[0], shapes):
             scene._outline = self._outline
@@ -396,7 +399,7 @@ class Scene:
         """(2, 3): bounds of the model over the chosen animation, without the ground."""
         if self.duration == 0:
             return self.bounds(ground=False)
-        times = np.linspace(0.0, self.duration, GLANCES)
+        times = np.linspace(0.0, self.duration, BOUNDS_SAMPLES)
         boxes = np.array([self.posed(seconds).bounds(ground=False) for seconds in times.tolist()])
         return np.stack([boxes[:, 0].min(axis=0), boxes[:, 1].max(axis=0)])
 
@@ -411,7 +414,7 @@ class Scene:
     @property
     def playing(self) -> Animation | None:
         """The chosen animation; None without any."""
-        if not self.animations or self.animation != ALL:
+        if not self.animations or self.animation != ALL_ANIMATIONS:
             return self.animations[self.animation] if self.animations else None
         if self._all is None or not same_items(self._all[0], self.animations):
             self._all = list(self.animations), merge_animations(self.animations)
@@ -429,7 +432,7 @@ class Scene:
             return
         text = str(animation)
         if text == "all" and names:
-            self.animation = ALL
+            self.animation = ALL_ANIMATIONS
             return
         if text.isascii() and text.isdigit() and int(text[:9]) < len(names):
             self.animation = int(text[:9])
@@ -441,29 +444,30 @@ class Scene:
         """Transforms (I, 4, 4) float64 of all instances, the cameras and the lights, at a time of the animation.
 
         Constant before the first key and after the last one. Objects not on animated nodes keep their place, and those
-        beyond `LARGEST_COORDINATE` are `hidden`. Raises ViewerError for a non-finite time.
+        beyond `LARGEST_COORDINATE` are too small to be seen. Raises ViewerError for a non-finite time.
         """
         if not np.isfinite(seconds):
             raise ViewerError(self.name, f"a time of {seconds} seconds", "give a finite number")
-        now = transforms_of(self.instances)
+        transforms = transforms_of(self.instances)
         animation = self.playing
         if self.hierarchy is None or animation is None:
-            return Pose(now, list(self.cameras), list(self.lights), {})
+            return Pose(transforms, list(self.cameras), list(self.lights), {})
         if self._poser is None or self._poser.animation is not animation or self._poser.hierarchy is not self.hierarchy:
             self._poser = Poser(self.hierarchy, animation)
         nodes = self.hierarchy
-        hung = len(nodes.instance_nodes), len(nodes.camera_nodes), len(nodes.light_nodes)
-        present = len(self.instances), len(self.cameras), len(self.lights)
-        if any(more > less for more, less in zip(hung, present, strict=True)):
-            what = f"nodes for {hung[0]} instances, {hung[1]} cameras and {hung[2]} lights, but the scene has"
-            raise ViewerError(self.name, f"{what} {present[0]}, {present[1]} and {present[2]}", "mend its hierarchy")
-        return self._poser.pose(float(seconds), now, self.cameras, self.lights, self.properties)
+        node_counts = len(nodes.instance_nodes), len(nodes.camera_nodes), len(nodes.light_nodes)
+        counts = len(self.instances), len(self.cameras), len(self.lights)
+        if any(more > less for more, less in zip(node_counts, counts, strict=True)):
+            what = f"nodes for {node_counts[0]} instances, {node_counts[1]} cameras and {node_counts[2]} lights"
+            has = f"but the scene has {counts[0]}, {counts[1]} and {counts[2]}"
+            raise ViewerError(self.name, f"{what}, {has}", "mend its hierarchy")
+        return self._poser.pose(float(seconds), transforms, self.cameras, self.lights, self.properties)
 
     def posed(self, seconds: float) -> Scene:
         """The scene at a time, by `pose`; shares its static parts with this one."""
         pose = self.pose(seconds)
-        placed = zip(self.instances, pose.transforms, strict=True)
-        instances = [replace(instance, transform=matrix, motion=None) for instance, matrix in placed]
+        posed_instances = zip(self.instances, pose.transforms, strict=True)
+        instances = [replace(instance, transform=matrix, motion=None) for instance, matrix in posed_instances]
         scene = self.with_parts(instances=instances, cameras=pose.cameras, lights=pose.lights)
         return scene.deformed(pose.meshes).with_materials_of(pose)
 

@@ -121,8 +121,8 @@ def linear_texels(texels: NDArray, color: bool) -> NDArray[np.float64]:
     sRGB-encoded (IEC 61966-2-1)."""
     if texels.dtype == np.float16:
         return texels.astype(np.float64)
-    most = np.iinfo(texels.dtype).max
-    linear = np.arange(most + 1) / most
+    max_code = np.iinfo(texels.dtype).max
+    linear = np.arange(max_code + 1) / max_code
     values = linear[texels]
     if color:
         values[..., :3] = np.where(linear <= 0.04045, linear / 12.92, ((linear + 0.055) / 1.055) ** 2.4)[

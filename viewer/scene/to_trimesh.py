@@ -15,8 +15,8 @@ from raystream.scene.material import Material
 from raystream.scene.mesh import Instance, Mesh
 from raystream.scene.texture import Texture
 
-# Kinds of material as (metallic, roughness); others have their own, or are rough and not metallic.
-SMOOTH = {"mirror": (1.0, 0.0), "dielectric": (0.0, 0.0)}
+# (metallic, roughness) by kind of material; principled ones have their own, others are (0, 1).
+KIND_FACTORS = {"mirror": (1.0, 0.0), "dielectric": (0.0, 0.0)}
 
 
 def trimesh_scene(source: Any) -> Any:
@@ -41,14 +41,16 @@ def trimesh_scene(source: Any) -> Any:
     for index, instance in enumerate(instances):
         mesh, transform = meshes[instance.mesh], shifted(instance.transform, origin)
         used = np.unique(mesh.materials).tolist() if instance.material is None else [instance.material]
-        for chosen in used:
-            key, node = (instance.mesh, chosen), f"{instance.name or mesh.name}_{index}_{chosen}"
+        for material_index in used:
+            key, node = (instance.mesh, material_index), f"{instance.name or mesh.name}_{index}_{material_index}"
             if key in geometry_names:
                 scene.graph.update(node, geometry=geometry_names[key], matrix=transform)
                 continue
-            faces = mesh.triangles if instance.material is not None else mesh.triangles[mesh.materials == chosen]
-            geometry = _trimesh(trimesh, mesh, faces, materials[chosen], textures, images)
-            geometry_names[key] = f"{mesh.name}_{instance.mesh}_{chosen}"
+            faces = mesh.triangles
+            if instance.material is None:
+                faces = faces[mesh.materials == material_index]
+            geometry = _trimesh_mesh(trimesh, mesh, faces, materials[material_index], textures, images)
+            geometry_names[key] = f"{mesh.name}_{instance.mesh}_{material_index}"
             scene.add_geometry(geometry, node_name=node, geom_name=geometry_names[key], transform=transform)
     for camera in (camera.about((0.0, 0.0, 0.0)) for camera in cameras):
         right, up, forward = camera.basis()
@@ -59,27 +61,27 @@ def trimesh_scene(source: Any) -> Any:
     return scene
 
 
-def _trimesh(
+def _trimesh_mesh(
     trimesh: Any, mesh: Mesh, faces: NDArray, material: Material, textures: Sequence[Texture], images: dict[int, Any]
 ) -> Any:
-    order, corners = np.unique(faces, return_inverse=True)  # the vertices in use
-    look: Any
+    vertices, corners = np.unique(faces, return_inverse=True)  # the vertices in use
+    visual: Any
     if mesh.colors is not None and material.texture is None:
-        rgba = mesh.colors[order] * np.array(material.base_color, np.float32)
-        look = trimesh.visual.ColorVisuals(vertex_colors=np.rint(_encoded(rgba) * 255).astype(np.uint8))
+        rgba = mesh.colors[vertices] * np.array(material.base_color, np.float32)
+        visual = trimesh.visual.ColorVisuals(vertex_colors=np.rint(_srgb_colors(rgba) * 255).astype(np.uint8))
     else:
-        uv = None if mesh.uvs is None else mesh.uvs[order] * (1, -1) + (0, 1)
-        look = trimesh.visual.TextureVisuals(uv=uv, material=_material(trimesh, material, textures, images))
+        uv = None if mesh.uvs is None else mesh.uvs[vertices] * (1, -1) + (0, 1)
+        visual = trimesh.visual.TextureVisuals(uv=uv, material=_trimesh_material(trimesh, material, textures, images))
     return trimesh.Trimesh(
-        mesh.positions[order],
+        mesh.positions[vertices],
         corners.reshape(-1, 3),
-        vertex_normals=None if mesh.normals is None or not mesh.normals.any() else mesh.normals[order],
-        visual=look,
+        vertex_normals=None if mesh.normals is None or not mesh.normals.any() else mesh.normals[vertices],
+        visual=visual,
         process=False,  # else equal vertices would be merged
     )
 
 
-def _material(trimesh: Any, material: Material, textures: Sequence[Texture], images: dict[int, Any]) -> Any:
+def _trimesh_material(trimesh: Any, material: Material, textures: Sequence[Texture], images: dict[int, Any]) -> Any:
     def image(index: int | None) -> Any:
         if index is None or textures[index].image.texels.dtype != np.uint8:
             return None
@@ -89,8 +91,8 @@ def _material(trimesh: Any, material: Material, textures: Sequence[Texture], ima
             images[index] = Image.fromarray(textures[index].image.texels)
         return images[index]
 
-    rough = (material.metallic, material.roughness) if material.kind == "principled" else (0.0, 1.0)
-    metallic, roughness = SMOOTH.get(material.kind, rough)
+    default_factors = (material.metallic, material.roughness) if material.kind == "principled" else (0.0, 1.0)
+    metallic, roughness = KIND_FACTORS.get(material.kind, default_factors)
     return trimesh.visual.material.PBRMaterial(
         name=material.name,
         baseColorFactor=np.clip(np.rint(np.array(material.base_color) * 255), 0, 255).astype(np.uint8),
@@ -107,7 +109,7 @@ def _material(trimesh: Any, material: Material, textures: Sequence[Texture], ima
     )
 
 
-def _encoded(rgba: NDArray) -> NDArray[np.float64]:
+def _srgb_colors(rgba: NDArray) -> NDArray[np.float64]:
     """sRGB of linear colours, 0 to 1; opacity stays (IEC 61966-2-1)."""
     values = np.clip(np.asarray(rgba, np.float64), 0, 1)
     encoded = np.where(values <= 0.0031308, values * 12.92, 1.055 * values ** (1 / 2.4) - 0.055)

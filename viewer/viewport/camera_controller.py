@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from raystream.scene.camera import Camera, Vector
-from raystream.scene.projections import LARGEST_HEIGHT, Equirectangular, Fisheye, Orthographic, Projection
+from raystream.scene.projections import MAX_HEIGHT, Equirectangular, Fisheye, Orthographic, Projection
 
 # -- where a camera is and how it is turned, as a hand moves it; and the eased way from one pose to another ------------
 # Attitude is yaw, pitch and roll about the world's +Y, which neither drifts nor flips: pitch ends at straight up and
@@ -193,7 +193,7 @@ class CameraOptics:
         camera = replace(self.lens, origin=placed.origin, target=placed.target, up=placed.up)
         if not self.orthographic:
             return camera
-        height = min(max(self.shown * pose.distance, MIN_EXTENT), LARGEST_HEIGHT)  # the nearer, the less it shows
+        height = min(max(self.shown * pose.distance, MIN_EXTENT), MAX_HEIGHT)  # the nearer, the less it shows
         return replace(camera, projection=Orthographic(height))
 
     def set_fov(self, degrees: float) -> None:

@@ -91,7 +91,7 @@ def _boxes(device: Any, pairs: int, size: int, missing: list[str]) -> tuple[dict
         common: dict[str, Any] = {"accel": "two-level-bvh", "program": "path", "depth": 2, "environment": "sky"}
         held: dict[str, list[Renderer]] = {}
         for way in ("by time", "swept"):
-            with patch.object(top, "most_segments", lambda *_: 0) if way == "swept" else nullcontext():
+            with patch.object(top, "fitting_segments", lambda *_: 0) if way == "swept" else nullcontext():
                 machines: tuple[dict[str, Any], ...] = ({}, {"machine": "multipass", "fuse": "none"})
                 held[way] = [Renderer(scene, device=device, **common, **each) for each in machines]
         steps = {}

@@ -568,11 +568,7 @@ class TwoLevel:
         objects = self.objects.object_of[indices]
         scale = np.ones((len(objects), 1, 1))
         scale[objects >= 0, 0, 0] = self.objects.scales[objects[objects >= 0]]
-        linear, inverse, translation = (
-            placement[:, :3, :3] / scale,
-            inverse * scale,
-            placement[:, :3, 3],
-        )
+        linear, inverse, translation = (placement[:, :3, :3] / scale, inverse * scale, placement[:, :3, 3])
         low, high = world_boxes(self.objects.parts, self.objects.corners, objects, linear, translation)
         rows = self.table.data
         for row, axis in enumerate("xyz"):
@@ -765,10 +761,7 @@ def _with_partial_progress(
     """Each array with a progress function that reports its share of the whole."""
     total, done = max(1, sum(map(len, arrays))), 0
     for array in arrays:
-        yield (
-            array,
-            None if progress is None else partial(_report_scaled, progress, done / total, len(array) / total),
-        )
+        yield (array, None if progress is None else partial(_report_scaled, progress, done / total, len(array) / total))
         done += len(array)
 
 

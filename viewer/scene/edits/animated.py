@@ -11,7 +11,7 @@ from raystream.base.errors import ViewerError
 from raystream.scene.mesh import transforms_of
 from raystream.scene.scene import Scene
 
-PARTS = ("instances", "meshes", "cameras", "lights", "materials", "textures")  # lists of a scene that a pose changes
+POSED_LISTS = ("instances", "meshes", "cameras", "lights", "materials", "textures")  # of a scene, that a pose changes
 
 
 def playing(scene: Scene, animation: str | int | None) -> Scene:
@@ -34,7 +34,7 @@ class AnimatedParts:
     """The parts of a scene that its animation has changed since `rest`."""
 
     def __init__(self) -> None:
-        self._changed: dict[tuple[str, int], tuple[Any, Any]] = {}  # (list, number) -> as it was before, as posed
+        self._changed: dict[tuple[str, int], tuple[Any, Any]] = {}  # (list, index) -> (original, last posed)
 
     def at(self, scene: Scene, moment: float | None, animation: str | int | None) -> Scene:
         """The scene at a moment in seconds (None: the first) of an animation by name or number (None: the chosen one).
@@ -47,7 +47,7 @@ class AnimatedParts:
         return self.posed(scene, moment or 0.0)
 
     def copy(self) -> AnimatedParts:
-        """Another one that knows the same."""
+        """An independent copy."""
         other = AnimatedParts()
         other._changed = dict(self._changed)
         return other
@@ -55,38 +55,39 @@ class AnimatedParts:
     def posed(self, scene: Scene, seconds: float) -> Scene:
         """The scene, edits and all, at a time of its animation; itself where nothing changes. See `Scene.pose`."""
         pose = scene.pose(seconds)
-        differ = (transforms_of(scene.instances) != pose.transforms).any(axis=(1, 2))
-        moved = np.flatnonzero(differ)
-        posed = scene.moved(moved, pose.transforms[moved]) if len(moved) else scene
+        is_moved = (transforms_of(scene.instances) != pose.transforms).any(axis=(1, 2))
+        moved_instances = np.flatnonzero(is_moved)
+        posed = scene.moved(moved_instances, pose.transforms[moved_instances]) if len(moved_instances) else scene
         posed = posed.deformed(pose.meshes).with_materials_of(pose)
         if pose.lights != scene.lights:
             posed = posed.with_parts(lights=pose.lights)
         if pose.cameras != scene.cameras:
             posed = posed.with_parts(cameras=pose.cameras)
-        for name in PARTS:
+        for name in POSED_LISTS:
             before, after = getattr(scene, name), getattr(posed, name)
             for index, (old, new) in enumerate(zip(before, after, strict=True) if before is not after else ()):
                 if old is not new:
-                    first, last = self._changed.get((name, index), (None, None))
-                    self._changed[name, index] = (first if last is not None and _same(old, last) else old), new
+                    original, last = self._changed.get((name, index), (None, None))
+                    is_ours = last is not None and _is_same_part(old, last)  # or else an edit has replaced it
+                    self._changed[name, index] = original if is_ours else old, new
         return posed
 
     def rest(self, scene: Scene) -> Scene:
         """The scene as it was before its animation; other changes since then stay."""
         lists: dict[str, list] = {}
-        for (name, index), (first, last) in self._changed.items():
-            parts = lists.setdefault(name, list(getattr(scene, name)))
-            if index < len(parts) and _same(parts[index], last):
+        for (name, index), (original, last_posed) in self._changed.items():
+            items = lists.setdefault(name, list(getattr(scene, name)))
+            if index < len(items) and _is_same_part(items[index], last_posed):
                 # Another material variant may have come meanwhile.
-                parts[index] = replace(parts[index], transform=first.transform) if name == "instances" else first
+                items[index] = replace(items[index], transform=original.transform) if name == "instances" else original
         self._changed.clear()
         return scene.with_parts(**lists) if lists else scene
 
-    def forget(self) -> None:
-        """Another scene comes."""
+    def clear(self) -> None:
+        """Forget all changes, for another scene."""
         self._changed.clear()
 
 
-def _same(a: Any, b: Any) -> bool:
-    """Whether a part is as another: an instance where it stands at the same place."""
+def _is_same_part(a: Any, b: Any) -> bool:
+    """Whether two items of a list are one, or instances of equal transforms."""
     return a is b or (hasattr(a, "transform") and hasattr(b, "transform") and np.array_equal(a.transform, b.transform))

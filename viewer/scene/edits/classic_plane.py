@@ -17,8 +17,8 @@ from raystream.scene.material import ClassicMaterial, ClassicTexture, Material
 from raystream.scene.scene import Scene
 from raystream.scene.texture import Image, Texture, uv_transform
 
-TILES = 8.0  # repetitions of the texture along a side of a plane
-WIDTHS = 3.0  # side of the plane, in largest edges of the model
+TILE_REPEATS = 8.0  # of the texture along a side of the plane
+PLANE_WIDTHS = 3.0  # side of the plane, in largest edges of the model
 
 GLASS = ClassicMaterial(
     bias=0.05, scale=0.95, power=3.0, reflectivity=0.9, transmittance=0.85, ambient=(0.85, 0.95, 1.0)
@@ -35,52 +35,53 @@ def on_plane(scene: Scene, size: tuple[float, float] | str | None = None) -> Sce
     size : of the plane, as in `Scene.on_ground`; None: some widths of the model. Raises ViewerError for a scene without
     extent.
     """
-    placed = scene.on_ground(_side(scene) if size in (None, SHADOW, NONE) else size)
-    if placed.ground is None:
+    on_ground = scene.on_ground(_plane_size(scene) if size in (None, SHADOW, NONE) else size)
+    if on_ground.ground is None:
         raise ViewerError(scene.name, "has no extent to put a plane under", "show another file")
-    floor = placed.instances[placed.ground].material
-    plain = {
+    floor = on_ground.instances[on_ground.ground].material
+    replaced = {
         index
-        for index, material in enumerate(placed.materials)
+        for index, material in enumerate(on_ground.materials)
         if material.kind != "classic" and not any(material.emission)
     }
-    if not plain:
-        return placed
-    colored, materials, textures = colorings(placed, plain), list(placed.materials), list(placed.textures)
-    for index in plain:
-        old, classic = materials[index], replace(GLASS, vertex_colors=colored[index] == {True})
+    if not replaced:
+        return on_ground
+    colored, materials, textures = colorings(on_ground, replaced), list(on_ground.materials), list(on_ground.textures)
+    for index in replaced:
+        material, glass = materials[index], replace(GLASS, vertex_colors=colored[index] == {True})
         if index == floor:
             if not any(texture is tiles() for texture in textures):
                 textures.append(tiles())
             layer = next(k for k, texture in enumerate(textures) if texture is tiles())
-            classic = replace(POLISHED, vertex_colors=False, textures=(ClassicTexture(layer),))
+            glass = replace(POLISHED, vertex_colors=False, textures=(ClassicTexture(layer),))
         materials[index] = Material(
-            old.name,
-            old.base_color,
+            material.name,
+            material.base_color,
             kind="classic",
-            classic=classic,
-            texture=old.texture,
-            alpha_mode=old.alpha_mode,
-            alpha_cutoff=old.alpha_cutoff,
+            classic=glass,
+            texture=material.texture,
+            alpha_mode=material.alpha_mode,
+            alpha_cutoff=material.alpha_cutoff,
         )
-    return placed.with_parts(materials=materials, textures=textures)
+    return on_ground.with_parts(materials=materials, textures=textures)
 
 
 @cache
 def tiles() -> Texture:
-    """Two by two, light and dark, with lines between them."""
+    """The plane's texture: 2 x 2 tiles, light and dark, with lines between them."""
     row, column = np.indices((64, 64))
     light = ((row // 32 + column // 32) % 2 == 0) * 90.0 + 140.0
     light[(row % 32 < 2) | (column % 32 < 2)] = 60.0
     texels = np.full((64, 64, 4), 255, np.uint8)
     texels[..., :3] = light[..., None] * np.array([1.0, 0.97, 0.9])
-    return Texture(Image(texels, "tiles"), transform=uv_transform(scale=(TILES, TILES)), name="tiles")
+    return Texture(Image(texels, "tiles"), transform=uv_transform(scale=(TILE_REPEATS, TILE_REPEATS)), name="tiles")
 
 
-def _side(scene: Scene) -> tuple[float, float] | str:
-    """The plane's size in heights of the model, or in its largest edge if it is flat."""
+def _plane_size(scene: Scene) -> tuple[float, float] | str:
+    """The plane's (width, depth), in heights of the model, or in its largest edges if it is flat; ``auto`` without
+    extent."""
     edges = np.ptp(scene.bounds(ground=False), axis=0)
     if not edges.max() > 0:
         return "auto"
-    side = WIDTHS * float(edges.max() / edges[1]) if edges[1] > 0 else WIDTHS
+    side = PLANE_WIDTHS * float(edges.max() / edges[1]) if edges[1] > 0 else PLANE_WIDTHS
     return side, side

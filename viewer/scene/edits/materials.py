@@ -27,18 +27,18 @@ def culled(indices: NDArray[np.int32], materials: Sequence[Material]) -> NDArray
 
     An index out of range counts as two-sided.
     """
-    rows = np.array([*map(culls, materials), False])
-    if not rows.any():
+    culls_back = np.array([*map(culls, materials), False])
+    if not culls_back.any():
         return None
-    sides = rows[np.where((indices >= 0) & (indices < len(materials)), indices, -1)]
-    return sides if sides.any() else None
+    is_culled = culls_back[np.where((indices >= 0) & (indices < len(materials)), indices, -1)]
+    return is_culled if is_culled.any() else None
 
 
 def culled_of_objects(
     scene: Scene, meshes: Sequence[Mesh], objects: NDArray[np.int32], baked: NDArray[np.bool_]
 ) -> list[NDArray[np.bool_] | None]:
-    """The same for the objects (O,) of these ``meshes``. ``objects`` (I,): of instances, -1 for none; ``baked``
-    (I,): the object is the instance itself, with its material.
+    """`culled` for each of the objects, which have these ``meshes`` (O,). ``objects`` (I,): the object of each
+    instance, -1 for none; ``baked`` (I,): whether it is the instance itself, with its material.
 
     Instances that share an object under different materials share its triangles: culled only if all cull.
     """
@@ -51,9 +51,9 @@ def culled_of_objects(
             materials = np.full(len(materials), instance.material, np.int32)
         elif index in by_object and by_object[index] is None:
             continue
-        sides = culled(materials, scene.materials)
-        before = by_object.get(index, sides)
-        by_object[index] = None if sides is None or before is None else sides & before
+        is_culled = culled(materials, scene.materials)
+        earlier = by_object.get(index, is_culled)
+        by_object[index] = None if is_culled is None or earlier is None else is_culled & earlier
     return [by_object.get(index) for index in range(len(meshes))]
 
 

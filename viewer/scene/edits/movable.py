@@ -15,7 +15,8 @@ from raystream.scene.scene import Scene
 
 
 class Movable(NamedTuple):
-    """A light of the user interface. kind: that of a `Light`, or ``area``. item_index : of the light or its instance.
+    """A light of the user interface. kind : that of a `Light`, or ``area``. item_index : of the `Light` or, of an area
+    light, of its instance.
 
     position : for an area light the centre of its emissive triangles' box; for a directional light the direction to it.
     """
@@ -31,8 +32,8 @@ def movable_lights(scene: Scene) -> list[Movable]:
     movables = []
     for index, light in enumerate(scene.lights):
         x, y, z = light.direction
-        at = (0.0 - x, 0.0 - y, 0.0 - z) if light.kind == "directional" else light.position  # 0, not -0
-        movables.append(Movable(light.name, light.kind, index, at))
+        position = (0.0 - x, 0.0 - y, 0.0 - z) if light.kind == "directional" else light.position  # 0, not -0
+        movables.append(Movable(light.name, light.kind, index, position))
     emitting = np.array([max(material.emission) > 0 for material in scene.materials], bool)
     if not emitting.any():
         return movables
@@ -41,11 +42,11 @@ def movable_lights(scene: Scene) -> list[Movable]:
         material_indices = (
             mesh.materials if instance.material is None else np.full(len(mesh.triangles), instance.material)
         )
-        lit = mesh.triangles[emitting[material_indices]] if len(mesh.triangles) else mesh.triangles
-        if not len(lit):
+        triangles = mesh.triangles[emitting[material_indices]] if len(mesh.triangles) else mesh.triangles
+        if not len(triangles):
             continue
         with np.errstate(all="ignore"):  # non-finite corners belong to triangles that are ignored
-            vertices = mesh.positions if isinstance(mesh, Quadric) else mesh.positions[lit.ravel()]
+            vertices = mesh.positions if isinstance(mesh, Quadric) else mesh.positions[triangles.ravel()]
             corners = vertices.astype(np.float64) @ instance.transform[:3, :3].T
             corners += instance.transform[:3, 3]
         corners = corners[np.isfinite(corners).all(axis=1)]
@@ -70,9 +71,9 @@ def with_light_at(scene: Scene, name: str, position: Sequence[float]) -> Scene:
     x, y, z = (float(component) for component in position)
     if light.kind == "area":
         instances = list(scene.instances)
-        moved = instances[light.item_index].transform.copy()
-        moved[:3, 3] += np.subtract((x, y, z), light.position)
-        instances[light.item_index] = replace(instances[light.item_index], transform=moved, motion=None)
+        transform = instances[light.item_index].transform.copy()
+        transform[:3, 3] += np.subtract((x, y, z), light.position)
+        instances[light.item_index] = replace(instances[light.item_index], transform=transform, motion=None)
         return replace(scene, instances=instances)
     lights = list(scene.lights)
     lights[light.item_index] = placed_light(lights[light.item_index], (x, y, z))
@@ -80,8 +81,7 @@ def with_light_at(scene: Scene, name: str, position: Sequence[float]) -> Scene:
 
 
 def placed_light(light: Light, position: Vector) -> Light:
-    """A light without extent elsewhere, where it stands still; of a directional one the position is the direction to
-    it."""
+    """The light at another position, without motion; for a directional one this is the direction towards it."""
     x, y, z = position
     if light.kind == "directional":
         return replace(light, direction=(-x, -y, -z), motion=())

@@ -12,17 +12,18 @@ from raystream.scene.mesh import Float, Int, Mesh
 
 
 def offsets(counts: ArrayLike) -> NDArray[np.int64]:
-    """(N + 1,): the first item of each part where parts of these counts (N,) follow one another, and the total."""
+    """(N + 1,): the index of the first item of each part, where parts of these counts (N,) follow one another, and the
+    total."""
     return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
 
 
-def ranges(first: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The numbers from ``first`` (N,) on, ``counts`` (N,) of each, one range after the other."""
+def expand_ranges(first: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The concatenation of the ranges of integers that begin with ``first`` (N,) and have ``counts`` (N,) each."""
     starts = offsets(counts)
     return np.repeat(first - starts[:-1], counts) + np.arange(starts[-1])
 
 
-class Joined(NamedTuple):
+class JoinedMeshes(NamedTuple):
     """Meshes as one: positions (V, 3), triangles (T, 3) of them; ``vertices`` and ``faces`` (N + 1,): the first of each
     mesh, and the total."""
 
@@ -32,36 +33,36 @@ class Joined(NamedTuple):
     faces: NDArray[np.int64]
 
 
-def joined(meshes: Sequence[Mesh]) -> Joined:
+def join_meshes(meshes: Sequence[Mesh]) -> JoinedMeshes:
     """The arrays of all meshes, one after the other; of one mesh its own."""
     vertices, faces = (
         offsets([len(mesh.positions) for mesh in meshes]),
         offsets([len(mesh.triangles) for mesh in meshes]),
     )
     if len(meshes) == 1:
-        return Joined(meshes[0].positions, meshes[0].triangles, vertices, faces)
+        return JoinedMeshes(meshes[0].positions, meshes[0].triangles, vertices, faces)
     triangles = np.concatenate([mesh.triangles for mesh in meshes])
     triangles += np.repeat(vertices[:-1], np.diff(faces)).astype(np.int32)[:, None]
-    return Joined(np.concatenate([mesh.positions for mesh in meshes]), triangles, vertices, faces)
+    return JoinedMeshes(np.concatenate([mesh.positions for mesh in meshes]), triangles, vertices, faces)
 
 
-def batches(counts: NDArray[np.int64], most: int) -> Iterator[slice]:
-    """Runs of parts of these counts (N,), each of at most ``most`` items or of a single part."""
+def batches(counts: NDArray[np.int64], max_items: int) -> Iterator[slice]:
+    """Slices that split parts of these counts (N,) into runs of at most ``max_items`` items, or of a single part."""
     ends = np.cumsum(counts)
-    at = 0
-    while at < len(ends):
-        before = int(ends[at - 1]) if at else 0
-        end = max(at + 1, int(np.searchsorted(ends, before + most, side="right")))
-        yield slice(at, end)
-        at = end
+    first = 0
+    while first < len(ends):
+        items_before = int(ends[first - 1]) if first else 0
+        end = max(first + 1, int(np.searchsorted(ends, items_before + max_items, side="right")))
+        yield slice(first, end)
+        first = end
 
 
-def alike(kinds: NDArray, indices: NDArray[np.intp]) -> Iterator[NDArray[np.intp]]:
-    """The places of ``indices`` (N,), grouped by the row of ``kinds`` (K, F) that each names; those of an index follow
-    one another."""
+def equal_groups(kinds: NDArray, indices: NDArray[np.intp]) -> Iterator[NDArray[np.intp]]:
+    """Positions in ``indices`` (N,), grouped by equal rows ``kinds[indices]`` of kinds (K, F); in a group, those of one
+    index follow one another."""
     if not len(indices):
         return
-    _, kind = np.unique(kinds, axis=0, return_inverse=True)
-    item_kinds = kind.reshape(-1)[indices]
-    order = np.lexsort((indices, item_kinds))
-    yield from np.split(order, np.flatnonzero(np.diff(item_kinds[order])) + 1)
+    _, row_group = np.unique(kinds, axis=0, return_inverse=True)
+    groups = row_group.reshape(-1)[indices]
+    order = np.lexsort((indices, groups))
+    yield from np.split(order, np.flatnonzero(np.diff(groups[order])) + 1)

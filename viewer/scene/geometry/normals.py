@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raystream.base.jit import helper, run
-from raystream.scene.geometry.batches import batches, joined, offsets
+from raystream.scene.geometry.batches import batches, join_meshes, offsets
 from raystream.scene.geometry.vertices import weld
 from raystream.scene.mesh import Float, Int, Mesh
 
@@ -39,7 +39,7 @@ def with_tangents(mesh: Mesh, uv_set: int = 0) -> Mesh:
     if not len(mesh.triangles):
         return replace(mesh, tangents=np.zeros((len(mesh.positions), 4), np.float32))
     with np.errstate(all="ignore"):  # non-finite corners are ignored
-        u_directions, area = _along_u(mesh.positions, mesh.triangles, uvs)
+        u_directions, area = _u_directions(mesh.positions, mesh.triangles, uvs)
     words = np.concatenate([mesh.positions, mesh.normals, uvs], axis=1).view(np.uint32)
     inverse, _ = weld(words, len(mesh.positions) + len(mesh.triangles) < SMALL)
     # Two groups at each position: faces with the image as it is, and mirrored.
@@ -47,7 +47,7 @@ def with_tangents(mesh: Mesh, uv_set: int = 0) -> Mesh:
     total = np.zeros((2 * len(words), 3))
     for corner in range(3):
         with np.errstate(all="ignore"):
-            contribution = _contribution(mesh.positions, mesh.normals, mesh.triangles, corner, u_directions)
+            contribution = _corner_tangents(mesh.positions, mesh.normals, mesh.triangles, corner, u_directions)
         contribution[~(np.isfinite(contribution).all(axis=1) & (area != 0))] = 0.0
         for axis in range(3):
             total[:, axis] += np.bincount(group[:, corner], contribution[:, axis], len(total))
@@ -57,12 +57,12 @@ def with_tangents(mesh: Mesh, uv_set: int = 0) -> Mesh:
     tangents = np.concatenate([total, sign[:, None]], axis=1)
     tangents[:, :3] /= np.where(length > 0, length, 1.0)[:, None]
     tangents[length == 0] = 0.0
-    _adopt(group, area, length)
-    return _split(mesh, group, tangents.astype(np.float32))
+    _assign_degenerate_corners(group, area, length)
+    return _split_mirrored(mesh, group, tangents.astype(np.float32))
 
 
-def _along_u(positions: Float, triangles: Int, uvs: Float) -> tuple[NDArray, NDArray]:
-    """(T, 3) unit vectors along +u, and (T,) twice the signed areas in texture coordinates."""
+def _u_directions(positions: Float, triangles: Int, uvs: Float) -> tuple[NDArray, NDArray]:
+    """(unit vectors (T, 3) along +u, twice the signed areas (T,) in texture coordinates)."""
     corners, coordinates = positions.astype(np.float64)[triangles], uvs.astype(np.float64)[triangles]
     ab, ac = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
     p, q = coordinates[:, 1] - coordinates[:, 0], coordinates[:, 2] - coordinates[:, 0]
@@ -71,14 +71,15 @@ def _along_u(positions: Float, triangles: Int, uvs: Float) -> tuple[NDArray, NDA
     return directions / np.linalg.norm(directions, axis=1, keepdims=True), np.nan_to_num(area)
 
 
-def _contribution(positions: Float, normals: Float, triangles: Int, corner: int, directions: NDArray) -> NDArray:
-    """(T, 3): contribution of each face to the tangent at one of its corners."""
+def _corner_tangents(positions: Float, normals: Float, triangles: Int, corner: int, directions: NDArray) -> NDArray:
+    """(T, 3): each face's contribution to the tangent at its corner 0, 1 or 2: its direction (T, 3) along +u in the
+    plane of the vertex normal, times its angle there."""
     normal = normals.astype(np.float64)[triangles[:, corner]]
     points = positions.astype(np.float64)
 
     def in_plane(vectors: NDArray) -> NDArray:
-        flat = vectors - normal * (normal * vectors).sum(axis=1, keepdims=True)
-        return flat / np.linalg.norm(flat, axis=1, keepdims=True)
+        projected = vectors - normal * (normal * vectors).sum(axis=1, keepdims=True)
+        return projected / np.linalg.norm(projected, axis=1, keepdims=True)
 
     corner_points = points[triangles[:, corner]]
     sides = [in_plane(points[triangles[:, (corner + k) % 3]] - corner_points) for k in (1, 2)]
@@ -86,34 +87,36 @@ def _contribution(positions: Float, normals: Float, triangles: Int, corner: int,
     return in_plane(directions) * angle[:, None]
 
 
-def _adopt(group: NDArray[np.int64], area: NDArray, length: NDArray) -> None:
-    """Give corners of faces without area in texture coordinates the tangent of either group there, in place."""
-    flat = group[area == 0]
-    group[area == 0] = np.where(length[flat] > 0, flat, flat ^ 1)
+def _assign_degenerate_corners(group: NDArray[np.int64], area: NDArray, length: NDArray) -> None:
+    """Move corners of faces without area in texture coordinates to whichever group at their vertex has a tangent:
+    ``group`` (T, 3), in place. area : (T,) of the faces; length : (G,) of the groups' tangents."""
+    degenerate = group[area == 0]
+    group[area == 0] = np.where(length[degenerate] > 0, degenerate, degenerate ^ 1)
 
 
-def _split(mesh: Mesh, group: NDArray[np.int64], tangents: Float) -> Mesh:
-    """The mesh with a vertex for each group of its corners."""
+def _split_mirrored(mesh: Mesh, group: NDArray[np.int64], tangents: Float) -> Mesh:
+    """The mesh with these tangents (G, 4), and with a copy of every vertex whose corners are in both groups of
+    ``group`` (T, 3): odd ones are those of mirrored images."""
     vertices = mesh.triangles.ravel().astype(np.int64)
-    side = group.ravel() & 1
+    is_mirrored = group.ravel() & 1
     uses = np.zeros((len(mesh.positions), 2), bool)
-    uses[vertices, side] = True
-    torn = uses[:, 0] & uses[:, 1]
-    both = np.flatnonzero(torn)
+    uses[vertices, is_mirrored] = True
+    is_split = uses[:, 0] & uses[:, 1]
+    split_vertices = np.flatnonzero(is_split)
     copy = np.zeros(len(mesh.positions), np.int64)
-    copy[both] = len(mesh.positions) + np.arange(len(both))
-    corners = np.where(torn[vertices] & (side == 1), copy[vertices], vertices)
-    vertex_tangents = np.zeros((len(mesh.positions) + len(both), 4), np.float32)
+    copy[split_vertices] = len(mesh.positions) + np.arange(len(split_vertices))
+    corners = np.where(is_split[vertices] & (is_mirrored == 1), copy[vertices], vertices)
+    vertex_tangents = np.zeros((len(mesh.positions) + len(split_vertices), 4), np.float32)
     vertex_tangents[corners] = tangents[group.ravel()]
-    if not len(both):
+    if not len(split_vertices):
         return replace(mesh, tangents=vertex_tangents)
 
     def copied(values: Float | None) -> Float | None:
-        return None if values is None else np.concatenate([values, values[both]])
+        return None if values is None else np.concatenate([values, values[split_vertices]])
 
     return replace(
         mesh,
-        positions=np.concatenate([mesh.positions, mesh.positions[both]]),
+        positions=np.concatenate([mesh.positions, mesh.positions[split_vertices]]),
         triangles=corners.astype(np.int32).reshape(-1, 3),
         normals=copied(mesh.normals),
         uvs=copied(mesh.uvs),
@@ -126,9 +129,9 @@ def _split(mesh: Mesh, group: NDArray[np.int64], tangents: Float) -> Mesh:
 # -- the compiled loop of vertex normals -------------------------------------------------------------------------------
 
 # Up to this many corners around a point are compared pairwise; beyond it, normals are binned by direction.
-FEW = 64
+MAX_PAIRWISE = 64
 # Cells along an edge of the cube of directions: 6 * 24^2 cells of about 3.75 degrees.
-CELLS = 24
+DIRECTION_CELLS = 24
 
 
 @helper
@@ -169,9 +172,9 @@ def _direction_cell(x, y, z):
         side, u, v = (2 if y > 0 else 3), x / ay, z / ay
     else:
         side, u, v = (4 if z > 0 else 5), x / az, y / az
-    i = min(CELLS - 1, int((u + 1.0) * 0.5 * CELLS))
-    j = min(CELLS - 1, int((v + 1.0) * 0.5 * CELLS))
-    return (side * CELLS + i) * CELLS + j
+    i = min(DIRECTION_CELLS - 1, int((u + 1.0) * 0.5 * DIRECTION_CELLS))
+    j = min(DIRECTION_CELLS - 1, int((v + 1.0) * 0.5 * DIRECTION_CELLS))
+    return (side * DIRECTION_CELLS + i) * DIRECTION_CELLS + j
 
 
 @helper
@@ -208,10 +211,10 @@ def scratch(vertices, triangles):
         np.empty(vertices, np.int32),  # fill
         np.empty(3 * triangles, np.int32),  # order
         np.zeros(vertices, np.bool_),  # taken
-        np.empty((FEW, 4)),  # near
-        np.zeros((6 * CELLS * CELLS, 3)),  # cells
-        np.empty(6 * CELLS * CELLS, np.int64),  # in_use
-        np.empty(FEW, np.int64),  # recent
+        np.empty((MAX_PAIRWISE, 4)),  # near
+        np.zeros((6 * DIRECTION_CELLS * DIRECTION_CELLS, 3)),  # cells
+        np.empty(6 * DIRECTION_CELLS * DIRECTION_CELLS, np.int64),  # in_use
+        np.empty(MAX_PAIRWISE, np.int64),  # recent
     )
 
 
@@ -267,7 +270,7 @@ def crease_normals(
 
     for g in range(vertices):
         first, end = start[g], start[g + 1]
-        many = end - first > FEW
+        many = end - first > MAX_PAIRWISE
         used = 0
         for at in range(first, end):
             corner = order[at]
@@ -353,10 +356,10 @@ def crease_normals(
                     claimed[v] = True
                     match = v
                     normals[v, 0], normals[v, 1], normals[v, 2] = x, y, z
-                    recent[recent_count % FEW] = v
+                    recent[recent_count % MAX_PAIRWISE] = v
                     recent_count += 1
                 else:
-                    for k in range(min(recent_count, FEW)):
+                    for k in range(min(recent_count, MAX_PAIRWISE)):
                         other = recent[k]
                         if source[other] == v and (
                             normals[other, 0] == x and normals[other, 1] == y and normals[other, 2] == z
@@ -367,7 +370,7 @@ def crease_normals(
                     source[total] = v
                     normals[total, 0], normals[total, 1], normals[total, 2] = x, y, z
                     match = total
-                    recent[recent_count % FEW] = total
+                    recent[recent_count % MAX_PAIRWISE] = total
                     recent_count += 1
                     total += 1
                 result[t, c] = match
@@ -406,16 +409,16 @@ def split_with_normals(mesh: Mesh, crease_degrees: float = CREASE) -> tuple[Mesh
     if not len(mesh.triangles):
         return replace(mesh, normals=normals), None
     if crease_degrees <= 0.0:
-        triangles, source, normals = _flat(mesh.positions, mesh.triangles)
+        triangles, source, normals = _flat_normals(mesh.positions, mesh.triangles)
     else:
-        threshold = _threshold(crease_degrees)
+        threshold = _cosine_threshold(crease_degrees)
         positions, corners = np.ascontiguousarray(mesh.positions), np.ascontiguousarray(mesh.triangles)
         small = len(corners) + len(positions) < SMALL
         group, _ = weld(positions.view(np.uint32), small)
-        triangles, source, normals = _creased(positions, corners, group, threshold, small)
+        triangles, source, normals = _split_by_creases(positions, corners, group, threshold, small)
     if len(source) == len(mesh.positions):
         return replace(mesh, triangles=triangles, normals=normals), None
-    split = replace(
+    split_mesh = replace(
         mesh,
         positions=mesh.positions[source],
         triangles=triangles,
@@ -425,7 +428,7 @@ def split_with_normals(mesh: Mesh, crease_degrees: float = CREASE) -> tuple[Mesh
         uvs_1=None if mesh.uvs_1 is None else mesh.uvs_1[source],
         tangents=None if mesh.tangents is None else mesh.tangents[source],
     )
-    return split, source
+    return split_mesh, source
 
 
 def all_with_normals(meshes: Iterable[Mesh]) -> list[Mesh]:
@@ -434,29 +437,29 @@ def all_with_normals(meshes: Iterable[Mesh]) -> list[Mesh]:
     result = list(meshes)
     lacking = [k for k, mesh in enumerate(result) if mesh.normals is None and len(mesh.triangles)]
     counts = np.array([len(result[k].positions) + len(result[k].triangles) for k in lacking], np.int64)
-    few = np.array(lacking, np.intp)[counts < SMALL]
-    for run_of in batches(counts[counts < SMALL], BATCH):
-        part = few[run_of].tolist()
-        if len(part) > 1:
-            for k, mesh in zip(part, _merged_with_normals([result[k] for k in part]), strict=True):
+    small_meshes = np.array(lacking, np.intp)[counts < SMALL]
+    for slice_ in batches(counts[counts < SMALL], BATCH):
+        group = small_meshes[slice_].tolist()
+        if len(group) > 1:
+            for k, mesh in zip(group, _merged_with_normals([result[k] for k in group]), strict=True):
                 result[k] = mesh
     return [with_normals(mesh) for mesh in result]
 
 
 def _merged_with_normals(meshes: list[Mesh]) -> list[Mesh]:
-    """Meshes without normals, with triangles, given normals."""
-    positions, corners, vertices, faces = joined(meshes)
+    """`with_normals` of meshes that have triangles and no normals, in one run of the loop."""
+    positions, corners, vertices, faces = join_meshes(meshes)
     owner = np.repeat(np.arange(len(meshes)), np.diff(vertices))
     small = len(corners) + len(positions) < SMALL
     group, _ = weld(np.column_stack([positions.view(np.uint32), owner.astype(np.uint32)]), small)
-    corners, source, normals = _creased(positions, corners, group, _threshold(CREASE), small)
+    corners, source, normals = _split_by_creases(positions, corners, group, _cosine_threshold(CREASE), small)
     # Copies of vertices lie behind all vertices: each goes behind those of its own mesh.
     order = np.argsort(owner[source], kind="stable")
-    place = np.empty(len(order), np.int64)
-    place[order] = np.arange(len(order))
+    new_index = np.empty(len(order), np.int64)
+    new_index[order] = np.arange(len(order))
     source, normals = source[order], normals[order]
     starts = offsets(np.bincount(owner[source], minlength=len(meshes)))
-    corners = (place[corners] - np.repeat(starts[:-1], np.diff(faces))[:, None]).astype(np.int32)
+    corners = (new_index[corners] - np.repeat(starts[:-1], np.diff(faces))[:, None]).astype(np.int32)
     source_vertices = source - np.repeat(vertices[:-1], np.diff(starts))
     bounds = np.column_stack([starts[:-1], starts[1:], faces[:-1], faces[1:]]).tolist()
     result = []
@@ -471,7 +474,8 @@ def _merged_with_normals(meshes: list[Mesh]) -> list[Mesh]:
     return result
 
 
-def _threshold(crease_degrees: float) -> float:
+def _cosine_threshold(crease_degrees: float) -> float:
+    """The cosine of the crease angle, lowered by `ROUNDING`."""
     return math.cos(math.radians(min(crease_degrees, 180.0))) - ROUNDING
 
 
@@ -491,49 +495,50 @@ def unit_normals(positions: Float, triangles: Int, normals: NDArray) -> tuple[Fl
     Those (zero or not finite) get the mean of the adjacent faces, +Z without any.
     """
     with np.errstate(all="ignore"):
-        wide = normals.astype(np.float64)
-        length = np.linalg.norm(wide, axis=1)
-        good = np.isfinite(length) & (length > 0)
-        unit = (wide / length[:, None]).astype(np.float32)
-    if good.all():
+        float64_normals = normals.astype(np.float64)
+        length = np.linalg.norm(float64_normals, axis=1)
+        is_valid = np.isfinite(length) & (length > 0)
+        unit = (float64_normals / length[:, None]).astype(np.float32)
+    if is_valid.all():
         return unit, 0
-    unit[~good] = 0.0
-    bad = ~good
-    touched = triangles[bad[triangles].any(axis=1)]
-    total = np.zeros((len(positions), 3))
-    faces = face_normals(positions, touched)
+    unit[~is_valid] = 0.0
+    is_invalid = ~is_valid
+    neighbours = triangles[is_invalid[triangles].any(axis=1)]
+    sums = np.zeros((len(positions), 3))
+    faces = face_normals(positions, neighbours)
     for corner in range(3):
-        np.add.at(total, touched[:, corner], faces)
-    length = np.linalg.norm(total, axis=1)
-    defined = bad & (length > 1e-6)
-    unit[defined] = total[defined] / length[defined, None]
-    unit[bad & ~defined] = (0.0, 0.0, 1.0)
-    return unit, len(np.unique(touched[bad[touched]]))
+        np.add.at(sums, neighbours[:, corner], faces)
+    length = np.linalg.norm(sums, axis=1)
+    has_direction = is_invalid & (length > 1e-6)
+    unit[has_direction] = sums[has_direction] / length[has_direction, None]
+    unit[is_invalid & ~has_direction] = (0.0, 0.0, 1.0)
+    return unit, len(np.unique(neighbours[is_invalid[neighbours]]))
 
 
-def _creased(
+def _split_by_creases(
     positions: Float, corners: Int, group: NDArray[np.int32], threshold: float, small: bool
 ) -> tuple[Int, NDArray[np.int64], Float]:
-    """Triangles, the source vertex of each new one, and the normals; see `crease_normals`."""
+    """(triangles (T, 3), source vertex (V',) of each new vertex, normals (V', 3)); see `crease_normals`."""
     most = len(positions) + 3 * len(corners)
     triangles, source, normals = np.empty_like(corners), np.empty(most, np.int64), np.empty((most, 3), np.float32)
-    room = scratch(len(positions), len(corners))
-    count = run(crease_normals, positions, corners, group, threshold, triangles, source, normals, *room, small=small)
+    arrays = scratch(len(positions), len(corners))
+    count = run(crease_normals, positions, corners, group, threshold, triangles, source, normals, *arrays, small=small)
     return triangles, source[:count], normals[:count].copy()
 
 
-def _flat(positions: Float, triangles: Int) -> tuple[Int, NDArray[np.int64], Float]:
-    """Every vertex goes to the first triangle that uses it; later corners get copies."""
+def _flat_normals(positions: Float, triangles: Int) -> tuple[Int, NDArray[np.int64], Float]:
+    """As `_split_by_creases`, with the normals of the faces: a vertex stays with the first corner that uses it; later
+    ones get copies."""
     faces = face_normals(positions, triangles).astype(np.float32)
     faces[~faces.any(axis=1)] = (0.0, 0.0, 1.0)
     vertices = triangles.ravel().astype(np.int64)
     indices = np.arange(len(vertices))
     first = np.empty(len(positions), np.int64)
     first[vertices[::-1]] = indices[::-1]  # of equal indices, the last assignment wins
-    module_state = first[vertices] == indices
+    is_first_use = first[vertices] == indices
     corner = vertices.copy()
-    corner[~module_state] = len(positions) + np.arange(np.count_nonzero(~module_state))
-    source = np.concatenate([np.arange(len(positions)), vertices[~module_state]])
+    corner[~is_first_use] = len(positions) + np.arange(np.count_nonzero(~is_first_use))
+    source = np.concatenate([np.arange(len(positions)), vertices[~is_first_use]])
     normals = np.zeros((len(source), 3), np.float32)
     normals[:, 2] = 1.0
     normals[corner] = np.repeat(faces, 3, axis=0)

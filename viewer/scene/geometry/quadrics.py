@@ -14,15 +14,15 @@ from raystream.scene.mesh import Float, Int, Mesh
 from raystream.scene.quadric import Quadric, QuadricShape
 
 _SPHERE = QuadricShape((1.0, 1.0, 1.0), constant=-1.0)
-_TUBE = QuadricShape(
+_CYLINDER = QuadricShape(
     (1.0, 0.0, 1.0), constant=-1.0, low=(-np.inf, 0.0, -np.inf), high=(np.inf, 1.0, np.inf)
 )  # along y, from 0 to 1
-NEIGHBOURS = 6  # of a point, whose mean distance is the diameter of points
-SAMPLES = 2048  # points whose neighbours are looked for
-_MOST_IN_CELL = 64  # points of a cell that are looked at
-_AROUND = np.array([(x, y, z) for x in (-1, 0, 1) for y in (-1, 0, 1) for z in (-1, 0, 1)])
-_COARSE = 1 << 15  # quadrics that are tessellated at most: others are left out at even steps
-LINE_SHARE = 0.5  # radius of a line, in radii of points
+NEIGHBOUR_COUNT = 6  # of a point, whose mean distance is the diameter of points
+SAMPLED_POINTS = 2048  # points whose neighbours are looked for
+_MAX_IN_CELL = 64  # points of a cell that are looked at
+_CELL_OFFSETS = np.array([(x, y, z) for x in (-1, 0, 1) for y in (-1, 0, 1) for z in (-1, 0, 1)])
+_MAX_TESSELLATED = 1 << 15  # quadrics that are tessellated at most: others are left out at even steps
+LINE_FRACTION = 0.5  # radius of a line, in radii of points
 
 
 @declared
@@ -61,23 +61,23 @@ class Quadrics(Mesh):
         with np.errstate(invalid="ignore"):
             length = np.linalg.norm(second - first, axis=1)
         lines = lines[np.isfinite(length) & (length > 0.0)]
-        return cls(ends, lines[:, [0, 0, 1]].astype(np.int32), colors=colors, name=name, shape=_TUBE, radius=radius)
+        return cls(ends, lines[:, [0, 0, 1]].astype(np.int32), colors=colors, name=name, shape=_CYLINDER, radius=radius)
 
     @property
-    def tubes(self) -> bool:
-        """Whether they are cylinders."""
+    def is_cylinders(self) -> bool:
+        """Whether they are cylinders rather than spheres."""
         return not self.shape.whole_sphere
 
     @property
     def maps(self) -> NDArray[np.float64]:
-        """(N, 4, 4): the maps of the shape to the mesh's space."""
+        """(N, 4, 4): the transforms of the shape to the mesh's space."""
         return self._maps(self.triangles)
 
     def _maps(self, triangles: Int) -> NDArray[np.float64]:
         maps = np.zeros((len(triangles), 4, 4))
         start = self.positions[triangles[:, 0]].astype(np.float64)
         maps[:, :3, 3], maps[:, 3, 3] = start, 1.0
-        if not self.tubes:
+        if not self.is_cylinders:
             for k in range(3):
                 maps[:, k, k] = self.radius
             return maps
@@ -91,10 +91,10 @@ class Quadrics(Mesh):
 
     def tessellated(self, segments: int = 6) -> Mesh:
         """Triangles in place of the quadrics, with their normals, ``segments`` around each axis; of very many some."""
-        step = max(1, -(-len(self.triangles) // _COARSE))
+        step = max(1, -(-len(self.triangles) // _MAX_TESSELLATED))
         ends = self.triangles[::step]
         maps = self._maps(ends)
-        unit = Quadric.surface(self.shape).tessellated(segments, 1 if self.tubes else max(2, segments // 2))
+        unit = Quadric.surface(self.shape).tessellated(segments, 1 if self.is_cylinders else max(2, segments // 2))
         assert unit.normals is not None
         points = np.einsum("nij,vj->nvi", maps[:, :3, :3], unit.positions.astype(np.float64)) + maps[:, None, :3, 3]
         normals = np.einsum("nij,vj->nvi", np.linalg.inv(maps[:, :3, :3]).transpose(0, 2, 1), unit.normals)
@@ -103,8 +103,8 @@ class Quadrics(Mesh):
         faces = unit.triangles + count * np.arange(len(maps))[:, None, None]
         colors = None
         if self.colors is not None:
-            second = (unit.positions[:, 1] > 0.5) & self.tubes
-            colors = self.colors[np.where(second, ends[:, 2:], ends[:, :1])].reshape(-1, 4)
+            at_second_end = (unit.positions[:, 1] > 0.5) & self.is_cylinders
+            colors = self.colors[np.where(at_second_end, ends[:, 2:], ends[:, :1])].reshape(-1, 4)
         return Mesh(
             points.reshape(-1, 3),
             faces.reshape(-1, 3),
@@ -115,15 +115,15 @@ class Quadrics(Mesh):
         )
 
     def transformed(self, transform: NDArray[np.float64], material: int | None, name: str) -> Quadrics | None:
-        """The mesh under a map (4, 4) that scales evenly; None under another one."""
+        """The mesh under a transform (4, 4) that scales evenly; None under another one."""
         linear = transform[:3, :3]
-        square = linear.T @ linear
-        size = float(np.trace(square)) / 3.0
-        if not np.abs(square - size * np.eye(3)).max() <= 1e-9 * size:
+        gram = linear.T @ linear
+        scale_squared = float(np.trace(gram)) / 3.0
+        if not np.abs(gram - scale_squared * np.eye(3)).max() <= 1e-9 * scale_squared:
             return None
         positions = (self.positions.astype(np.float64) @ linear.T + transform[:3, 3]).astype(np.float32)
         materials = self.materials if material is None else np.full_like(self.materials, material)
-        radius = self.radius * float(np.sqrt(size))
+        radius = self.radius * float(np.sqrt(scale_squared))
         return replace(self, positions=positions, materials=materials, radius=radius, name=name)
 
 
@@ -135,8 +135,9 @@ def without_quadrics(meshes: Sequence[Mesh], segments: int) -> list[Mesh]:
 
 def with_point_size(meshes: Sequence[Mesh], size: float) -> list[Mesh]:
     """The meshes with points of this diameter, and lines of their share of it."""
+    radius = size / 2.0
     return [
-        replace(mesh, positions=mesh.positions.copy(), radius=size / 2.0 * (LINE_SHARE if mesh.tubes else 1.0))
+        replace(mesh, positions=mesh.positions.copy(), radius=radius * (LINE_FRACTION if mesh.is_cylinders else 1.0))
         if isinstance(mesh, Quadrics)
         else mesh
         for mesh in meshes
@@ -162,34 +163,34 @@ def point_radius(points: Float) -> float:
         return 0.5
     cell = edge / max(2.0, np.sqrt(len(finite)))  # of a surface, of which most points are
     while cell < 2.0 * edge:
-        distances, fraction = _neighbours(finite, cell)
+        distances, fraction = _neighbour_distances(finite, cell)
         if fraction >= 0.5:
             return float(distances.mean()) / 2.0
         cell *= 2.0
-    distances, _ = _neighbours(finite, cell)
+    distances, _ = _neighbour_distances(finite, cell)
     return float(distances.mean()) / 2.0 if len(distances) else edge / 2.0
 
 
-def _neighbours(points: NDArray[np.float64], cell: float) -> tuple[NDArray[np.float64], float]:
-    """Distances of some points to their nearest neighbours within their cells and those around, and the share of the
-    points that have as many there."""
+def _neighbour_distances(points: NDArray[np.float64], cell: float) -> tuple[NDArray[np.float64], float]:
+    """(distances, fraction): of a sample of the points (N, 3) to each of their `NEIGHBOUR_COUNT` nearest neighbours
+    that lie in the 27 cells around them, and the fraction of the sample that has so many there."""
     cells = np.floor((points - points.min(axis=0)) / cell).astype(np.int64) + 1
-    size = cells.max(axis=0) + 2
-    weights = np.array([size[1] * size[2], size[2], 1])
-    keys = cells @ weights
+    grid_size = cells.max(axis=0) + 2
+    strides = np.array([grid_size[1] * grid_size[2], grid_size[2], 1])
+    keys = cells @ strides
     order = np.argsort(keys, kind="stable")
     keys = keys[order]
-    chosen = np.arange(0, len(points), max(1, len(points) // SAMPLES))
-    around_keys = ((cells[chosen, None] + _AROUND) @ weights).ravel()
-    first, last = np.searchsorted(keys, around_keys), np.searchsorted(keys, around_keys, side="right")
-    counts = np.minimum(last - first, _MOST_IN_CELL)
-    rows = np.repeat(np.repeat(np.arange(len(chosen)), len(_AROUND)), counts)
-    within = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
-    distance = np.linalg.norm(points[order[np.repeat(first, counts) + within]] - points[chosen[rows]], axis=1)
-    rows, distance = rows[distance > 0.0], distance[distance > 0.0]
-    sort = np.lexsort((distance, rows))
-    rows, distance = rows[sort], distance[sort]
-    starts = np.searchsorted(rows, np.arange(len(chosen)))
-    near = np.arange(len(rows)) - starts[rows] < NEIGHBOURS
-    full = np.bincount(rows, minlength=len(chosen)) >= min(NEIGHBOURS, len(points) - 1)
-    return distance[near], float(full.mean())
+    samples = np.arange(0, len(points), max(1, len(points) // SAMPLED_POINTS))
+    neighbour_keys = ((cells[samples, None] + _CELL_OFFSETS) @ strides).ravel()
+    first, last = np.searchsorted(keys, neighbour_keys), np.searchsorted(keys, neighbour_keys, side="right")
+    counts = np.minimum(last - first, _MAX_IN_CELL)
+    sample = np.repeat(np.repeat(np.arange(len(samples)), len(_CELL_OFFSETS)), counts)
+    rank = np.arange(len(sample)) - np.repeat(np.cumsum(counts) - counts, counts)
+    distance = np.linalg.norm(points[order[np.repeat(first, counts) + rank]] - points[samples[sample]], axis=1)
+    sample, distance = sample[distance > 0.0], distance[distance > 0.0]
+    by_distance = np.lexsort((distance, sample))
+    sample, distance = sample[by_distance], distance[by_distance]
+    starts = np.searchsorted(sample, np.arange(len(samples)))
+    is_near = np.arange(len(sample)) - starts[sample] < NEIGHBOUR_COUNT
+    has_enough = np.bincount(sample, minlength=len(samples)) >= min(NEIGHBOUR_COUNT, len(points) - 1)
+    return distance[is_near], float(has_enough.mean())

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raystream.base.errors import ViewerError
-from raystream.scene.geometry.batches import alike, offsets, ranges
+from raystream.scene.geometry.batches import equal_groups, expand_ranges, offsets
 from raystream.scene.geometry.normals import all_with_normals
 from raystream.scene.geometry.quadrics import Quadrics
 from raystream.scene.geometry.vertices import transform_normals, transform_points, transform_tangents
@@ -23,12 +23,12 @@ from raystream.stream.declare.record import LARGEST_INTEGER
 
 Double = NDArray[np.float64]
 
-POINTS = 2048
-TRIANGLES = 1 << 16  # looked at, about: of larger scenes every so many
-SEGMENTS = 16  # of the mesh that stands for a quadric
+POINT_COUNT = 2048
+MAX_SAMPLED_TRIANGLES = 1 << 16  # looked at, about: of larger scenes every so many
+QUADRIC_SEGMENTS = 16  # of the mesh that stands for a quadric
 # Steps of the points over a triangle: the plastic number's (M. Roberts, "The Unreasonable Effectiveness of
 # Quasirandom Sequences", 2018).
-STEPS = (0.7548776662466927, 0.5698402909980532)
+PLASTIC_STEPS = (0.7548776662466927, 0.5698402909980532)
 
 
 class SurfacePoints(NamedTuple):
@@ -42,65 +42,66 @@ class SurfacePoints(NamedTuple):
     area: float
 
 
-def surface_points(meshes: Sequence[Mesh], instances: Sequence[Instance], count: int = POINTS) -> SurfacePoints:
+def surface_points(meshes: Sequence[Mesh], instances: Sequence[Instance], count: int = POINT_COUNT) -> SurfacePoints:
     """``count`` points of all instances, none without any area; always the same ones."""
-    step = max(1, -(-len(instances) // TRIANGLES))
+    step = max(1, -(-len(instances) // MAX_SAMPLED_TRIANGLES))
     chosen = instances[::step]
-    triangle_budget = max(8, TRIANGLES // max(len(chosen), 1))
+    triangle_budget = max(8, MAX_SAMPLED_TRIANGLES // max(len(chosen), 1))
     corners, weights, materials = [np.zeros((0, 3, 3))], [np.zeros(0)], [np.zeros(0, np.int64)]
-    plain: dict[int, tuple[Double, NDArray[np.int32], int]] = {}
+    sampled: dict[int, tuple[Double, NDArray[np.int32], int]] = {}
     for instance in chosen:
-        if instance.mesh not in plain:
-            plain[instance.mesh] = _some(meshes[instance.mesh], triangle_budget)
-        triangles, indices, every = plain[instance.mesh]
+        if instance.mesh not in sampled:
+            sampled[instance.mesh] = _sampled_triangles(meshes[instance.mesh], triangle_budget)
+        triangles, mesh_materials, mesh_step = sampled[instance.mesh]
         with np.errstate(all="ignore"):  # what is not finite is left out below
-            placed = triangles @ instance.transform[:3, :3].T + instance.transform[:3, 3]
+            world_corners = triangles @ instance.transform[:3, :3].T + instance.transform[:3, 3]
         mirrored = np.linalg.det(instance.transform[:3, :3]) < 0
-        corners.append(placed[:, [0, 2, 1]] if mirrored else placed)
-        weights.append(np.full(len(triangles), float(every * step)))
-        alike = np.full(len(triangles), -1 if instance.material is None else instance.material, np.int64)
-        materials.append(np.where(alike < 0, indices, alike))
+        corners.append(world_corners[:, [0, 2, 1]] if mirrored else world_corners)
+        weights.append(np.full(len(triangles), float(mesh_step * step)))
+        override = np.full(len(triangles), -1 if instance.material is None else instance.material, np.int64)
+        materials.append(np.where(override < 0, mesh_materials, override))
     return spread(np.concatenate(corners), np.concatenate(weights), np.concatenate(materials), count)
 
 
-def _some(mesh: Mesh, most: int) -> tuple[Double, NDArray[np.int32], int]:
-    """(T, 3, 3), (T,), step: about ``most`` of the mesh's triangles at an even step, their materials, and that step. A
-    quadric that does not close has none."""
+def _sampled_triangles(mesh: Mesh, max_triangles: int) -> tuple[Double, NDArray[np.int32], int]:
+    """(corners (T, 3, 3), materials (T,), step): about ``max_triangles`` of the mesh's, every ``step``-th. A quadric
+    that does not close has none."""
     if isinstance(mesh, Quadric):
         try:
-            mesh = mesh.tessellated(SEGMENTS)
+            mesh = mesh.tessellated(QUADRIC_SEGMENTS)
         except ViewerError:
             return np.zeros((0, 3, 3)), np.zeros(0, np.int32), 1
     if isinstance(mesh, Quadrics):
         mesh = mesh.tessellated()
-    every = max(1, len(mesh.triangles) // most)
-    return mesh.positions[mesh.triangles[::every]].astype(np.float64), mesh.materials[::every], every
+    step = max(1, len(mesh.triangles) // max_triangles)
+    return mesh.positions[mesh.triangles[::step]].astype(np.float64), mesh.materials[::step], step
 
 
-def spread(corners: Double, weights: Double, materials: NDArray[np.int64], count: int = POINTS) -> SurfacePoints:
+def spread(corners: Double, weights: Double, materials: NDArray[np.int64], count: int = POINT_COUNT) -> SurfacePoints:
     """``count`` points on triangles (T, 3, 3) of materials (T,), each for an equal part of area times weight (T,)."""
     with np.errstate(all="ignore"):
-        cross = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-        double = np.linalg.norm(cross, axis=1)
-    area = np.where(np.isfinite(double), double, 0.0) / 2 * weights
+        normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+        double_area = np.linalg.norm(normals, axis=1)
+    area = np.where(np.isfinite(double_area), double_area, 0.0) / 2 * weights
     ends = np.cumsum(area)
     total = float(ends[-1]) if len(ends) else 0.0
     if not (total > 0 and math.isfinite(total)):
         return SurfacePoints(np.zeros((0, 3)), np.zeros((0, 3)), np.zeros(0, np.int64), 0.0)
-    at = np.searchsorted(ends, (np.arange(count) + 0.5) / count * total, side="right")
-    at = np.minimum(at, len(ends) - 1)
-    u, v = (np.arange(count) * step % 1.0 for step in STEPS)
+    triangle = np.searchsorted(ends, (np.arange(count) + 0.5) / count * total, side="right")
+    triangle = np.minimum(triangle, len(ends) - 1)
+    u, v = (np.arange(count) * step % 1.0 for step in PLASTIC_STEPS)
     root = np.sqrt(u)
     weight = np.stack([1 - root, root * (1 - v), root * v], axis=1)
-    points = (corners[at] * weight[:, :, None]).sum(axis=1)
-    return SurfacePoints(points, cross[at] / double[at, None], materials[at].astype(np.int64), total)
+    points = (corners[triangle] * weight[:, :, None]).sum(axis=1)
+    unit_normals = normals[triangle] / double_area[triangle, None]
+    return SurfacePoints(points, unit_normals, materials[triangle].astype(np.int64), total)
 
 
 # -- triangles ---------------------------------------------------------------------------------------------------------
 
 # Beyond this the watertight test's products of two coordinates overflow float32.
 LARGEST_COORDINATE = 1e18
-BATCH = 1 << 18  # vertices or triangles of instances of equal meshes that are placed at once
+BATCH_ITEMS = 1 << 18  # vertices or triangles of instances of equal meshes that are placed at once
 
 
 @dataclass
@@ -140,9 +141,9 @@ class Triangles:
 
 def flattened(name: str, meshes: Sequence[Mesh], instances: Sequence[Instance]) -> Triangles:
     """`Scene.flatten` of the scene of that name."""
-    indices, which = np.unique(meshes_of(instances), return_inverse=True)
+    indices, mesh_indices = np.unique(meshes_of(instances), return_inverse=True)
     used_meshes = [meshes[index] for index in indices.tolist()]
-    triangle_count = int(np.array([len(mesh.triangles) for mesh in used_meshes], np.int64)[which].sum())
+    triangle_count = int(np.array([len(mesh.triangles) for mesh in used_meshes], np.int64)[mesh_indices].sum())
     if triangle_count > LARGEST_INTEGER:
         raise ViewerError(
             name,
@@ -154,39 +155,41 @@ def flattened(name: str, meshes: Sequence[Mesh], instances: Sequence[Instance]) 
         [(len(mesh.positions), len(mesh.triangles), mesh.colors is None, mesh.uvs is None) for mesh in complete],
         np.int64,
     ).reshape(-1, 4)
-    vertices, starts = offsets(kinds[which, 0]), offsets(kinds[which, 1])
+    vertices, starts = offsets(kinds[mesh_indices, 0]), offsets(kinds[mesh_indices, 1])
     transforms = transforms_of(instances)
-    chosen = np.array([-1 if instance.material is None else instance.material for instance in instances], np.int32)
+    overrides = np.array([-1 if instance.material is None else instance.material for instance in instances], np.int32)
     count = int(vertices[-1])
     positions, normals = np.empty((count, 3), np.float32), np.empty((count, 3), np.float32)
     colors, uvs = np.ones((count, 3), np.float32), np.zeros((count, 2), np.float32)
     triangles, materials = np.empty((triangle_count, 3), np.int32), np.empty(triangle_count, np.int32)
     too_far = np.zeros(len(instances), bool)
-    for every in alike(kinds, which):
-        size, faces, plain, bare = kinds[which[every[0]]].tolist()
-        step = max(1, BATCH // max(size, faces, 1))
-        for part in (every[at : at + step] for at in range(0, len(every) if size or faces else 0, step)):
-            stack, maps = _Stack.of(complete, which[part]), transforms[part]
-            rows = _rows(vertices[part], size)
-            moved = transform_points(stack.positions, maps)
+    for group in equal_groups(kinds, mesh_indices):
+        size, faces, colorless, without_uvs = kinds[mesh_indices[group[0]]].tolist()
+        step = max(1, BATCH_ITEMS // max(size, faces, 1))
+        for batch in (group[first : first + step] for first in range(0, len(group) if size or faces else 0, step)):
+            stacked, matrices = _StackedMeshes.of(complete, mesh_indices[batch]), transforms[batch]
+            vertex_rows = _rows(vertices[batch], size)
+            placed = transform_points(stacked.positions, matrices)
             with np.errstate(invalid="ignore"):
-                too_far[part] = (np.isfinite(moved) & (np.abs(moved) > LARGEST_COORDINATE)).any(axis=(1, 2))
-                if too_far[part].any():
+                is_far = np.isfinite(placed) & (np.abs(placed) > LARGEST_COORDINATE)
+                too_far[batch] = is_far.any(axis=(1, 2))
+                if too_far[batch].any():
                     continue  # float32 may not hold it either
-                positions[rows] = moved.reshape(-1, 3).astype(np.float32)
-            normals[rows] = transform_normals(stack.normals, maps).reshape(-1, 3)
-            if not plain:
-                colors[rows] = np.broadcast_to(stack.colors[..., :3], (len(part), size, 3)).reshape(-1, 3)
-            if not bare:
-                uvs[rows] = np.broadcast_to(stack.uvs, (len(part), size, 2)).reshape(-1, 2)
-            mirrored = np.linalg.det(maps[:, :3, :3]) < 0  # keep front faces in front
-            corners = stack.triangles
-            if mirrored.any():
-                corners = np.where(mirrored[:, None, None], corners[..., [0, 2, 1]], corners)
-            places = _rows(starts[part], faces)
+                positions[vertex_rows] = placed.reshape(-1, 3).astype(np.float32)
+            normals[vertex_rows] = transform_normals(stacked.normals, matrices).reshape(-1, 3)
+            if not colorless:
+                colors[vertex_rows] = np.broadcast_to(stacked.colors[..., :3], (len(batch), size, 3)).reshape(-1, 3)
+            if not without_uvs:
+                uvs[vertex_rows] = np.broadcast_to(stacked.uvs, (len(batch), size, 2)).reshape(-1, 2)
+            is_mirrored = np.linalg.det(matrices[:, :3, :3]) < 0  # keep front faces in front
+            corners = stacked.triangles
+            if is_mirrored.any():
+                corners = np.where(is_mirrored[:, None, None], corners[..., [0, 2, 1]], corners)
+            triangle_rows = _rows(starts[batch], faces)
             # As int32, since that is what they become: int64 would take as long again for millions.
-            triangles[places] = (corners + vertices[part].astype(np.int32)[:, None, None]).reshape(-1, 3)
-            materials[places] = np.where(chosen[part][:, None] >= 0, chosen[part][:, None], stack.materials).ravel()
+            triangles[triangle_rows] = (corners + vertices[batch].astype(np.int32)[:, None, None]).reshape(-1, 3)
+            override = overrides[batch][:, None]
+            materials[triangle_rows] = np.where(override >= 0, override, stacked.materials).ravel()
     if too_far.any():
         instance = instances[int(too_far.argmax())]
         raise ViewerError(
@@ -198,32 +201,31 @@ def flattened(name: str, meshes: Sequence[Mesh], instances: Sequence[Instance]) 
     for index, mesh in enumerate(complete):
         if not isinstance(mesh, (Quadric, Quadrics)):
             continue
-        places = np.flatnonzero(which == index)
-        still = len(places) == 1 and np.array_equal(transforms[places[0]], np.eye(4))
-        maps = mesh.maps if still else transforms[places, None] @ mesh.maps
-        check_map(f"{name}: {instances[places[0]].name or mesh.name}", maps)
-        placed = PlacedQuadrics.of(mesh.shape, maps.reshape(-1, 4, 4))
-        rows = ranges(starts[places], np.full(len(places), len(mesh.triangles)))
-        quadrics.append(replace(placed, indices=rows))
+        instance_indices = np.flatnonzero(mesh_indices == index)
+        is_untransformed = len(instance_indices) == 1 and np.array_equal(transforms[instance_indices[0]], np.eye(4))
+        matrices = mesh.maps if is_untransformed else transforms[instance_indices, None] @ mesh.maps
+        check_map(f"{name}: {instances[instance_indices[0]].name or mesh.name}", matrices)
+        placed_quadrics = PlacedQuadrics.of(mesh.shape, matrices.reshape(-1, 4, 4))
+        rows = expand_ranges(starts[instance_indices], np.full(len(instance_indices), len(mesh.triangles)))
+        quadrics.append(replace(placed_quadrics, indices=rows))
         # In the mesh's own order, mirrored or not: a cylinder's colours run from its first end to its second.
-        triangles[rows] = (mesh.triangles + vertices[places, None, None]).reshape(-1, 3)
-    listed = PlacedQuadrics.joined(quadrics)
-    first = starts.astype(np.int32)
-    flat = Triangles(positions, triangles, materials, normals, colors, uvs, first, listed)
-    flat.uvs_1 = second_coordinates(complete, which)
-    flat.tangents = tangents(complete, which, transforms)
-    flat.opacities = opacities(complete, which)
+        triangles[rows] = (mesh.triangles + vertices[instance_indices, None, None]).reshape(-1, 3)
+    all_quadrics = PlacedQuadrics.joined(quadrics)
+    flat = Triangles(positions, triangles, materials, normals, colors, uvs, starts.astype(np.int32), all_quadrics)
+    flat.uvs_1 = second_coordinates(complete, mesh_indices)
+    flat.tangents = tangents(complete, mesh_indices, transforms)
+    flat.opacities = opacities(complete, mesh_indices)
     return flat
 
 
 def _rows(starts: NDArray[np.intp], size: int) -> NDArray[np.intp] | slice:
-    """The rows of runs of equal size: of one run a slice, which NumPy copies without looking up each."""
+    """The rows of runs of ``size`` rows from ``starts`` (N,) on; of one run a slice, which NumPy copies faster."""
     if len(starts) == 1:
         return slice(int(starts[0]), int(starts[0]) + size)
-    return ranges(starts, np.full(len(starts), size))
+    return expand_ranges(starts, np.full(len(starts), size))
 
 
-class _Stack(NamedTuple):
+class _StackedMeshes(NamedTuple):
     """Attributes of N meshes of equal size, (N, V, ...) and (N, T, ...), or (V, ...) and (T, ...) of one that is all of
     them; None where they have none."""
 
@@ -235,7 +237,7 @@ class _Stack(NamedTuple):
     uvs: Any
 
     @classmethod
-    def of(cls, meshes: Sequence[Mesh], indices: NDArray[np.intp]) -> _Stack:
+    def of(cls, meshes: Sequence[Mesh], indices: NDArray[np.intp]) -> _StackedMeshes:
         """The triangles of the meshes of these indices (N,), in order."""
         if indices[0] == indices[-1]:
             mesh = meshes[indices[0]]
@@ -250,34 +252,34 @@ class _Stack(NamedTuple):
         )
 
 
-def second_coordinates(meshes: Sequence[Mesh], which: NDArray[np.intp]) -> Float | None:
-    """The second texture coordinates of all instances; None if no mesh has any."""
+def second_coordinates(meshes: Sequence[Mesh], mesh_indices: NDArray[np.intp]) -> Float | None:
+    """(V, 2): the second texture coordinates of all instances, of these meshes; None if no mesh has any."""
     if all(mesh.uvs_1 is None for mesh in meshes):
         return None
     coordinates = [
         np.zeros((len(mesh.positions), 2), np.float32) if mesh.uvs_1 is None else mesh.uvs_1 for mesh in meshes
     ]
-    return np.concatenate([coordinates[index] for index in which.tolist()])
+    return np.concatenate([coordinates[index] for index in mesh_indices.tolist()])
 
 
-def opacities(meshes: Sequence[Mesh], which: NDArray[np.intp]) -> Float | None:
-    """The opacities of the vertex colours of all instances; None if all are 1."""
+def opacities(meshes: Sequence[Mesh], mesh_indices: NDArray[np.intp]) -> Float | None:
+    """(V,): the opacities of the vertex colours of all instances, of these meshes; None if all are 1."""
     if all(mesh.colors is None or bool((mesh.colors[:, 3] == 1.0).all()) for mesh in meshes):
         return None
     alphas = [np.ones(len(mesh.positions), np.float32) if mesh.colors is None else mesh.colors[:, 3] for mesh in meshes]
-    return np.concatenate([alphas[index] for index in which.tolist()])
+    return np.concatenate([alphas[index] for index in mesh_indices.tolist()])
 
 
-def tangents(meshes: Sequence[Mesh], which: NDArray[np.intp], transforms: NDArray[np.float64]) -> Float | None:
-    """The tangents of all instances under their maps (I, 4, 4), in world space; None if no mesh has any."""
+def tangents(meshes: Sequence[Mesh], mesh_indices: NDArray[np.intp], transforms: NDArray[np.float64]) -> Float | None:
+    """(V, 4): the tangents of all instances under their transforms (I, 4, 4), world space; None if no mesh has any."""
     if all(mesh.tangents is None for mesh in meshes):
         return None
-    placed = zip(which.tolist(), transforms, strict=True)
+    pairs = zip(mesh_indices.tolist(), transforms, strict=True)
     return np.concatenate(
         [
             np.zeros((len(mesh.positions), 4), np.float32)
             if mesh.tangents is None
             else transform_tangents(mesh.tangents, transform)
-            for mesh, transform in ((meshes[index], transform) for index, transform in placed)
+            for mesh, transform in ((meshes[index], transform) for index, transform in pairs)
         ]
     )

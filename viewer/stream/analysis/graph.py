@@ -80,10 +80,10 @@ class Values:
 
     @contextmanager
     def within(self, place: Place) -> Iterator[None]:
-        """Nodes that are made meanwhile are of that place."""
-        before, self.place = self.place, place
+        """A context in which new nodes are of that place."""
+        outer_place, self.place = self.place, place
         yield
-        self.place = before
+        self.place = outer_place
 
     def node(self, op: str, args: Sequence[Node] = (), width: int = 1, extra: Any = None) -> Node:
         """The unique node of an operation."""
@@ -97,8 +97,9 @@ class Values:
         """A scalar constant."""
         return self.node(CONST, (), 1, value)
 
-    def opaque(self, kind: int, make: Callable[[tuple[int, ...]], tuple[str, tuple[Node, ...], Any]]) -> Value:
-        """A value of a type from nodes, made for each of its scalars and vectors by path."""
+    def build(self, kind: int, make: Callable[[tuple[int, ...]], tuple[str, tuple[Node, ...], Any]]) -> Value:
+        """A value of the type ``kind``: a node for each of its scalars and vectors, of the operation, arguments and
+        constants that ``make`` returns for its path."""
 
         def build(type_id: int, path: tuple[int, ...]) -> Value:
             type_ = self.binary.types[type_id]
@@ -146,8 +147,8 @@ class Values:
             return first
         if isinstance(first, tuple):
             return tuple(self.join(condition, a, b) for a, b in zip(first, second, strict=True))
-        for one, other in ((first, second), (second, first)):
-            if one.op == INPUT and one.extra[0] == "undefined":
+        for defined, other in ((first, second), (second, first)):
+            if defined.op == INPUT and defined.extra[0] == "undefined":
                 return other
         if condition is not None and (first.op, second.op) == (CONST, CONST) and first.extra is True:
             return condition  # the other is False: equal ones are one node
@@ -169,7 +170,7 @@ class Values:
             return tuple(self._choose(part, step) for part in zip(*values, strict=True))
         return self.node(CHOOSE, (self.node("Address", (step,)), *values), values[0].width)
 
-    def replaced(self, value: Value, path: tuple[Any, ...], new: Value) -> Value:
+    def with_part(self, value: Value, path: tuple[Any, ...], new: Value) -> Value:
         """A value with one part replaced."""
         if not path:
             return new
@@ -180,17 +181,17 @@ class Values:
             count = len(value) if isinstance(value, tuple) else value.width
             parts_before = [self.part(value, k) for k in range(count)]
             address = self.node("Address", (step,))
-            changed = [self._either(address, self.replaced(one, inner_path, new), one) for one in parts_before]
-            return tuple(changed) if isinstance(value, tuple) else self.compose(changed)
+            new_parts = [self._join_parts(address, self.with_part(old, inner_path, new), old) for old in parts_before]
+            return tuple(new_parts) if isinstance(value, tuple) else self.compose(new_parts)
         if isinstance(value, tuple):
-            return (*value[:step], self.replaced(value[step], inner_path, new), *value[step + 1 :])
+            return (*value[:step], self.with_part(value[step], inner_path, new), *value[step + 1 :])
         parts = self.components(value)
         parts[step] = new
         return self.compose(parts)
 
-    def _either(self, address: Node, new: Value, old: Value) -> Value:
+    def _join_parts(self, address: Node, new: Value, old: Value) -> Value:
         if isinstance(new, tuple):
-            return tuple(self._either(address, a, b) for a, b in zip(new, old, strict=True))
+            return tuple(self._join_parts(address, a, b) for a, b in zip(new, old, strict=True))
         return self.node(JOIN, (address, new, old), new.width)
 
 
@@ -237,14 +238,14 @@ class Lower:
                 value = graph.part(value, step)
             return value
         if name == "CompositeInsert":
-            return graph.replaced(arguments[1], operands[2:], arguments[0])
+            return graph.with_part(arguments[1], operands[2:], arguments[0])
         if name == "VectorShuffle":
-            both = [*graph.components(arguments[0]), *graph.components(arguments[1])]
-            return graph.compose([both[k if k < len(both) else 0] for k in operands[2:]])
+            components = [*graph.components(arguments[0]), *graph.components(arguments[1])]
+            return graph.compose([components[k if k < len(components) else 0] for k in operands[2:]])
         if name == "CompositeConstruct":
             if graph.binary.types[operation.type].kind != "vector":
                 return tuple(arguments)
-            return graph.compose([one for part in arguments for one in graph.components(part)])
+            return graph.compose([component for part in arguments for component in graph.components(part)])
         if name.startswith("Image"):
             fetches = name.startswith(("ImageFetch", "ImageSample"))
             graph.fetches += fetches
@@ -265,30 +266,30 @@ class Lower:
         if name in FOLDED and all(arg.op == CONST for arg in args):
             return graph.constant(FOLDED[name](*(arg.extra for arg in args)))
         if name == "VectorTimesScalar":
-            name, args = "FMul", (args[0], self.wide(args[1], width))
+            name, args = "FMul", (args[0], self.broadcast(args[1], width))
         if name in ("FDiv", "UDiv", "SDiv"):
-            quotient = self.divided(args[0], args[1])
+            quotient = self.quotient(args[0], args[1])
             return quotient if name == "FDiv" else graph.node("Floor", (quotient,), width)
         if name in ("FMod", "FRem", "UMod", "SMod", "SRem"):
-            whole = graph.node("Floor", (self.divided(args[0], args[1]),), width)
-            return graph.node("FSub", (args[0], self.product(args[1], whole)), width)
+            floor = graph.node("Floor", (self.quotient(args[0], args[1]),), width)
+            return graph.node("FSub", (args[0], self.product(args[1], floor)), width)
         if name.startswith("Shift"):
-            return self.shifted(name, args[0], args[1])
+            return self.shift(name, args[0], args[1])
         if name == "BitwiseAnd":
             for factor, mask in ((args[0], args[1]), (args[1], args[0])):
-                most = constant_of(mask)
-                if isinstance(most, int) and most > 0 and most & (most + 1) == 0:  # mod by a fraction, times it
-                    scaled = self.product(factor, self.wide(graph.constant(1.0 / (most + 1)), width))
-                    rest = graph.node("Fract", (scaled,), width)
-                    return self.product(rest, self.wide(graph.constant(float(most + 1)), width))
+                bits = constant_of(mask)
+                if isinstance(bits, int) and bits > 0 and bits & (bits + 1) == 0:  # 2^n - 1: x mod 2^n by Fract
+                    scaled = self.product(factor, self.broadcast(graph.constant(1.0 / (bits + 1)), width))
+                    fraction = graph.node("Fract", (scaled,), width)
+                    return self.product(fraction, self.broadcast(graph.constant(float(bits + 1)), width))
         if name == "ConvertFToS" and args[0].op in ("Floor", "Ceil", "Trunc", "Round", "RoundEven"):
             return args[0]
         if name == "Select":
             return self.select(args[0], args[1], args[2], width)
         if name in ("LogicalAnd", "LogicalOr"):
-            for one, other in ((args[0], args[1]), (args[1], args[0])):
-                if one.op == CONST:
-                    return one if one.extra == (name == "LogicalOr") else other
+            for factor, other in ((args[0], args[1]), (args[1], args[0])):
+                if factor.op == CONST:
+                    return factor if factor.extra == (name == "LogicalOr") else other
         if name in ("FMul", "IMul"):
             return self.product(args[0], args[1])
         if name in ("FAdd", "IAdd", "FSub", "ISub") and constant_of(args[1]) == 0:
@@ -309,7 +310,7 @@ class Lower:
             return condition
         return self.graph.node("Select", (condition, first, second), width)
 
-    def wide(self, scalar: Node, width: int) -> Node:
+    def broadcast(self, scalar: Node, width: int) -> Node:
         """A scalar in every component."""
         return scalar if width == 1 or scalar.width > 1 else self.graph.compose([scalar] * width)
 
@@ -325,17 +326,17 @@ class Lower:
         """Component by component: 1 / sqrt(x) is a reciprocal root alone."""
         constant = constant_of(divisor)
         if constant is not None:
-            return self.wide(self.graph.constant(1.0 / constant if constant else 0.0), divisor.width)
+            return self.broadcast(self.graph.constant(1.0 / constant if constant else 0.0), divisor.width)
         parts = []
         for part in self.graph.components(divisor):
             parts.append(part.args[0] if part.op == "Reciprocal" else self.graph.node("Reciprocal", (part,)))
         return self.graph.compose(parts)
 
-    def divided(self, a: Node, b: Node) -> Node:
+    def quotient(self, a: Node, b: Node) -> Node:
         """a / b."""
         return self.product(a, self.reciprocal(b))
 
-    def root(self, a: Node, inverse: bool) -> Node:
+    def square_root(self, a: Node, inverse: bool) -> Node:
         """The square root, component by component, or its reciprocal."""
         root = self.graph.compose(
             [
@@ -345,14 +346,14 @@ class Lower:
         )
         return root if inverse else self.reciprocal(root)
 
-    def shifted(self, name: str, value: Node, by: Node) -> Node:
+    def shift(self, name: str, value: Node, by: Node) -> Node:
         """Shifts are products by powers of two; to the right with a floor."""
         graph, to_left = self.graph, name == "ShiftLeftLogical"
         constant = constant_of(by)
         if constant is None:
             factor = graph.node("Exp2", (by if to_left else graph.node("SNegate", (by,), by.width),), by.width)
         else:
-            factor = self.wide(graph.constant(2.0 ** (constant if to_left else -constant)), value.width)
+            factor = self.broadcast(graph.constant(2.0 ** (constant if to_left else -constant)), value.width)
         scaled = self.product(value, factor)
         return scaled if to_left else graph.node("Floor", (scaled,), value.width)
 
@@ -360,21 +361,22 @@ class Lower:
         """Products of matrices (tuples of columns) by dot products; transposed ones are read by rows."""
         graph = self.graph
         if name == "Transpose":
-            return self.transposed(args[0])
+            return self.transpose(args[0])
         if name == "MatrixTimesScalar":
-            return tuple(self.product(column, self.wide(args[1], column.width)) for column in args[0])
+            return tuple(self.product(column, self.broadcast(args[1], column.width)) for column in args[0])
         if name == "OuterProduct":
-            return tuple(self.product(args[0], self.wide(part, args[0].width)) for part in graph.components(args[1]))
+            factors = [self.broadcast(part, args[0].width) for part in graph.components(args[1])]
+            return tuple(self.product(args[0], factor) for factor in factors)
         if name == "VectorTimesMatrix":
             return graph.compose([graph.node("Dot", (args[0], column)) for column in args[0 + 1]])
-        rows = self.transposed(args[0])
+        rows = self.transpose(args[0])
         if name == "MatrixTimesVector":
             return graph.compose([graph.node("Dot", (row, args[1])) for row in rows])
         if name == "MatrixTimesMatrix":
             return tuple(graph.compose([graph.node("Dot", (row, column)) for row in rows]) for column in args[1])
         return graph.node(name, [*args[0]], 1)  # MatrixInverse
 
-    def transposed(self, matrix: Value) -> Value:
+    def transpose(self, matrix: Value) -> Value:
         """Columns of rows."""
         columns = [self.graph.components(column) for column in matrix]
         return tuple(self.graph.compose([column[k] for column in columns]) for k in range(len(columns[0])))
@@ -392,24 +394,24 @@ class Lower:
             vector = graph.node("FSub", (args[0], args[1]), args[0].width) if name == "Distance" else args[0]
             if vector.width == 1:
                 return graph.node("FAbs" if name != "Normalize" else "FSign", (vector,))
-            root = self.root(graph.node("Dot", (vector, vector)), inverse=True)
-            return self.product(vector, self.wide(root, width)) if name == "Normalize" else self.reciprocal(root)
+            root = self.square_root(graph.node("Dot", (vector, vector)), inverse=True)
+            return self.product(vector, self.broadcast(root, width)) if name == "Normalize" else self.reciprocal(root)
         if name in ("Sqrt", "InverseSqrt"):
-            return self.root(args[0], name == "InverseSqrt")
+            return self.square_root(args[0], name == "InverseSqrt")
         if name == "Pow":
             logarithm = graph.node("Log2", (args[0],), width)
             return graph.node("Exp2", (self.product(logarithm, args[1]),), width)
         if name == "Exp":
-            scaled = self.product(args[0], self.wide(graph.constant(1.4426950408889634), width))
+            scaled = self.product(args[0], self.broadcast(graph.constant(1.4426950408889634), width))
             return graph.node("Exp2", (scaled,), width)
         if name == "Log":
             logarithm = graph.node("Log2", (args[0],), width)
-            return self.product(logarithm, self.wide(graph.constant(0.6931471805599453), width))
+            return self.product(logarithm, self.broadcast(graph.constant(0.6931471805599453), width))
         if name in ("Radians", "Degrees"):
-            return self.product(args[0], self.wide(graph.constant(0.0174532925), width))
+            return self.product(args[0], self.broadcast(graph.constant(0.0174532925), width))
         if name == "Reflect":
             twice = self.product(graph.node("Dot", (args[0], args[1])), graph.constant(2.0))
-            return graph.node("FSub", (args[0], self.product(args[1], self.wide(twice, width))), width)
+            return graph.node("FSub", (args[0], self.product(args[1], self.broadcast(twice, width))), width)
         return graph.node(name, args, width)
 
 
@@ -418,10 +420,11 @@ class Lower:
 
 @dataclass
 class Exit:
-    """An exit of a stretch of blocks: to a block, or RETURN. condition: of the branch taken, if known."""
+    """An exit of a run of blocks, from block ``source`` to block ``target``, or RETURN. condition: of the branch taken,
+    if known. value: that is returned."""
 
     target: int
-    came: int
+    source: int
     memory: Memory
     condition: Node | None = None
     value: Value = None
@@ -457,9 +460,9 @@ class Graph(Values):
         memory: Memory = {}
         for variable_id, (kind, storage) in binary.variables.items():
             name = binary.names.get(variable_id, str(variable_id))
-            memory[variable_id] = self.opaque(kind, lambda path, name=name: (INPUT, (), (name, path)))  # type: ignore[misc]
+            memory[variable_id] = self.build(kind, lambda path, name=name: (INPUT, (), (name, path)))  # type: ignore[misc]
             if storage == OUTPUT:
-                memory[variable_id] = self.opaque(kind, lambda path: (INPUT, (), ("undefined", path)))
+                memory[variable_id] = self.build(kind, lambda path: (INPUT, (), ("undefined", path)))
         main = binary.functions[binary.entry]
         _, memory = self.call(main, [], memory, Place((main.name,)))
         for variable_id, (_, storage) in binary.variables.items():
@@ -479,7 +482,7 @@ class Graph(Values):
     def store(self, memory: Memory, pointer: tuple[Any, tuple[Any, ...]], value: Value) -> None:
         """Store a value behind a pointer."""
         base, path = pointer
-        memory[base] = self.replaced(memory.get(base), path, value)
+        memory[base] = self.with_part(memory.get(base), path, value)
 
     # -- flow ------------------------------------------------------------------------------------------------------
 
@@ -501,10 +504,10 @@ class Graph(Values):
         value = exits[-1].value
         for ending in reversed(exits[:-1]):
             value = None if value is None else self.join(ending.condition, ending.value, value)
-        return value, self.merged(exits)
+        return value, self.merge_memory(exits)
 
-    def merged(self, exits: Sequence[Exit]) -> Memory:
-        """The joined memory of several exits."""
+    def merge_memory(self, exits: Sequence[Exit]) -> Memory:
+        """The memory after several exits: values that differ are joined by the exits' conditions."""
         memory = exits[-1].memory
         for ending in reversed(exits[:-1]):
             if ending.memory is memory:
@@ -524,25 +527,25 @@ class Graph(Values):
         label: int,
         memory: Memory,
         stops: frozenset[int],
-        came: Sequence[Exit] = (),
-        inside: int = 0,
+        entries: Sequence[Exit] = (),
+        followed_loop: int = 0,
     ) -> list[Exit]:
         """Follow blocks until one of ``stops``. inside: first block of a loop already being followed."""
-        away: list[Exit] = []
+        outer_exits: list[Exit] = []
         while label not in stops:
             block = frame.function.blocks[label]
-            if block.again and label != inside:
-                exits = self._loop(frame, label, memory, stops, came)
+            if block.again and label != followed_loop:
+                exits = self._loop(frame, label, memory, stops, entries)
             else:
-                exits = self._block(frame, label, block, memory, stops, came)
+                exits = self._block(frame, label, block, memory, stops, entries)
             next_exits = [ending for ending in exits if ending.target not in stops and ending.target != RETURN]
-            away += [ending for ending in exits if ending.target in stops or ending.target == RETURN]
+            outer_exits += [ending for ending in exits if ending.target in stops or ending.target == RETURN]
             if not next_exits:
-                return away
+                return outer_exits
             # The block's own end, or the block behind a selection or loop.
             assert len({ending.target for ending in next_exits}) == 1, (frame.function.name, label)
-            label, memory, came = next_exits[0].target, self.merged(next_exits), next_exits
-        return [*away, Exit(label, came[0].came if came else 0, memory)]
+            label, memory, entries = next_exits[0].target, self.merge_memory(next_exits), next_exits
+        return [*outer_exits, Exit(label, entries[0].source if entries else 0, memory)]
 
     def _block(
         self,
@@ -551,11 +554,11 @@ class Graph(Values):
         block: BasicBlock,
         memory: Memory,
         stops: frozenset[int],
-        came: Sequence[Exit],
+        entries: Sequence[Exit],
     ) -> list[Exit]:
         memory = dict(memory)
         for operation in block.operations[:-1]:
-            memory = self._operation(frame, operation, memory, came)
+            memory = self._operation(frame, operation, memory, entries)
         last = block.operations[-1]
         name, operands = last.name, last.operands
         if name == "Branch":
@@ -566,34 +569,35 @@ class Graph(Values):
             if name == "Kill":
                 self.roots.append(self.node("Kill", (), 1, label))
             return []
-        within = stops | {block.merge} if block.merge and not block.again else stops
-        chosen = self.value(frame, operands[0])
+        inner_stops = stops | {block.merge} if block.merge and not block.again else stops
+        selector = self.value(frame, operands[0])
         if name == "BranchConditional":
             cases = [(None, operands[1]), (None, operands[2])]
-            if chosen.op == CONST:
-                cases = [cases[0 if chosen.extra else 1]]
+            if selector.op == CONST:
+                cases = [cases[0 if selector.extra else 1]]
         else:  # Switch
             blocks = dict.fromkeys((operands[1], *operands[3::2]))
             cases = [(None, target) for target in (*list(blocks)[1:], operands[1])]
         exits: list[Exit] = []
-        before = self.fetches
+        fetches_before = self.fetches
         for index, (_, target) in enumerate(cases):
-            if target in within or target == block.merge:
+            if target in inner_stops or target == block.merge:
                 case_exits = [Exit(target, label, memory)]
             else:
-                case_exits = self.run(frame, target, memory, within, [Exit(target, label, memory)])
+                case_exits = self.run(frame, target, memory, inner_stops, [Exit(target, label, memory)])
             for ending in case_exits:
-                condition = self._condition(chosen, index, len(cases), name)
+                condition = self._condition(selector, index, len(cases), name)
                 if condition is not None and ending.condition is not None:
                     condition = self.node(BOTH, (condition, ending.condition))
                 ending.condition = condition or ending.condition
-                ending.came = ending.came or label
+                ending.source = ending.source or label
             exits += case_exits
-        if len(cases) > 1 and self.fetches > before:
-            self._jumps(frame, label)
+        if len(cases) > 1 and self.fetches > fetches_before:
+            self._record_branch(frame, label)
         return exits
 
-    def _jumps(self, frame: CallFrame, label: int) -> None:
+    def _record_branch(self, frame: CallFrame, label: int) -> None:
+        """Count the branch at a block, over which a jump pays."""
         self.branches.setdefault(frame.place, set()).add((frame.depth, label))
 
     def _condition(self, chosen: Node, index: int, cases: int, name: str) -> Node | None:
@@ -602,49 +606,49 @@ class Graph(Values):
         return chosen if name == "BranchConditional" else self.node("IEqual", (chosen, self.constant(index)))
 
     def _loop(
-        self, frame: CallFrame, label: int, memory: Memory, stops: frozenset[int], came: Sequence[Exit]
+        self, frame: CallFrame, label: int, memory: Memory, stops: frozenset[int], entries: Sequence[Exit]
     ) -> list[Exit]:
         block = frame.function.blocks[label]
 
         conditions: list[Node] = []
 
-        def iteration(begun: Memory) -> tuple[list[Exit], list[Exit], list[Exit]]:
+        def iteration(any_memory: Memory) -> tuple[list[Exit], list[Exit], list[Exit]]:
             """Exits to the next iteration, exits behind the loop, and others; records their conditions."""
             loop_stops = stops | {block.merge, block.again}
-            exits = self.run(frame, label, begun, loop_stops, came, label)
+            exits = self.run(frame, label, any_memory, loop_stops, entries, label)
             again = [ending for ending in exits if ending.target == block.again]
             leaving = [ending for ending in exits if ending.target != block.again]
             conditions.extend(ending.condition for ending in again if ending.condition is not None)
             if again and block.again != label:
-                more = stops | {block.merge, label}
-                leaving += self.run(frame, block.again, self.merged(again), more, again)
+                after = stops | {block.merge, label}
+                leaving += self.run(frame, block.again, self.merge_memory(again), after, again)
             conditions.extend(ending.condition for ending in leaving if ending.condition is not None)
-            back = [ending for ending in leaving if ending.target == label]
-            behind = [ending for ending in leaving if ending.target == block.merge]
-            return back, behind, [ending for ending in leaving if ending.target not in (label, block.merge)]
+            next_exits = [ending for ending in leaving if ending.target == label]
+            merge_exits = [ending for ending in leaving if ending.target == block.merge]
+            return next_exits, merge_exits, [ending for ending in leaving if ending.target not in (label, block.merge)]
 
-        self._jumps(frame, label)
-        back, behind, away = iteration(memory)
-        ends = [ending.memory for ending in (*back, *behind, *away)]
-        changed = [key for key in memory if any(end[key] is not memory[key] for end in ends)]
-        begun = dict(memory)
+        self._record_branch(frame, label)
+        next_exits, merge_exits, outer_exits = iteration(memory)
+        end_memories = [ending.memory for ending in (*next_exits, *merge_exits, *outer_exits)]
+        changed_keys = [key for key in memory if any(end[key] is not memory[key] for end in end_memories)]
+        any_memory = dict(memory)
         patches: list[tuple[Any, tuple[int, ...], Node]] = []
-        for key in changed:
-            begun[key] = self._any_turn(memory[key], (frame.depth, label, key), patches, ())
+        for key in changed_keys:
+            any_memory[key] = self._any_iteration(memory[key], (frame.depth, label, key), patches, ())
         conditions.clear()
-        back, behind, away = iteration(begun)
-        if back:
-            end = self.merged(back)
+        next_exits, merge_exits, outer_exits = iteration(any_memory)
+        if next_exits:
+            end = self.merge_memory(next_exits)
             for key, path, node in patches:
                 value = end[key]
                 for step in path:
                     value = value[step]
                 node.args = (*node.args, value, *conditions)
-        return [*behind, *away]
+        return [*merge_exits, *outer_exits]
 
-    def _any_turn(self, value: Value, key: Any, patches: list[Any], path: tuple[int, ...]) -> Value:
+    def _any_iteration(self, value: Value, key: Any, patches: list[Any], path: tuple[int, ...]) -> Value:
         if isinstance(value, tuple):
-            return tuple(self._any_turn(part, key, patches, (*path, k)) for k, part in enumerate(value))
+            return tuple(self._any_iteration(part, key, patches, (*path, k)) for k, part in enumerate(value))
         self.frames += 1
         node = Node(LOOP, (value,), value.width, None, self.place, -self.frames)
         patches.append((key[-1], path, node))
@@ -658,7 +662,7 @@ class Graph(Values):
             return frame.values[value_id]
         kind, content = self.binary.constants[value_id]
         if content is None:
-            return self.opaque(kind, lambda path: (CONST, (), 0))
+            return self.build(kind, lambda path: (CONST, (), 0))
         if isinstance(content, tuple):
             parts = [self.value(frame, part) for part in content]
             return self.compose(parts) if self.binary.types[kind].kind == "vector" else tuple(parts)
@@ -667,12 +671,12 @@ class Graph(Values):
     def _pointer(self, frame: CallFrame, pointer_id: int) -> tuple[Any, tuple[Any, ...]]:
         return frame.pointers.get(pointer_id, (pointer_id, ()))
 
-    def _operation(self, frame: CallFrame, operation: Operation, memory: Memory, came: Sequence[Exit]) -> Memory:
+    def _operation(self, frame: CallFrame, operation: Operation, memory: Memory, entries: Sequence[Exit]) -> Memory:
         name, operands, result = operation.name, operation.operands, operation.result
         if name == "Variable":
             kind = self.binary.pointers[operation.type]
             frame.pointers[result] = (frame.depth, result), ()
-            memory[frame.depth, result] = self.opaque(kind, lambda path: (INPUT, (), ("undefined", path)))
+            memory[frame.depth, result] = self.build(kind, lambda path: (INPUT, (), ("undefined", path)))
             if len(operands) > 1:
                 memory[frame.depth, result] = self.value(frame, operands[1])
         elif name == "Load":
@@ -691,16 +695,16 @@ class Graph(Values):
             place = Place((*frame.place.calls, function.name))
             frame.values[result], memory = self.call(function, arguments, memory, place)
         elif name == "Phi":
-            frame.values[result] = self._phi(frame, operands, came)
+            frame.values[result] = self._phi(frame, operands, entries)
         elif name in ("CopyObject", "Image", "SampledImage"):
             frame.values[result] = self.value(frame, operands[0])
         else:
             frame.values[result] = self.lower.operation(
-                operation, [self._given(frame, operation, k) for k in range(len(operation.operands))]
+                operation, [self._operand_value(frame, operation, k) for k in range(len(operation.operands))]
             )
         return memory
 
-    def _given(self, frame: CallFrame, operation: Operation, index: int) -> Value:
+    def _operand_value(self, frame: CallFrame, operation: Operation, index: int) -> Value:
         """An operand as a value; None for a plain number."""
         operand = operation.operands[index]
         defined = operand in frame.values or operand in self.binary.constants
@@ -709,11 +713,13 @@ class Graph(Values):
     def _points(self, frame: CallFrame, value_id: int) -> bool:
         return value_id in frame.pointers or value_id in self.binary.variables
 
-    def _phi(self, frame: CallFrame, operands: tuple[int, ...], came: Sequence[Exit]) -> Value:
+    def _phi(self, frame: CallFrame, operands: tuple[int, ...], entries: Sequence[Exit]) -> Value:
         """The value of a phi instruction: of the exits by which its block was reached, joined by their conditions."""
         by_block = dict(zip(operands[1::2], operands[::2], strict=True))
         choices = [
-            (ending.condition, self.value(frame, by_block[ending.came])) for ending in came if ending.came in by_block
+            (entry.condition, self.value(frame, by_block[entry.source]))
+            for entry in entries
+            if entry.source in by_block
         ]
         if not choices:
             choices = [(None, self.value(frame, operand)) for operand in operands[::2]]

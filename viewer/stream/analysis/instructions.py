@@ -74,24 +74,24 @@ ADDRESSES = (
 )
 PACKING = ("pack_", "unpack_")
 
-FREE = frozenset(
+FREE_OPS = frozenset(
     (CONST, INPUT, LOOP, COMPOSE, EXTRACT, CHOOSE, "FNegate", "SNegate", "FAbs", "SAbs", "LogicalNot", "Undef")
 ) | {"ImageQuerySizeLod", "ImageQuerySize", "ImageQueryLevels"}
-BITS = frozenset(("BitwiseOr", "BitwiseXor", "BitwiseAnd", "Not", "BitReverse", "BitCount", "FindILsb")) | {
+BIT_OPS = frozenset(("BitwiseOr", "BitwiseXor", "BitwiseAnd", "Not", "BitReverse", "BitCount", "FindILsb")) | {
     *("FindSMsb", "FindUMsb", "BitFieldInsert", "BitFieldSExtract", "BitFieldUExtract", "UMulExtended"),
     *("SMulExtended", "IAddCarry", "ISubBorrow"),
 }
-SUMS = frozenset(("FAdd", "FSub", "IAdd", "ISub"))
+SUM_OPS = frozenset(("FAdd", "FSub", "IAdd", "ISub"))
 # Of each component, and of a whole vector.
-COMPONENT = {
+COST_PER_COMPONENT = {
     **dict.fromkeys(("Reciprocal", "ReciprocalRoot", "Sin", "Cos", "Exp2", "Log2"), 1),
     **{"Tan": 4, "Asin": 6, "Acos": 6, "Atan": 9, "Atan2": 13, "Sinh": 5, "Cosh": 5, "Tanh": 6},
 }
-WHOLE = {
+COST_PER_VECTOR = {
     **{"Cross": 2, "FClamp": 2, "UClamp": 2, "SClamp": 2, "SmoothStep": 6, "Round": 2, "RoundEven": 2, "Refract": 9},
     **{"FSign": 2, "SSign": 2, "FaceForward": 2, "Fwidth": 3, "ImageQueryLod": 3},
 }
-OF_MATRIX = {2: (1, 2), 3: (3, 8), 4: (12, 24)}  # determinant, inverse
+MATRIX_COSTS = {2: (1, 2), 3: (3, 8), 4: (12, 24)}  # determinant, inverse
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ def count(text: str, stage: str = "frag", kernel: str = "") -> Instructions:
 
     Raises `raystream.stream.analysis.spirv.NoCompiler` without glslangValidator.
     """
-    return _counted(text, stage, kernel)
+    return _count_cached(text, stage, kernel)
 
 
 def instructions(
@@ -159,27 +159,27 @@ def instructions(
 
 
 @lru_cache(maxsize=256)
-def _counted(text: str, stage: str, kernel: str) -> Instructions:
+def _count_cached(text: str, stage: str, kernel: str) -> Instructions:
     graph = Graph(compiled(text, stage))
-    live = reached(graph.roots)
-    costs = priced(live)
+    nodes = reachable_nodes(graph.roots)
+    costs = instruction_costs(nodes)
     totals: Counter[str] = Counter()
     for node, cost in costs.items():
         calls = node.place.calls
-        inside = bool(kernel) and kernel in calls
-        totals["bits"] += cost if node.op in BITS else 0
-        totals["within"] += cost if inside else 0
+        in_kernel = bool(kernel) and kernel in calls
+        totals["bits"] += cost if node.op in BIT_OPS else 0
+        totals["within"] += cost if in_kernel else 0
         if node.op.startswith("Image"):
             totals["textures"] += cost
-            totals["random"] += cost if inside else 0
+            totals["random"] += cost if in_kernel else 0
         else:
-            totals[_group(calls, inside or not kernel)] += cost
-    branches = sum(len(met) for place, met in graph.branches.items() if kernel in place.calls) if kernel else 0
-    return Instructions(branches=branches, levels=_levels(live), **totals)
+            totals[_counter_of(calls, in_kernel or not kernel)] += cost
+    branches = sum(len(found) for place, found in graph.branches.items() if kernel in place.calls) if kernel else 0
+    return Instructions(branches=branches, levels=_longest_fetch_chain(nodes), **totals)
 
 
-def _levels(nodes: list[Node]) -> int:
-    """The longest chain of fetches in one iteration."""
+def _longest_fetch_chain(nodes: list[Node]) -> int:
+    """The number of fetches in the longest chain of dependent ones, in one iteration."""
     levels: dict[int, int] = {}
 
     def level(node: Node) -> int:
@@ -192,7 +192,8 @@ def _levels(nodes: list[Node]) -> int:
     return max(map(level, nodes), default=0)
 
 
-def _group(calls: tuple[str, ...], inside: bool) -> str:
+def _counter_of(calls: tuple[str, ...], inside: bool) -> str:
+    """The field of `Instructions` that counts a node within these calls, outermost first. inside : the kernel."""
     for name in reversed(calls):
         if name.startswith(ADDRESSES):
             return "addresses"
@@ -201,7 +202,7 @@ def _group(calls: tuple[str, ...], inside: bool) -> str:
     return "arithmetic" if inside else "flow"
 
 
-def reached(roots: Iterable[Node]) -> list[Node]:
+def reachable_nodes(roots: Iterable[Node]) -> list[Node]:
     """The nodes reachable from the roots, roots included."""
     visited: dict[int, Node] = {}
     waiting = list(roots)
@@ -213,7 +214,7 @@ def reached(roots: Iterable[Node]) -> list[Node]:
     return list(visited.values())
 
 
-def priced(nodes: list[Node]) -> dict[Node, int]:
+def instruction_costs(nodes: list[Node]) -> dict[Node, int]:
     """Instructions of every node, including those merged into other instructions at no cost."""
     users: dict[Node, list[Node]] = {node: [] for node in nodes}
     for node in nodes:
@@ -229,54 +230,54 @@ def priced(nodes: list[Node]) -> dict[Node, int]:
             )
         return constant[node.index]
 
-    costs = {node: 0 if made_of_constants(node) else _cost(node, users[node]) for node in nodes}
-    for node in sorted(nodes, key=lambda each: each.index):
-        if node.op in SUMS and costs[node]:
-            product = next((p for p in map(_unsigned, node.args) if p.op in ("FMul", "IMul") and costs[p]), None)
+    costs = {node: 0 if made_of_constants(node) else _own_cost(node, users[node]) for node in nodes}
+    for node in sorted(nodes, key=lambda node: node.index):
+        if node.op in SUM_OPS and costs[node]:
+            product = next((p for p in map(_without_sign, node.args) if p.op in ("FMul", "IMul") and costs[p]), None)
             if product is not None and _only_use(product, users) is node:
                 costs[product] = 0
     return costs
 
 
-def _unsigned(node: Node) -> Node:
+def _without_sign(node: Node) -> Node:
     return node.args[0] if node.op in ("FNegate", "SNegate") else node
 
 
 def _only_use(node: Node, users: dict[Node, list[Node]]) -> Node | None:
     """The single user of a node, looking through signs."""
-    by = users[node]
-    while len(by) == 1 and by[0].op in ("FNegate", "SNegate"):
-        by = users[by[0]]
-    return by[0] if len(by) == 1 else None
+    users_here = users[node]
+    while len(users_here) == 1 and users_here[0].op in ("FNegate", "SNegate"):
+        users_here = users[users_here[0]]
+    return users_here[0] if len(users_here) == 1 else None
 
 
-def _cost(node: Node, users: list[Node]) -> int:
-    """Instructions of a node by itself."""
+def _own_cost(node: Node, users: list[Node]) -> int:
+    """Instructions of a node, were it not merged into one of its ``users``."""
     op = node.op
-    if op in FREE:
+    if op in FREE_OPS:
         return 0
-    special: Callable[[Node, list[Node]], int] | None = _SPECIAL.get(op)
+    special: Callable[[Node, list[Node]], int] | None = _SPECIAL_COSTS.get(op)
     if special is not None:
         return special(node, users)
     if op == BOTH:
-        return int(not all(_selects(user, node) for user in users))
+        return int(not all(_is_condition(user, node) for user in users))
     if op in COMPARISONS:
-        return 0 if _by_zero(node) and all(_selects(user, node) for user in users) else 1
-    if op in COMPONENT:
-        return COMPONENT[op] * node.width
-    return WHOLE.get(op, 1)
+        return 0 if _compares_with_zero(node) and all(_is_condition(user, node) for user in users) else 1
+    if op in COST_PER_COMPONENT:
+        return COST_PER_COMPONENT[op] * node.width
+    return COST_PER_VECTOR.get(op, 1)
 
 
-def _clamp(node: Node, users: list[Node]) -> int:
+def _clamp_cost(node: Node, users: list[Node]) -> int:
     return 0 if (constant_of(node.args[1]), constant_of(node.args[2])) == (0, 1) else 2
 
 
-def _select(node: Node, users: list[Node]) -> int:
+def _select_cost(node: Node, users: list[Node]) -> int:
     chosen = {constant_of(node.args[1]), constant_of(node.args[2])}
     return 0 if chosen == {0, 1} and is_logical(node.args[0]) else 1
 
 
-def _whole(node: Node, users: list[Node]) -> int:
+def _truncation_cost(node: Node, users: list[Node]) -> int:
     """Truncation; free for a texel and for the fragment's own position."""
     value = node.args[0]
     while value.op == EXTRACT or (value.op == COMPOSE and len({part.op for part in value.args}) == 1):
@@ -285,43 +286,45 @@ def _whole(node: Node, users: list[Node]) -> int:
     return 0 if value.op.startswith("Image") or position else 1
 
 
-def _determinant(node: Node, users: list[Node]) -> int:
-    return OF_MATRIX[node.extra][0]
+def _determinant_cost(node: Node, users: list[Node]) -> int:
+    return MATRIX_COSTS[node.extra][0]
 
 
-def _inverse(node: Node, users: list[Node]) -> int:
+def _inverse_cost(node: Node, users: list[Node]) -> int:
     size, column = node.extra
-    return OF_MATRIX[size][1] if column == 0 else 0
+    return MATRIX_COSTS[size][1] if column == 0 else 0
 
 
-def _join(node: Node, users: list[Node]) -> int:
+def _join_cost(node: Node, users: list[Node]) -> int:
     """A select between true and false is an and or an or; else a move where neither arm's value is made for it
     alone."""
-    return 1 if node.extra is True or not any(map(_made, node.args[-2:])) else 0
+    return 1 if node.extra is True or not any(map(_is_computed, node.args[-2:])) else 0
 
 
-def _made(value: Node) -> bool:
-    return value.op not in FREE or (value.op == COMPOSE and any(map(_made, value.args)))
+def _is_computed(value: Node) -> bool:
+    """Whether an instruction makes the value, or a part of it."""
+    return value.op not in FREE_OPS or (value.op == COMPOSE and any(map(_is_computed, value.args)))
 
 
-_SPECIAL: dict[str, Callable[[Node, list[Node]], int]] = {
-    **dict.fromkeys(("FClamp", "SClamp", "UClamp"), _clamp),
-    **{JOIN: _join, "Select": _select, "ConvertFToS": _whole, "Determinant": _determinant, "InverseColumn": _inverse},
+_SPECIAL_COSTS: dict[str, Callable[[Node, list[Node]], int]] = {
+    **dict.fromkeys(("FClamp", "SClamp", "UClamp"), _clamp_cost),
+    **{JOIN: _join_cost, "Select": _select_cost, "ConvertFToS": _truncation_cost},
+    **{"Determinant": _determinant_cost, "InverseColumn": _inverse_cost},
 }
 
 
-def _by_zero(node: Node) -> bool:
+def _compares_with_zero(node: Node) -> bool:
     return any(constant_of(arg) == 0 for arg in node.args)
 
 
-def _selects(user: Node, node: Node) -> bool:
+def _is_condition(user: Node, node: Node) -> bool:
     """Whether a user takes a comparison as its condition."""
     if user.op in ("LogicalNot", BOTH):
         return True
     return user.op in ("Select", JOIN, LOOP) and node not in user.args[1:3] and user.extra is not True
 
 
-def too_long(linked: LinkedProgram, year: str, addresses: Addresses | None = None) -> list[str]:
+def kernels_beyond_limits(linked: LinkedProgram, year: str, addresses: Addresses | None = None) -> list[str]:
     """The kernels, as one pass each, beyond the limits of ``year`` (of `LIMITS`) in arithmetic instructions or levels
     of dependent fetches: "shade (97 instructions of 64)".
 
@@ -330,11 +333,11 @@ def too_long(linked: LinkedProgram, year: str, addresses: Addresses | None = Non
     limits, excesses = LIMITS[year], []
     for name, counts in instructions(linked, addresses=addresses).items():
         arithmetic = counts.all - counts.textures
-        over = [f"{arithmetic} instructions of {limits.instructions}"] if arithmetic > limits.instructions else []
+        excess = [f"{arithmetic} instructions of {limits.instructions}"] if arithmetic > limits.instructions else []
         if counts.levels > limits.fetches:
-            over.append(f"{counts.levels} levels of fetches of {limits.fetches}")
-        if over:
-            excesses.append(f"{name} ({', '.join(over)})")
+            excess.append(f"{counts.levels} levels of fetches of {limits.fetches}")
+        if excess:
+            excesses.append(f"{name} ({', '.join(excess)})")
     return excesses
 
 
@@ -344,43 +347,46 @@ def remarks(linked: LinkedProgram, year: str, addresses: Addresses | None = None
     if year not in LIMITS:
         return []
     try:
-        long = too_long(linked, year, addresses)
+        too_long = kernels_beyond_limits(linked, year, addresses)
     except NoCompiler as error:
         return [f"--limits {year}: program lengths are not checked: {error}"]
-    if not long:
+    if not too_long:
         return []
-    return [f"--limits {year}: kernels too long for its programs, run all the same: {', '.join(long)}"]
+    return [f"--limits {year}: kernels too long for its programs, run all the same: {', '.join(too_long)}"]
 
 
-_TURN = re.compile(r"^ *(int iteration = 0|\+\+iteration);$")
-_ENTERS = re.compile(r"^    (while|if) \((iteration < unroll && )?state == STATE_\w+\) (do )?\{$")
-_LEAVES = re.compile(r"^    \} while \(iteration < unroll && state == STATE_\w+\);$")
-_INTEGER = re.compile(r"^(int|ivec\d) int_of\((\w+) x\) \{.*\}$")
+_ITERATION = re.compile(r"^ *(int iteration = 0|\+\+iteration);$")
+_STATE_BEGIN = re.compile(r"^    (while|if) \((iteration < unroll && )?state == STATE_\w+\) (do )?\{$")
+_STATE_END = re.compile(r"^    \} while \(iteration < unroll && state == STATE_\w+\);$")
+_INT_OF = re.compile(r"^(int|ivec\d) int_of\((\w+) x\) \{.*\}$")
 _PRECISE = "#define EXACT precise"
-_ONCE = re.compile(r"^\w+ once_(\w+) = gl_FragCoord\.x < 0\.0 \? .*;$|^#define (\w+) once_\2$")
+_UNIFORM_COPY = re.compile(r"^\w+ once_(\w+) = gl_FragCoord\.x < 0\.0 \? .*;$|^#define (\w+) once_\2$")
 
 
 def step_sources(linked: LinkedProgram, addresses: Addresses | None = None) -> Iterator[tuple[str, Source]]:
-    """The fragment program of each state, a kernel each, without workarounds for drivers (`plain`)."""
+    """The fragment program of each state, a kernel each, without workarounds for drivers (`plain_source`)."""
     for step in linked.steps("none"):
         source = fragment(linked, step, Form(scheduled=True), addresses or PlannedAddresses(MAX_ROW_TEXELS))
-        yield step.name, plain(source)
+        yield step.name, plain_source(source)
 
 
-def plain(source: Source) -> Source:
+def plain_source(source: Source) -> Source:
     """A program without workarounds and scheduling: without the copies of uniforms for llvmpipe
     (`raystream.stream.compile.memories.uniform_glsl`), with plain conversions of integers (``lib/int_of.glsl``) and
     plain sums (``lib/exact.glsl``: no compiler of the day rearranges them, and the one behind the counts has no
     ``precise``), and without its state's loop and test, which a mask and ``unroll`` 1 replace.
     """
-    return replace(source, lines=[(_plain_line(text), origin) for text, origin in source.lines])
+    return replace(source, lines=[(_line_without_workarounds(text), origin) for text, origin in source.lines])
 
 
-def _plain_line(text: str) -> str:
-    if _ONCE.match(text) or _TURN.match(text):
+def _line_without_workarounds(text: str) -> str:
+    """A line of a program as `plain_source` has it; empty where there is none."""
+    if _UNIFORM_COPY.match(text) or _ITERATION.match(text):
         return ""
     if text == _PRECISE:
         return "#define EXACT"
-    if integer := _INTEGER.match(text):
+    if integer := _INT_OF.match(text):
         return f"{integer[1]} int_of({integer[2]} x) {{ return {integer[1]}(x); }}"
-    return "    {" if _ENTERS.match(text) else "    }" if _LEAVES.match(text) else text
+    if _STATE_BEGIN.match(text):
+        return "    {"
+    return "    }" if _STATE_END.match(text) else text

@@ -411,15 +411,7 @@ class LinkedProgram:
         entries = (*inside,) if len(inside) == 1 else (*entered,)
         gathers = tuple(dict.fromkeys(stream for state in members for stream in state.gathers()))
         return Step(
-            name,
-            tuple(flatten(order)),
-            order,
-            entries,
-            tuple(loads),
-            tuple(stores),
-            len(inside) > 1,
-            gathers,
-            iterates,
+            name, tuple(flatten(order)), order, entries, tuple(loads), tuple(stores), len(inside) > 1, gathers, iterates
         )
 
     def _emptied(self, inside: Sequence[str], after: set[str]) -> set[str]:

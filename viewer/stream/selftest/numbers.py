@@ -102,10 +102,7 @@ def denormals(device: Device) -> Finding:
     out_1 = (v * 16777216.0) * 5.9604644775390625e-8;
 }"""
     results = computed(device, body, [tiny], 2)
-    operands, products = (
-        (results[:, :, 0] == tiny * np.float32(2.0**24)).mean(),
-        (results[:, :, 1] == tiny).mean(),
-    )
+    operands, products = ((results[:, :, 0] == tiny * np.float32(2.0**24)).mean(), (results[:, :, 1] == tiny).mean())
     if operands == 1.0 and products == 1.0:
         return Finding(PASS, "", {"taken": 1.0, "made": 1.0})
     flushed = [what for what, fraction in (("taken as zero", operands), ("made zero", products)) if fraction < 1.0]

@@ -6,7 +6,7 @@ import raystream
 from raystream.kernels.photons import ENTRY
 from raystream.photons.grid import point_sources, sort_sources
 from raystream.renderer.renderer import Renderer
-from raystream.stream.analysis.instructions import Instructions, count, plain
+from raystream.stream.analysis.instructions import Instructions, count, plain_source
 from raystream.stream.compile.generate import Form, fragment
 from raystream.stream.gl.device import Device
 
@@ -52,9 +52,9 @@ def photon_instructions(device: Device) -> dict[str, Instructions]:
     """
     sources = dict(sort_sources())
     found = {
-        "Bitonic Sort": count(plain(sources["sort"]).text),
-        "Binary Search": count(plain(sources["search"]).text),
-        "Stencil Routing": count(plain(point_sources("route_fragment", ENTRY, FOOTPRINT)[0]).text, "vert"),
+        "Bitonic Sort": count(plain_source(sources["sort"]).text),
+        "Binary Search": count(plain_source(sources["search"]).text),
+        "Stencil Routing": count(plain_source(point_sources("route_fragment", ENTRY, FOOTPRINT)[0]).text, "vert"),
     }
     for kind in MAPS:
         renderer = Renderer(
@@ -64,7 +64,7 @@ def photon_instructions(device: Device) -> dict[str, Instructions]:
         whole = Instructions()
         for step in linked.steps("none"):
             if step.name in ESTIMATE:
-                source = plain(fragment(linked, step, Form(scheduled=True), renderer.gpu_scene.resources))
+                source = plain_source(fragment(linked, step, Form(scheduled=True), renderer.gpu_scene.resources))
                 kernel = linked.program.by_name[step.name].kernel.name
                 found[f"{step.name} ({kind})"] = each = count(source.text, "frag", kernel)
                 whole = whole + each
