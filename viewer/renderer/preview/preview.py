@@ -89,9 +89,9 @@ class PreviewPasses:
         return self._batch
 
     def _make_one_by_one(self) -> Iterator[float]:
-        for part_type in PASS_TYPES[len(self._parts) :]:
+        while len(self._parts) < len(PASS_TYPES):
             with self.device.deferred() as batch:
-                passes = part_type(self.device)
+                passes = PASS_TYPES[len(self._parts)](self.device)
                 if isinstance(passes, Reconstruction | Upsampling):  # others have all that is rehearsed
                     passes.prepare()
             self._parts.append(passes)
