@@ -279,8 +279,8 @@ class CameraController:
             placed, projection = self._pose.camera(self._lens.fov, self._lens.name), self._lens.projection
             if self._orthographic:  # the nearer, the less it shows
                 projection = Orthographic(min(max(self._extent * self._pose.distance, MIN_EXTENT), LARGEST_HEIGHT))
-            pose = {"origin": placed.origin, "target": placed.target, "up": placed.up}
-            self._camera = replace(self._lens, **pose, projection=projection)
+            origin, target, up = placed.origin, placed.target, placed.up
+            self._camera = replace(self._lens, origin=origin, target=target, up=up, projection=projection)
         return self._camera
 
     @property
