@@ -23,7 +23,7 @@ class FarPlane(Checked[float | None]):
         far = None if value is None and isinstance(instance, PerspectiveCamera) else float(value)
         if far is not None and not far > instance.znear:
             raise ValueError(f"zfar is {far:g}, expected a number above znear, {instance.znear:g}")
-        instance._zfar = far
+        setattr(instance, f"_{self.name}", far)
 
 
 class Camera(ABC):
