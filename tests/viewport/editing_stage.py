@@ -16,8 +16,8 @@ from raystream.scene.material import Material
 from raystream.scene.mesh import Mesh
 from raystream.scene.scene import Instance, Scene
 from raystream.viewport.camera_controller import CameraController
+from raystream.viewport.editing import LightMarkers, ObjectEditing
 from raystream.viewport.keymap import Keymap
-from raystream.viewport.object_editing import LightMarkers, ObjectEditing
 from raystream.viewport.viewport import InputState, PictureArea, Viewport
 
 FAR = (4096.0, 0.0, -512.0)  # of the file's coordinates, where the scene's are zero

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from raystream.viewport.animation import FRAME, AnimationPlayer
+from raystream.viewport.editing import FRAME, AnimationPlayer
 
 
 def player(seconds: float = 0.0, loop: bool = True, speed: float = 1.0) -> AnimationPlayer:

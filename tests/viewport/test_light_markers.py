@@ -12,7 +12,7 @@ import pytest
 from raystream.scene.camera import Camera
 from raystream.scene.light import Light
 from raystream.scene.scene import Scene
-from raystream.viewport.object_editing import FAR_AWAY, LightMarkers, moved_light
+from raystream.viewport.editing import FAR_AWAY, LightMarkers, moved_light
 from raystream.viewport.viewport import PictureArea
 
 MIDDLE, DIAGONAL = (13.0, 22.0, 36.0), 26.0  # of a box with sides of 6, 8 and 24

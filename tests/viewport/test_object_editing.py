@@ -20,10 +20,9 @@ from raystream.scene.hierarchy import Deformer, Hierarchy
 from raystream.scene.light import Light
 from raystream.scene.material import Material
 from raystream.scene.scene import Scene
-from raystream.viewport import animation
-from raystream.viewport.animation import MAX_REBUILT
+from raystream.viewport import editing as animation
 from raystream.viewport.camera_controller import ORBIT
-from raystream.viewport.object_editing import TURN_SECONDS, ObjectEditing
+from raystream.viewport.editing import MAX_REBUILT, TURN_SECONDS, ObjectEditing
 from raystream.viewport.viewport import PictureArea
 from tests.viewport.editing_stage import FAR, HOME, Stage
 

@@ -22,9 +22,9 @@ class Stage:
         from raystream.viewport import scene_loader, viewport
         from raystream.viewport.camera_controller import CameraController
         from raystream.viewport.debug_views.debug_views import DebugViews
+        from raystream.viewport.editing import LightMarkers, ObjectEditing
         from raystream.viewport.host import ViewportContext
         from raystream.viewport.keymap import Keymap
-        from raystream.viewport.object_editing import LightMarkers, ObjectEditing
         from raystream.viewport.picture_texture import PictureTexture
         from raystream.viewport.preferences import Preferences
         from raystream.window.panels.imgui_draw import ImguiDraw

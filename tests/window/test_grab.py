@@ -7,7 +7,7 @@ import pytest
 
 from raystream.scene.camera import Camera
 from raystream.viewport.debug_views.wires import project_points
-from raystream.viewport.object_editing import Grab
+from raystream.viewport.editing import Grab
 
 SIZE = (640, 480)
 CAMERA = Camera((3.0, 2.0, 6.0), (0.0, 0.5, 0.0), fov=50)

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import raystream
-from raystream.viewport import animation
-from raystream.viewport.animation import FRAME
+from raystream.viewport import editing as animation
 from raystream.viewport.debug_views.wires import project_points
+from raystream.viewport.editing import FRAME
 from tests.window.conftest import SMALL, Hands
 from tests.window.traced_pictures import rendered, settle
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,30 +13,30 @@ from raystream.pyrender.checked import Checked, label, number, optional
 from raystream.pyrender.constants import DEFAULT_Z_FAR, DEFAULT_Z_NEAR
 
 
+class FarPlane(Checked[float | None]):
+    """Distance of a camera's far clipping plane, beyond its ``znear``; None, of a perspective: there is none."""
+
+    def __init__(self, default: float | None) -> None:
+        super().__init__(float, default)
+
+    def __set__(self, instance: Any, value: Any) -> None:
+        far = None if value is None and isinstance(instance, PerspectiveCamera) else float(value)
+        if far is not None and not far > instance.znear:
+            raise ValueError(f"zfar is {far:g}, expected a number above znear, {instance.znear:g}")
+        setattr(instance, f"_{self.name}", far)
+
+
 class Camera(ABC):
     """The fields of all cameras. znear, zfar : distances of the clipping planes along the view, scene units."""
 
-    name = Checked(label)
-    znear = Checked(number("znear", 0.0))
+    name = Checked(label, None)
+    znear = Checked(number("znear", 0.0), DEFAULT_Z_NEAR)
+    zfar = FarPlane(DEFAULT_Z_FAR)
 
     def __init__(
         self, znear: float = DEFAULT_Z_NEAR, zfar: float | None = DEFAULT_Z_FAR, name: str | None = None
     ) -> None:
-        self.name = name
-        self.znear = znear
-        self.zfar = zfar
-
-    @property
-    def zfar(self) -> float | None:
-        """Distance of the far clipping plane, beyond ``znear``; None, of a perspective: there is none."""
-        return self._zfar
-
-    @zfar.setter
-    def zfar(self, value: Any) -> None:
-        far = None if value is None and isinstance(self, PerspectiveCamera) else float(value)
-        if far is not None and not far > self.znear:
-            raise ValueError(f"zfar is {far:g}, expected a number above znear, {self.znear:g}")
-        self._zfar = far
+        self.name, self.znear, self.zfar = name, znear, zfar
 
     @abstractmethod
     def get_projection_matrix(self, width: float | None = None, height: float | None = None) -> NDArray[np.float64]:
@@ -49,23 +50,15 @@ class Camera(ABC):
         return matrix
 
 
+@dataclass(eq=False, repr=False)
 class PerspectiveCamera(Camera):
     """A pinhole. yfov : vertical field of view, radians. aspectRatio : width over height; None: the picture's."""
 
-    yfov = Checked(number("yfov", 0.0, open_low=True))
-    aspectRatio = Checked(optional(number("aspectRatio", 0.0, open_low=True)))
-
-    def __init__(
-        self,
-        yfov: float,
-        znear: float = DEFAULT_Z_NEAR,
-        zfar: float | None = None,
-        aspectRatio: float | None = None,
-        name: str | None = None,
-    ) -> None:
-        super().__init__(znear, zfar, name)
-        self.yfov = yfov
-        self.aspectRatio = aspectRatio
+    yfov: Checked[float] = Checked(number("yfov", 0.0, open_low=True))
+    znear: Checked[float] = Checked(number("znear", 0.0), DEFAULT_Z_NEAR)
+    zfar: FarPlane = FarPlane(None)
+    aspectRatio: Checked[float | None] = Checked(optional(number("aspectRatio", 0.0, open_low=True)), None)
+    name: Checked[str | None] = Checked(label, None)
 
     def get_projection_matrix(self, width: float | None = None, height: float | None = None) -> NDArray[np.float64]:
         """See `Camera.get_projection_matrix`. Raises ValueError without ``aspectRatio`` and size."""
@@ -78,25 +71,16 @@ class PerspectiveCamera(Camera):
         return self._perspective(1.0 / (aspect * slope), 1.0 / slope)
 
 
+@dataclass(eq=False, repr=False)
 class OrthographicCamera(Camera):
     """A parallel projection. ymag : half the height that is seen, scene units; xmag : half the width, where no picture
     says its aspect."""
 
-    xmag = Checked(number("xmag", 0.0, open_low=True))
-    ymag = Checked(number("ymag", 0.0, open_low=True))
-    znear = Checked(number("znear", 0.0, open_low=True))
-
-    def __init__(
-        self,
-        xmag: float,
-        ymag: float,
-        znear: float = DEFAULT_Z_NEAR,
-        zfar: float = DEFAULT_Z_FAR,
-        name: str | None = None,
-    ) -> None:
-        super().__init__(znear, zfar, name)
-        self.xmag = xmag
-        self.ymag = ymag
+    xmag: Checked[float] = Checked(number("xmag", 0.0, open_low=True))
+    ymag: Checked[float] = Checked(number("ymag", 0.0, open_low=True))
+    znear: Checked[float] = Checked(number("znear", 0.0, open_low=True), DEFAULT_Z_NEAR)
+    zfar: FarPlane = FarPlane(DEFAULT_Z_FAR)
+    name: Checked[str | None] = Checked(label, None)
 
     def get_projection_matrix(self, width: float | None = None, height: float | None = None) -> NDArray[np.float64]:
         """See `Camera.get_projection_matrix`; the picture's aspect replaces ``xmag``."""
@@ -108,27 +92,18 @@ class OrthographicCamera(Camera):
         return matrix
 
 
+@dataclass(eq=False, repr=False)
 class IntrinsicsCamera(Camera):
     """A pinhole by its matrix K. fx, fy : focal lengths; cx, cy : the principal point from the picture's upper left
     corner; pixels."""
 
-    fx = Checked(number("fx", 0.0, open_low=True))
-    fy = Checked(number("fy", 0.0, open_low=True))
-    cx = Checked(float)
-    cy = Checked(float)
-
-    def __init__(
-        self,
-        fx: float,
-        fy: float,
-        cx: float,
-        cy: float,
-        znear: float = DEFAULT_Z_NEAR,
-        zfar: float = DEFAULT_Z_FAR,
-        name: str | None = None,
-    ) -> None:
-        super().__init__(znear, zfar, name)
-        self.fx, self.fy, self.cx, self.cy = fx, fy, cx, cy
+    fx: Checked[float] = Checked(number("fx", 0.0, open_low=True))
+    fy: Checked[float] = Checked(number("fy", 0.0, open_low=True))
+    cx: Checked[float] = Checked(float)
+    cy: Checked[float] = Checked(float)
+    znear: Checked[float] = Checked(number("znear", 0.0), DEFAULT_Z_NEAR)
+    zfar: FarPlane = FarPlane(DEFAULT_Z_FAR)
+    name: Checked[str | None] = Checked(label, None)
 
     def get_projection_matrix(self, width: float | None = None, height: float | None = None) -> NDArray[np.float64]:
         """See `Camera.get_projection_matrix`. Raises ValueError without a size."""

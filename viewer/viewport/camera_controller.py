@@ -147,7 +147,7 @@ def pixels(length: float) -> float:
     return min(max(length, -MAX_DRAG), MAX_DRAG)
 
 
-# -- the optics of the camera in the hand: lens and projection, apart from where it stands -----------------------------
+# -- lens and projection of the camera in the hand ---------------------------------------------------------------------
 
 FOV_STEP = 1.05
 MIN_FOV, MAX_FOV = 1.0, 170.0  # degrees
@@ -156,83 +156,6 @@ HALF_SPHERE = 180.0  # of a new fisheye
 # Projections that need no measured camera, by the names of `--projection`.
 PROJECTIONS = ("perspective", "orthographic", "equirectangular", "fisheye", "equisolid")
 MIN_EXTENT, MAX_EXTENT = 1e-12, 1e12  # of an orthographic camera, in distances to the target
-
-
-@dataclass
-class CameraOptics:
-    """The fields of a camera beside its pose. lens : a camera that has them, at rest. shown : height of an orthographic
-    picture, in distances to the target."""
-
-    lens: Camera
-    shown: float = 1.0
-
-    @classmethod
-    def of(cls, camera: Camera, distance: float) -> CameraOptics:
-        """Those of a camera at that distance from its target, scene units."""
-        projection = camera.projection
-        extent = projection.height / distance if isinstance(projection, Orthographic) else 1.0
-        return cls(replace(camera, motion=()), extent)
-
-    @property
-    def orthographic(self) -> bool:
-        """Whether its rays are parallel."""
-        return isinstance(self.lens.projection, Orthographic)
-
-    @property
-    def slope(self) -> float:
-        """Tangent of half the field of view."""
-        return math.tan(math.radians(self.lens.fov) / 2)
-
-    def set(self, **fields: Any) -> None:
-        """Give fields of the lens other values."""
-        self.lens = replace(self.lens, **fields)
-
-    def camera(self, pose: CameraPose) -> Camera:
-        """The camera in a pose."""
-        placed = pose.camera(self.lens.fov, self.lens.name)
-        camera = replace(self.lens, origin=placed.origin, target=placed.target, up=placed.up)
-        if not self.orthographic:
-            return camera
-        height = min(max(self.shown * pose.distance, MIN_EXTENT), MAX_HEIGHT)  # the nearer, the less it shows
-        return replace(camera, projection=Orthographic(height))
-
-    def set_fov(self, degrees: float) -> None:
-        """Vertical field of view in degrees, held to 1..170; of a fisheye the angle across its circle, to 360."""
-        if isinstance(projection := self.lens.projection, Fisheye):
-            self.set(projection=replace(projection, angle=min(max(degrees, MIN_ANGLE), MAX_ANGLE)))
-        else:
-            self.set(fov=min(max(degrees, MIN_FOV), MAX_FOV))
-
-    def widen(self, steps: float) -> None:
-        """Widen the view by 5 % a step; negative steps narrow the view."""
-        factor = FOV_STEP ** min(max(steps, -200.0), 200.0)
-        if self.orthographic:
-            self.shown = min(max(self.shown * factor, MIN_EXTENT), MAX_EXTENT)
-        else:
-            projection = self.lens.projection
-            self.set_fov((projection.angle if isinstance(projection, Fisheye) else self.lens.fov) * factor)
-
-    @property
-    def name_of_projection(self) -> str:
-        """One of `PROJECTIONS`, or the kind of a measured camera."""
-        projection = self.lens.projection
-        if isinstance(projection, Fisheye) and projection.equisolid:
-            return "equisolid"
-        return "perspective" if projection is None else projection.kind
-
-    def choose_projection(self, name: str) -> None:
-        """Take one of `PROJECTIONS`: an orthographic one shows as much at the target as the perspective; a fisheye
-        keeps its angle."""
-        previous = self.lens.projection
-        projection: Projection | None = None
-        if name == "orthographic":
-            projection, self.shown = Orthographic(1.0), self.shown if self.orthographic else 2 * self.slope
-        elif name == "equirectangular":
-            projection = Equirectangular()
-        elif name != "perspective":
-            angle = previous.angle if isinstance(previous, Fisheye) else HALF_SPHERE
-            projection = Fisheye(angle, name == "equisolid")
-        self.set(projection=projection)
 
 
 # -- flight by keys: those that are down, and the velocity that follows them -------------------------------------------
@@ -328,7 +251,8 @@ class CameraController:
 
     entered: bool
     _pose: CameraPose
-    _optics: CameraOptics
+    _lens: Camera  # the fields beside the pose, at rest
+    _extent: float  # height of an orthographic picture, in distances to the target
     _camera: Camera | None  # of the pose; made when it is asked for
     _move: Move | None
     _pending: float  # logarithm of the distance's factor that the wheel has still to give
@@ -352,7 +276,11 @@ class CameraController:
     def camera(self) -> Camera:
         """The camera as it is now; the very one that was set until it is moved."""
         if self._camera is None:
-            self._camera = self._optics.camera(self._pose)
+            placed, projection = self._pose.camera(self._lens.fov, self._lens.name), self._lens.projection
+            if self._orthographic:  # the nearer, the less it shows
+                projection = Orthographic(min(max(self._extent * self._pose.distance, MIN_EXTENT), LARGEST_HEIGHT))
+            origin, target, up = placed.origin, placed.target, placed.up
+            self._camera = replace(self._lens, origin=origin, target=target, up=up, projection=projection)
         return self._camera
 
     @property
@@ -380,10 +308,11 @@ class CameraController:
         A pinhole's focus, which no picture shows, is where a file's camera is taken to look: the target comes there.
         """
         self._pose = pose_of(camera)
-        self._optics = CameraOptics.of(camera, self._pose.distance)
+        self._lens, projection = replace(camera, motion=()), camera.projection
+        self._extent = projection.height / self._pose.distance if isinstance(projection, Orthographic) else 1.0
         if camera.aperture == 0 and camera.focus is not None:
             self._pose.distance = camera.focus
-            self._optics.set(focus=None)
+            self._lens = replace(self._lens, focus=None)
             self._pose.target = self._pose.eye + camera.focus * self._pose.forward()
         self._stop()
         self._camera = camera
@@ -417,48 +346,82 @@ class CameraController:
         """From orbit to fly and back; the camera stays where it is."""
         self.mode = "fly" if self.mode == "orbit" else "orbit"
 
-    def set_fov(self, degrees: float) -> None:
-        """See `CameraOptics.set_fov`."""
-        if math.isfinite(degrees):
-            self._optics.set_fov(degrees)
-            self._touch()
+    @property
+    def _orthographic(self) -> bool:
+        """Whether its rays are parallel."""
+        return isinstance(self._lens.projection, Orthographic)
 
     @property
-    def projection(self) -> str:
-        """See `CameraOptics.name_of_projection`."""
-        return self._optics.name_of_projection
+    def _slope(self) -> float:
+        """Tangent of half the field of view."""
+        return math.tan(math.radians(self._lens.fov) / 2)
 
-    def choose_projection(self, name: str) -> None:
-        """See `CameraOptics.choose_projection`."""
-        self._optics.choose_projection(name)
+    def _change_lens(self, **fields: Any) -> None:
+        self._lens = replace(self._lens, **fields)
         self._touch()
-
-    def toggle_orthographic(self) -> None:
-        """From any projection to an orthographic one that shows as much at the target, and from it to a perspective."""
-        self.choose_projection("perspective" if self._optics.orthographic else "orthographic")
 
     def set_lens(self, aperture: float, focus: float | None) -> None:
         """Radius of the lens, and the distance that it shows sharp (None: the target's), scene units."""
-        self._optics.set(aperture=aperture, focus=focus)
-        self._touch()
+        self._change_lens(aperture=aperture, focus=focus)
+
+    def set_fov(self, degrees: float) -> None:
+        """Vertical field of view in degrees, held to 1..170; of a fisheye the angle across its circle, to 360."""
+        if not math.isfinite(degrees):
+            return
+        if isinstance(projection := self._lens.projection, Fisheye):
+            self._change_lens(projection=replace(projection, angle=min(max(degrees, MIN_ANGLE), MAX_ANGLE)))
+        else:
+            self._change_lens(fov=min(max(degrees, MIN_FOV), MAX_FOV))
 
     def step_fov(self, steps: float) -> None:
         """Widen the field of view by 5 % a step; negative steps narrow it."""
-        if math.isfinite(steps):
-            self._optics.widen(steps)
+        if not math.isfinite(steps):
+            return
+        factor = FOV_STEP ** min(max(steps, -200.0), 200.0)
+        if self._orthographic:
+            self._extent = min(max(self._extent * factor, MIN_EXTENT), MAX_EXTENT)
             self._touch()
+        else:
+            projection = self._lens.projection
+            self.set_fov((projection.angle if isinstance(projection, Fisheye) else self._lens.fov) * factor)
+
+    @property
+    def projection(self) -> str:
+        """One of `PROJECTIONS`, or the kind of a measured camera."""
+        projection = self._lens.projection
+        if isinstance(projection, Fisheye) and projection.equisolid:
+            return "equisolid"
+        return "perspective" if projection is None else projection.kind
+
+    def choose_projection(self, name: str) -> None:
+        """Take one of `PROJECTIONS`: an orthographic one shows as much at the target as the perspective; a fisheye
+        keeps its angle."""
+        previous = self._lens.projection
+        projection: Projection | None = None
+        if name == "orthographic":
+            projection, self._extent = Orthographic(1.0), self._extent if self._orthographic else 2 * self._slope
+        elif name == "equirectangular":
+            projection = Equirectangular()
+        elif name != "perspective":
+            angle = previous.angle if isinstance(previous, Fisheye) else HALF_SPHERE
+            projection = Fisheye(angle, name == "equisolid")
+        self._change_lens(projection=projection)
+
+    def toggle_orthographic(self) -> None:
+        """From any projection to an orthographic one that shows as much at the target, and from it to a perspective."""
+        self.choose_projection("perspective" if self._orthographic else "orthographic")
 
     def direction(self, x: float, y: float, width: float, height: float) -> Array:
         """(3,) unit direction, world space, through a point of a picture or window of that size, (0, 0) upper left; of
         parallel rays to where that point's ray is at the target's distance."""
         if self.camera.kind:
             origin, direction = self.ray(x, y, width, height)
-            if not self._optics.orthographic:
+            if not self._orthographic:
                 return direction
             towards = np.asarray(origin) + self._pose.distance * direction - self._pose.eye
             return np.asarray(towards / np.linalg.norm(towards))
         right, up, forward = self._pose.basis()
-        slope = self._optics.slope
+        slope = self._slope
         sx, sy = (2 * x - width) / max(height, 1e-9) * slope, (1 - 2 * y / max(height, 1e-9)) * slope
         direction = forward + sx * right + sy * up
         return direction / np.linalg.norm(direction)
@@ -482,7 +445,7 @@ class CameraController:
 
     def look(self, dx: float, dy: float) -> None:
         """Turn the view; the eye stays exactly where it is."""
-        if self._turned(dx, dy, LOOK * self._optics.slope / math.tan(math.radians(20))):
+        if self._turned(dx, dy, LOOK * self._slope / math.tan(math.radians(20))):
             pose = self._pose
             pose.target = pose.eye + pose.distance * pose.forward()
 
@@ -494,8 +457,7 @@ class CameraController:
         depth = self._pose.distance if depth is None or not 0 < depth < MAX_COORD else depth
         if finite(dx, dy, height):
             right, up, _ = self._pose.basis()
-            optics = self._optics
-            view_height = optics.shown * self._pose.distance if optics.orthographic else 2 * depth * optics.slope
+            view_height = self._extent * self._pose.distance if self._orthographic else 2 * depth * self._slope
             pixel = view_height / max(height, 1.0)
             self._interrupt()
             self._shift(pixel * (pixels(dy) * up - pixels(dx) * right))
@@ -678,7 +640,7 @@ class CameraController:
     def _frame(self, forward: Array, aspect: float, yaw: float) -> None:
         # Camera.framing fills a square; in a narrower window the sides decide.
         narrow = min(1.0, aspect) if math.isfinite(aspect) and aspect > 0 else 1.0
-        slope = self._optics.slope * max(narrow, 1e-3)
+        slope = self._slope * max(narrow, 1e-3)
         framing = Camera.framing(self._bounds, math.degrees(2 * math.atan(slope)), plain(-forward))
         pose = pose_of(framing)
         yaw, pitch = heading(forward, yaw)

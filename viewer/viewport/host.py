@@ -22,10 +22,9 @@ from raystream.renderer.session.session import Session
 from raystream.renderer.session.trials import BackgroundTrials
 from raystream.scene.scene import Scene
 from raystream.stream.gl.device import Device
-from raystream.viewport.animation import SPEEDS
 from raystream.viewport.debug_views.debug_views import DebugViews
+from raystream.viewport.editing import SPEEDS, LightMarkers, ObjectEditing
 from raystream.viewport.keymap import MODIFIERS, Keymap, parse_key
-from raystream.viewport.object_editing import LightMarkers, ObjectEditing
 from raystream.viewport.picture_texture import AutoExposure, PictureTexture
 from raystream.viewport.preferences import Preferences
 from raystream.viewport.scene_loader import SceneLoader

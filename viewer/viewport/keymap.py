@@ -281,7 +281,7 @@ class Keymap:
     """Which key performs which action: the table, with the user's own keys in place of the table's.
 
     rebindings : action's name -> a key text, or several; an empty text or list leaves it without a key.
-    where : the source of the rebindings, for messages.
+    source : of the rebindings, for messages.
 
     Raises ViewerError for an unknown action or key, and for a key that two actions claim.
     """

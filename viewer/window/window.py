@@ -131,14 +131,12 @@ class Window:
     @property
     def size(self) -> tuple[int, int]:
         """Window coordinates."""
-        size: tuple[int, int] = self._query(glfw.get_window_size)
-        return size
+        return self._query(glfw.get_window_size)
 
     @property
     def pixels(self) -> tuple[int, int]:
         """The framebuffer's size; (0, 0) while minimised on some platforms."""
-        pixels: tuple[int, int] = self._query(glfw.get_framebuffer_size)
-        return pixels
+        return self._query(glfw.get_framebuffer_size)
 
     @property
     def scale(self) -> float:

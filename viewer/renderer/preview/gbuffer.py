@@ -214,14 +214,18 @@ class GBufferRaster:
         self._raster_scene = ref(raster)
         modules = raster.modules(prepared)
         sources = {name: _source(name, program_modules, resources) for name, program_modules in modules.items()}
-        compiled = {} if before is None else before.shaders
-        self.shaders = {n: s for n, s in compiled.items() if n in sources and s.source.text == sources[n].text}
+        compiled: dict[str, Shader] = {} if before is None else before.shaders
+        self.shaders: dict[str, Shader] = {
+            n: s for n, s in compiled.items() if n in sources and s.source.text == sources[n].text
+        }
         for name in sources.keys() - self.shaders.keys():
             vertex = raster_source("visible_vertex") if name == "tested" else None
             self.shaders[name] = Shader(device, sources[name], vertex, listed=vertex is not None)
         shader = self.shaders["gbuffer"]
         same = before is not None and before.drawing.shader is shader
         self.drawing: Drawing = before.drawing if before is not None and same else square(device, shader)
+        self.meshes: InstancedMeshes
+        self.visibility: VisibilityBuffer
         if before is not None and before.draws(raster.meshes):
             self.meshes, self.visibility = before.meshes, before.visibility
         else:

@@ -89,9 +89,9 @@ class PreviewPasses:
         return self._batch
 
     def _make_one_by_one(self) -> Iterator[float]:
-        for part_type in PASS_TYPES[len(self._parts) :]:
+        while len(self._parts) < len(PASS_TYPES):
             with self.device.deferred() as batch:
-                passes = part_type(self.device)
+                passes = PASS_TYPES[len(self._parts)](self.device)
                 if isinstance(passes, Reconstruction | Upsampling):  # others have all that is rehearsed
                     passes.prepare()
             self._parts.append(passes)
@@ -571,19 +571,16 @@ class Preview:
     @property
     def distance(self) -> float:
         """How far the camera is from where the picture made last was seen, as a share of the scene's diagonal."""
-        passes = self.passes.compiled_passes
-        assert passes is not None
         prepared = self.renderer.prepared
         if self._extent is None or self._extent[0] is not prepared:
             low, high = prepared.scene.bounds()
             self._extent = prepared, max(float(np.linalg.norm(high - low)), 1e-30)
-        return passes.upsampling.distance(self.renderer.camera) / self._extent[1]
+        return self.passes.finished().upsampling.distance(self.renderer.camera) / self._extent[1]
 
     @property
     def size(self) -> tuple[int, int]:
         """(width, height) of the picture made last."""
-        assert self.passes.compiled_passes is not None
-        return self.passes.compiled_passes.upsampling.size
+        return self.passes.finished().upsampling.size
 
     def warp(self, target: Stream) -> None:
         """Draw the picture made last as the renderer's camera sees it now, to a stream of `SHOWN` of any size."""

@@ -223,14 +223,14 @@ class FrameRunner:
         self,
         renderer: RendererParts,
         scheduler: Scheduler,
-        shown_picture: ShownPicture | None,
+        on_screen: ShownPicture | None,
         counting: bool = False,
         bounce: int | None = None,
         layers: dict[str, NDArray] | None = None,
         passes: PreviewPasses | None = None,
     ) -> None:
-        """counting, bounce, layers : as of `Session`. shown_picture : on its screen. passes : see `Preview`."""
-        self.renderer, self.scheduler, self.shown = renderer, scheduler, shown_picture
+        """counting, bounce, layers : as of `Session`. on_screen : None: for the film alone. passes : see `Preview`."""
+        self.renderer, self.scheduler, self.on_screen = renderer, scheduler, on_screen
         self.counting, self.bounce, self.layers = counting, bounce, layers or {}
         self.job: FrameJob | None = None
         self.clock = FrameClock(renderer.device, scheduler)
@@ -238,7 +238,7 @@ class FrameRunner:
         self.tile: tuple[int, int] | None = None
         self._preview: Preview | None = None
         self._warmup: Warmup | None = None
-        if shown_picture is not None:
+        if on_screen is not None:
             self.tile = stream_shape(renderer.device.software)
             self._preview = Preview(renderer, self.clock, passes)
             self._warmup = Warmup(renderer, self.tile, counting)
@@ -246,7 +246,7 @@ class FrameRunner:
 
     def reset_timing(self) -> None:
         """Another program or scene: the time that pictures take is not known."""
-        concurrent = self.shown is not None and self.renderer.device.concurrent
+        concurrent = self.on_screen is not None and self.renderer.device.concurrent
         self.scheduler.reset(self.tile[1] if self.tile is not None else 1, concurrent)
 
     def note_changes(self, before: PreparedScene, differences: Mapping[str, Affects]) -> None:
@@ -299,10 +299,10 @@ class FrameRunner:
         # Samples of a film that goes on at rest are its own; those of others follow each other from picture to picture.
         first = preview.numbers(frame.samples) if preview is not None and frame.kind.in_motion else 0
         self._pose(frame)
-        white = self.shown.white if self.shown is not None else 1.0
+        white = self.on_screen.white if self.on_screen is not None else 1.0
         job = FrameJob(frame, renderer.camera.with_picture_size(whole), film, first, white)
-        if self.shown is not None:
-            self.shown.begin(job, whole, fresh)
+        if self.on_screen is not None:
+            self.on_screen.begin(job, whole, fresh)
         elif film is None:
             self.linear = np.zeros((*frame.size[::-1], 3), np.float32)
         job.steps = tiles = self._tiles(job, stop)
@@ -349,32 +349,32 @@ class FrameRunner:
     def _reconstructed(self, job: FrameJob, preview: Preview, tiles: Steps, whole: tuple[int, int], most: int) -> Steps:
         """The steps of a frame that is shown denoised."""
         picture = yield from preview.frame(job, tiles, whole, most)
-        if picture is not None and self.shown is not None:
-            self.shown.picture(picture, "shader", job.frame.samples)
+        if picture is not None and self.on_screen is not None:
+            self.on_screen.picture(picture, "shader", job.frame.samples)
 
     def step(self) -> Event | None:
         """One step of the frame in progress: a pass of a machine, or a tile that is done; None: it has ended."""
         job = self.job
         assert job is not None, "a step of no frame"
-        event = self.clock.step(job, waits=self.shown is not None)
+        event = self.clock.step(job, waits=self.on_screen is not None)
         job.under_way = event.tile if isinstance(event, TilePass) else None
-        if isinstance(event, TileDone) and self.shown is not None and self.appearing:
-            self.shown.screen.put(event.tile)
-        elif isinstance(event, TileDone) and self.shown is None and job.film is None:
+        if isinstance(event, TileDone) and self.on_screen is not None and self.appearing:
+            self.on_screen.screen.put(event.tile)
+        elif isinstance(event, TileDone) and self.on_screen is None and job.film is None:
             read_back_tile(event.tile, self.renderer.device, self.renderer.prepared, self.linear, self.layers)
         return event
 
     @property
     def appearing(self) -> bool:
         """Whether tiles are shown as soon as they are done."""
-        return self.shown is not None and self.job is not None and not self.job.denoised
+        return self.on_screen is not None and self.job is not None and not self.job.denoised
 
     def end(self) -> FrameJob:
         """The frame that has ended, which is on show; its costs are the scheduler's."""
         job, self.job = self.job, None
         assert job is not None, "the end of no frame"
-        if self.shown is not None:
-            self.shown.end(job)
+        if self.on_screen is not None:
+            self.on_screen.end(job)
         self.clock.note(job)
         return job
 
@@ -383,8 +383,8 @@ class FrameRunner:
         job, self.job = self.job, None
         if job is None:
             return
-        if job.frame.kind.preview and self.shown is not None:
-            self.shown.screen.drop()
+        if job.frame.kind.preview and self.on_screen is not None:
+            self.on_screen.screen.drop()
         job.steps.close()
         if job.film is not None and job.film is not film_on_show:
             free(job.film)
@@ -401,8 +401,8 @@ class FrameRunner:
         """Show a film's picture as it is denoised by now; whether that takes a frame of its own."""
         if self._preview is not None:
             self._preview.forget()
-        if self.preview is None and self.shown is not None:
-            self.shown.picture(film.blocks[0].stream, "none", film.samples)
+        if self.preview is None and self.on_screen is not None:
+            self.on_screen.picture(film.blocks[0].stream, "none", film.samples)
         return self.preview is not None
 
     def owes(self, film: FilmBuffer | None, samples: int) -> bool:
@@ -415,10 +415,10 @@ class FrameRunner:
         where that fails."""
         preview = self.preview
         picture = preview.cleaned(film) if preview is not None and film is not None else None
-        if preview is None or picture is None or self.shown is None:
+        if preview is None or picture is None or self.on_screen is None:
             return False
         with self.renderer.device.current():
-            self.shown.picture(picture, "oidn", preview.background.samples)
+            self.on_screen.picture(picture, "oidn", preview.background.samples)
         return True
 
     def release(self, film_on_show: FilmBuffer | None) -> None:

@@ -110,29 +110,17 @@ class ImguiDraw:
             target.viewport = (0, 0, *pixels)
             for commands, first in zip(draw_data.cmd_lists, firsts, strict=True):
                 for command in commands.cmd_buffer:
-                    self._draw(command, array, first, draw_data, pixels)
+                    corner, clip = draw_data.display_pos, command.clip_rect
+                    left, top = (max(0, int(x)) for x in ((clip.x - corner.x) * scale.x, (clip.y - corner.y) * scale.y))
+                    right = min(pixels[0], int((clip.z - corner.x) * scale.x))
+                    bottom = min(pixels[1], int((clip.w - corner.y) * scale.y))
+                    texture = self._texture(command.get_tex_id())
+                    if right > left and bottom > top and command.elem_count and texture is not None:
+                        texture.use(0)
+                        target.scissor = (left, pixels[1] - bottom, right - left, bottom - top)
+                        array.render(moderngl.TRIANGLES, command.elem_count, first=first + command.idx_offset)
         self.context.blend_func, self.context.blend_equation = functions, equations
         target.viewport, target.scissor = viewport, scissor
-
-    def _draw(
-        self,
-        command: imgui.ImDrawCmd,
-        array: moderngl.VertexArray,
-        first: int,
-        data: imgui.ImDrawData,
-        pixels: tuple[int, int],
-    ) -> None:
-        corner, scale, clip = data.display_pos, data.framebuffer_scale, command.clip_rect
-        left = max(0, int((clip.x - corner.x) * scale.x))
-        top = max(0, int((clip.y - corner.y) * scale.y))
-        right = min(pixels[0], int((clip.z - corner.x) * scale.x))
-        bottom = min(pixels[1], int((clip.w - corner.y) * scale.y))
-        texture = self._texture(command.get_tex_id())
-        if right <= left or bottom <= top or not command.elem_count or texture is None:
-            return
-        texture.use(0)
-        self.context.fbo.scissor = (left, pixels[1] - bottom, right - left, bottom - top)
-        array.render(moderngl.TRIANGLES, vertices=command.elem_count, first=first + command.idx_offset)
 
     def _texture(self, identifier: int) -> moderngl.Texture | None:
         """None for one that was released since."""

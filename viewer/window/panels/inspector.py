@@ -229,10 +229,10 @@ def _plot(inspector: Inspector, view: _View) -> None:
         implot.plot_bars(state, pass_numbers, percent, 1.0, spec)
     number = round(implot.get_plot_mouse_pos().x) if implot.is_plot_hovered() else 0
     if 1 <= number <= len(passes):
-        served = passes[number - 1]
+        hovered = passes[number - 1]
         imgui.set_tooltip(
-            f"pass {number}: {served.kernel}\n{grouped(served.active)} rays, {100 * served.active / rays:.1f} %\n"
-            f"{grouped(served.calls)} calls, {1000 * served.seconds:.2f} ms"
+            f"pass {number}: {hovered.kernel}\n{grouped(hovered.active)} rays, {100 * hovered.active / rays:.1f} %\n"
+            f"{grouped(hovered.calls)} calls, {1000 * hovered.seconds:.2f} ms"
         )
     implot.end_plot()
 

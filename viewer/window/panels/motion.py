@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from raystream.viewport.animation import SPEEDS
+from raystream.viewport.editing import SPEEDS
 from raystream.viewport.host import ViewportContext
 from raystream.window.bundle import ImVec2, imgui
 from raystream.window.panels import theme

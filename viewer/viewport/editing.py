@@ -1,19 +1,21 @@
-"""Objects, lights and environments that follow the mouse; markers of the lights; the turntable."""
+"""Edits of the scene on show: objects, lights and environments that follow the mouse, the turntable, and the animation,
+by a clock that plays, pauses, loops, and steps by frames."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from raystream.base.errors import ViewerError
+from raystream.options.table import OPTIONS
 from raystream.renderer.preview.scheduler import HELD
+from raystream.scene.edits.animated import AnimatedParts, playing
 from raystream.scene.edits.movable import Movable, movable_lights, placed_light
 from raystream.scene.scene import Scene
-from raystream.viewport.animation import SceneAnimation, SceneEdits
 from raystream.viewport.camera_controller import ORBIT
 from raystream.viewport.debug_views.debug_views import DebugViews
 from raystream.viewport.debug_views.wires import project_points
@@ -197,9 +199,201 @@ def moved_light(scene: Scene, light: Movable, position: Sequence[float]) -> Scen
     return scene.with_parts(lights=lights)
 
 
-# -- motion ------------------------------------------------------------------------------------------------------------
+# -- the clock ---------------------------------------------------------------------------------------------------------
+
+FRAME = 1.0 / OPTIONS["fps"].value.default  # seconds of a step
+SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0)  # multiples of the file's, that are offered
+
+
+class AnimationPlayer:
+    """The time of the animation on show.
+
+    playing : whether time goes by. loop : begin again behind the end; else the last pose stays.
+    speed   : multiple of the file's. seconds : the animation's time. due : whether it has changed since `take`.
+    """
+
+    def __init__(self) -> None:
+        self.playing, self.loop, self.speed = False, True, 1.0
+        self.seconds, self.due = 0.0, False
+
+    def restart(self) -> None:
+        """Another scene: its first moment, at rest; loop and speed stay."""
+        self.playing, self.seconds, self.due = False, 0.0, False
+
+    def toggle(self, duration: float) -> None:
+        """Play or pause; from the first moment on where it had come to its end."""
+        self.playing = not self.playing
+        if self.playing and not self.loop and self.seconds >= duration:
+            self.seek(0.0)
+
+    def seek(self, seconds: float) -> None:
+        """Go to a moment."""
+        self.seconds, self.due = seconds, True
+
+    def step(self, frames: int, duration: float) -> None:
+        """Pause, and go ``frames`` frames on from (back, if negative) the nearest one; beyond an end: stop there,
+        or in a loop go on from the other end."""
+        self.playing = False
+        last = int(duration / FRAME + 1e-6)
+        frame = round(self.seconds / FRAME) + frames
+        frame = frame % (last + 1) if self.loop else min(max(frame, 0), last)
+        self.seek(frame * FRAME)
+
+    def advance(self, elapsed: float, duration: float) -> None:
+        """Time goes by: ``elapsed`` seconds."""
+        seconds = self.seconds + elapsed * self.speed
+        if seconds >= duration and not self.loop:
+            self.playing, seconds = False, duration
+        self.seek(seconds % duration if self.loop and duration > 0 else seconds)
+
+    def take(self) -> float:
+        """The moment to show, which is due no more."""
+        self.due = False
+        return self.seconds
+
+
+# -- the animation -----------------------------------------------------------------------------------------------------
+
+
+class SceneAnimation:
+    """Poses a scene, once nothing follows the mouse any more. player : its clock."""
+
+    def __init__(self, editing: ObjectEditing) -> None:
+        self.editing, self.view, self.player = editing, editing.view, AnimationPlayer()
+        self._animated_parts = AnimatedParts()
+        self._chosen = False  # another animation has been, and is not shown yet
+        self._first: tuple[float | None, int | str | None] = (None, None)  # moment and animation of the first scene
+
+    def play(self) -> None:
+        """Play or pause the animation."""
+        scene = self._moving_scene()
+        self.editing.drop()
+        self.player.toggle(scene.duration)
+        if self.player.playing:
+            self.editing.make_movable()
+        self._tell()
+
+    def step(self, frames: int) -> None:
+        """Pause the animation, and show it ``frames`` frames later."""
+        scene = self._moving_scene()
+        self.editing.drop()
+        self.player.step(frames, scene.duration)
+        self.editing.make_movable()
+        self._tell()
+
+    def next(self) -> None:
+        """Show the scene's next animation."""
+        self.choose((self._moving_scene().animation + 1) % len(self.names))
+
+    def choose(self, animation: int | str) -> None:
+        """Show an animation from its first moment on, by its name or number among `names`, or ``all`` at once.
+        Parts moved by the one before are at rest again.
+
+        Raises ViewerError for an unknown one, and where nothing moves.
+        """
+        self._moving_scene().play(animation)
+        self.editing.drop()
+        self._chosen = True
+        self.seek(0.0)
+        self._tell()
+
+    def show_at(self, moment: float | None, animation: int | str | None) -> None:
+        """Rest at a moment of an animation, as `seek_within` and `choose` do; None leaves it. Before there is
+        a scene, this is for the one that comes.
+
+        Raises ViewerError as these do; nothing has changed then.
+        """
+        if self.view.scene is None:
+            before = self._first
+            self._first = (before[0] if moment is None else moment, before[1] if animation is None else animation)
+            return
+        playing(self._moving_scene(), animation)
+        if animation is not None:
+            self.choose(animation)
+        if moment is not None:
+            self.seek_within(moment)
+            self._tell()
+
+    @property
+    def names(self) -> list[str]:
+        """The scene's animations by name."""
+        scene = self.view.scene
+        return [] if scene is None else [item.name for item in scene.animations]
+
+    @property
+    def name(self) -> str:
+        """The name of the chosen one; empty without any."""
+        scene = self.view.scene
+        chosen = None if scene is None else scene.playing
+        return "" if chosen is None else chosen.name
+
+    def toggle_loop(self) -> None:
+        """Whether the animation begins again behind its end."""
+        self.player.loop = not self.player.loop
+        self.view.say_switched("loop", self.player.loop)
+
+    def _moving_scene(self) -> Scene:
+        """The scene. Raises ViewerError where nothing moves in it, and where there is none."""
+        scene = self.editing.scene
+        if scene.duration == 0:
+            raise ViewerError(
+                "animation", "nothing moves in this scene", f"{self.view.keymap.text('turntable')} turns it"
+            )
+        return scene
+
+    def _tell(self) -> None:
+        player, name = self.player, f"'{self.name}' " if self.name else ""
+        self.view.say(f"animation {name}{'plays' if player.playing else f'rests at {player.seconds:.2f} s'}")
+
+    def seek(self, seconds: float) -> None:
+        """Show another moment of the animation."""
+        self.player.seek(seconds)
+        self.editing.make_movable()
+        self.view.wake()
+
+    def seek_within(self, seconds: float) -> None:
+        """Pause at a moment of the animation, at an end beyond it. Raises ViewerError where nothing moves."""
+        scene = self._moving_scene()
+        if np.isfinite(seconds):
+            self.player.playing = False
+            self.seek(min(max(seconds, 0.0), scene.duration))
+
+    # -- the loop --------------------------------------------------------------------------------------------------
+
+    def shown(self, same: bool) -> None:
+        """A scene has come; ``same``: the one that was there, rebuilt or reread."""
+        if not same:
+            self.player.restart()
+            self._animated_parts.forget()
+            self._chosen = False
+            first, self._first = self._first, (None, None)
+            if first != (None, None):
+                self.view.attempt(lambda: self.show_at(*first))
+
+    @property
+    def plays(self) -> bool:
+        """Whether its time goes by."""
+        return self.player.playing and self.editing.movable
+
+    @property
+    def due(self) -> bool:
+        """Whether it has another pose to show."""
+        return self.player.due and self.editing.movable
+
+    def pose(self) -> None:
+        """The animation's scene at its time."""
+        chosen, self._chosen = self._chosen, False
+        scene = self._animated_parts.rest(self.editing.scene) if chosen else self.editing.scene
+        scene = self._animated_parts.posed(scene, self.player.take())
+        if scene is not self.editing.scene:
+            self.editing.show(scene)
+
+
+# -- edits of the scene on show ----------------------------------------------------------------------------------------
 
 TURN_SECONDS = 12.0  # once round on the turntable
+MAX_REBUILT = 1 << 14  # triangles of a flat scene whose structure is built anew for each picture, in some 30 ms
+TWO_LEVELS = {"grid": "two-level-grid"}  # structure of one level -> of two; of any other two-level-bvh
 
 
 @dataclass
@@ -220,9 +414,9 @@ class ObjectEditing:
     def __init__(
         self, view: Viewport, scene_loader: SceneLoader, debug_views: DebugViews, markers: LightMarkers
     ) -> None:
-        self.view, self.scene_loader, self.markers = view, scene_loader, markers
-        self.edits = SceneEdits(view, scene_loader, debug_views)
-        self.animation = SceneAnimation(self.edits, self.drop)
+        self.view, self.scene_loader, self.debug_views, self.markers = view, scene_loader, debug_views, markers
+        self.animation = SceneAnimation(self)
+        self._when_shown: Callable[[], None] | None = None
         self.turning = False
         self._grabbed: GrabbedPart | None = None
         self._dragging = False  # as long as a button is down
@@ -241,6 +435,41 @@ class ObjectEditing:
         """Whether the picture changes by itself; nothing does while rendering is paused."""
         offers = self._next_scene is not None or time.monotonic() < self._next_scene_until
         return not self.view.paused and (self.turning or offers or self.animation.plays)
+
+    @property
+    def scene(self) -> Scene:
+        """The scene on show. Raises SceneMissing."""
+        return self.view.require_scene()[0].prepared.scene
+
+    @property
+    def movable(self) -> bool:
+        """Whether motion compiles nothing, and does not wait long for a structure. A grid's programs hold its
+        resolution, which may change."""
+        renderer = self.view.renderer
+        if renderer is None or renderer.prepared.structure.levels == 2:
+            return renderer is not None
+        return renderer.prepared.structure.name != "grid" and renderer.prepared.scene.triangle_count <= MAX_REBUILT
+
+    def make_movable(self, action: Callable[[], None] = lambda: None) -> None:
+        """Do something that moves an object: in a large scene under a structure of two levels, to which it changes if
+        need be."""
+        if self.movable:
+            action()
+            return
+        kind = TWO_LEVELS.get(self.scene_loader.requested.accel, "two-level-bvh")
+        self._when_shown = action
+        self.scene_loader.set(accel=kind)
+        self.view.say(f"objects move under a structure of two levels: {kind} is built")
+
+    def show(self, scene: Scene) -> None:
+        """Show an edit of the scene."""
+        self.view.session.update(scene)
+        self.changed()
+
+    def changed(self) -> None:
+        """Queries of the old scene are out of date."""
+        self.debug_views.scene_changed()
+        self.view.wake()
 
     # -- what is asked for -----------------------------------------------------------------------------------------
 
@@ -291,9 +520,7 @@ class ObjectEditing:
         if light.kind == "area":
             self._hold_instance(light.item_index, np.asarray(light.position))
         else:
-            self._hold(
-                GrabbedPart(light.name, Grab(self.markers.marker_position(light)), self.edits.scene, None, light)
-            )
+            self._hold(GrabbedPart(light.name, Grab(self.markers.marker_position(light)), self.scene, None, light))
 
     def drag_light(self) -> None:
         """The selected light, or the first one, follows the mouse until `end_drag`, wherever it is."""
@@ -315,27 +542,27 @@ class ObjectEditing:
         """Put a light elsewhere; of one that is nowhere the direction to it."""
         if light.kind == "area":
             shift = np.subtract(position, light.position)
-            self.edits.make_movable(lambda: self._shift_instance(light.item_index, self.edits.scene, shift))
+            self.make_movable(lambda: self._shift_instance(light.item_index, self.scene, shift))
         else:
-            self.edits.show(moved_light(self.edits.scene, light, position))
+            self.show(moved_light(self.scene, light, position))
 
     def show_variant(self, name: str | None) -> None:
         """Show the scene in one of its material variants; None: as the file has it."""
-        self.edits.show(self.edits.scene.with_variant(name))
+        self.show(self.scene.with_variant(name))
 
     def _hold_instance(self, index: int, point: np.ndarray) -> None:
         instance, mesh = (
-            self.edits.scene.instances[index],
-            self.edits.scene.meshes[self.edits.scene.instances[index].mesh],
+            self.scene.instances[index],
+            self.scene.meshes[self.scene.instances[index].mesh],
         )
         name = instance.name or mesh.name or f"object {index}"
         dragged = self._dragging
 
         def hold() -> None:
             if self._dragging or not dragged:  # else the button is up before the structure is there
-                self._hold(GrabbedPart(name, Grab(point), self.edits.scene, index, None))
+                self._hold(GrabbedPart(name, Grab(point), self.scene, index, None))
 
-        self.edits.make_movable(hold)
+        self.make_movable(hold)
 
     def _hold(self, grabbed: GrabbedPart) -> None:
         self._grabbed, self.animation.player.playing, self._moved = grabbed, False, False
@@ -403,7 +630,9 @@ class ObjectEditing:
         """A scene has come; ``same``: the one that was there, rebuilt or reread."""
         self._grabbed = None
         self.animation.shown(same)
-        self.edits.shown(same)
+        action, self._when_shown = self._when_shown, None
+        if same and action is not None:
+            self.view.attempt(action)
 
     def update(self, dt: float) -> bool:
         """Advance motion by ``dt`` seconds, and show its edits, unless a preview is in progress; whether anything
@@ -420,10 +649,10 @@ class ObjectEditing:
         if self._environment_turned:
             self._environment_turned = False
             view.session.update(environment_rotation=self.scene_loader.requested.environment_rotation)
-            self.edits.changed()
+            self.changed()
         elif self._next_scene is not None and view.renderer is not None and self.scene_loader.loading is None:
             offered, self._next_scene = self._next_scene, None
-            view.attempt(lambda: self.edits.show(offered))
+            view.attempt(lambda: self.show(offered))
         elif self._moved or posed:
             view.attempt(self._apply if self._moved else self.animation.pose)
         return True
@@ -438,11 +667,11 @@ class ObjectEditing:
         elif grabbed.light is not None:
             position = self.markers.shifted(grabbed.light, grabbed.grab.shift)
             scene = moved_light(grabbed.scene, grabbed.light, position)
-            self.edits.show(scene)
+            self.show(scene)
 
     def _shift_instance(self, index: int, scene: Scene, shift: np.ndarray) -> None:
         """An instance, with all that is one object with it, to so far from where it stands in ``scene``."""
         indices = scene.parts(index)
         shifted = np.array([scene.instances[instance].transform for instance in indices])
         shifted[:, :3, 3] += shift
-        self.edits.show(self.edits.scene.moved(np.array(indices), shifted))
+        self.show(self.scene.moved(np.array(indices), shifted))
