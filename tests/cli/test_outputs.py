@@ -16,7 +16,6 @@ import pytest
 
 from raystream.base.errors import ViewerError, duration
 from raystream.cli import commands, main, progress, rendering
-from raystream.cli import main as cli
 from raystream.cli.presets import preset
 from raystream.cli.progress import TerminalProgress, TimeLeft
 from raystream.options.declare import Affects, Help, Option, Value
@@ -28,6 +27,7 @@ FRAMES = ("--frames", "0-3")
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The current one holds a picture alone."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.exr").touch()
 
@@ -524,13 +524,12 @@ SMALL = ("--size", "12x8", "--program", "cast", "--spp", "2", "--machine", "sing
 
 
 @pytest.mark.usefixtures("device")
-def test_the_picture_alone(tmp_path, monkeypatch, capfdbinary) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert cli.main(("render", "cornell", "-o", "-", *SMALL)) == 0
+def test_the_picture_alone(capfdbinary) -> None:
+    assert main.main(("render", "cornell", "-o", "-", *SMALL)) == 0
     out, err = capfdbinary.readouterr()
-    assert b"note: " in err and b"-: 12 x 8, 1 sample a pixel" in err and os.listdir() == []
-    assert cli.main(("render", "cornell", "-o", "a.png", "--quiet", *SMALL)) == 0
+    assert b"note: " in err and b"-: 12 x 8, 1 sample a pixel" in err and os.listdir() == ["a.exr"]
+    assert main.main(("render", "cornell", "-o", "a.png", "--quiet", *SMALL)) == 0
     with open("a.png", "rb") as file:
         assert out == file.read()
-    assert cli.main(("render", "cornell", "-o", "-", "--quiet", *SMALL)) == 0
+    assert main.main(("render", "cornell", "-o", "-", "--quiet", *SMALL)) == 0
     assert capfdbinary.readouterr() == (out, b"")
