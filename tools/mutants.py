@@ -93,7 +93,7 @@ def drawn(count: int, seed: int, within: Sequence[str] = ("viewer", "shaders"), 
         old, new = mutant.texts(texts[mutant.file].split("\n"))
         if mutant.file.endswith(".py") and not _parses(texts[mutant.file].replace(old, new, 1)):
             continue
-        tests = nearest_tests(ROOT / mutant.file, nearest)
+        tests = nearest_tests(ROOT / mutant.file, nearest, mutant.number)
         entries.append({
             "name": f"{seed}-{len(entries)}",
             "file": mutant.file,

@@ -77,6 +77,15 @@ def test_textures_alike_are_one(tmp_path: Path) -> None:
     assert [texture.uv_set for texture in scene.textures] == [0, 0, 1, 0, 0, 0, 0, 0]
 
 
+def test_a_transform_of_zeros_of_either_sign_makes_no_other_texture(tmp_path: Path) -> None:
+    moves = ({}, {"offset": [-0.0, 0.0]}, {"offset": [0.0, -0.0]}, {"rotation": -0.0})
+    info = [{"index": 0, "extensions": {"KHR_texture_transform": move}} for move in moves]
+    doc = with_materials(*({"pbrMetallicRoughness": {"baseColorTexture": each}} for each in ({"index": 0}, *info)))
+    doc.json["images"], doc.json["textures"] = [{"bufferView": doc.view(encoded())}], [{"source": 0}]
+    scene = load(doc.write(tmp_path))
+    assert [material.texture for material in scene.materials] == [0] * 5 and len(scene.textures) == 1
+
+
 def test_a_texture_transform_names_other_coordinates(tmp_path: Path) -> None:
     for own, other, expected in ((1, None, 1), (0, 1, 1), (1, 0, 0)):
         transform = {} if other is None else {"texCoord": other}
