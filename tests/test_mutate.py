@@ -125,7 +125,8 @@ def test_operators_of_shaders() -> None:
 
 
 def test_a_seed_draws_the_same_faults_which_fit_their_files(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mutants, "nearest_tests", lambda path, count: [ROOT / "tests/film/test_film.py"] * count)
+    chosen = [ROOT / "tests/film/test_exposure.py"]
+    monkeypatch.setattr(mutants, "nearest_tests", lambda path, count, line: chosen * count if line else [])
     within = ["viewer/film/tonemap.py", "shaders/lib/exact.glsl"]
     first, again, other = (mutants.drawn(12, seed, within, nearest=2) for seed in (5, 5, 6))
     assert first == again != other and len({each["name"] for each in first}) == 12

@@ -1,10 +1,10 @@
 """Generated faults: mutation operators applied to lines of ``viewer/`` and ``shaders/``, drawn at random by a seed.
 
-``python tools/mutate.py --draw N --seed S`` puts them in; each is run against the nearest tests, by tools/nearest.py.
-Operators (DeMillo, Lipton and Sayward 1978; Offutt et al. 1996, their set, with the field's own): relations, signs and
-arithmetic, a factor that is dropped, constants off by one, minimum and maximum, axes, channels, twins of names (width
-and height, wrapS and wrapT), negated conditions, and statements that are left out, which are what a cache or a state
-forgets. Words of messages, docstrings, types and imports are left alone.
+``python tools/mutate.py --draw N --seed S`` puts them in; each is run against the tests nearest to its line, by
+tools/nearest.py. Operators (DeMillo, Lipton and Sayward 1978; Offutt et al. 1996, their set, with the field's own):
+relations, signs and arithmetic, a factor that is dropped, constants off by one, minimum and maximum, axes, channels,
+twins of names (width and height, wrapS and wrapT), negated conditions, and statements that are left out, which are what
+a cache or a state forgets. Words of messages, docstrings, types and imports are left alone.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def drawn(count: int, seed: int, within: Sequence[str] = ("viewer", "shaders"), 
         old, new = mutant.texts(texts[mutant.file].split("\n"))
         if mutant.file.endswith(".py") and not _parses(texts[mutant.file].replace(old, new, 1)):
             continue
-        tests = nearest_tests(ROOT / mutant.file, nearest)
+        tests = nearest_tests(ROOT / mutant.file, nearest, mutant.number)
         entries.append({
             "name": f"{seed}-{len(entries)}",
             "file": mutant.file,

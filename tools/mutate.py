@@ -3,10 +3,10 @@
 ``python tools/mutate.py [NAME ...] [--faults FILE] [--list] [--jobs N] [--timeout SECONDS] [--no-check]``: names, with
 * and ?, choose among the faults of tools/mutate.toml, or of another file of its form; without names all are tried.
 ``--draw N [--seed S] [--within PATH ...] [--nearest K]`` tries N generated ones instead (mutants.py), named S-0, S-1
-..., each against the K nearest test files (nearest.py): a seed that nobody has seen measures the tests. Each job has a
-copy of the project's files of its own, in a temporary folder; a fault is written into it, the tests that should catch
-it run until the first fails, and the file is put back. Before that the tests run once without a fault: those that fail
-anyway would catch everything.
+..., each against the K test files nearest to its line (nearest.py): a seed that nobody has seen measures the tests.
+Each job has a copy of the project's files of its own, in a temporary folder; a fault is written into it, the tests that
+should catch it run until the first fails, and the file is put back. Before that the tests run once without a fault:
+those that fail anyway would catch everything.
 
 Exit code: 0 all caught; 1 one survived; 2 a fault or a name does not fit the code, or tests fail without a fault.
 """

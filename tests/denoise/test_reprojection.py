@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from alike_twin import through
+from gl_objects import living
 from history_twin import blended
 from numpy.typing import NDArray
 
@@ -247,3 +248,14 @@ def test_no_share_no_past(history: History) -> None:
     finally:
         history.share = 1.0
     np.testing.assert_array_equal(made["rgb"], now["rgb"])
+
+
+def test_what_is_released_leaves_no_texture_and_no_past(device: Device) -> None:
+    """Though the history itself is still there."""
+    fresh = History(device)
+    before = living(device)
+    run(fresh, [(*seen(CAMERA), CAMERA)] * 2)
+    assert fresh.there and living(device)["Texture"] > before["Texture"]
+    with device.current():
+        fresh.release()
+    assert not fresh.there and living(device)["Texture"] == before["Texture"]

@@ -131,6 +131,15 @@ def test_faults_are_told(before, after, words, tmp_path):
         read(tmp_path, GOOD.replace(before, after, 1))
 
 
+@pytest.mark.parametrize("row", range(4))
+def test_the_row_that_is_no_numbers_is_told_from_the_first_to_the_last(row, tmp_path):
+    lines = GOOD.split(b"\n")
+    at = lines.index(b"end_header") + 1 + row
+    lines[at] = b"O.O" + lines[at][3:]
+    with pytest.raises(ViewerError, match=f"element vertex: entry {row} .*got 'O.O'"):
+        read(tmp_path, b"\n".join(lines))
+
+
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_every_truncation_is_refused(encoding, tmp_path):
     data = ply(encoding, vertices(SQUARE), [[0, 1, 2], [0, 2, 3]])

@@ -215,6 +215,15 @@ def test_refraction_follows_snell(functions):
     assert abs(crossed.sum() - expected) < 4.5 * np.sqrt((share * (1 - share)).sum())
 
 
+def test_what_reflects_nothing_refracts_even_the_least_number(functions):
+    """Random numbers begin with 0, and a boundary of equal indices has no share: one in 2^24 would have turned back."""
+    at, wo = interactions("dielectric", 500), directions(500, 18)
+    at["parameter"] = 1.0
+    _, wi, weight, _ = functions["sample"](at, wo, np.zeros((500, 3)))
+    np.testing.assert_allclose(wi, -wo, atol=16 * ULP)
+    np.testing.assert_array_equal(weight, at["albedo"])
+
+
 def test_mirrors_reflect(functions):
     at, wo, wi, weight = sampled_delta(functions, "mirror", 5_000, 17)
     np.testing.assert_allclose(wi, twin.mirrored(at, wo), atol=16 * ULP)

@@ -15,6 +15,7 @@ from raystream import Camera, Renderer, Scene
 from raystream.materials.surface_features import is_smooth
 from raystream.scene.light import Light
 from raystream.scene.mesh import Mesh
+from raystream.scene.quadric import Quadric
 from raystream.scene.scene import Instance
 
 TOWARDS = np.array([1.0, 0.4, 0.25]) / np.linalg.norm([1.0, 0.4, 0.25])
@@ -107,4 +108,16 @@ def test_the_same_bits_from_both_machines(device, program: str):
     runs = ({"machine": "singlepass"}, {"machine": "multipass", "fuse": "none"})
     options = {"environment": (0.3, 0.4, 0.5), "depth": 2, "program": program, **more}
     one, other = (Renderer(ball(), device=device, **run, **options).render((12, 9), 2).linear for run in runs)
+    assert one.std() > 0 and np.array_equal(one, other)
+
+
+@pytest.mark.parametrize("accel", ["bvh", "two-level-bvh"])
+def test_a_quadric_has_no_lift_left_from_a_facet(device, accel: str):
+    """Paths go from the coarse ball to a round one: in one invocation what they do where each hit has a pass."""
+    coarse = ball()
+    round_one = Quadric.sphere((1.2, 0.0, 1.2), 0.6)
+    scene = Scene([*coarse.meshes, round_one], [Instance(0), Instance(1)], coarse.materials, coarse.cameras)
+    runs = ({"machine": "singlepass"}, {"machine": "multipass", "fuse": "none"})
+    options = {"environment": (0.3, 0.4, 0.5), "depth": 3, "accel": accel}
+    one, other = (Renderer(scene, device=device, **run, **options).render((24, 18), 2).linear for run in runs)
     assert one.std() > 0 and np.array_equal(one, other)

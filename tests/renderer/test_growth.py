@@ -56,11 +56,13 @@ def one_renderer(scene: raystream.Scene, device: Any, number: int) -> None:
     places.picture(scene, (32, 32), 1, device=device, **CHOICES[number % len(CHOICES)])
 
 
-def one_session(scene: raystream.Scene, device: Any, number: int) -> None:
+def one_session(
+    scene: raystream.Scene, device: Any, number: int, screen: PictureTexture | None = None
+) -> tuple[Renderer, Session]:
     """On a screen, from the preview to samples at the full size, and once more after a change."""
     renderer = Renderer(scene, device=device, **CHOICES[number % len(CHOICES)])
     with device.current():
-        screen = PictureTexture(device)
+        screen = screen or PictureTexture(device)
     session = Session(renderer, (32, 32), Stop(2), screen=screen)
     for depth in (1, 2):
         session.update(depth=depth)
@@ -68,11 +70,24 @@ def one_session(scene: raystream.Scene, device: Any, number: int) -> None:
             session.advance(0.1)
     session.release()
     renderer.release()
+    return renderer, session
+
+
+@pytest.mark.parametrize("number", range(len(CHOICES)))
+def test_what_is_released_has_no_textures_though_somebody_keeps_it(device: Any, number: int) -> None:
+    """Nothing waits for the collector: programs stay with a renderer, which may be used again, pictures do not."""
+    scene = raystream.load("cornell")
+    with device.current():
+        screen = PictureTexture(device)
+    one_session(scene, device, number, screen)
+    before = living(device)["Texture"]
+    kept = one_session(scene, device, number, screen)
+    assert living(device)["Texture"] == before, kept
 
 
 @pytest.mark.parametrize("one", [one_renderer, one_session])
 @pytest.mark.parametrize("times", [21, pytest.param(300, marks=pytest.mark.slow)])
-def test_what_is_released_leaves_nothing(device: Any, one: Callable[..., None], times: int) -> None:
+def test_what_is_released_leaves_nothing(device: Any, one: Callable[..., Any], times: int) -> None:
     """Numbers of times are multiples of the choices': what the last one leaves bound is as before."""
     scene = raystream.load("cornell")
     for number in range(len(CHOICES) * max(2, times // 9)):  # until the driver's bounded cache of variants is full

@@ -55,6 +55,11 @@ def test_devices_are_listed_with_one_default(device):
         assert d["max_buffer_texture_size"] >= 65536
 
 
+def test_a_device_that_may_have_no_buffer_textures_has_room_for_none(device):
+    """Not even for one texel: whoever asks whether there are any asks for their size."""
+    assert Device(device.context, allow_buffers=False).max_buffer == 0
+
+
 def test_a_device_describes_itself_without_being_current(device):
     other = open_device()
     with other.current():

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-pytest.importorskip("imgui_bundle", reason="imgui-bundle is not installed")
+imgui_bundle = pytest.importorskip("imgui_bundle", reason="imgui-bundle is not installed")
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -33,6 +34,15 @@ def test_it_comes_after_the_whole_package_too() -> None:
     assert told(script + "print(imgui_bundle.imgui is ours.imgui, imgui_bundle.hello_imgui is not None)") == 2 * [
         "True"
     ]
+
+
+def test_glfw_is_the_library_that_came_with_imgui(tmp_path: Path) -> None:
+    """Which is not looked for, nor asked for its version in another process; one that a user names comes first."""
+    script = "import os, raystream.window\nprint(os.environ['PYGLFW_LIBRARY'])\n"
+    (library,) = told("import os\nos.environ.pop('PYGLFW_LIBRARY', None)\n" + script)
+    assert Path(library).parent == Path(imgui_bundle.__file__).parent and Path(library).is_file()
+    other = shutil.copy(library, tmp_path)
+    assert told(f"import os\nos.environ['PYGLFW_LIBRARY'] = {other!r}\n" + script) == [other]
 
 
 def test_the_window_opens_before_what_it_shows_is_loaded() -> None:
