@@ -125,7 +125,7 @@ def test_operators_of_shaders() -> None:
 
 
 def test_a_seed_draws_the_same_faults_which_fit_their_files(monkeypatch: pytest.MonkeyPatch) -> None:
-    chosen = [ROOT / "tests/film/test_exposure.py"]
+    chosen = [ROOT / "tests/film/test_film.py"]
     monkeypatch.setattr(mutants, "nearest_tests", lambda path, count, line: chosen * count if line else [])
     within = ["viewer/film/tonemap.py", "shaders/lib/exact.glsl"]
     first, again, other = (mutants.drawn(12, seed, within, nearest=2) for seed in (5, 5, 6))

@@ -351,7 +351,7 @@ def test_light_comes_from_where_the_emitter_is(device: object) -> None:
 
 def test_trees_that_have_grown_dear_are_built_anew(device: object, monkeypatch: pytest.MonkeyPatch) -> None:
     """In the background, and swapped between two pictures: the hits are the same, and no program is compiled anew."""
-    monkeypatch.setattr(deforming_module, "LEAST_PAUSE", 0.0)
+    monkeypatch.setattr(deforming_module, "MIN_PAUSE", 0.0)
     base = deforming.scene(deforming.skinned_tube(joints=5, influences=1), deforming.faceted_ball())
     renderer = Renderer(base, program="cast", camera=base.camera())
     renderer.render((48, 48), layers=LAYERS)

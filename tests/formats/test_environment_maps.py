@@ -238,7 +238,7 @@ def test_bands_of_pictures_make_no_difference(
     texels = RANDOM[:10, :20, :3]
     path = tmp_path / "a.png"
     path.write_bytes(encoded(texels))
-    monkeypatch.setattr(environment_maps, "BAND", band)
+    monkeypatch.setattr(environment_maps, "BAND_PIXELS", band)
     monkeypatch.setattr(environment_maps, "MOST_TEXELS", most)
     notes: list[str] = []
     found = environment_maps.load(path, 30, notes)

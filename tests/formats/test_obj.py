@@ -237,7 +237,7 @@ def test_polygons_are_cut_by_their_positions(loops: None, tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("ending", ["obj", "ply"])
 def test_polygons_that_cross_themselves_are_told(ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(polygons, "BUDGET", 20)
+    monkeypatch.setattr(polygons, "MAX_EAR_TESTS", 20)
     angle = 2 * np.pi * np.arange(30) / 30
     radius = 1 - 0.6 * (np.arange(30) % 2)
     points = np.stack([radius * np.cos(angle), radius * np.sin(angle), 0 * angle], -1).tolist()
@@ -343,8 +343,8 @@ def test_libraries_that_are_missing_or_long(tmp_path: Path, monkeypatch: pytest.
         (len(text), []),
         (len(text) - 1, [f"m.mtl: only the first {len(text) - 1} bytes of the materials"]),
     ):
-        monkeypatch.setattr(mtl, "LARGEST", most)
-        monkeypatch.setattr(obj, "LARGEST", most)
+        monkeypatch.setattr(mtl, "MAX_BYTES", most)
+        monkeypatch.setattr(obj, "MAX_BYTES", most)
         warnings = read(tmp_path, f"mtllib m.mtl\n{face}").warnings
         assert [each.removesuffix(" were read") for each in warnings][: len(told) or None] == told
 

@@ -24,8 +24,8 @@ from raystream.scene.camera import Camera
 from raystream.scene.deform import Deformation, DeformedMesh, MeshPose, MorphTarget
 from raystream.scene.edits.movable import with_light_at
 from raystream.scene.exposure import (
-    DEVIATION,
-    _deviation,
+    MAX_DEVIATION,
+    _pose_deviation,
     at_keys,
     bounds_in_motion,
     enough_cameras,
@@ -424,9 +424,9 @@ def test_turns_have_as_many_keys_as_arcs_need(turns: float, keys: int):
     assert key_count(found) == keys
     if 1 < keys < MOST_KEYS:
         off = (1 - np.cos(np.pi * turns / (keys - 1))) / np.sqrt(2)  # of a corner at 1, in sizes of the triangle
-        assert off <= DEVIATION
+        assert off <= MAX_DEVIATION
         coarser = (1 - np.cos(np.pi * turns / max((keys - 1) / 2, 0.5))) / np.sqrt(2)
-        assert keys == 2 or coarser > DEVIATION
+        assert keys == 2 or coarser > MAX_DEVIATION
 
 
 def test_each_key_is_posed_once(monkeypatch: pytest.MonkeyPatch):
@@ -448,7 +448,7 @@ def test_the_joint_that_bends_most_counts():
     scene = Scene([mesh], [Instance(0)])
     poses = [scene.pose(0.0)._replace(meshes={0: MeshPose(each)}) for each in joints]
     # Of the corner (1, 1) of the triangle's box, in the box's diagonal: what a chord of 0.2 is off its arc.
-    assert _deviation(scene, poses) == pytest.approx(1 - np.cos(0.1), rel=1e-9)
+    assert _pose_deviation(scene, poses) == pytest.approx(1 - np.cos(0.1), rel=1e-9)
 
 
 def test_straight_ways_need_their_ends_alone():

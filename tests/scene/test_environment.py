@@ -10,16 +10,16 @@ import pytest
 from raystream.base.errors import ViewerError
 from raystream.scene.environment import (
     ALBEDO,
-    FILL,
+    FILL_ANGLES,
     IRRADIANCE,
-    KEY,
+    KEY_ANGLES,
     MOST_TEXELS,
     SCALE,
     ConstantEnvironment,
     ImageEnvironment,
-    _dome,
-    _softbox,
-    _sphere,
+    _sky_radiance,
+    _softbox_mask,
+    _texel_grid,
     cached_by_pixels,
     sky,
     studio,
@@ -95,7 +95,7 @@ PUBLISHED = {
 @pytest.mark.parametrize("case", PUBLISHED)
 def test_the_sky_is_the_published_one(case) -> None:
     elevation, zenith, gamma = map(math.radians, case)
-    found = _dome(elevation, np.cos([zenith]), np.array([[gamma]]))[0, 0]
+    found = _sky_radiance(elevation, np.cos([zenith]), np.array([[gamma]]))[0, 0]
     np.testing.assert_allclose(found, PUBLISHED[case], rtol=1e-5)  # six digits are written
 
 
@@ -134,7 +134,7 @@ def test_maps_of_every_size_hold_the_whole_sun(width, place, monkeypatch: pytest
 
 def irradiance(given, *normals) -> np.ndarray:
     """(N,) of surfaces with these normals, from a map."""
-    _, directions, angles = _sphere(given.pixels.shape[1])
+    _, directions, angles = _texel_grid(given.pixels.shape[1])
     light = given.pixels[..., 0].astype(float) * angles[:, None]
     return np.array([(np.maximum(directions @ np.array(each), 0.0) * light).sum() for each in normals])
 
@@ -149,10 +149,12 @@ def test_light_of_the_studio() -> None:
     behind; and from below much less than from above."""
     given = studio()
     assert np.ptp(given.pixels, axis=2).max() == 0 and given.pixels.min() > 0.02 and given.pixels.max() < 20
-    key, fill, level, down, up = irradiance(given, towards(*KEY), towards(*FILL), (0, 1, 0), (0, -1, 0), (0, 1, 0))
+    key, fill, level, down, up = irradiance(
+        given, towards(*KEY_ANGLES), towards(*FILL_ANGLES), (0, 1, 0), (0, -1, 0), (0, 1, 0)
+    )
     assert 3.7 < key / fill < 4.4 and level == pytest.approx(IRRADIANCE, rel=1e-4) and down < up / 20
     camera = math.radians(AROUND)
-    sides = [math.sin(math.radians(azimuth) - camera) for azimuth in (KEY[1], FILL[1])]
+    sides = [math.sin(math.radians(azimuth) - camera) for azimuth in (KEY_ANGLES[1], FILL_ANGLES[1])]
     assert sides[0] < -0.7 and sides[1] > 0.7
     behind = [given.radiance(np.array([towards(30.0, AROUND + angle)]))[0, 0] for angle in (130, 180, -147)]
     assert min(behind[0], behind[2]) > 20 * behind[1]
@@ -213,12 +215,12 @@ def test_edges_of_softboxes() -> None:
         for signs in ((1, 1), (-1, 1), (1, -1)):
             x, y = (sign * math.tan(math.radians(each)) for sign, each in zip(signs, (angle, across), strict=True))
             direction = np.array([[[x, y, 1.0]]]) / math.sqrt(1 + x * x + y * y)
-            assert _softbox(direction, 0, 0, 10, 20)[0, 0] == pytest.approx(expected, abs=1e-9)
-            assert _softbox(-direction, 0, 0, 10, 20)[0, 0] == 0
+            assert _softbox_mask(direction, 0, 0, 10, 20)[0, 0] == pytest.approx(expected, abs=1e-9)
+            assert _softbox_mask(-direction, 0, 0, 10, 20)[0, 0] == 0
     upward = np.array([[[0.0, math.sin(math.radians(35)), math.cos(math.radians(35))]]])
-    assert _softbox(upward, 30, 0, 10, 5)[0, 0] == pytest.approx(0.5)
+    assert _softbox_mask(upward, 30, 0, 10, 5)[0, 0] == pytest.approx(0.5)
     aside = np.array([[[math.sin(math.radians(30)), 0.0, math.cos(math.radians(30))]]])
-    assert _softbox(aside, 0, 20, 10, 5)[0, 0] == pytest.approx(0.5)
+    assert _softbox_mask(aside, 0, 20, 10, 5)[0, 0] == pytest.approx(0.5)
 
 
 def test_a_cove_hides_the_edge_of_its_plane() -> None:

@@ -457,7 +457,7 @@ def test_a_query_around_parts_has_their_sums(slow: Device, monkeypatch: pytest.M
     slow.slowness = 1.0
     found = []
     for first in (1 << 20, 256):
-        monkeypatch.setattr("raystream.stream.gl.draw.FIRST", first)
+        monkeypatch.setattr("raystream.stream.gl.draw.FIRST_RAYS", first)
         renderer = Renderer("cornell", device=slow, program="path")
         stats = renderer.render(size=(40, 30), spp=1, stats=True).stats
         found.append([(each.step, each.fragments, each.calls) for each in stats.passes])

@@ -278,7 +278,7 @@ class CameraController:
         if self._camera is None:
             placed, projection = self._pose.camera(self._lens.fov, self._lens.name), self._lens.projection
             if self._orthographic:  # the nearer, the less it shows
-                projection = Orthographic(min(max(self._extent * self._pose.distance, MIN_EXTENT), LARGEST_HEIGHT))
+                projection = Orthographic(min(max(self._extent * self._pose.distance, MIN_EXTENT), MAX_HEIGHT))
             origin, target, up = placed.origin, placed.target, placed.up
             self._camera = replace(self._lens, origin=origin, target=target, up=up, projection=projection)
         return self._camera
