@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from raystream.renderer.preview.frame import FrameClock
 from raystream.renderer.preview.preview import BackgroundDenoiser, Preview
-from raystream.renderer.preview.scheduler import CLEANED, Scheduler
+from raystream.renderer.preview.scheduler import OIDN_GROWTH, Scheduler
 from raystream.renderer.renderer import Renderer
 from raystream.stream.gl.device import Device
 
@@ -60,7 +60,7 @@ def test_a_picture_comes_once_with_its_film(device: Device) -> None:
         (FILM, 8, True, False, False),
         (FILM, 9, True, True, True),
         (FILM, 9, False, False, True),
-        (FILM, int(8 * CLEANED), False, True, True),
+        (FILM, int(8 * OIDN_GROWTH), False, True, True),
         (OTHER, 1, False, True, True),
     ],
 )
