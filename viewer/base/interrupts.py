@@ -81,10 +81,8 @@ def exit_now(code: int) -> None:
 
 @contextmanager
 def interrupts_deferred() -> Iterator[None]:
-    """Defer the handlers of `EXIT_SIGNALS`, such as raising KeyboardInterrupt, to the end of the block.
-
-    Handlers run in the main thread alone; in another one nothing is deferred.
-    """
+    """Defer the handlers of `EXIT_SIGNALS`, such as raising KeyboardInterrupt, to the end of the block. Handlers run in
+    the main thread alone; in another one nothing is deferred."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -167,11 +167,9 @@ def moving_lens(still: Module) -> Module:
 
 
 def filter_offsets(pixel_filter: str, u: ArrayLike) -> NDArray[np.float64]:
-    """Offsets (N, 2) from the pixel's centre, in pixels, of random numbers (N, 2): the twin of ``filter_offset``.
-
-    box: width 1. tent: radius 1. gaussian: standard deviation `FILTER_SIGMA`, cut off at the radius `FILTER_RADIUS`.
-    point: the centre.
-    """
+    """Offsets (N, 2) from the pixel's centre, in pixels, of random numbers (N, 2): the twin of ``filter_offset``. box:
+    width 1. tent: radius 1. gaussian: standard deviation `FILTER_SIGMA`, cut off at the radius `FILTER_RADIUS`. point:
+    the centre."""
     u = np.asarray(u, np.float64)
     if pixel_filter == "tent":
         return np.where(u < 0.5, np.sqrt(2 * u) - 1, 1 - np.sqrt(np.maximum(2 - 2 * u, 0)))

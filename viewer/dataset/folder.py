@@ -138,11 +138,8 @@ class DatasetFolder:
 
 @contextmanager
 def open_folder(path: str, stage: DatasetStage) -> Iterator[DatasetFolder]:
-    """Create or reopen the folder of a dataset, locked for this process until the context ends.
-
-    Raises ViewerError for a folder of other things or another recipe's, one that another process holds, and one that
-    cannot be written.
-    """
+    """Create or reopen the folder of a dataset, locked for this process until the context ends. Raises ViewerError for
+    a folder of other things or another recipe's, one that another process holds, and one that cannot be written."""
     folder = Path(path)
     try:
         occupied = folder.exists()

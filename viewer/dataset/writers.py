@@ -46,10 +46,8 @@ COCO_FILE = "coco.json"
 
 class CocoWriter(Writer):
     """COCO's annotations (cocodataset.org, "Data format"): each visible copy with its mask, its box and its category.
-
     Masks are run lengths down the columns, as texts (P. Dollar and T.-Y. Lin, the COCO API's ``maskApi.c``, 2014): each
-    length less that before the last one, in digits of five bits and a sign, least first, from "0" on.
-    """
+    length less that before the last one, in digits of five bits and a sign, least first, from "0" on."""
 
     def of_view(self, stage: DatasetStage, view: GroundTruth) -> tuple[Files, Any]:
         """See `Writer`."""

@@ -37,10 +37,8 @@ def check_cluster(cluster: str) -> None:
 @contextmanager
 def connected(cluster: str) -> Iterator[Client]:
     """A client of a cluster: ``local`` processes (as many as cores, or ``local:N``), which end with the context; or the
-    scheduler at an address or of a scheduler's file.
-
-    Raises ViewerError for anything else, an unresponsive scheduler, and without dask.distributed.
-    """
+    scheduler at an address or of a scheduler's file. Raises ViewerError for anything else, an unresponsive scheduler,
+    and without dask.distributed."""
     check_cluster(cluster)
     form, value = _parse_cluster(cluster)
     import distributed
@@ -65,10 +63,8 @@ def connected(cluster: str) -> Iterator[Client]:
 
 @contextmanager
 def processes(count: int) -> Iterator[Any]:
-    """A cluster of ``count`` worker processes on this machine, all started; one that dies is always replaced.
-
-    Raises ViewerError where one dies at its start, again and again.
-    """
+    """A cluster of ``count`` worker processes on this machine, all started; one that dies is always replaced. Raises
+    ViewerError where one dies at its start, again and again."""
     import dask.config
     import distributed
 

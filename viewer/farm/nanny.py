@@ -21,10 +21,8 @@ ENDED = (Status.closing, Status.closed, Status.closing_gracefully)
 
 class _StartScope(threading.local):
     """While it is entered, processes that this thread starts ignore Ctrl-C, and find no code in the current folder.
-
     dask puts the environment that a process is to start with into this process, and leaves it there; here it, and the
-    thread's signal mask, are as before when the last of several starts ends.
-    """
+    thread's signal mask, are as before when the last of several starts ends."""
 
     def __init__(self) -> None:
         self.depth = 0

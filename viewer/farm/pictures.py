@@ -147,10 +147,8 @@ def render_on(
     **render_keywords: Any,
 ) -> Picture:
     """`render` with the scene and settings of a renderer. notify : called with remarks on workers. on_unit : called
-    with each finished unit, its result, and the seconds from its assignment to its end.
-
-    Samples come from the cluster; layers and the denoiser's features are made here.
-    """
+    with each finished unit, its result, and the seconds from its assignment to its end. Samples come from the cluster;
+    layers and the denoiser's features are made here."""
     size = options.check("size", render_keywords.get("size", options.OPTIONS["size"].value.default))
     stop = stop_of(
         render_keywords.get("spp"),

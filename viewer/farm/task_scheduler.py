@@ -116,10 +116,8 @@ class TaskScheduler:
         return list(self._drivers)
 
     def run(self, tasks: Sequence[Task], scene: str) -> Iterator[tuple[Task, Any]]:
-        """Run the tasks with a scene from `add_payload`; yields each with its result, in any order.
-
-        Raises ViewerError without workers, for different builds, and for a unit that fails everywhere.
-        """
+        """Run the tasks with a scene from `add_payload`; yields each with its result, in any order. Raises ViewerError
+        without workers, for different builds, and for a unit that fails everywhere."""
         pending, remaining = deque(tasks), len(tasks)
         try:
             while remaining:

@@ -18,10 +18,8 @@ MAX_UNMERGED_PAIRS = 1 << 22  # before equal ones are counted together
 
 
 class Coverage:
-    """Counts how often each pixel's samples have each index; -1 is none.
-
-    Most pixels have a single index, which is counted in an array; all further ones are listed as (pixel, index).
-    """
+    """Counts how often each pixel's samples have each index; -1 is none. Most pixels have a single index, which is
+    counted in an array; all further ones are listed as (pixel, index)."""
 
     def __init__(self, pixels: int, limit: int) -> None:
         """limit : indices are from 0 to below it."""
@@ -100,9 +98,7 @@ class Labels(NamedTuple):
 
 def objects(scene: Scene) -> Labels:
     """The labels of objects: a node's mesh with all primitives is one, and so is each of several instances on a node.
-
-    An object has the name of its node, else of its mesh.
-    """
+    An object has the name of its node, else of its mesh."""
     keys = _object_keys(scene)
     # Key of an object -> its first instance, in the order of the objects' last instances.
     first_instances = dict(list({key: index for index, key in reversed(list(enumerate(keys)))}.items())[::-1])
@@ -112,10 +108,8 @@ def objects(scene: Scene) -> Labels:
 
 
 def parts(scene: Scene) -> Labels:
-    """The labels of parts, paths of node names from the root, joined by /; unnamed nodes are left out.
-
-    The part of an instance without a node is its object.
-    """
+    """The labels of parts, paths of node names from the root, joined by /; unnamed nodes are left out. The part of an
+    instance without a node is its object."""
     names = [] if scene.hierarchy is None else scene.hierarchy.names
 
     def path(node: int, index: int) -> str:

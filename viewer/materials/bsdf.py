@@ -60,10 +60,8 @@ def kind_constant(kind: str) -> str:
 
 def bsdfs(surfaces: SurfaceFeatures) -> list[Module]:
     """The modules of ``interface/bsdf.glsl`` over the surfaces' kinds, of each kind, and for dispersion of
-    ``interface/dispersion.glsl``. With glTF's materials they need ``principled_at``.
-
-    Raises ViewerError for an unknown kind.
-    """
+    ``interface/dispersion.glsl``. With glTF's materials they need ``principled_at``. Raises ViewerError for an unknown
+    kind."""
     present = [kind for kind in KINDS if kind in surfaces.kinds]
     unknown = sorted(surfaces.kinds - set(KINDS))
     if unknown:

@@ -1,6 +1,5 @@
 """Pictures that would show nothing: remarks where the model is out of view, a lamp for a camera in a closed room, and
-the default sky for lights that show nothing.
-"""
+the default sky for lights that show nothing."""
 
 from __future__ import annotations
 
@@ -94,9 +93,7 @@ PROBE_RAYS = 64  # from a camera; it is enclosed where all of them hit
 
 def model_out_of_view(renderer: Renderer, size: tuple[int, int]) -> list[str]:
     """A remark with the reason where the camera sees nothing of the scene in a picture of ``size`` (width, height).
-
-    Empty where it sees something, and for scenes without triangles, which have a remark of their own.
-    """
+    Empty where it sees something, and for scenes without triangles, which have a remark of their own."""
     scene, camera = renderer.scene, renderer.camera
     if not scene.triangle_count:
         return []

@@ -93,10 +93,8 @@ class Frame(NamedTuple):
 
 
 class FrameSequence:
-    """Frames of a scene: frame n shows it at n / fps seconds of its chosen animation.
-
-    It can be pickled for another process, where `show` has the scene as an argument.
-    """
+    """Frames of a scene: frame n shows it at n / fps seconds of its chosen animation. It can be pickled for another
+    process, where `show` has the scene as an argument."""
 
     def __init__(
         self,

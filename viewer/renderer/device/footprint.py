@@ -49,10 +49,8 @@ def check_memory(
     bounces: int = 0,
     extra_bytes: int = 0,
 ) -> None:
-    """Raise ViewerError where free memory holds less than the picture, by `picture_bytes`, and ``extra_bytes``.
-
-    The error names both amounts, and a size that fits. Small pictures are not checked.
-    """
+    """Raise ViewerError where free memory holds less than the picture, by `picture_bytes`, and ``extra_bytes``. The
+    error names both amounts, and a size that fits. Small pictures are not checked."""
     needed = picture_bytes(size, progressive, layers, software, bounces) + extra_bytes
     free = None if needed <= _UNCHECKED_BYTES else available()
     if free is None or needed <= free:

@@ -55,10 +55,7 @@ class MachinePool(Mapping[Key, Machine]):
     """
 
     def __init__(
-        self,
-        device: Device,
-        resources: Resources,
-        bind: Callable[[Program, Settings, bool | None], LinkedProgram],
+        self, device: Device, resources: Resources, bind: Callable[[Program, Settings, bool | None], LinkedProgram]
     ) -> None:
         self.device, self.resources, self._bind = device, resources, WeakMethod(bind)
         self._machines: dict[Key, Machine] = {}
@@ -183,10 +180,8 @@ def _schedule(machine: Machine, settings: Settings) -> None:
 
 def warm(device: Device, *machines: Machine) -> Iterator[float]:
     """Compile the machines' programs step by step: GLSL first, then the driver's part of each pass. Compilation in the
-    driver's threads is polled once a step, not waited for.
-
-    Yields the share that is done. Raises ShaderError where a shader does not compile.
-    """
+    driver's threads is polled once a step, not waited for. Yields the share that is done. Raises ShaderError where a
+    shader does not compile."""
     yield 0.0
     yield from compiled(device, Batch(linked for machine in machines for linked in machine.batch), 0.0)
     for index, machine in enumerate(machines):

@@ -353,11 +353,8 @@ class Lighting:
 
     def modules(self, lit: bool, sampler: str, tree: int = 0) -> list[Module]:
         """The modules of environment, lights and sampler; the same objects at each call, so that they are uploaded
-        once.
-
-        Not ``lit``: a plain background alone. tree : lights are chosen by a light tree, under a structure of that
-        number of levels; 0: by power.
-        """
+        once. Not ``lit``: a plain background alone. tree : lights are chosen by a light tree, under a structure of that
+        number of levels; 0: by power."""
         if not lit:
             return self._unlit_modules
         if not self._lit_modules:
@@ -556,10 +553,8 @@ def _default_environment(
     geometry_changes: bool,
 ) -> str | DefaultEnvironment:
     """The default environment: ``none`` or one beside the lights of a lit scene, studio or sky of an unlit one; empty
-    where the settings name one.
-
-    It stays while instances and lights are moved, and does not depend on a plain ground plane.
-    """
+    where the settings name one. It stays while instances and lights are moved, and does not depend on a plain ground
+    plane."""
     if settings.environment is not None or settings.sun is not None:
         return ""
     lit = any(any(light.intensity) for light in scene.lights)

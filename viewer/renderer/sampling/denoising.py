@@ -198,11 +198,8 @@ def denoised(
 
 def matte(renderer: RendererParts, size: tuple[int, int], samples: int, denoiser: str | None = None) -> Matte | None:
     """The matte of a picture of ``size`` (width, height) of ``samples``; None where its background is neither a colour
-    nor transparent.
-
-    Alpha is the share of the background hidden by surfaces, or by shadows on a floor. denoiser : of the picture, and
-    so of alpha; None: by the settings.
-    """
+    nor transparent. Alpha is the share of the background hidden by surfaces, or by shadows on a floor. denoiser : of
+    the picture, and so of alpha; None: by the settings."""
     backdrop = renderer.prepared.lighting.backdrop
     if backdrop is None or not (backdrop.transparent or backdrop.color):
         return None

@@ -122,10 +122,7 @@ class Picture:
 
     def save(self, path: str | os.PathLike[str], exposure: float | str = EXPOSURE, tonemap: str = TONEMAP) -> None:
         """Write PNG, WebP or JPEG (8-bit sRGB), EXR or NPZ (float32 linear and layers), by the ending; whole or not at
-        all.
-
-        exposure (stops, or auto), tonemap : for the 8-bit formats alone, as of `srgb8`.
-        """
+        all. exposure (stops, or auto), tonemap : for the 8-bit formats alone, as of `srgb8`."""
         layers, metadata, linear = self.layers, self.metadata, self.linear
         if os.fspath(path).lower().endswith(tuple(image.DISPLAYED)):
             linear, metadata = self.displayed, self._display_metadata
