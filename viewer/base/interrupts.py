@@ -106,10 +106,7 @@ def interrupts_deferred() -> Iterator[None]:
 @contextmanager
 def child_process(command: list[str], **options: Any) -> Iterator[Popen[bytes]]:
     """A child process in a session of its own, so that Ctrl-C reaches this process alone; killed and waited for at the
-    end of the block, however that comes.
-
-    options : as of `subprocess.Popen`, whose pipes are closed, too.
-    """
+    end of the block, however that comes. options : as of `subprocess.Popen`, whose pipes are closed, too."""
     import subprocess
 
     process: Popen[bytes] | None = None

@@ -17,10 +17,8 @@ _UNLIMITED = 1 << 60  # about the value of control groups without a limit
 
 
 def available(root: Path = Path("/")) -> int | None:
-    """Bytes available without swapping; None if the system does not report it.
-
-    root : root folder of Linux's ``proc`` and ``sys``.
-    """
+    """Bytes available without swapping; None if the system does not report it. root : root folder of Linux's ``proc``
+    and ``sys``."""
     if sys.platform == "win32":
         return _available_on_windows()
     limits = [*_machine_limits(root), *_control_group_limits(root), *_address_space_limits()]

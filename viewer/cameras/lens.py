@@ -193,10 +193,8 @@ def concentric_disc(u: ArrayLike) -> NDArray[np.float64]:
 def lens_rays(
     camera: Camera, size: tuple[int, int], pixels: ArrayLike, film_u: ArrayLike, lens_u: ArrayLike, pixel_filter: str
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Origins and unit directions, (N, 3) float64, of samples: the twin of ``camera_sample``.
-
-    size : (width, height). pixels, film_u, lens_u : (N, 2).
-    """
+    """Origins and unit directions, (N, 3) float64, of samples: the twin of ``camera_sample``. size : (width, height).
+    pixels, film_u, lens_u : (N, 2)."""
     if camera.kind:
         film = np.asarray(pixels) + 0.5 + filter_offsets(pixel_filter, film_u)
         return projected_rays(camera, size, film, concentric_disc(lens_u))

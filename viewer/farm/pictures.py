@@ -275,10 +275,8 @@ def render_frames(
     notify: Callable[[str], None] | None = None,
     **arguments: Any,
 ) -> Generator[Frame, None, None]:
-    """`raystream.render_frames` by the workers of a cluster: a frame is a unit; frames arrive in their order.
-
-    cluster, mix_builds : as of `render`. films : keep the frames' films, for .exr.
-    """
+    """`raystream.render_frames` by the workers of a cluster: a frame is a unit; frames arrive in their order. cluster,
+    mix_builds : as of `render`. films : keep the frames' films, for .exr."""
     size = {name: value for name, value in (render or {}).items() if name == "size"}
     exposure: dict[str, Any] = {"shutter": shutter, "motion_keys": motion_keys}
     motion = FrameSequence(scene, frames, fps, turntable, camera, arguments, **size, **exposure)

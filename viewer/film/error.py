@@ -81,9 +81,7 @@ class Stop:
 
     def reason(self, samples: int, seconds: float, error: float | None = None) -> str:
         """Why to stop after ``samples`` per pixel and ``seconds``: ``spp``, ``time`` or ``error``; empty: go on.
-
-        error : the `bound` of the relative error with these samples; None where `needs_error` is false.
-        """
+        error : the `bound` of the relative error with these samples; None where `needs_error` is false."""
         if samples >= self.spp:
             return "spp"
         if self.seconds is not None and seconds >= self.seconds:
@@ -314,10 +312,8 @@ def ratios(sums: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def ratios_by_spread(squares: NDArray[np.float64], spreads: NDArray[np.float64], samples: int) -> NDArray[np.float64]:
-    """(...) V(n) by the squared difference of the halves, from the exponent a fitted as above.
-
-    squares : (...) sums of the squared differences. spreads : (...) of s^2 / n, the same pixels'. samples : n, above 4.
-    """
+    """(...) V(n) by the squared difference of the halves, from the exponent a fitted as above. squares : (...) sums of
+    the squared differences. spreads : (...) of s^2 / n, the same pixels'. samples : n, above 4."""
     logs = np.log(2.0**EXPONENTS - 1.0) - (EXPONENTS - 1.0) * math.log(
         samples
     )  # of E[d^2] / (4 s^2 / n), which falls with a

@@ -67,10 +67,8 @@ def sum_by_key(keys: NDArray[np.int64], counts: NDArray[np.int64]) -> tuple[NDAr
 def rank_by_count(
     pixels: NDArray[np.int64], indices: NDArray[np.int64], counts: NDArray[np.int64], size: int, ranks: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """(size, ranks) each: the most frequent indices of each of ``size`` pixels, -1 for none, and their counts.
-
-    pixels, indices, counts : (P,) of `Coverage.pairs`. Of equal counts the lower index is first.
-    """
+    """(size, ranks) each: the most frequent indices of each of ``size`` pixels, -1 for none, and their counts. pixels,
+    indices, counts : (P,) of `Coverage.pairs`. Of equal counts the lower index is first."""
     order = np.lexsort((indices, -counts, pixels))
     pixels, indices, counts = pixels[order], indices[order], counts[order]
     first_rows = np.searchsorted(pixels, pixels, side="left")
@@ -219,11 +217,8 @@ def _node_path(scene: Scene, node: int) -> list[int]:
 
 
 def _labels_by_node(scene: Scene, node_of: Callable[[int], int], name_of: Callable[[int, int], str]) -> Labels:
-    """Labels by nodes, in order of first appearance; an instance without a node has its object's.
-
-    node_of : maps an instance's node to the one that stands for the label. name_of : its name, by the instance's node
-    and index.
-    """
+    """Labels by nodes, in order of first appearance; an instance without a node has its object's. node_of : maps an
+    instance's node to the one that stands for the label. name_of : its name, by the instance's node and index."""
     by_object = objects(scene)
     names: dict[tuple[bool, int], str] = {}
     keys: list[tuple[bool, int]] = []

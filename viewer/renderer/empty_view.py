@@ -24,9 +24,7 @@ MAX_LIT_SHARE = 0.005  # of the pixels of a picture that counts as black
 
 def add_default_sky(renderer: Renderer, size: tuple[int, int]) -> list[str]:
     """Give the renderer the default sky where the scene's own lights, its only ones, show nothing in a small picture.
-
-    size : of the pictures to come, (width, height). Returns notes for the user.
-    """
+    size : of the pictures to come, (width, height). Returns notes for the user."""
     if not renderer.prepared.lighting.only_own_lights or not renderer.progressive:
         return []
     scale = min(1.0, PROBE_SIDE / max(size))
@@ -122,10 +120,8 @@ def model_out_of_view(renderer: Renderer, size: tuple[int, int]) -> list[str]:
 
 
 def add_camera_lamp(renderer: Renderer, size: tuple[int, int]) -> list[str]:
-    """Put a lamp at the camera where a scene without light encloses it and a small picture is black.
-
-    size : of the pictures to come, (width, height). Returns notes for the user.
-    """
+    """Put a lamp at the camera where a scene without light encloses it and a small picture is black. size : of the
+    pictures to come, (width, height). Returns notes for the user."""
     if not renderer.progressive or renderer.prepared.lighting.listed.lit:
         return []
     scene, camera = renderer.scene, renderer.camera

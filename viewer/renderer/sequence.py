@@ -280,9 +280,7 @@ def scene_at(
     scene: Scene, seconds: float, fps: float, shutter: tuple[float, float] | None, keys: int | str = "auto"
 ) -> Scene:
     """The scene at ``seconds`` of its animation, or its motion while the shutter of the frame that begins then is open.
-
-    shutter : when it opens and closes, shares of a frame; None: no motion. keys : see `exposed`.
-    """
+    shutter : when it opens and closes, shares of a frame; None: no motion. keys : see `exposed`."""
     if shutter is None:
         return scene.posed(seconds)
     return exposed(scene, seconds + shutter[0] / fps, seconds + shutter[1] / fps, keys)

@@ -22,10 +22,8 @@ _SUGGESTED_SHARE = 0.9  # of the free memory, for the size that a refusal sugges
 def picture_bytes(
     size: tuple[int, int], progressive: bool, layers: Sequence[str] = (), software: bool = False, bounces: int = 0
 ) -> int:
-    """Bytes of memory for a picture of ``size`` (width, height) with these layers.
-
-    software : the driver's textures lie in the same memory. bounces : layers that the series ``bounce`` has.
-    """
+    """Bytes of memory for a picture of ``size`` (width, height) with these layers. software : the driver's textures lie
+    in the same memory. bounces : layers that the series ``bounce`` has."""
     layers = expanded(layers)
     sizes = {name: LAYERS[name].empty(1, 1).nbytes for name in layers if name not in SERIES}
     pixel_bytes = (_SAMPLED_BYTES if progressive else _CAST_BYTES) + 2 * sum(

@@ -408,9 +408,7 @@ class GpuScene:
 
     def program(self, settings: Settings, first_hits: str, surfaces: bool = False) -> Program:
         """The program of the settings over the scene's structure; with ``surfaces`` the ray caster that writes layers.
-
-        first_hits : the mode, as of `FirstHits`.
-        """
+        first_hits : the mode, as of `FirstHits`."""
         make, form = self._program_form(settings, surfaces)
         traversal = self.traversal(settings)
         key = (make, traversal, first_hits, *form.items())

@@ -79,9 +79,7 @@ class MachinePool(Mapping[Key, Machine]):
         deferred: bool = False,
     ) -> Machine:
         """The machine for a program under that key, a new one where there is none; the context must be current.
-
-        streams : that a new machine shares, see `Machine`. deferred : `warm` compiles it. Raises ShaderError.
-        """
+        streams : that a new machine shares, see `Machine`. deferred : `warm` compiles it. Raises ShaderError."""
         settings = resolved_settings(self.device, settings)
         machine = self._machines.pop(key, None)
         if machine is None:
@@ -107,9 +105,7 @@ class MachinePool(Mapping[Key, Machine]):
 
     def reload(self, current_program: Callable[[Key, Program, Settings], tuple[Key, Program]]) -> None:
         """Rebuild all machines, with shaders from their files. Raises ViewerError; the old machines then stay.
-
-        current_program : returns a machine's key and program after files have changed.
-        """
+        current_program : returns a machine's key and program after files have changed."""
         machines: dict[Key, Machine] = {}
         settings: dict[Key, Settings] = {}
         with self.device.current():

@@ -375,10 +375,8 @@ class Lighting:
         return [*listed, emitters, *self._backdrop_modules, self._sampler_modules[sampler]]
 
     def scene_modules(self, trees: Iterable[int] = ()) -> list[Module]:
-        """The modules with tables of this scene: neither samplers nor settings, which every run sets.
-
-        trees : levels of the structures whose light trees are among them.
-        """
+        """The modules with tables of this scene: neither samplers nor settings, which every run sets. trees : levels of
+        the structures whose light trees are among them."""
         modules = [module for module in self.modules(True, "independent")[:-1] if not module.name.endswith("settings")]
         for tree in trees if self.listed.sources is not None else ():  # nothing shines: there is no tree
             self.modules(True, "independent", tree)

@@ -201,9 +201,7 @@ def checked(name: str, value: Any) -> Any:
 
 def unknown_keyword(name: str, call: str, accepted: Collection[str] = NAMES) -> ViewerError:
     """The error for a keyword that ``call`` does not take: which call takes it, or which keyword is similar.
-
-    accepted : the keywords that ``call`` takes.
-    """
+    accepted : the keywords that ``call`` takes."""
     if name in TAKERS:
         return ViewerError(f"keyword '{name}'", f"belongs to {TAKERS[name]}, not to {call}")
     hint = options.suggest_option(name, [*accepted, *TAKERS])

@@ -130,10 +130,8 @@ class NoisyPicture:
 def noisy_picture(
     renderer: RendererParts, film: FilmBuffer, film_features: Buffer, features: Buffer
 ) -> Generator[None, None, NoisyPicture]:
-    """Read back, in steps, a film with the features that guide Open Image Denoise.
-
-    film_features : of the film's own samples. features : of these or more, each ray with all blended surfaces.
-    """
+    """Read back, in steps, a film with the features that guide Open Image Denoise. film_features : of the film's own
+    samples. features : of these or more, each ray with all blended surfaces."""
     sums = yield from film.fields_later(("sum", "count"))
     linear = _mean_of_samples(sums, "sum")
     sums = yield from features.fields_later(("albedo", "normal", "emission", "count"))

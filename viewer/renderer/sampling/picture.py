@@ -91,9 +91,7 @@ class Picture:
 
     def srgb8(self, exposure: float | str = EXPOSURE, tonemap: str = TONEMAP) -> NDArray[np.uint8]:
         """(H, W, 3) 8-bit sRGB, the pixels of a PNG; a transparent picture is over black, blended before encoding.
-
-        exposure : stops, or auto. tonemap : none, reinhard, aces or agx. Raises ViewerError for other values.
-        """
+        exposure : stops, or auto. tonemap : none, reinhard, aces or agx. Raises ViewerError for other values."""
         if self.matte is None or self.matte.color is None:
             return srgb8(self.displayed, self.stops(exposure), tonemap)
         return image.displayed(self.displayed, self.matte, self.stops(exposure), tonemap)

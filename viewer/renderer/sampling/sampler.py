@@ -151,10 +151,8 @@ class Sampler:
         self._cached_hits = CachedHits()
 
     def render_tiles(self, plan: FramePlan, film: FilmBuffer | None = None) -> Generator[Event, None, None]:
-        """Render a plan tile by tile, in rounds of samples over all tiles; callers may stop at any event.
-
-        film : of a progressive program, of the size of the plan's region; samples are added to it.
-        """
+        """Render a plan tile by tile, in rounds of samples over all tiles; callers may stop at any event. film : of a
+        progressive program, of the size of the plan's region; samples are added to it."""
         scene, settings = self.scene, plan.settings
         surfaces = any(name in SURFACE_LAYERS for name in plan.layers)
         counting = plan.counting or any(name in COUNTER_LAYERS for name in plan.layers)
