@@ -233,7 +233,7 @@ def test_silhouettes_are_those_of_each_object_alone(
             hidden += 0 < visible.sum() < mask.sum()
             cut += mask.sum() < found.sum() - 20
     assert hidden >= 3 and cut >= 3
-    monkeypatch.setattr(view_module, "MOST_PIXELS", 1)  # each object by itself
+    monkeypatch.setattr(view_module, "MAX_GROUP_PIXELS", 1)  # each object by itself
     assert renderer.render(0).files == pictures[0].files
 
 

@@ -25,8 +25,8 @@ from distributed.core import Status
 import raystream
 from raystream.farm import cluster as module
 from raystream.farm import nanny
-from raystream.farm.cluster import _read, check_cluster, connected, processes
-from raystream.farm.nanny import MOST_DEATHS, Keeper
+from raystream.farm.cluster import _parse_cluster, check_cluster, connected, processes
+from raystream.farm.nanny import MAX_DEATHS, PersistentNanny
 
 
 @pytest.mark.slow
@@ -83,21 +83,21 @@ EXPECTED = "expected local, local:N, tcp://HOST:PORT or a scheduler's file"
 def test_processes_of_this_machine(cluster: str, count: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """As many as cores, or as are asked for."""
     monkeypatch.setattr(module.os, "cpu_count", lambda: 7)
-    assert _read(cluster) == ("local", count)
+    assert _parse_cluster(cluster) == ("local", count)
 
 
 def test_cores_that_nobody_knows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module.os, "cpu_count", lambda: None)
-    assert _read("local") == ("local", 1)
+    assert _parse_cluster("local") == ("local", 1)
     monkeypatch.setattr(module.os, "cpu_count", lambda: 257)
     with pytest.raises(raystream.ViewerError, match="expected 1 to 256 processes"):
-        _read("local")
+        _parse_cluster("local")
 
 
 @pytest.mark.parametrize("scheme", ["tcp", "tls", "ws", "wss", "ucx"])
 @pytest.mark.parametrize("rest", ["head:8786", "192.0.2.1:1", "[::1]:65535", "a.b-c:08786"])
 def test_addresses(scheme: str, rest: str) -> None:
-    assert _read(f"{scheme}://{rest}") == ("address", f"{scheme}://{rest}")
+    assert _parse_cluster(f"{scheme}://{rest}") == ("address", f"{scheme}://{rest}")
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_anything_else_is_a_file(name: str, tmp_path: Path, monkeypatch: pytest.
     (tmp_path / "a").mkdir()
     (tmp_path / name).write_text('{"address": "tcp://head:8786", "more": 1}')
     check_cluster(name)
-    assert _read(name) == ("file", name)
+    assert _parse_cluster(name) == ("file", name)
 
 
 @pytest.mark.parametrize(
@@ -320,7 +320,7 @@ def test_how_processes_are_started(started: list[LocalCluster], monkeypatch: pyt
         "silence_logs": logging.CRITICAL,
         "env": {"LP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1", "DASK_LOGGING__DISTRIBUTED": "critical"},
         "preload": ["import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"],
-        "worker_class": Keeper,
+        "worker_class": PersistentNanny,
     }
     monkeypatch.setenv("LP_NUM_THREADS", "3")
     with processes(1) as cluster:
@@ -371,9 +371,7 @@ def test_a_process_that_dies_at_its_start(
     monkeypatch.setattr(distributed.Nanny, "instantiate", instantiate)
     assert asyncio.run(made.instantiate()) == wanted
     assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
-    assert (
-        event.is_set() is given_up and len(answers) - len(left) == min(len(answers), MOST_DEATHS) and MOST_DEATHS == 5
-    )
+    assert event.is_set() is given_up and len(answers) - len(left) == min(len(answers), MAX_DEATHS) and MAX_DEATHS == 5
 
 
 @pytest.mark.parametrize("status", [Status.closing, Status.closed, Status.closing_gracefully])
@@ -413,7 +411,7 @@ def test_starts_leave_the_user_s_process_as_it_was(monkeypatch: pytest.MonkeyPat
     assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
 
 
-def keeper(monkeypatch: pytest.MonkeyPatch, status: Status) -> tuple[threading.Event, Keeper]:
+def keeper(monkeypatch: pytest.MonkeyPatch, status: Status) -> tuple[threading.Event, PersistentNanny]:
     """One of a status, and the event by which it tells that it gives up."""
     given: list[Any] = []
 
@@ -422,10 +420,10 @@ def keeper(monkeypatch: pytest.MonkeyPatch, status: Status) -> tuple[threading.E
         self.pre_spawn_env = {"PYTHONHASHSEED": "6640"}
 
     monkeypatch.setattr(distributed.Nanny, "__init__", begin)
-    monkeypatch.setattr(nanny.Keeper, "__del__", lambda self: None, raising=False)
-    monkeypatch.setattr(nanny.Keeper, "status", status)
+    monkeypatch.setattr(nanny.PersistentNanny, "__del__", lambda self: None, raising=False)
+    monkeypatch.setattr(nanny.PersistentNanny, "status", status)
     event = threading.Event()
-    made = Keeper("tcp://head:8786", given_up=event, nthreads=1)
+    made = PersistentNanny("tcp://head:8786", given_up=event, nthreads=1)
     assert given == [(("tcp://head:8786",), {"nthreads": 1})]
     assert made.pre_spawn_env == {"PYTHONHASHSEED": "6640", "PYTHONSAFEPATH": "1"}  # no code of the current folder
     return event, made

@@ -156,13 +156,13 @@ def test_a_worker_is_killed(scheduler: str, renderer: raystream.Renderer, alone:
 def test_the_scene_travels_once(scheduler: str, renderer: raystream.Renderer) -> None:
     with connected(scheduler) as client:
         work = TaskScheduler(client)
-        scene = work.hold(renderer.prepared.given)
+        scene = work.add_payload(renderer.prepared.given)
         spec = worker.RendererSpec(scene, renderer.settings, renderer.camera)
         for _ in range(2):
             units = list(tile_units((64, 32), 1, 32))
             tasks = [Task(k, str(unit), worker.trace, (spec, (64, 32), unit), 1.0) for k, unit in enumerate(units)]
             assert sorted(task.index for task, _ in work.run(tasks, scene)) == [0, 1]
-        assert work.hold(raystream.load("cornell")) == scene  # by its content
+        assert work.add_payload(raystream.load("cornell")) == scene  # by its content
         assert work.sent == 1 and work.lost == 0 and len(work.drivers()) == 1
 
 
@@ -170,7 +170,7 @@ def test_a_fault_is_told(scheduler: str, renderer: raystream.Renderer) -> None:
     """What a unit raises, a cluster raises, and is of use afterwards."""
     with connected(scheduler) as client:
         work = TaskScheduler(client)
-        scene = work.hold(renderer.prepared.given)
+        scene = work.add_payload(renderer.prepared.given)
         with pytest.raises(TypeError):
             list(work.run([Task(0, "nothing", worker.trace, ())], scene))
         unit = next(tile_units((32, 32), 1, 32))
@@ -187,11 +187,11 @@ def test_a_worker_hangs(
 
     from raystream.farm import task_scheduler
 
-    monkeypatch.setattr(task_scheduler, "LEAST_TIMEOUT", 2.0)
+    monkeypatch.setattr(task_scheduler, "MIN_TIMEOUT", 2.0)
     monkeypatch.setattr(
         task_scheduler.TaskScheduler.__init__, "__kwdefaults__", {"mixed": False, "wait_timeout": 2.0, "notify": None}
     )
-    monkeypatch.setattr(task_scheduler, "SLOW", 2.0)
+    monkeypatch.setattr(task_scheduler, "TIMEOUT_FACTOR", 2.0)
     told: list[str] = []
     with Client(scheduler, set_as_default=False) as client:
         pids = list(client.run(os.getpid).values())

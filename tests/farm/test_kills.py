@@ -17,7 +17,7 @@ import pytest
 
 import raystream
 from raystream.farm import cluster
-from raystream.farm.nanny import MOST_DEATHS
+from raystream.farm.nanny import MAX_DEATHS
 from raystream.farm.pictures import render_on
 from tests.signals import children
 
@@ -30,7 +30,7 @@ pytestmark = [
 KILLS = 40
 SIZE, SPP = (48, 40), 3
 LATEST = 2.0  # seconds after its beginning that a starting process is killed: imports take one
-BURST = MOST_DEATHS - 1  # kills at any time, before all processes may start: fewer than may die in a row at their start
+BURST = MAX_DEATHS - 1  # kills at any time, before all processes may start: fewer than may die in a row at their start
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +56,7 @@ def test_at_their_start(renderer: raystream.Renderer, tmp_path: Path, monkeypatc
     while killed < KILLS:
         folder = tmp_path / str(killed)
         folder.mkdir()
-        delays = [0.0, *(draw.uniform(0.0, LATEST) for _ in range(2, MOST_DEATHS))]
+        delays = [0.0, *(draw.uniform(0.0, LATEST) for _ in range(2, MAX_DEATHS))]
         monkeypatch.setattr(cluster, "PRELOAD", f"{preload}\n{DYING.format(folder=str(folder), delays=delays)}")
         check(renderer, alone)
         killed += len(list(folder.glob("*.killed")))

@@ -129,7 +129,7 @@ def test_a_worker_that_lost_the_scene_gets_it_again(scene: raystream.Scene) -> N
     answers = [("error", worker.SceneLost("digest")), DONE, DONE]
     client = Told("a", unit=lambda *_: answers.pop(0))
     made = TaskScheduler(client)
-    found = list(made.run(tasks(1, 1), made.hold(scene)))
+    found = list(made.run(tasks(1, 1), made.add_payload(scene)))
     assert sorted(task.index for task, _ in found) == [0, 1]
     kinds = [kind for _, kind in client.given]
     assert kinds == ["code", "build", "scene", "unit", "unit", "scene", "unit"], "the second was given meanwhile"
@@ -139,7 +139,7 @@ def test_a_worker_that_lost_the_scene_gets_it_again(scene: raystream.Scene) -> N
 def test_a_scene_that_the_cluster_has_lost_is_sent_again(scene: raystream.Scene) -> None:
     client = Told("a", "b", unit=lambda *_: DONE, scattered=["lost", "finished"])
     made = TaskScheduler(client)
-    assert len(list(made.run(tasks(1, 1, 1), made.hold(scene)))) == 3
+    assert len(list(made.run(tasks(1, 1, 1), made.add_payload(scene)))) == 3
     assert made.sent == 2
 
 
@@ -147,7 +147,7 @@ def test_a_worker_is_killed_while_the_scene_travels_to_it(scene: raystream.Scene
     """Which is no silence of the scheduler: others get it."""
     client = Told("a", unit=lambda *_: DONE, scattered=[TimeoutError(), OSError("gone"), "finished"])
     made = TaskScheduler(client)
-    assert len(list(made.run(tasks(1), made.hold(scene)))) == 1 and made.sent == 1
+    assert len(list(made.run(tasks(1), made.add_payload(scene)))) == 1 and made.sent == 1
 
 
 def test_the_scheduler_goes_while_the_scene_travels(scene: raystream.Scene) -> None:
@@ -160,7 +160,7 @@ def test_the_scheduler_goes_while_the_scene_travels(scene: raystream.Scene) -> N
 
     client.scatter = scatter  # type: ignore[method-assign]
     with pytest.raises(raystream.ViewerError, match="scheduler does not answer"):
-        list(made.run(tasks(1), made.hold(scene)))
+        list(made.run(tasks(1), made.add_payload(scene)))
 
 
 def test_the_answer_of_a_lost_worker_is_not_taken(scene: raystream.Scene) -> None:
@@ -178,7 +178,7 @@ def test_the_answer_of_a_lost_worker_is_not_taken(scene: raystream.Scene) -> Non
     client = Told("a", unit=unit)
     notes: list[str] = []
     made = TaskScheduler(client, notify=notes.append)
-    running = made.run(tasks(1), made.hold(scene))
+    running = made.run(tasks(1), made.add_payload(scene))
 
     def nthreads() -> dict[str, int]:
         if client.futures:
@@ -201,7 +201,7 @@ def test_the_answer_from_before_a_worker_came_back_is_not_taken(scene: raystream
 
     client = Told("a", unit=unit)
     made = TaskScheduler(client)
-    running = made.run(tasks(1), made.hold(scene))
+    running = made.run(tasks(1), made.add_payload(scene))
     looks: list[dict[str, int]] = [{}]
 
     def nthreads() -> dict[str, int]:
@@ -219,14 +219,14 @@ def test_a_cluster_may_be_empty_now_and_then(scene: raystream.Scene, monkeypatch
     made = TaskScheduler(client)
 
     def nthreads() -> dict[str, int]:
-        clock[0] += 0.7 * task_scheduler.LONGEST_EMPTY
+        clock[0] += 0.7 * task_scheduler.MAX_EMPTY_TIME
         return looks.pop(0) if looks else {"a": 1}
 
     client.nthreads = nthreads  # type: ignore[method-assign]
-    assert len(list(made.run(tasks(1), made.hold(scene)))) == 1 and made.lost == 1
+    assert len(list(made.run(tasks(1), made.add_payload(scene)))) == 1 and made.lost == 1
     looks += [{}, {}, {}, {"a": 1}]
     with pytest.raises(raystream.ViewerError, match="no worker for 60 seconds"):
-        list(made.run(tasks(1), made.hold(scene)))
+        list(made.run(tasks(1), made.add_payload(scene)))
     assert looks == [{"a": 1}], "the third look is more than a minute after the first"
 
 
@@ -238,16 +238,16 @@ def test_what_a_worker_is_given(scene: raystream.Scene) -> None:
     it is for that worker alone, and is done however often the same was asked for."""
     client = Told("a", unit=lambda *_: DONE)
     made = TaskScheduler(client)
-    digest = made.hold(scene)
+    digest = made.add_payload(scene)
     given = tasks(1, 2)
     assert list(made.run(given, digest)) == [(given[0], "made"), (given[1], "made")]
     data = pickle.dumps((scene, None), pickle.HIGHEST_PROTOCOL)
     assert digest == hashlib.blake2b(data, digest_size=16).hexdigest() and len(digest) == 32
     alone = {"workers": ["a"], "allow_other_workers": False, "pure": False}
-    code, build, scattered, (hold, name, payload, options), *units = client.calls
+    code, build, scattered, (add_payload, name, payload, options), *units = client.calls
     assert code == (pkgutil.resolve_name, "raystream.farm.worker:build", alone)
     assert build == (worker.build, alone) and scattered == ("scatter", data, False)
-    assert (hold, name, options) == (worker.store_payload, digest, alone) and isinstance(payload, Reply)
+    assert (add_payload, name, options) == (worker.store_payload, digest, alone) and isinstance(payload, Reply)
     assert units == [(worker.trace, 0, alone), (worker.trace, 1, alone)]
     assert [(each.released, each.cancelled) for each in client.futures] == [(1, []), (1, [])]
     assert pkgutil.resolve_name(task_scheduler.CODE) is worker.build
@@ -258,11 +258,11 @@ def test_what_a_worker_has_it_keeps(scene: raystream.Scene) -> None:
     client = Told("a", unit=lambda *_: DONE)
     made = TaskScheduler(client)
     for count in (2, 3):
-        assert len(list(made.run(tasks(*[1] * count), made.hold(scene)))) == count
+        assert len(list(made.run(tasks(*[1] * count), made.add_payload(scene)))) == count
     assert [kind for _, kind in client.given] == ["code", "build", "scene", *["unit"] * 5]
     assert made.sent == 1
-    other = made.hold(raystream.Scene(scene.name, scene.meshes, scene.instances, scene.materials), None)
-    assert other != made.hold(scene) and len(made._payloads) == 2
+    other = made.add_payload(raystream.Scene(scene.name, scene.meshes, scene.instances, scene.materials), None)
+    assert other != made.add_payload(scene) and len(made._payloads) == 2
 
 
 def test_units_in_their_order(scene: raystream.Scene) -> None:
@@ -270,7 +270,7 @@ def test_units_in_their_order(scene: raystream.Scene) -> None:
     events: list[tuple[str, Any]] = []
     client = Told("a", "b", unit=lambda address, number: events.append((address, number)) or ("pending", None))
     made = TaskScheduler(client)
-    queue, fetched = made._events, made._fetched
+    queue, fetched = made._events, made._fetch
 
     def fetch(address: str, future: Any) -> Any:
         events.append((address, "fetched"))
@@ -281,9 +281,9 @@ def test_units_in_their_order(scene: raystream.Scene) -> None:
             [each for each in client.futures if each.status == "pending"][-1].end(*DONE)
         return queue.get(timeout=timeout)
 
-    made._fetched = fetch  # type: ignore[method-assign]
+    made._fetch = fetch  # type: ignore[method-assign]
     made._events = SimpleNamespace(get=answered, put=queue.put)  # type: ignore[assignment]
-    done = [task.index for task, _ in made.run(tasks(1, 1, 1, 1), made.hold(scene))]
+    done = [task.index for task, _ in made.run(tasks(1, 1, 1, 1), made.add_payload(scene))]
     (first, _), (last, _) = events[:2]
     assert {first, last} == {"a", "b"} and done == [1, 2, 3, 0]
     quick = [(last, 1), (last, 2), (last, "fetched"), (last, 3), (last, "fetched"), (last, "fetched")]
@@ -294,8 +294,8 @@ def test_more_workers_than_units(scene: raystream.Scene) -> None:
     """The others are prepared, in case that one is lost."""
     client = Told("a", "b", "c", unit=lambda *_: DONE)
     made = TaskScheduler(client)
-    assert len(list(made.run(tasks(1), made.hold(scene)))) == 1
-    assert [kind for _, kind in client.given].count("unit") == 1 and not list(made.run([], made.hold(scene)))
+    assert len(list(made.run(tasks(1), made.add_payload(scene)))) == 1
+    assert [kind for _, kind in client.given].count("unit") == 1 and not list(made.run([], made.add_payload(scene)))
 
 
 def test_drivers_of_the_samples() -> None:

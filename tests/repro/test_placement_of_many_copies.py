@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from raystream.dataset.sampling import POSES, TRIES, generator
+from raystream.dataset.sampling import CANDIDATES, POSES, generator
 from tests.dataset.recipes import cube, stage
 
 COPIES = 4096  # the most in a scene
@@ -40,7 +40,7 @@ def test_each_has_the_most_room(tmp_path: Path) -> None:
         for k, placed in enumerate(placements):
             draw.random(4)  # of size and rotation
             lift = -(shape.points @ placed.rotation[1]).min() * placed.scale
-            positions = low + draw.random((TRIES, 3)) * (high - low) + (0.0, lift, 0.0)
+            positions = low + draw.random((CANDIDATES, 3)) * (high - low) + (0.0, lift, 0.0)
             radii = [other.scale * shape.radius for other in placements[:k]]
             gaps = [
                 min(

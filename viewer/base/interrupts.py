@@ -81,10 +81,8 @@ def exit_now(code: int) -> None:
 
 @contextmanager
 def interrupts_deferred() -> Iterator[None]:
-    """Defer the handlers of `EXIT_SIGNALS`, such as raising KeyboardInterrupt, to the end of the block.
-
-    Handlers run in the main thread alone; in another one nothing is deferred.
-    """
+    """Defer the handlers of `EXIT_SIGNALS`, such as raising KeyboardInterrupt, to the end of the block. Handlers run in
+    the main thread alone; in another one nothing is deferred."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -108,10 +106,7 @@ def interrupts_deferred() -> Iterator[None]:
 @contextmanager
 def child_process(command: list[str], **options: Any) -> Iterator[Popen[bytes]]:
     """A child process in a session of its own, so that Ctrl-C reaches this process alone; killed and waited for at the
-    end of the block, however that comes.
-
-    options : as of `subprocess.Popen`, whose pipes are closed, too.
-    """
+    end of the block, however that comes. options : as of `subprocess.Popen`, whose pipes are closed, too."""
     import subprocess
 
     process: Popen[bytes] | None = None

@@ -42,10 +42,8 @@ def helper(function: Callable) -> Callable:
 
 
 def run(loop: Callable, *arguments: Any, small: bool = False) -> Any:
-    """Run the loop with these arguments, compiled unless the work is ``small``; returns its result.
-
-    Arrays must be C-contiguous. Numbers are returned as Python's; integers of a compiled loop are exact up to 2^53.
-    """
+    """Run the loop with these arguments, compiled unless the work is ``small``; returns its result. Arrays must be
+    C-contiguous. Numbers are returned as Python's; integers of a compiled loop are exact up to 2^53."""
     if small:
         with np.errstate(all="ignore"):  # as machine code does
             result = loop(*arguments)

@@ -81,11 +81,8 @@ def _results(loop: Callable, return_type: Any) -> str:
 
 
 def _code(entry: Any, symbol: str) -> bytes:
-    """The entry's machine code alone; empty if it calls numba.
-
-    Numba adds code that reports exceptions to Python. With the entry as the only exported function, LLVM proves that
-    none is raised, and removes it.
-    """
+    """The entry's machine code alone; empty if it calls numba. Numba adds code that reports exceptions to Python. With
+    the entry as the only exported function, LLVM proves that none is raised, and removes it."""
     machine = target_machine()
     module = llvm.parse_assembly(entry.inspect_llvm())
     for function in module.functions:

@@ -17,10 +17,8 @@ _UNLIMITED = 1 << 60  # about the value of control groups without a limit
 
 
 def available(root: Path = Path("/")) -> int | None:
-    """Bytes available without swapping; None if the system does not report it.
-
-    root : root folder of Linux's ``proc`` and ``sys``.
-    """
+    """Bytes available without swapping; None if the system does not report it. root : root folder of Linux's ``proc``
+    and ``sys``."""
     if sys.platform == "win32":
         return _available_on_windows()
     limits = [*_machine_limits(root), *_control_group_limits(root), *_address_space_limits()]
@@ -28,11 +26,9 @@ def available(root: Path = Path("/")) -> int | None:
 
 
 def give_back() -> None:
-    """Return the free pages of the C library's heap to the system.
-
-    glibc returns those at a heap's end alone; the others, of large arrays and of drivers' compilers, would stay with
-    the process. Takes about 5 ms for 100 MiB; other C libraries have no such call.
-    """
+    """Return the free pages of the C library's heap to the system. glibc returns those at a heap's end alone; the
+    others, of large arrays and of drivers' compilers, would stay with the process. Takes about 5 ms for 100 MiB; other
+    C libraries have no such call."""
     if sys.platform.startswith("linux"):
         getattr(ctypes.CDLL(None), "malloc_trim", int)(0)
 
@@ -40,10 +36,8 @@ def give_back() -> None:
 @contextmanager
 def uncollected() -> Iterator[None]:
     """A context without garbage collection, for code that makes objects by the hundred thousand, all of which stay.
-
     Where they are very many, they are made old at once, and frozen ones with them, so that the next collections of
-    young objects skip them.
-    """
+    young objects skip them."""
     was_enabled = gc.isenabled()
     try:
         gc.disable()

@@ -45,10 +45,8 @@ class PartFile:
 
 
 def begin(target: Path) -> PartFile:
-    """Create the empty part file of a target: in its folder, with the permissions of an ordinary new file.
-
-    Removes parts of dead writers for the same target. To be followed by `PartFile.end`. Raises OSError.
-    """
+    """Create the empty part file of a target: in its folder, with the permissions of an ordinary new file. Removes
+    parts of dead writers for the same target. To be followed by `PartFile.end`. Raises OSError."""
     if fcntl is None:
         return _create(_name(target, os.urandom(6).hex()))
     part_file: PartFile | None = None
@@ -138,10 +136,7 @@ def check_path(path: str) -> None:
 
 def write(path: str, text: str) -> None:
     """Write a text to a part file and rename it to ``path``; on any exception the old file stays. A FIFO or device is
-    written to directly.
-
-    Raises ViewerError as `check_path` does.
-    """
+    written to directly. Raises ViewerError as `check_path` does."""
     if is_stream(path):
         try:
             with open(path, "w", encoding="utf-8") as file:

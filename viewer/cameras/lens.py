@@ -167,11 +167,9 @@ def moving_lens(still: Module) -> Module:
 
 
 def filter_offsets(pixel_filter: str, u: ArrayLike) -> NDArray[np.float64]:
-    """Offsets (N, 2) from the pixel's centre, in pixels, of random numbers (N, 2): the twin of ``filter_offset``.
-
-    box: width 1. tent: radius 1. gaussian: standard deviation `FILTER_SIGMA`, cut off at the radius `FILTER_RADIUS`.
-    point: the centre.
-    """
+    """Offsets (N, 2) from the pixel's centre, in pixels, of random numbers (N, 2): the twin of ``filter_offset``. box:
+    width 1. tent: radius 1. gaussian: standard deviation `FILTER_SIGMA`, cut off at the radius `FILTER_RADIUS`. point:
+    the centre."""
     u = np.asarray(u, np.float64)
     if pixel_filter == "tent":
         return np.where(u < 0.5, np.sqrt(2 * u) - 1, 1 - np.sqrt(np.maximum(2 - 2 * u, 0)))
@@ -195,10 +193,8 @@ def concentric_disc(u: ArrayLike) -> NDArray[np.float64]:
 def lens_rays(
     camera: Camera, size: tuple[int, int], pixels: ArrayLike, film_u: ArrayLike, lens_u: ArrayLike, pixel_filter: str
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Origins and unit directions, (N, 3) float64, of samples: the twin of ``camera_sample``.
-
-    size : (width, height). pixels, film_u, lens_u : (N, 2).
-    """
+    """Origins and unit directions, (N, 3) float64, of samples: the twin of ``camera_sample``. size : (width, height).
+    pixels, film_u, lens_u : (N, 2)."""
     if camera.kind:
         film = np.asarray(pixels) + 0.5 + filter_offsets(pixel_filter, film_u)
         return projected_rays(camera, size, film, concentric_disc(lens_u))

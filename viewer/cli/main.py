@@ -446,11 +446,7 @@ def _has_display() -> bool:
 
 COMMANDS = {
     "render": Command(
-        "render scenes to pictures",
-        "SCENE ... -o OUT [options]",
-        rendering.render,
-        tuple(OPTIONS),
-        (SCENES,),
+        "render scenes to pictures", "SCENE ... -o OUT [options]", rendering.render, tuple(OPTIONS), (SCENES,)
     ),
     "view": Command(
         "fly through a scene in a window, or in a browser",

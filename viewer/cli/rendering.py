@@ -173,9 +173,8 @@ def _is_displayed(arguments: Namespace) -> bool:
 
 def fill_darkness(renderer: Renderer, arguments: Namespace) -> list[str]:
     """Put a scene under the sky whose own lights show nothing to its camera, as a small picture tells; a note on it.
-
-    Only where that is left to Raystream: without an environment, and with an exposure that no picture can be shown at.
-    """
+    Only where that is left to Raystream: without an environment, and with an exposure that no picture can be shown
+    at."""
     requested = arguments.environment, arguments.sun, arguments.exposure
     automatic = requested == (None, None, "auto") and _is_displayed(arguments)
     if not automatic:

@@ -33,8 +33,8 @@ except ImportError:  # Windows
     fcntl = None
 
 MANIFEST = "manifest.jsonl"
-FRESH = "give another folder with -o, or delete this one"
-NEW = "give a new folder with -o"
+OTHER_OR_DELETE = "give another folder with -o, or delete this one"
+NEW_FOLDER = "give a new folder with -o"
 CHECKSUM = "checksum"  # of a picture's line, its last key
 
 
@@ -46,21 +46,20 @@ class DatasetFolder:
         self.done: dict[int, Mapping[str, Any]] = {}
         self._head = {"recipe": stage.digest, "raystream": __version__}
 
-    def read(self) -> None:
-        """Read the finished pictures from the manifest, and cut off a line that was not finished. Raises ViewerError
-        for another recipe's, and for a file that is no manifest."""
+    def resume_from_manifest(self) -> None:
+        """Fill ``done`` with the finished pictures of the manifest, and cut off a line that was not finished; an empty
+        manifest gets its first line. Raises ViewerError for another recipe's, and for a file that is no manifest."""
         data = (self.path / MANIFEST).read_bytes()
         first, _, _ = data.partition(b"\n")
         head = _manifest_head(first + b"\n") if len(first) < len(data) else None
-        if head is None and (
-            self._begun or not _json_line(self._head).startswith(data)
-        ):  # a process killed at its start
-            raise ViewerError(str(self.path), f"holds other files: its {MANIFEST} is no dataset's", NEW)
-        if head is None or (head != self._head and not self._begun):
+        cut_head = _json_line(self._head).startswith(data)  # of a process killed at its start
+        if head is None and (self._has_other_files or not cut_head):
+            raise ViewerError(str(self.path), f"holds other files: its {MANIFEST} is no dataset's", NEW_FOLDER)
+        if head is None or (head != self._head and not self._has_other_files):
             self._manifest.truncate(0)  # of another recipe there is no picture
             self._append(self._head)
             return
-        self._check(head)
+        self._check_head(head)
         self._manifest.truncate(data.rfind(b"\n") + 1)
         for line in data.splitlines(keepends=True)[1:]:
             record = self._record(line)
@@ -68,17 +67,18 @@ class DatasetFolder:
                 self.done[record["number"]] = record
 
     @property
-    def _begun(self) -> bool:
-        """Whether there is more than the manifest."""
+    def _has_other_files(self) -> bool:
+        """Whether the folder holds more than the manifest."""
         return any(entry.name != MANIFEST for entry in self.path.iterdir())
 
-    def _check(self, head: Mapping[str, Any]) -> None:
+    def _check_head(self, head: Mapping[str, Any]) -> None:
+        """Raise ViewerError for a manifest of another version or recipe. head : its first line."""
         for key, what in (("raystream", "another version"), ("recipe", "another recipe, or other models")):
             if head.get(key) != self._head[key]:
-                raise ViewerError(str(self.path), f"holds pictures of {what}", FRESH)
+                raise ViewerError(str(self.path), f"holds pictures of {what}", OTHER_OR_DELETE)
 
     def _record(self, line: bytes) -> dict[str, Any] | None:
-        """A picture's record of its line; None for a line that is damaged, or of another recipe."""
+        """The record of a picture in its line of the manifest; None if that is damaged, or of another recipe."""
         record = _json_object(line)
         if record is None or record.pop(CHECKSUM, None) != self._checksum(record):
             return None
@@ -99,20 +99,20 @@ class DatasetFolder:
         for name, data in picture.files.items():
             self._write(name, data)
         record = {**picture.record, "files": {name: len(data) for name, data in picture.files.items()}}
-        self._append(self._checked(record))
+        self._append(self._with_checksum(record))
         self.done[picture.index] = record
 
     def finish(self) -> None:
-        """Write the lists of all pictures, and the manifest in their order."""
+        """Write the formats' lists of all pictures, and the manifest again, in the order of its pictures."""
         records = [self.done[index] for index in sorted(self.done)]
         for name in self.stage.recipe.formats:
             for path, data in WRITERS[name].lists(self.stage, records).items():
                 self._write(path, data)
-        lines = [self._head, *map(self._checked, records)]
+        lines = [self._head, *map(self._with_checksum, records)]
         self._manifest.close()  # Windows renames onto no open file
         self._write(MANIFEST, b"".join(_json_line(record) for record in lines))
 
-    def _checked(self, record: Mapping[str, Any]) -> Mapping[str, Any]:
+    def _with_checksum(self, record: Mapping[str, Any]) -> Mapping[str, Any]:
         return {**record, CHECKSUM: self._checksum(record)}
 
     def _write(self, name: str, data: bytes) -> None:
@@ -121,10 +121,10 @@ class DatasetFolder:
             target.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise ViewerError(str(target.parent), f"cannot be made: {error.strerror}") from None
-        write_whole(target, lambda part: _write_bytes(part, data))
+        write_whole(target, lambda path: path.write_bytes(data))
 
     def _append(self, record: Mapping[str, Any]) -> None:
-        """A line at the end, or nothing."""
+        """Append a line to the manifest, on the disk when this returns; raises ViewerError with nothing appended."""
         end, line = self._manifest.seek(0, os.SEEK_END), _json_line(record)
         try:
             if self._manifest.write(line) < len(line):  # a full disk takes a part, without an error
@@ -138,11 +138,8 @@ class DatasetFolder:
 
 @contextmanager
 def open_folder(path: str, stage: DatasetStage) -> Iterator[DatasetFolder]:
-    """The folder of a dataset, made or gone on with, held by this process alone meanwhile.
-
-    Raises ViewerError for a folder of other things or another recipe's, one that another process holds, and one that
-    cannot be written.
-    """
+    """Create or reopen the folder of a dataset, locked for this process until the context ends. Raises ViewerError for
+    a folder of other things or another recipe's, one that another process holds, and one that cannot be written."""
     folder = Path(path)
     try:
         occupied = folder.exists()
@@ -150,7 +147,7 @@ def open_folder(path: str, stage: DatasetStage) -> Iterator[DatasetFolder]:
             raise ViewerError(echo(path), "is a file", "give a folder with -o")
         occupied = occupied and any(folder.iterdir())
         if occupied and (not (folder / MANIFEST).is_file() or (folder / MANIFEST).is_symlink()):
-            raise ViewerError(path, "holds other files", NEW)
+            raise ViewerError(path, "holds other files", NEW_FOLDER)
         folder.mkdir(exist_ok=True)
         manifest = os.fdopen(os.open(folder / MANIFEST, os.O_RDWR | os.O_CREAT, 0o666), "r+b", buffering=0)
     except (OSError, ValueError) as error:
@@ -165,13 +162,8 @@ def open_folder(path: str, stage: DatasetStage) -> Iterator[DatasetFolder]:
             except OSError:  # a file system without locks
                 pass
         dataset = DatasetFolder(folder, stage, manifest)
-        dataset.read()
+        dataset.resume_from_manifest()
         yield dataset
-
-
-def _write_bytes(part: Path, data: bytes) -> None:
-    with open(part, "wb") as file:
-        file.write(data)
 
 
 def _json_object(line: bytes) -> dict[str, Any] | None:
@@ -184,10 +176,11 @@ def _json_object(line: bytes) -> dict[str, Any] | None:
 
 
 def _manifest_head(line: bytes) -> dict[str, Any] | None:
-    """The recipe's digest and the version of a manifest's first line; None for another program's."""
-    value = _json_object(line)
-    ours = value is not None and [*value] == ["recipe", "raystream"] and all(isinstance(v, str) for v in value.values())
-    return value if ours else None
+    """The object {"recipe": digest, "raystream": version} of a manifest's first line; None for any other line."""
+    head = _json_object(line)
+    if head is None or [*head] != ["recipe", "raystream"]:
+        return None
+    return head if all(isinstance(value, str) for value in head.values()) else None
 
 
 def _json_line(record: Mapping[str, Any]) -> bytes:

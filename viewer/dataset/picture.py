@@ -51,15 +51,15 @@ class DatasetRenderer:
         self._arrangement: Arrangement | None = None  # of the renderer
 
     def release(self) -> None:
-        """Free the renderer."""
+        """Free the renderer's GPU memory."""
         if self._renderer is not None:
             self._renderer.release()
             self._renderer = self._arrangement = None
 
     def render(self, index: int) -> FinishedPicture:
-        """The picture of that index. Raises ViewerError where the renderer does."""
+        """Render the picture of that index and encode its files. Raises ViewerError where the renderer does."""
         view, linear, layers = self.view(index)
-        files = {view.path("rgb"): image.png(view.rgb, {}), view.path("depth"): self._depth(view.depth)}
+        files = {view.path("rgb"): image.png(view.rgb, {}), view.path("depth"): self._depth_png(view.depth)}
         if layers:
             files[view.path("layers", "exr")] = exr(linear, layers)
         assert self._renderer is not None
@@ -76,8 +76,8 @@ class DatasetRenderer:
             layout = self.stage.layout(scene, self._report)
             self._scene = scene, layout, self.stage.arranged(layout)
         _, layout, arranged = self._scene
-        eye, size = sample_camera(recipe, layout.middle, scene, index), recipe.size
-        renderer = self._updated_renderer(layout, arranged, eye, picture_seed(recipe, picture_index))
+        camera, size = sample_camera(recipe, layout.middle, scene, index), recipe.size
+        renderer = self._updated_renderer(layout, arranged, camera, picture_seed(recipe, picture_index))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ViewerWarning)  # of choices that the recipe has made
             picture = renderer.render(size, spp=recipe.render["spp"])
@@ -85,17 +85,17 @@ class DatasetRenderer:
         layers = centre_layers(renderer, size, [*names, "instance", "position"])
         hit, position = layers["instance"] >= 0, layers["position"].astype(np.float64)
         owners = arranged.owners[layers["instance"]]
-        depth = np.where(hit, (position - eye.origin) @ eye.basis()[2], 0.0)
+        depth = np.where(hit, (position - camera.origin) @ camera.basis()[2], 0.0)
         view = GroundTruth(
             picture_index,
             scene,
             index,
-            eye,
-            lens_of(eye, size),
+            camera,
+            lens_of(camera, size),
             picture.srgb8(recipe.render["exposure"], recipe.render["tonemap"]),
             depth,
             owners,
-            self._objects_in_view(arranged, eye, owners, renderer),
+            self._objects_in_view(arranged, camera, owners, renderer),
         )
         categories = [*(self.stage.kinds[placed.kind].category for placed in arranged.objects), -1]
         layers |= {"depth": depth, "object": owners, "class": np.array(categories, np.int32)[owners]}
@@ -103,11 +103,11 @@ class DatasetRenderer:
             layers["flow"] = self._flow(layout, scene, index, position, hit)
         return view, picture.linear, {name: layers[name] for name in recipe.layers}
 
-    def _updated_renderer(self, layout: SceneLayout, arranged: Arrangement, eye: Camera, seed: int) -> Renderer:
-        """The renderer with a picture's scene; every option that differs among pictures is given."""
+    def _updated_renderer(self, layout: SceneLayout, arranged: Arrangement, camera: Camera, seed: int) -> Renderer:
+        """The renderer, created or updated for a picture: every option that differs among pictures is given anew."""
         environment = self.stage.environments[layout.environment]
-        chosen: dict[str, Any] = {
-            "camera": eye,
+        options: dict[str, Any] = {
+            "camera": camera,
             "environment": environment,
             "environment_rotation": layout.rotation,
             "sun": (layout.sun, 0.0) if environment == "sky" else None,
@@ -117,38 +117,34 @@ class DatasetRenderer:
             warnings.simplefilter("ignore", ViewerWarning)
             if self._renderer is None:
                 fixed = {name: value for name, value in self.recipe.render.items() if name in keywords("renderer")}
-                self._renderer = Renderer(arranged.scene, **fixed, **chosen)
+                self._renderer = Renderer(arranged.scene, **fixed, **options)
             else:
-                self._renderer.update(None if arranged is self._arrangement else arranged.scene, **chosen)
+                self._renderer.update(None if arranged is self._arrangement else arranged.scene, **options)
         self._arrangement = arranged
         return self._renderer
 
     def _objects_in_view(
-        self,
-        arranged: Arrangement,
-        eye: Camera,
-        owners: NDArray[np.int32],
-        renderer: Renderer,
+        self, arranged: Arrangement, camera: Camera, owners: NDArray[np.int32], renderer: Renderer
     ) -> tuple[ObjectInView, ...]:
-        """The objects in a picture."""
+        """The scene's objects in the camera's space. owners : (H, W) the object in each pixel, -1 for none."""
         whole_silhouettes: list[Silhouette | None] = [None] * len(arranged.objects)
         if any(WRITERS[name].whole_silhouettes for name in self.recipe.formats):
             balls = [self._ball(k, arranged) for k in range(len(arranged.objects))]
-            whole_silhouettes = [*silhouettes(renderer, eye, arranged.owners, balls, owners)]
-        right, up, forward = eye.basis()
-        axes = np.stack([right, -up, forward])
+            whole_silhouettes = [*silhouettes(renderer, camera, arranged.owners, balls, owners)]
+        right, up, forward = camera.basis()
+        world_to_camera = np.stack([right, -up, forward])
         return tuple(
             ObjectInView(
                 placed.kind,
-                axes @ placed.placement.rotation,
-                axes @ (placed.placement.position - eye.origin),
+                world_to_camera @ placed.placement.rotation,
+                world_to_camera @ (placed.placement.position - camera.origin),
                 silhouette,
             )
             for placed, silhouette in zip(arranged.objects, whole_silhouettes, strict=True)
         )
 
     def _ball(self, index: int, arranged: Arrangement) -> Ball:
-        """The ball around a copy: that of its whole model."""
+        """The bounds of an object's copy, world space: those of its whole model."""
         placement = arranged.objects[index].placement
         shape = self.stage.assets[placement.model].shape
         low, high = shape.points.min(axis=0), shape.points.max(axis=0)
@@ -163,20 +159,20 @@ class DatasetRenderer:
         height, width = hit.shape
         flow = np.full((height, width, 2), np.nan, np.float32)
         if index + 1 < self.recipe.views:
-            following = sample_camera(self.recipe, layout.middle, scene, index + 1)
+            next_camera = sample_camera(self.recipe, layout.middle, scene, index + 1)
             rows, columns = np.nonzero(hit)
-            projected = following.project(position[hit], (width, height))
+            projected = next_camera.project(position[hit], (width, height))
             flow[hit] = projected - np.stack([columns, rows], axis=1) - 0.5
         return flow
 
-    def _depth(self, depth: NDArray[np.float64]) -> bytes:
-        """A PNG of 16 bits, in steps of the dataset; 0 for none, and beyond the range."""
+    def _depth_png(self, depth: NDArray[np.float64]) -> bytes:
+        """A PNG of 16 bits of depths (H, W), scene units, in steps of the dataset; 0 for none, and beyond the range."""
         steps = np.rint(depth * 1000 / self.stage.depth_scale)
         return image.grey_png(np.where(steps <= 0xFFFF, steps, 0).astype(np.uint16))
 
 
 def exr(linear: NDArray[np.float32], layers: Mapping[str, NDArray]) -> bytes:
-    """Colours and layers as an EXR."""
+    """The bytes of an EXR of linear colours (H, W, 3) and layers."""
     channels = dict(layers)
     if "flow" in channels:  # no layer of pictures, whose channels have names
         flow = channels.pop("flow")

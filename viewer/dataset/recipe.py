@@ -10,7 +10,7 @@ from typing import Any
 
 from raystream.base.errors import ViewerError
 from raystream.dataset import fields as f
-from raystream.dataset.fields import LARGEST, Span, Vector, by
+from raystream.dataset.fields import MAX_COORDINATE, Span, Vector, by
 from raystream.film.tonemap import TONEMAPS
 from raystream.options.declare import suggestion
 from raystream.options.table import check, keywords, part
@@ -21,9 +21,9 @@ from raystream.scene.projections import Intrinsics
 FORMATS = ("coco", "bop", "nerf")
 # Layers of the EXR beside a picture: of pixels' centres.
 LAYERS = ("depth", "normal", "flow", "position", "albedo", "uv", "object", "material", "class", "triangle")
-MOST = 1_000_000  # scenes, and pictures: file names have six digits
-MOST_THINGS = 4096  # in a scene: a mask each
-BYTES = 16 << 20  # of a recipe's file
+MAX_PICTURES = 1_000_000  # scenes, and pictures: file names have six digits
+MAX_COPIES = 4096  # in a scene: a mask each
+MAX_RECIPE_BYTES = 16 << 20  # of a recipe's file
 # What the recipe says itself, or what is of one picture alone.
 RESERVED = {"camera", "environment", "environment_rotation", "sun", "seed", "light", "variant", "classic", "device"}
 
@@ -39,10 +39,10 @@ class Model:
     """
 
     file: str = field(metadata=by(f.text()))
-    name: str = field(default="", metadata=by(f.text(f.LONGEST_NAME)))
-    category: str = field(default="", metadata=by(f.text(f.LONGEST_NAME)))
-    size: Span | None = field(default=None, metadata=by(f.span(f.number(0, LARGEST, above=True))))
-    count: tuple[int, int] = field(default=(1, 1), metadata=by(f.span(f.whole(0, MOST_THINGS))))
+    name: str = field(default="", metadata=by(f.text(f.MAX_NAME_BYTES)))
+    category: str = field(default="", metadata=by(f.text(f.MAX_NAME_BYTES)))
+    size: Span | None = field(default=None, metadata=by(f.span(f.number(0, MAX_COORDINATE, above=True))))
+    count: tuple[int, int] = field(default=(1, 1), metadata=by(f.span(f.whole(0, MAX_COPIES))))
     split: bool = field(default=False, metadata=by(f.flag))
     annotate: bool = field(default=True, metadata=by(f.flag))
 
@@ -71,19 +71,19 @@ class Cameras:
     the centre of the upper left one, in place of fov. distortion : OpenCV's coefficients of it.
     """
 
-    distance: Span = field(metadata=by(f.span(f.number(0, LARGEST, above=True))))
+    distance: Span = field(metadata=by(f.span(f.number(0, MAX_COORDINATE, above=True))))
     elevation: Span = field(default=(10.0, 60.0), metadata=by(f.span(f.number(-90, 90))))
     azimuth: Span = field(default=(0.0, 360.0), metadata=by(f.span(f.number(-360, 360))))
     roll: Span = field(default=(0.0, 0.0), metadata=by(f.span(f.number(-180, 180))))
-    aside: float = field(default=0.0, metadata=by(f.number(0, LARGEST)))
+    aside: float = field(default=0.0, metadata=by(f.number(0, MAX_COORDINATE)))
     path: str = field(default="random", metadata=by(f.word("random", "orbit")))
     fov: float = field(default=45.0, metadata=by(f.number(1, 170)))
     intrinsics: tuple[float, ...] | None = field(default=None, metadata=by(f.items(f.number(), 4, 4)))
     distortion: tuple[float, ...] = field(default=(), metadata=by(f.items(f.number(), 4, 8)))
 
-    def measured(self, size: tuple[int, int]) -> Intrinsics | None:
-        """The projection by ``intrinsics``, of pictures of ``size`` (width, height). Raises ViewerError for wrong
-        numbers."""
+    def measured_projection(self, size: tuple[int, int]) -> Intrinsics | None:
+        """The projection of ``intrinsics`` for pictures of ``size`` (width, height) pixels; None if the recipe gives a
+        field of view. Raises ViewerError for wrong numbers."""
         if self.intrinsics is None:
             return None
         fx, fy, cx, cy = self.intrinsics
@@ -98,20 +98,16 @@ class Lights:
     """
 
     count: tuple[int, int] = field(default=(0, 0), metadata=by(f.span(f.whole(0, 64))))
-    distance: Span | None = field(default=None, metadata=by(f.span(f.number(0, LARGEST, above=True))))
+    distance: Span | None = field(default=None, metadata=by(f.span(f.number(0, MAX_COORDINATE, above=True))))
     elevation: Span = field(default=(30.0, 80.0), metadata=by(f.span(f.number(-90, 90))))
     azimuth: Span = field(default=(0.0, 360.0), metadata=by(f.span(f.number(-360, 360))))
     irradiance: Span = field(default=(1.0, 4.0), metadata=by(f.span(f.number(0, 1e6))))
     colors: tuple[Vector, ...] = field(default=((1.0, 1.0, 1.0),), metadata=by(f.items(f.vector(f.number(0, 1)), 1)))
 
 
-def _choice(value: Any) -> str | Vector:
-    """none, sky, studio, a file, or a radiance."""
-    if isinstance(value, list):
-        radiance: Vector = f.vector(f.number(0, 1e6))(value)
-        return radiance
-    name: str = f.text()(value)
-    return name
+def _read_environment(value: Any) -> Any:
+    """A radiance (r, g, b), or a text: none, sky, studio, or a file."""
+    return f.vector(f.number(0, 1e6))(value) if isinstance(value, list) else f.text()(value)
 
 
 @dataclass(frozen=True)
@@ -119,18 +115,13 @@ class Environments:
     """The environment of a scene: one of ``choices`` (none, sky, studio, a picture's file from the recipe's folder, or
     a radiance), turned about +Y by ``rotation``, degrees; the sky's sun is at an elevation of ``sun``, degrees."""
 
-    choices: tuple[str | Vector, ...] = field(default=("studio",), metadata=by(f.items(_choice, 1)))
+    choices: tuple[str | Vector, ...] = field(default=("studio",), metadata=by(f.items(_read_environment, 1)))
     rotation: Span = field(default=(0.0, 360.0), metadata=by(f.span(f.number(-360, 360))))
     sun: Span = field(default=(20.0, 70.0), metadata=by(f.span(f.number(0, 90))))
 
 
-def _format(value: Any) -> str:
-    name: str = f.word(*FORMATS)(value)
-    return name
-
-
-def _table(value: Any) -> Any:
-    """Read by `read_recipe`, which knows the file."""
+def _unchanged(value: Any) -> Any:
+    """The reader of a table that `parse_recipe` has converted already: it names the file in messages."""
     return value
 
 
@@ -143,19 +134,19 @@ class DatasetRecipe:
     cameras' distance. render : options of `raystream.Renderer` and of its pictures.
     """
 
-    models: tuple[Model, ...] = field(metadata=by(_table))
-    cameras: Cameras = field(metadata=by(_table))
+    models: tuple[Model, ...] = field(metadata=by(_unchanged))
+    cameras: Cameras = field(metadata=by(_unchanged))
     seed: int = field(default=0, metadata=by(f.whole(0, (1 << 63) - 1)))
-    scenes: int = field(default=1, metadata=by(f.whole(1, MOST)))
-    views: int = field(default=1, metadata=by(f.whole(1, MOST)))
+    scenes: int = field(default=1, metadata=by(f.whole(1, MAX_PICTURES)))
+    views: int = field(default=1, metadata=by(f.whole(1, MAX_PICTURES)))
     size: tuple[int, int] = field(default=(640, 480), metadata=by(f.items(f.whole(1, 16384), 2, 2)))
-    formats: tuple[str, ...] = field(default=FORMATS, metadata=by(f.distinct(_format, 1)))
+    formats: tuple[str, ...] = field(default=FORMATS, metadata=by(f.distinct(f.word(*FORMATS), 1)))
     layers: tuple[str, ...] = field(default=("depth", "normal", "flow"), metadata=by(f.distinct(f.word(*LAYERS))))
     depth_scale: float | None = field(default=None, metadata=by(f.number(0, 1000, above=True)))
-    poses: Poses = field(default_factory=Poses, metadata=by(_table))
-    lights: Lights = field(default_factory=Lights, metadata=by(_table))
-    environment: Environments = field(default_factory=Environments, metadata=by(_table))
-    render: Mapping[str, Any] = field(default_factory=dict, metadata=by(_table))
+    poses: Poses = field(default_factory=Poses, metadata=by(_unchanged))
+    lights: Lights = field(default_factory=Lights, metadata=by(_unchanged))
+    environment: Environments = field(default_factory=Environments, metadata=by(_unchanged))
+    render: Mapping[str, Any] = field(default_factory=dict, metadata=by(_unchanged))
     name: str = "recipe"  # of its file, for messages
     folder: str = "."  # which files are named from
 
@@ -174,11 +165,11 @@ def read_recipe(path: str) -> DatasetRecipe:
     """The recipe of a file. Raises ViewerError, in one line, for an unreadable or an invalid one."""
     try:
         with open(path, "rb") as file:
-            data = file.read(BYTES + 1)
+            data = file.read(MAX_RECIPE_BYTES + 1)
     except (OSError, ValueError) as error:
         raise ViewerError(f.echo(path), f"cannot be read: {getattr(error, 'strerror', None) or error}") from None
-    if len(data) > BYTES:
-        raise ViewerError(path, f"has more than {BYTES:,} bytes", "is it a recipe?")
+    if len(data) > MAX_RECIPE_BYTES:
+        raise ViewerError(path, f"has more than {MAX_RECIPE_BYTES:,} bytes", "is it a recipe?")
     try:
         tables = tomllib.loads(data.decode("utf-8"))
     except (ValueError, RecursionError) as error:  # of both, encoding and TOML
@@ -187,15 +178,15 @@ def read_recipe(path: str) -> DatasetRecipe:
 
 
 def parse_recipe(tables: dict[str, Any], name: str, folder: str) -> DatasetRecipe:
-    """The recipe of a file's tables. name : of the file. folder : which files are named from."""
+    """The recipe of a file's TOML tables. name : of the file, for messages. folder : that its paths start from."""
     _check_stray_keys(tables, name)
     read_tables: dict[str, Any] = dict(tables)
     if "models" in tables:
         models = tables["models"]
         if not isinstance(models, list):
             raise ViewerError(f"{name}: models", "expected tables of models", "write [[models]]")
-        if not 1 <= len(models) <= MOST_THINGS:
-            raise ViewerError(f"{name}: models", f"{len(models):,} of them; expected 1 to {MOST_THINGS:,}")
+        if not 1 <= len(models) <= MAX_COPIES:
+            raise ViewerError(f"{name}: models", f"{len(models):,} of them; expected 1 to {MAX_COPIES:,}")
         read_tables["models"] = tuple(f.table(Model, f"{name}: models[{k}]", table) for k, table in enumerate(models))
     for key, kind in TABLES.items():
         if key in tables:
@@ -219,7 +210,7 @@ def _check_stray_keys(tables: dict[str, Any], name: str) -> None:
 
 
 def render_options(chosen: Any, where: str) -> dict[str, Any]:
-    """The options of a recipe's pictures, checked, with those of `RENDERING`."""
+    """The checked options of the table ``render``, with `RENDERING` for those not given. where : for messages."""
     if not isinstance(chosen, dict):
         raise ViewerError(where, f"{f.echo(chosen)} is no table of options")
     reserved = RESERVED | set(part("camera"))
@@ -230,7 +221,7 @@ def render_options(chosen: Any, where: str) -> dict[str, Any]:
         if key in reserved:
             raise ViewerError(f"{where}: {key}", "is no option of a recipe's pictures", "cameras, lights, environment")
         if key not in accepted:
-            raise ViewerError(where, f"unknown option {f.echo(key)}", suggestion(key[: f.LONGEST_ECHO], accepted))
+            raise ViewerError(where, f"unknown option {f.echo(key)}", suggestion(key[: f.MAX_ECHO_LENGTH], accepted))
         if key == "program" and str(value).endswith(EXTENSION):
             raise ViewerError(f"{where}: {key} {f.echo(value)}", "is a file", "a recipe takes a program by its name")
         try:
@@ -243,18 +234,20 @@ def render_options(chosen: Any, where: str) -> dict[str, Any]:
 
 
 def _check(recipe: DatasetRecipe) -> None:
-    """Raise ViewerError for parts that do not fit together."""
+    """Raise ViewerError for values that each are right, but not together."""
     name, cameras = recipe.name, recipe.cameras
-    if recipe.pictures > MOST:
-        raise ViewerError(name, f"{recipe.scenes:,} scenes of {recipe.views:,} views", f"at most {MOST:,} pictures")
-    most = sum(model.count[1] for model in recipe.models)
-    if most > MOST_THINGS:
-        raise ViewerError(f"{name}: models", f"up to {most:,} copies in a scene", f"at most {MOST_THINGS:,}")
+    if recipe.pictures > MAX_PICTURES:
+        raise ViewerError(
+            name, f"{recipe.scenes:,} scenes of {recipe.views:,} views", f"at most {MAX_PICTURES:,} pictures"
+        )
+    max_copies = sum(model.count[1] for model in recipe.models)
+    if max_copies > MAX_COPIES:
+        raise ViewerError(f"{name}: models", f"up to {max_copies:,} copies in a scene", f"at most {MAX_COPIES:,}")
     if cameras.distortion and cameras.intrinsics is None:
         raise ViewerError(f"{name}: cameras: distortion", "needs intrinsics", "intrinsics = [fx, fy, cx, cy]")
     if cameras.intrinsics is not None:
         try:
-            cameras.measured(recipe.size)
+            cameras.measured_projection(recipe.size)
         except ViewerError as error:
             raise ViewerError(f"{name}: cameras: intrinsics", error.what, error.hint) from None
     if "bop" in recipe.formats:

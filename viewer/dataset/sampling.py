@@ -24,8 +24,8 @@ Array = NDArray[np.float64]
 PlacementReport = Callable[[int, int], None]  # copies placed so far, and of all
 
 POSES, LIGHTS, ENVIRONMENT, CAMERA, PICTURE = range(5)  # subjects
-TRIES = 32  # positions of which the one of most room is taken
-INTERPRETED = 64  # copies below which compiling a loop takes longer than to run it
+CANDIDATES = 32  # random positions of a copy, of which the roomiest is taken
+MIN_COMPILED_COPIES = 64  # copies below which compiling a loop takes longer than to run it
 
 
 class Shape(NamedTuple):
@@ -59,8 +59,8 @@ class Placement:
 
 @dataclass(frozen=True, eq=False)
 class SceneLayout:
-    """A scene: its copies of models, its lights, the number of its environment among the choices, that one's rotation
-    and its sun's elevation, degrees, and the middle (3,) of all copies."""
+    """A scene: its copies of models, its lights, its environment as an index of the recipe's choices, that one's
+    rotation and its sun's elevation, degrees, and the middle (3,) of the box of all copies, world space."""
 
     placements: tuple[Placement, ...]
     lights: tuple[Light, ...]
@@ -71,24 +71,23 @@ class SceneLayout:
 
 
 def generator(seed: int, *keys: int) -> np.random.Generator:
-    """A random generator of its own for a subject and further keys."""
+    """The random generator of (seed, subject, further keys)."""
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence((seed, *keys))))
 
 
 def sample_layout(
     recipe: DatasetRecipe, shapes: Sequence[Shape], scene: int, report: PlacementReport | None = None
 ) -> SceneLayout:
-    """The scene of that index. shapes : of the recipe's models. report : called with the copies placed so far, and
-    with that of all."""
+    """The layout of the scene of that index. shapes : of the recipe's models, in their order. report : called with the
+    count of copies placed so far, and with the largest count that there can be."""
     placements = _placements(recipe, shapes, generator(recipe.seed, POSES, scene), report)
     radii = [placed.scale * shapes[placed.model].radius for placed in placements]
     corners = [
-        placed.position + side * radius
+        placed.position + sign * radius
         for placed, radius in zip(placements, radii, strict=True)
-        for side in (-1.0, 1.0)
+        for sign in (-1.0, 1.0)
     ]
-    low, high = (np.min(corners, axis=0), np.max(corners, axis=0)) if corners else (np.zeros(3), np.zeros(3))
-    middle = (low + high) / 2
+    middle = (np.min(corners, axis=0) + np.max(corners, axis=0)) / 2 if corners else np.zeros(3)
     lights = _lights(recipe.lights, recipe.cameras, middle, generator(recipe.seed, LIGHTS, scene))
     draw = generator(recipe.seed, ENVIRONMENT, scene)
     chosen = _uniform_index(len(recipe.environment.choices), draw)
@@ -99,9 +98,10 @@ def sample_layout(
 def _placements(
     recipe: DatasetRecipe, shapes: Sequence[Shape], draw: np.random.Generator, report: PlacementReport | None
 ) -> tuple[Placement, ...]:
+    """The copies of all models, placed one after the other; with ``apart`` each where it has most room."""
     poses = recipe.poses
     low, high = (np.array(corner) for corner in poses.area)
-    copies = _PlacedBalls(sum(model.count[1] for model in recipe.models))
+    balls = _PlacedBalls(sum(model.count[1] for model in recipe.models))
     placements = list[Placement]()
     for index, (model, shape) in enumerate(zip(recipe.models, shapes, strict=True)):
         turned_about_y = poses.turn != "any"
@@ -112,37 +112,37 @@ def _placements(
             if not turned_about_y and len(shape.points):
                 lowest = float((shape.points @ rotation[1]).min())
             lift = -lowest * scale if poses.rest else 0.0
-            positions = low + draw.random((TRIES if poses.apart else 1, 3)) * (high - low) + (0.0, lift, 0.0)
-            position = positions[copies.of_most_room(positions)]
-            copies.add(position, scale * shape.radius)
+            positions = low + draw.random((CANDIDATES if poses.apart else 1, 3)) * (high - low) + (0.0, lift, 0.0)
+            position = positions[balls.roomiest(positions)]
+            balls.add(position, scale * shape.radius)
             placements.append(Placement(index, scale, rotation, position))
             if report is not None:
-                report(len(placements), copies.most)
+                report(len(placements), balls.capacity)
     return tuple(placements)
 
 
 class _PlacedBalls:
-    """Balls around the copies placed so far, of which there are ``most`` in the end."""
+    """Balls around the copies placed so far, at most ``capacity`` of them."""
 
-    def __init__(self, most: int) -> None:
-        self.most = most
-        self._count, self._centers, self._radii = 0, np.zeros((most, 3)), np.zeros(most)
+    def __init__(self, capacity: int) -> None:
+        self.capacity = capacity
+        self._count, self._centers, self._radii = 0, np.zeros((capacity, 3)), np.zeros(capacity)
 
     def add(self, position: Array, radius: float) -> None:
-        """A copy at a position (3,)."""
+        """Add a copy's ball. position : (3,) its center."""
         self._centers[self._count], self._radii[self._count] = position, radius
         self._count += 1
 
-    def of_most_room(self, positions: Array) -> int:
-        """The number of the position (N, 3) that is farthest from the ball nearest to it, the first of equal ones."""
-        few = self.most < INTERPRETED
-        chosen: int = run(most_room_loop, positions, self._centers, self._radii, self._count, small=few)
+    def roomiest(self, positions: Array) -> int:
+        """The index of the position (N, 3) that is farthest from the ball nearest to it, the first of equal ones."""
+        small = self.capacity < MIN_COMPILED_COPIES
+        chosen: int = run(roomiest_loop, positions, self._centers, self._radii, self._count, small=small)
         return chosen
 
 
-def most_room_loop(positions: Array, centers: Array, radii: Array, count: int) -> int:
-    """See `_Copies.of_most_room`: among the first ``count`` balls."""
-    best, room = 0, -math.inf
+def roomiest_loop(positions: Array, centers: Array, radii: Array, count: int) -> int:
+    """See `_PlacedBalls.roomiest`: among the first ``count`` balls."""
+    best, best_gap = 0, -math.inf
     for index in range(len(positions)):
         gap = math.inf
         for k in range(count):
@@ -150,14 +150,15 @@ def most_room_loop(positions: Array, centers: Array, radii: Array, count: int) -
             y = positions[index, 1] - centers[k, 1]
             z = positions[index, 2] - centers[k, 2]
             gap = min(gap, math.sqrt(x * x + y * y + z * z) - radii[k])
-            if gap <= room:
+            if gap <= best_gap:
                 break
-        if gap > room:
-            best, room = index, gap
+        if gap > best_gap:
+            best, best_gap = index, gap
     return best
 
 
 def _lights(lights: Lights, cameras: Cameras, middle: Array, draw: np.random.Generator) -> tuple[Light, ...]:
+    """Point lights on the shell of the recipe around ``middle`` (3,), world space."""
     sampled = []
     for index in range(lights.count[0] + _uniform_index(lights.count[1] - lights.count[0] + 1, draw)):
         distance = uniform(lights.distance or cameras.distance, draw)
@@ -171,21 +172,21 @@ def _lights(lights: Lights, cameras: Cameras, middle: Array, draw: np.random.Gen
 
 
 def sample_camera(recipe: DatasetRecipe, middle: Array, scene: int, view: int) -> Camera:
-    """The camera of a view of a scene. middle : (3,) of the models there."""
+    """The camera of a view of a scene, both indices. middle : (3,) of the scene's copies, world space."""
     cameras, draw = recipe.cameras, generator(recipe.seed, CAMERA, scene, view)
     distance, roll = uniform(cameras.distance, draw), math.radians(uniform(cameras.roll, draw))
     azimuth = cameras.azimuth
     if cameras.path == "orbit":
         azimuth = (azimuth[0] + (azimuth[1] - azimuth[0]) * view / recipe.views,) * 2
-    away = sample_shell(cameras.elevation, azimuth, draw)
-    inside = sample_shell((-90.0, 90.0), (0.0, 360.0), draw) * cameras.aside * draw.random() ** (1 / 3)
-    target = middle + inside
-    origin = target + distance * away
-    plain = Camera(tuple(origin.tolist()), tuple(target.tolist()), fov=cameras.fov)
-    right, up, _ = plain.basis()
+    direction = sample_shell(cameras.elevation, azimuth, draw)
+    aside = sample_shell((-90.0, 90.0), (0.0, 360.0), draw) * cameras.aside * draw.random() ** (1 / 3)
+    target = middle + aside
+    origin = target + distance * direction
+    unrolled = Camera(tuple(origin.tolist()), tuple(target.tolist()), fov=cameras.fov)
+    right, up, _ = unrolled.basis()
     upward = math.cos(roll) * up + math.sin(roll) * right
-    projection = cameras.measured(recipe.size)
-    return Camera(plain.origin, plain.target, tuple(upward.tolist()), cameras.fov, projection=projection)
+    projection = cameras.measured_projection(recipe.size)
+    return Camera(unrolled.origin, unrolled.target, tuple(upward.tolist()), cameras.fov, projection=projection)
 
 
 def picture_seed(recipe: DatasetRecipe, index: int) -> int:
@@ -194,26 +195,27 @@ def picture_seed(recipe: DatasetRecipe, index: int) -> int:
 
 
 def uniform(span: Span, draw: np.random.Generator) -> float:
-    """A number of a range."""
+    """A uniform random number of a range."""
     return span[0] + (span[1] - span[0]) * float(draw.random())
 
 
 def _uniform_index(count: int, draw: np.random.Generator) -> int:
-    """A whole number below the count."""
+    """A uniform random index below ``count``."""
     return int(draw.random() * count)
 
 
 def sample_shell(elevation: Span, azimuth: Span, draw: np.random.Generator) -> Array:
-    """(3,): a direction of a sphere's part between two elevations and two azimuths, degrees, all alike."""
+    """A unit vector (3,), uniform on the sphere between two elevations and two azimuths, degrees: above the horizon,
+    and about +Y from +Z towards +X."""
     low, high = (math.sin(math.radians(angle)) for angle in elevation)
-    height, around = uniform((low, high), draw), math.radians(uniform(azimuth, draw))
+    height, angle = uniform((low, high), draw), math.radians(uniform(azimuth, draw))
     radius = math.sqrt(max(0.0, 1 - height * height))
-    return np.array([radius * math.sin(around), height, radius * math.cos(around)])
+    return np.array([radius * math.sin(angle), height, radius * math.cos(angle)])
 
 
 def sample_rotation(turn: str, draw: np.random.Generator) -> Array:
-    """(3, 3): about +Y alone, any rotation (K. Shoemake, "Uniform Random Rotations", Graphics Gems III, 1992), or
-    none. Three numbers are drawn in each case."""
+    """A random rotation (3, 3): about +Y for ``upright``, any (K. Shoemake, "Uniform Random Rotations", Graphics Gems
+    III, 1992), or none. Three numbers are drawn in each case."""
     first, second, third = draw.random(3).tolist()
     if turn == "none":
         return np.eye(3)

@@ -28,14 +28,14 @@ from raystream.scene.mesh import Instance, Mesh
 from raystream.scene.scene import Scene
 from raystream.scene.texture import Texture
 
-WORDS = ("none", "sky", "studio")
-FLAT = 1e-12  # a model's longest side that is less is none
+BUILT_IN = ("none", "sky", "studio")
+MIN_EXTENT = 1e-12  # scene units, of a model's longest side
 Environment = str | tuple[float, float, float] | ImageEnvironment
 
 
 class Kind(NamedTuple):
-    """An object of the dataset, of which there are copies: of a model, by its index, all or one of its parts, -1: all;
-    with the number of its category."""
+    """An annotated object, of which scenes have copies. model : index of the recipe's. part : of the model's objects,
+    -1: all of it. category : an index of `DatasetStage.categories`."""
 
     model: int
     part: int
@@ -96,12 +96,12 @@ class DatasetStage:
         self.categories = tuple(labels)
         self.depth_scale = recipe.depth_scale or _round_up(2 * 1000 * recipe.cameras.distance[1] / 0xFFFF)
         self.environments = [self._environment(choice) for choice in recipe.environment.choices]
-        self._numbers = {(kind.model, kind.part): index for index, kind in enumerate(self.kinds)}
-        self._meshes, self._materials, self._textures = self._joined()
+        self._kind_indices = {(kind.model, kind.part): index for index, kind in enumerate(self.kinds)}
+        self._meshes, self._materials, self._textures = self._merge_models()
 
     @cached_property
     def digest(self) -> str:
-        """Differs where its pictures would."""
+        """A digest of all that the pictures depend on, to tell a manifest's or a worker's."""
         recipe = self.recipe
         content = [(asset.scene.meshes, asset.scene.instances, asset.scene.materials) for asset in self.assets]
         plain = replace(recipe, name="", folder="", models=tuple(replace(m, file="") for m in recipe.models))
@@ -113,28 +113,26 @@ class DatasetStage:
         """The layout of the scene of that index. report : see `raystream.dataset.sampling.sample_layout`."""
         return sample_layout(self.recipe, [asset.shape for asset in self.assets], scene, report)
 
-    def arranged(self, placed: SceneLayout) -> Arrangement:
-        """The scene of a layout."""
+    def arranged(self, layout: SceneLayout) -> Arrangement:
+        """Build the scene of a layout: an instance for each instance of each copy's model, in the order of copies."""
         instances, owners, placed_objects = list[Instance](), list[int](), list[PlacedObject]()
-        for copy, placement in enumerate(placed.placements):
-            asset, first = self.assets[placement.model], self._first[placement.model]
+        for copy, placement in enumerate(layout.placements):
+            asset, (first_mesh, first_material) = self.assets[placement.model], self._first[placement.model]
             matrix = placement.matrix.copy()
             matrix[:3, 3] -= matrix[:3, :3] @ asset.middle
-            indices: dict[int, int] = {}
+            split, object_indices = self.recipe.models[placement.model].split, dict[int, int]()
             for part_index in sorted(set(asset.parts.tolist())):
-                kind = self._numbers.get(
-                    (placement.model, part_index if self.recipe.models[placement.model].split else -1)
-                )
+                kind = self._kind_indices.get((placement.model, part_index if split else -1))
                 if kind is not None:
-                    indices[part_index] = len(placed_objects)
+                    object_indices[part_index] = len(placed_objects)
                     placed_objects.append(PlacedObject(kind, placement))
             for instance, part_index in zip(asset.scene.instances, asset.parts.tolist(), strict=True):
-                material = None if instance.material is None else instance.material + first[1]
+                material = None if instance.material is None else instance.material + first_material
                 name = f"{instance.name} of copy {copy}"
-                instances.append(Instance(instance.mesh + first[0], matrix @ instance.transform, material, name))
-                owners.append(indices.get(part_index, -1))
+                instances.append(Instance(instance.mesh + first_mesh, matrix @ instance.transform, material, name))
+                owners.append(object_indices.get(part_index, -1))
         scene = Scene(
-            self._meshes, instances, self._materials, lights=list(placed.lights), name="scene", textures=self._textures
+            self._meshes, instances, self._materials, lights=list(layout.lights), name="scene", textures=self._textures
         )
         return Arrangement(scene, tuple(placed_objects), np.array([*owners, -1], np.int32))
 
@@ -148,35 +146,36 @@ class DatasetStage:
                 yield asset.scene.meshes[instance.mesh], matrix
 
     def _environment(self, choice: str | tuple[float, float, float]) -> Environment:
-        if not isinstance(choice, str) or choice in WORDS:
+        if not isinstance(choice, str) or choice in BUILT_IN:
             return choice
         path = os.path.join(self.recipe.folder, choice)
         if not os.path.exists(path):
-            where, hint = f"{self.recipe.name}: environment: choices", f"or one of {', '.join(WORDS)}"
+            where, hint = f"{self.recipe.name}: environment: choices", f"or one of {', '.join(BUILT_IN)}"
             raise ViewerError(where, f"there is no file {path[:200]}", hint)
         return load_environment(path, notes=self.notes)
 
-    def _joined(self) -> tuple[list[Mesh], list[Material], list[Texture]]:
-        """The meshes, materials and textures of all models; each model's first numbers are kept."""
+    def _merge_models(self) -> tuple[list[Mesh], list[Material], list[Texture]]:
+        """The meshes, materials and textures of all models, and in ``_first`` each model's first mesh and material."""
         meshes, materials, textures = list[Mesh](), list[Material](), list[Texture]()
         self._first: list[tuple[int, int]] = []
         for asset in self.assets:
-            scene, first = asset.scene, len(materials)
-            self._first.append((len(meshes), first))
-            meshes += [mesh.with_materials(mesh.materials + np.int32(first)) for mesh in scene.meshes]
+            scene, first_material = asset.scene, len(materials)
+            self._first.append((len(meshes), first_material))
+            meshes += [mesh.with_materials(mesh.materials + np.int32(first_material)) for mesh in scene.meshes]
             materials += [_renumbered(material, len(textures)) for material in scene.materials]
             textures += scene.textures
         return meshes, materials, textures
 
 
-def _round_up(least: float) -> float:
-    """The first of 0.1, 0.2, 0.5, 1, 2 ... that is not below."""
+def _round_up(value: float) -> float:
+    """The first of 0.1, 0.2, 0.5, 1, 2 ... that is not below ``value``."""
     return next(
-        size for power in range(-1, 20) for size in (10.0**power, 2 * 10.0**power, 5 * 10.0**power) if size >= least
+        size for power in range(-1, 20) for size in (10.0**power, 2 * 10.0**power, 5 * 10.0**power) if size >= value
     )
 
 
 def _load_asset(recipe: DatasetRecipe, model: Model, where: str) -> Asset:
+    """Read a model's file or build its built-in scene. where : the model in the recipe, for messages."""
     path = os.path.join(recipe.folder, model.file)
     try:
         if model.file in builtin.names() and not os.path.exists(path):
@@ -194,7 +193,7 @@ def _load_asset(recipe: DatasetRecipe, model: Model, where: str) -> Asset:
         ]
     )
     side = float(np.ptp(points, axis=0).max()) if len(points) else 0.0
-    if not FLAT < side < np.inf:
+    if not MIN_EXTENT < side < np.inf:
         raise ViewerError(f"{where}: {model.file[:200]}", "has no extent", "a model needs a surface")
     middle = (points.min(axis=0) + points.max(axis=0)) / 2
     points = points - middle
@@ -204,24 +203,21 @@ def _load_asset(recipe: DatasetRecipe, model: Model, where: str) -> Asset:
 
 
 def _kinds(scene: Scene, model: Model, name: str) -> Iterator[tuple[int, str, str]]:
-    """Part, name and category of a model's objects."""
+    """(part, name, category) of each of a model's annotated objects; part -1 if it is not split."""
     class_indices, class_names = classes(scene)
     if not model.split:
-        shown = sorted({class_names[index] for index in class_indices.tolist() if index >= 0})
-        yield -1, name, model.category or (shown[0] if len(shown) == 1 else name)
+        found = sorted({class_names[index] for index in class_indices.tolist() if index >= 0})
+        yield -1, name, model.category or (found[0] if len(found) == 1 else name)
         return
     parts, names = objects(scene)
     for part, object_name in enumerate(names):
-        meant = {class_names[index] for index in class_indices[parts == part].tolist() if index >= 0}
-        yield (
-            part,
-            shortened(f"{name}/{object_name}"),
-            model.category or (meant.pop() if len(meant) == 1 else object_name),
-        )
+        found = sorted({class_names[index] for index in class_indices[parts == part].tolist() if index >= 0})
+        category = model.category or (found[0] if len(found) == 1 else object_name)
+        yield part, shortened(f"{name}/{object_name}"), category
 
 
 def _renumbered(material: Material, first: int) -> Material:
-    """A material whose textures are numbered from ``first`` on."""
+    """The material with ``first`` added to each of its texture indices."""
     changed = {name: getattr(material, name) + first for name in TEXTURE_FIELDS if getattr(material, name) is not None}
     if material.classic is not None and material.classic.textures:
         layers = tuple(replace(layer, texture=layer.texture + first) for layer in material.classic.textures)

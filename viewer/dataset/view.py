@@ -19,8 +19,8 @@ Box = tuple[int, int, int, int]
 
 # A silhouette that leaves the picture is known in a canvas of so many pictures along each side, as BOP's tools have it.
 CANVAS = 3
-MOST_PIXELS = 1 << 20  # pixels of objects whose rays are traced together
-STEP = 1e-5  # behind a surface, in radii of the object, from where a ray goes on
+MAX_GROUP_PIXELS = 1 << 20  # pixels of objects whose rays are traced together
+RESTART_OFFSET = 1e-5  # behind a surface, in radii of the object, from where a ray goes on
 
 
 class Ball(NamedTuple):
@@ -42,7 +42,8 @@ class Silhouette:
 
 
 def box_of(mask: NDArray[np.bool_], left: int = 0, top: int = 0) -> Box | None:
-    """(left, top, width, height) of the set pixels; None without any. left, top : of the mask itself."""
+    """The box (left, top, width, height) around a mask's set pixels; None without any. left, top : of the mask itself,
+    pixels."""
     rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
     if not len(rows):
         return None
@@ -51,11 +52,7 @@ def box_of(mask: NDArray[np.bool_], left: int = 0, top: int = 0) -> Box | None:
 
 
 def silhouettes(
-    renderer: Renderer,
-    camera: Camera,
-    owners: NDArray[np.int32],
-    balls: list[Ball],
-    visible: NDArray[np.int32],
+    renderer: Renderer, camera: Camera, owners: NDArray[np.int32], balls: list[Ball], visible: NDArray[np.int32]
 ) -> list[Silhouette]:
     """The silhouette of each object. owners : (I + 1,) the object of each of the scene's instances, -1 for none, as the
     last is. visible : (H, W) the object in each pixel of the picture, at its centre, -1 for none."""
@@ -65,7 +62,7 @@ def silhouettes(
     for index, frame in enumerate(frames):
         group.append(index)
         pixels += frame[2] * frame[3]
-        if pixels >= MOST_PIXELS or index + 1 == len(frames):
+        if pixels >= MAX_GROUP_PIXELS or index + 1 == len(frames):
             finished += _trace_silhouettes(renderer, camera, owners, balls, frames, visible, group)
             group, pixels = [], 0
     return finished
@@ -80,13 +77,14 @@ def _trace_silhouettes(
     visible: NDArray[np.int32],
     indices: list[int],
 ) -> list[Silhouette]:
-    """The silhouettes of some objects, by number."""
+    """The silhouettes of the objects of ``indices``, traced together: each ray goes on behind the surfaces of others
+    until it meets its own object or leaves its ball. frames : boxes of the canvas, of all objects."""
     size = visible.shape[1], visible.shape[0]
     canvases = {k: np.zeros(frames[k][:1:-1], bool) for k in indices}
-    parts = [_rays(camera, balls[k], frames[k], size, visible == k) for k in indices]
-    owner = np.repeat(indices, [len(part.places) for part in parts])
-    pixels, directions, near, far = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-    step = STEP * np.array([ball.radius for ball in balls])
+    object_rays = [_rays(camera, balls[k], frames[k], size, visible == k) for k in indices]
+    owner = np.repeat(indices, [len(rays.pixels) for rays in object_rays])
+    pixels, directions, near, far = (np.concatenate(arrays) for arrays in zip(*object_rays, strict=True))
+    step = RESTART_OFFSET * np.array([ball.radius for ball in balls])
     origin, active = np.asarray(camera.origin), np.arange(len(owner))
     while len(active):
         distance, rays = near[active], directions[active]
@@ -102,17 +100,18 @@ def _trace_silhouettes(
 
 
 class _Rays(NamedTuple):
-    """Rays through pixels of a frame: their places in it, unit directions (N, 3), and where they enter and leave the
-    object's ball."""
+    """Rays from the camera through pixels of a frame: flat pixel indices (N,), unit directions (N, 3), and distances
+    (N,) at which they enter and leave the object's ball."""
 
-    places: NDArray[np.intp]
+    pixels: NDArray[np.intp]
     directions: Array
     near: Array
     far: Array
 
 
 def _frame(camera: Camera, ball: Ball, size: tuple[int, int]) -> Box:
-    """The part of the canvas that the object can be in."""
+    """The box of the canvas, pixels, that the object can be in: all of it where its box is not wholly before the
+    camera, of no size where it is wholly behind."""
     width, height = size
     margin = (CANVAS - 1) // 2
     low, high = np.array([-margin * width, -margin * height]), np.array([(1 + margin) * width, (1 + margin) * height])
@@ -129,25 +128,28 @@ def _frame(camera: Camera, ball: Ball, size: tuple[int, int]) -> Box:
 
 
 def _rays(camera: Camera, ball: Ball, frame: Box, size: tuple[int, int], visible: NDArray[np.bool_]) -> _Rays:
-    """Those through the frame's pixels that come to the ball, but for pixels in which the object is seen anyway."""
+    """The rays through the frame's pixels that meet the ball, except pixels in which the object is ``visible`` (H,
+    W)."""
     left, top, width, height = frame
-    shown = np.zeros((height, width), bool)
-    _overlap(shown, frame, visible)[...] = _overlap(visible, (0, 0, *size), shown, frame)
-    pixels = np.flatnonzero(~shown)
+    seen = np.zeros((height, width), bool)
+    _overlap(seen, frame, visible)[...] = _overlap(visible, (0, 0, *size), seen, frame)
+    pixels = np.flatnonzero(~seen)
     film = np.stack([pixels % max(width, 1) + left, pixels // max(width, 1) + top], axis=1) + 0.5
     _, directions = camera.unproject(film, size)
-    towards = ball.middle - np.asarray(camera.origin)
-    projection = directions @ towards
+    to_middle = ball.middle - np.asarray(camera.origin)
+    projection = directions @ to_middle  # the distance of the ball's middle along each ray
     with np.errstate(invalid="ignore"):  # a lens may not see all of the film
-        under = ball.radius**2 - (towards @ towards - projection**2)
-        far = projection + np.sqrt(np.maximum(under, 0.0))
-        crossing = (under > 0) & (far > 0)
-    near = np.maximum(projection - np.sqrt(np.maximum(under, 0.0)), 0.0)
+        squared_half_chord = ball.radius**2 - (to_middle @ to_middle - projection**2)
+        half_chord = np.sqrt(np.maximum(squared_half_chord, 0.0))
+        far = projection + half_chord
+        crossing = (squared_half_chord > 0) & (far > 0)
+    near = np.maximum(projection - half_chord, 0.0)
     return _Rays(pixels[crossing], directions[crossing], near[crossing], far[crossing])
 
 
 def _overlap(array: NDArray, frame: Box, other: NDArray, other_frame: Box | None = None) -> NDArray:
-    """The part of an array over a frame that another one, over the picture or another frame, has, too."""
+    """A view of ``array``, which covers ``frame``: the pixels that ``other`` has, too, which covers ``other_frame``, by
+    default the picture."""
     left, top, width, height = frame
     x, y, w, h = other_frame or (0, 0, other.shape[1], other.shape[0])
     first, last = max(left, x), min(left + width, x + w)
@@ -156,11 +158,13 @@ def _overlap(array: NDArray, frame: Box, other: NDArray, other_frame: Box | None
 
 
 def _silhouette(canvas: NDArray[np.bool_], frame: Box, visible: NDArray[np.bool_]) -> Silhouette:
+    """The union of the pixels traced in a canvas, which covers ``frame``, and the visible ones (H, W) of the
+    picture."""
     mask = visible.copy()
-    inside = _overlap(mask, (0, 0, mask.shape[1], mask.shape[0]), canvas, frame)
-    part = _overlap(canvas, frame, mask)
-    inside |= part
-    part |= inside
+    mask_overlap = _overlap(mask, (0, 0, mask.shape[1], mask.shape[0]), canvas, frame)
+    canvas_overlap = _overlap(canvas, frame, mask)
+    mask_overlap |= canvas_overlap
+    canvas_overlap |= mask_overlap
     return Silhouette(mask, int(canvas.sum()), box_of(canvas, frame[0], frame[1]))
 
 

@@ -41,15 +41,13 @@ def _by_scene(stage: DatasetStage, records: Sequence[Mapping[str, Any]]) -> dict
 
 # -- COCO --------------------------------------------------------------------------------------------------------------
 
-FILE = "coco.json"
+COCO_FILE = "coco.json"
 
 
 class CocoWriter(Writer):
     """COCO's annotations (cocodataset.org, "Data format"): each visible copy with its mask, its box and its category.
-
     Masks are run lengths down the columns, as texts (P. Dollar and T.-Y. Lin, the COCO API's ``maskApi.c``, 2014): each
-    length less that before the last one, in digits of five bits and a sign, least first, from "0" on.
-    """
+    length less that before the last one, in digits of five bits and a sign, least first, from "0" on."""
 
     def of_view(self, stage: DatasetStage, view: GroundTruth) -> tuple[Files, Any]:
         """See `Writer`."""
@@ -62,7 +60,7 @@ class CocoWriter(Writer):
         return {}, objects
 
     def lists(self, stage: DatasetStage, records: Sequence[Mapping[str, Any]]) -> Files:
-        """See `Writer`. Numbers of images are those of the pictures; the others begin at 1."""
+        """See `Writer`. An image's id is its picture's number; ids of annotations and categories begin at 1."""
         width, height = stage.recipe.size
         images, annotations = [], list[dict[str, Any]]()
         for record in records:
@@ -85,7 +83,7 @@ class CocoWriter(Writer):
         categories = [{"id": item_id, "name": name} for item_id, name in enumerate(stage.categories, 1)]
         info = {"description": "made by raystream"}
         document = {"info": info, "images": images, "categories": categories, "annotations": annotations}
-        return {FILE: json.dumps(document).encode()}
+        return {COCO_FILE: json.dumps(document).encode()}
 
 
 def run_lengths(mask: NDArray[np.bool_]) -> str:
@@ -97,6 +95,7 @@ def run_lengths(mask: NDArray[np.bool_]) -> str:
 
 
 def _digits(value: int) -> str:
+    """A signed number in characters of five bits and a continuation bit, the lowest first, from "0" on."""
     text = ""
     while True:
         digit, value = value & 0x1F, value >> 5
@@ -108,8 +107,8 @@ def _digits(value: int) -> str:
 
 # -- BOP ---------------------------------------------------------------------------------------------------------------
 
-MM = 1000.0  # of a scene unit
-SWEEPS = 4  # from vertex to farthest vertex; a few find the diameter of nearly every form
+MM_PER_UNIT = 1000.0
+DIAMETER_SWEEPS = 4  # from vertex to farthest vertex; a few find the diameter of nearly every form
 
 
 class BopWriter(Writer):
@@ -131,7 +130,7 @@ class BopWriter(Writer):
                 {
                     "obj_id": placed.kind + 1,
                     "cam_R_m2c": placed.rotation.reshape(-1).tolist(),
-                    "cam_t_m2c": (placed.translation * MM).tolist(),
+                    "cam_t_m2c": (placed.translation * MM_PER_UNIT).tolist(),
                 }
             )
             visible_count = int(visible.sum())
@@ -149,7 +148,7 @@ class BopWriter(Writer):
         camera = {
             "cam_K": [lens.fx, 0.0, lens.cx, 0.0, lens.fy, lens.cy, 0.0, 0.0, 1.0],
             "cam_R_w2c": view.rotation.reshape(-1).tolist(),
-            "cam_t_w2c": (view.rotation @ -np.asarray(view.camera.origin) * MM).tolist(),
+            "cam_t_w2c": (view.rotation @ -np.asarray(view.camera.origin) * MM_PER_UNIT).tolist(),
             "depth_scale": stage.depth_scale,
         }
         return files, {"scene_camera": camera, "scene_gt": poses, "scene_gt_info": facts}
@@ -178,7 +177,7 @@ class BopWriter(Writer):
 
 
 def _box(box: Box | None) -> list[int]:
-    """As BOP's tools have it: the last pixel less the first is the width."""
+    """A box as BOP's tools have it: its width is the last pixel less the first; -1 throughout for none."""
     return [-1, -1, -1, -1] if box is None else [box[0], box[1], box[2] - 1, box[3] - 1]
 
 
@@ -186,17 +185,17 @@ def surface(stage: DatasetStage, kind: Kind) -> tuple[NDArray[np.float64], NDArr
     """The triangles of a kind in its model's space, mm: the vertices (V, 3) that they use, these' unit normals (V, 3),
     which are 0 where the file has none, and corners (T, 3)."""
     size = stage.recipe.models[kind.model].size
-    scale = MM if size is None else MM * size[0] / stage.assets[kind.model].shape.side
+    scale = MM_PER_UNIT if size is None else MM_PER_UNIT * size[0] / stage.assets[kind.model].shape.side
     points, normals, faces, first = [np.zeros((0, 3))], [np.zeros((0, 3))], [np.zeros((0, 3), np.int64)], 0
     for mesh, matrix in stage.surfaces(kind):
         finite = np.isfinite(mesh.positions[mesh.triangles]).all(axis=(1, 2))
         used, corners = np.unique(mesh.triangles[finite], return_inverse=True)
         points.append((mesh.positions[used] @ matrix[:3, :3].T + matrix[:3, 3]) * scale)
-        turned = np.zeros_like(points[-1])
+        unit_normals = np.zeros_like(points[-1])
         if mesh.normals is not None:
-            turned = mesh.normals[used] @ np.linalg.pinv(matrix[:3, :3])
-            turned /= np.maximum(np.linalg.norm(turned, axis=1, keepdims=True), 1e-30)
-        normals.append(turned)
+            unit_normals = mesh.normals[used] @ np.linalg.pinv(matrix[:3, :3])
+            unit_normals /= np.maximum(np.linalg.norm(unit_normals, axis=1, keepdims=True), 1e-30)
+        normals.append(unit_normals)
         mirrored = np.linalg.det(matrix[:3, :3]) < 0
         faces.append(corners.reshape(-1, 3)[:, :: -1 if mirrored else 1] + first)
         first += len(used)
@@ -204,23 +203,23 @@ def surface(stage: DatasetStage, kind: Kind) -> tuple[NDArray[np.float64], NDArr
 
 
 def _extent(points: NDArray[np.float64]) -> dict[str, float]:
-    """Diameter and box of vertices (V, 3), mm; zeros of none."""
+    """The entry of ``models_info.json`` of vertices (V, 3), mm: diameter and box, zeros without any."""
     if not len(points):
         points = np.zeros((1, 3))
-    low, high, best = points.min(axis=0), points.max(axis=0), 0.0
+    low, high, diameter = points.min(axis=0), points.max(axis=0), 0.0
     for start in (points[:, 0].argmin(), points[:, 1].argmin(), points[:, 2].argmin()):
         vertex = points[start]
-        for _ in range(SWEEPS):
+        for _ in range(DIAMETER_SWEEPS):
             distances = np.linalg.norm(points - vertex, axis=1)
-            vertex, best = points[distances.argmax()], max(best, float(distances.max()))
+            vertex, diameter = points[distances.argmax()], max(diameter, float(distances.max()))
     sizes = zip("xyz", low.tolist(), (high - low).tolist(), strict=True)
-    return {"diameter": best} | {
+    return {"diameter": diameter} | {
         key: value for axis, a, b in sizes for key, value in ((f"min_{axis}", a), (f"size_{axis}", b))
     }
 
 
 def ply(points: NDArray, normals: NDArray, faces: NDArray) -> bytes:
-    """A binary PLY of a mesh."""
+    """The bytes of a binary PLY of vertices (V, 3), normals (V, 3) and corners (T, 3)."""
     names = "".join(f"property float {name}\n" for name in ("x", "y", "z", "nx", "ny", "nz"))
     head = f"ply\nformat binary_little_endian 1.0\nelement vertex {len(points)}\n{names}"
     head += f"element face {len(faces)}\nproperty list uchar int vertex_indices\nend_header\n"
@@ -231,7 +230,7 @@ def ply(points: NDArray, normals: NDArray, faces: NDArray) -> bytes:
 
 # -- NeRF --------------------------------------------------------------------------------------------------------------
 
-NAMES = ("k1", "k2", "p1", "p2", "k3")
+DISTORTION_NAMES = ("k1", "k2", "p1", "p2", "k3")
 
 
 class NerfWriter(Writer):
@@ -245,8 +244,8 @@ class NerfWriter(Writer):
         right, up, forward = view.camera.basis()
         matrix[:3] = np.stack([right, up, -forward, view.camera.origin], axis=1)
         lens = view.lens
-        bent = dict(zip(NAMES, lens.distortion, strict=False))
-        facts = {"fl_x": lens.fx, "fl_y": lens.fy, "cx": lens.cx + 0.5, "cy": lens.cy + 0.5, **bent}
+        distortion = dict(zip(DISTORTION_NAMES, lens.distortion, strict=False))
+        facts = {"fl_x": lens.fx, "fl_y": lens.fy, "cx": lens.cx + 0.5, "cy": lens.cy + 0.5, **distortion}
         return {view.path("foreground"): image.grey_png(view.owners >= 0)}, {"matrix": matrix.tolist(), "lens": facts}
 
     def lists(self, stage: DatasetStage, records: Sequence[Mapping[str, Any]]) -> Files:

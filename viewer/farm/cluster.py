@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 INSTALL = "pip install 'raystream[farm]'"
 EXPECTED = "expected local, local:N, tcp://HOST:PORT or a scheduler's file"
-MOST_LOCAL = 256
-WAIT = 5.0  # seconds for a scheduler to answer
+MAX_LOCAL_WORKERS = 256  # processes
+CONNECT_TIMEOUT = 5.0  # seconds for a scheduler to answer
 CHECK_INTERVAL = 0.05  # seconds between checks whether processes have started
 # One thread of the software driver per worker, too: there are as many processes as cores.
 ONE_THREAD = {"LP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1", "DASK_LOGGING__DISTRIBUTED": "critical"}
@@ -29,20 +29,18 @@ PRELOAD = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
 
 def check_cluster(cluster: str) -> None:
     """Raise ViewerError for a value that `connected` would refuse before any connection."""
-    _read(cluster)
+    _parse_cluster(cluster)
     if find_spec("distributed") is None:
         raise ViewerError("--cluster", "dask.distributed is not installed", INSTALL)
 
 
 @contextmanager
 def connected(cluster: str) -> Iterator[Client]:
-    """A client of ``local`` processes (as many as cores, or ``local:N``), of a scheduler at an address, or of one by
-    its file. Processes started here end with the context.
-
-    Raises ViewerError for anything else, an unresponsive scheduler, and without dask.distributed.
-    """
+    """A client of a cluster: ``local`` processes (as many as cores, or ``local:N``), which end with the context; or the
+    scheduler at an address or of a scheduler's file. Raises ViewerError for anything else, an unresponsive scheduler,
+    and without dask.distributed."""
     check_cluster(cluster)
-    form, value = _read(cluster)
+    form, value = _parse_cluster(cluster)
     import distributed
 
     for name in ("distributed", "distributed.client", "asyncio"):  # a lost worker is replaced, with a remark here
@@ -53,7 +51,7 @@ def connected(cluster: str) -> Iterator[Client]:
         else:
             arguments = {"scheduler_file" if form == "file" else "address": value}
         try:
-            client = distributed.Client(**arguments, timeout=WAIT, set_as_default=False, name="raystream")
+            client = distributed.Client(**arguments, timeout=CONNECT_TIMEOUT, set_as_default=False, name="raystream")
         except (OSError, TimeoutError, ValueError, KeyError, TypeError) as error:  # the last: tls without certificates
             reason = " ".join(str(error).split()) or type(error).__name__
             raise ViewerError(
@@ -65,18 +63,16 @@ def connected(cluster: str) -> Iterator[Client]:
 
 @contextmanager
 def processes(count: int) -> Iterator[Any]:
-    """A cluster of ``count`` processes on this machine, all of which work; one that dies is always replaced.
-
-    Raises ViewerError where one dies at its start, again and again.
-    """
+    """A cluster of ``count`` worker processes on this machine, all started; one that dies is always replaced. Raises
+    ViewerError where one dies at its start, again and again."""
     import dask.config
     import distributed
 
-    from raystream.farm.nanny import MOST_DEATHS, Keeper
+    from raystream.farm.nanny import MAX_DEATHS, PersistentNanny
 
     given_up = threading.Event()
-    # After this time dask gives up the place of a process that has died again by then.
-    keeping = dask.config.set({"distributed.deploy.lost-worker-timeout": "1000 days"})
+    # After this time dask no longer replaces a process that has died again by then.
+    without_timeout = dask.config.set({"distributed.deploy.lost-worker-timeout": "1000 days"})
     local = distributed.LocalCluster(
         n_workers=0,  # started below: interrupted in its constructor it would not be closed
         threads_per_worker=1,
@@ -88,35 +84,36 @@ def processes(count: int) -> Iterator[Any]:
         silence_logs=logging.CRITICAL,
         env={name: os.environ.get(name, value) for name, value in ONE_THREAD.items()},
         preload=[PRELOAD],
-        worker_class=Keeper,
+        worker_class=PersistentNanny,
         given_up=given_up,
     )
-    with keeping, local:
+    with without_timeout, local:
         local.scale(count)
         assert local.scheduler is not None
         while len(local.scheduler.workers) < count:
             if given_up.wait(CHECK_INTERVAL):
-                what = f"its processes end as soon as they start, {MOST_DEATHS} times in a row"
+                what = f"its processes end as soon as they start, {MAX_DEATHS} times in a row"
                 raise ViewerError("--cluster", what, "is there memory for them? fewer: local:N")
         yield local
 
 
-def _read(cluster: str) -> tuple[str, Any]:
-    """The form of the value, and its number, address or file."""
+def _parse_cluster(cluster: str) -> tuple[str, Any]:
+    """("local", count), ("address", text) or ("file", path). Raises ViewerError for any other text."""
     match = re.fullmatch(r"local(?::(\d{1,6}))?", cluster)
     if match:
         count = int(match[1]) if match[1] else os.cpu_count() or 1
-        if not 1 <= count <= MOST_LOCAL:
-            raise ViewerError(f"--cluster {cluster}", f"expected 1 to {MOST_LOCAL} processes")
+        if not 1 <= count <= MAX_LOCAL_WORKERS:
+            raise ViewerError(f"--cluster {cluster}", f"expected 1 to {MAX_LOCAL_WORKERS} processes")
         return "local", count
     if _is_address(cluster):
         return "address", cluster
     if "://" in cluster or cluster.startswith("local:"):
         raise ViewerError(f"--cluster {cluster}", EXPECTED)
-    return "file", _scheduler_file(cluster)
+    return "file", _checked_scheduler_file(cluster)
 
 
-def _scheduler_file(path: str) -> str:
+def _checked_scheduler_file(path: str) -> str:
+    """The path, after a look at the file: raises ViewerError unless it is JSON with a scheduler's address."""
     import json
 
     try:

@@ -15,35 +15,33 @@ from distributed.core import Status
 
 from raystream.base.start import SAFE_PATH
 
-MOST_DEATHS = 5  # in a row, at its start
+MAX_DEATHS = 5  # in a row, at its start
 ENDED = (Status.closing, Status.closed, Status.closing_gracefully)
 
 
-class _Start(threading.local):
-    """What the processes that a thread starts inherit of it: no Ctrl-C, and no code of the current folder.
-
+class _StartScope(threading.local):
+    """While it is entered, processes that this thread starts ignore Ctrl-C, and find no code in the current folder.
     dask puts the environment that a process is to start with into this process, and leaves it there; here it, and the
-    thread's signal mask, are as before when the last of several starts ends.
-    """
+    thread's signal mask, are as before when the last of several starts ends."""
 
     def __init__(self) -> None:
-        self.count = 0
+        self.depth = 0
         self.environment: dict[str, str | None] = {}
         self.mask: set[int] = set()
 
     @contextmanager
     def __call__(self) -> Iterator[None]:
-        if self.count == 0:
+        if self.depth == 0:
             self.environment = {name: os.environ.get(name) for name in SAFE_PATH}
             if hasattr(signal, "pthread_sigmask"):  # of this thread and those that it starts, and so of the processes
                 resource_tracker.ensure_running()  # its start ends with the signal let through again
                 self.mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-        self.count += 1
+        self.depth += 1
         try:
             yield
         finally:
-            self.count -= 1
-            if self.count == 0:
+            self.depth -= 1
+            if self.depth == 0:
                 if hasattr(signal, "pthread_sigmask"):
                     signal.pthread_sigmask(signal.SIG_SETMASK, self.mask)
                 for name, value in self.environment.items():
@@ -53,14 +51,14 @@ class _Start(threading.local):
                         os.environ[name] = value
 
 
-_start = _Start()
+_start_scope = _StartScope()
 
 
-class Keeper(Nanny):
+class PersistentNanny(Nanny):
     """A nanny that does not give up when its process is killed while it starts, and whose process takes no Ctrl-C from
     its first moment: a terminal sends that to all processes, and the one that asked for the picture ends the others.
 
-    given_up : set after `MOST_DEATHS`.
+    given_up : set after `MAX_DEATHS`.
     """
 
     def __init__(self, *arguments: Any, given_up: threading.Event, **options: Any) -> None:
@@ -69,9 +67,9 @@ class Keeper(Nanny):
         self.pre_spawn_env |= SAFE_PATH
 
     async def instantiate(self) -> Status:
-        """Start the process, see `Nanny.instantiate`, again and again."""
-        with _start():
-            for _ in range(MOST_DEATHS):
+        """Start the process as `Nanny.instantiate` does, up to `MAX_DEATHS` times."""
+        with _start_scope():
+            for _ in range(MAX_DEATHS):
                 try:
                     status = await super().instantiate()
                 except Exception:  # of the process that has died, whatever dask makes of it

@@ -15,7 +15,7 @@ from raystream.dataset.stage import DatasetStage
 from raystream.farm import worker
 from raystream.farm.cluster import connected
 from raystream.farm.task_scheduler import Task, TaskScheduler
-from raystream.farm.units import RANGE, Unit, sample_units, tile_side, tile_units
+from raystream.farm.units import RANGE_SAMPLES, Unit, sample_units, tile_side, tile_units
 from raystream.farm.worker import RendererSpec, Traced
 from raystream.film.error import Halves, stop_of
 from raystream.film.files.checkpoint import DRIVER, Checkpoint
@@ -34,12 +34,12 @@ from raystream.scene.scene import Scene
 from raystream.stream.machines.counters import Stats
 
 # -- merging of units' films into the picture's, in any order of arrival -----------------------------------------------
-# A collector's film can be resumed at any time.
+# A merger's film can be resumed at any time.
 
-Collector = Generator[None, tuple[int, Unit, Film], None]  # receives a unit's index, the unit and its film
+Merger = Generator[None, tuple[int, Unit, Film], None]  # receives a unit's index, the unit and its film
 
 
-def merge_tiles(picture_film: Film) -> Collector:
+def merge_tiles(picture_film: Film) -> Merger:
     """Merges films of tiles into the picture's; on close, also the halves of the samples if all tiles have them."""
     halves: list[tuple[Unit, Halves]] = []
     try:
@@ -52,16 +52,16 @@ def merge_tiles(picture_film: Film) -> Collector:
         picture_film.halves = _merged_halves(picture_film, halves)
 
 
-def merge_ranges(picture_film: Film) -> Collector:
+def merge_ranges(picture_film: Film) -> Merger:
     """Merges films of ranges of samples into the picture's, in the order of their indices."""
-    early: dict[int, Film] = {}
-    following = 0
+    pending: dict[int, Film] = {}  # films whose predecessors have not arrived
+    next_index = 0
     while True:
         index, _, film = yield
-        early[index] = film
-        while following in early:
-            picture_film.join(early.pop(following))
-            following += 1
+        pending[index] = film
+        while next_index in pending:
+            picture_film.join(pending.pop(next_index))
+            next_index += 1
 
 
 def _merged_halves(picture_film: Film, tile_halves: list[tuple[Unit, Halves]]) -> Halves | None:
@@ -74,29 +74,30 @@ def _merged_halves(picture_film: Film, tile_halves: list[tuple[Unit, Halves]]) -
     if not count.size or count.min() == 0 or count.min() < count.max() or counts.min() < counts.max():
         return None
     weights = [unit.width * unit.height / count.size for unit, _ in tile_halves]
-    of_tiles = [halves for _, halves in tile_halves]
-    differences, variances = (
-        {
-            level: sum(weight * table[level] for weight, table in zip(weights, tables, strict=True))
-            for level in _common_levels(tables)
-        }
-        for tables in ([halves.differences for halves in of_tiles], [halves.variances for halves in of_tiles])
-    )
-    return Halves(total, count, differences, variances, _relative_std_errors(of_tiles, weights, variances))
+    tiles = [halves for _, halves in tile_halves]
+    differences = _weighted_sums([halves.differences for halves in tiles], weights)
+    variances = _weighted_sums([halves.variances for halves in tiles], weights)
+    return Halves(total, count, differences, variances, _relative_std_errors(tiles, weights, variances))
+
+
+def _weighted_sums(tables: list[dict[int, float]], weights: list[float]) -> dict[int, float]:
+    """The sums of weight times value, for each level that all tables have."""
+    pairs = [*zip(weights, tables, strict=True)]
+    return {level: sum(weight * table[level] for weight, table in pairs) for level in _common_levels(tables)}
 
 
 def _common_levels(tables: list[dict[int, float]]) -> list[int]:
-    """The keys common to all."""
+    """The levels, sorted, that all tables have."""
     return sorted(set.intersection(*map(set, tables)))
 
 
-def _relative_std_errors(of_tiles: list[Halves], weights: list[float], variances: dict[int, float]) -> dict[int, float]:
-    """Relative standard errors of the variances' roots: tiles' errors are independent."""
+def _relative_std_errors(tiles: list[Halves], weights: list[float], variances: dict[int, float]) -> dict[int, float]:
+    """By level, the relative standard error of the root of the picture's variance: tiles' errors are independent."""
     result = {}
-    for level in _common_levels([halves.relative_std_errors for halves in of_tiles]):
+    for level in _common_levels([halves.relative_std_errors for halves in tiles]):
         errors = [
-            weight * table.variances[level] * table.relative_std_errors[level]
-            for weight, table in zip(weights, of_tiles, strict=True)
+            weight * halves.variances[level] * halves.relative_std_errors[level]
+            for weight, halves in zip(weights, tiles, strict=True)
         ]
         result[level] = math.hypot(*errors) / variances[level] if variances[level] > 0 else 0.0
     return result
@@ -146,10 +147,8 @@ def render_on(
     **render_keywords: Any,
 ) -> Picture:
     """`render` with the scene and settings of a renderer. notify : called with remarks on workers. on_unit : called
-    with each finished unit, its result, and the seconds from its assignment to its end.
-
-    Samples come from the cluster; layers and the denoiser's features are made here.
-    """
+    with each finished unit, its result, and the seconds from its assignment to its end. Samples come from the cluster;
+    layers and the denoiser's features are made here."""
     size = options.check("size", render_keywords.get("size", options.OPTIONS["size"].value.default))
     stop = stop_of(
         render_keywords.get("spp"),
@@ -169,8 +168,8 @@ def render_on(
     with framed(renderer, size):
         film, earlier_drivers = (None, "") if resume is None else resumed_film(renderer, resume, size, state)
         workers = Workers(cluster, mix_builds, notify, on_unit)
-        ranged = (length or RANGE) if unit == "samples" else None
-        film, stats, drivers = _film(renderer, FilmPart(size, stop.spp), film, workers, ranged, state, progress)
+        ranged = (length or RANGE_SAMPLES) if unit == "samples" else None
+        film, stats, drivers = _render_units(renderer, FilmPart(size, stop.spp), film, workers, ranged, state, progress)
         picture = renderer.render(film=film, state=state, progress=progress, **render_keywords)
     picture.stats.add(stats)
     earlier = [name for name in earlier_drivers.split("; ") if name and name != renderer.device.driver]
@@ -187,7 +186,7 @@ class Workers(NamedTuple):
     on_unit: Callable[[Unit, Traced, float], None] | None
 
 
-def _film(
+def _render_units(
     renderer: Renderer,
     part: FilmPart,
     film: Film | None,
@@ -196,8 +195,8 @@ def _film(
     state: Checkpoint | None,
     progress: Report | None,
 ) -> tuple[Film, Stats, list[str]]:
-    """The film of a picture, the statistics of its runs, and the drivers of its samples. film : to go on from. length :
-    samples of a unit; None: units are tiles."""
+    """Render a picture's missing samples on the workers: its film, the statistics of the runs, and the drivers of the
+    samples. film : to go on from. length : samples of a unit; None: units are tiles."""
     size, samples, stats = part.size, part.samples, Stats()
     merged = Film(*size) if film is None else film
     if merged.count.min() >= samples:
@@ -208,7 +207,7 @@ def _film(
     with connected(workers.cluster) as client:
         scheduler = TaskScheduler(client, mixed=workers.mixed, notify=workers.notify)
         settings, environment = portable_settings(renderer.settings)
-        scene = scheduler.hold(renderer.prepared.given, environment)
+        scene = scheduler.add_payload(renderer.prepared.given, environment)
         spec = RendererSpec(scene, settings, renderer.camera)
         if length is not None:
             units = list(sample_units(size, int(merged.count.min()), samples, length))
@@ -216,21 +215,20 @@ def _film(
             count = max(1, len(client.nthreads()))
             units = list(tile_units(size, samples, tile_side(size, count), film))
         tasks = [Task(k, str(unit), worker.trace, (spec, size, unit), unit.cost) for k, unit in enumerate(units)]
-        total_cost, done = sum(unit.cost for unit in units), 0.0
-        collected = (merge_tiles if length is None else merge_ranges)(merged)
-        next(collected)
+        total_cost, done_cost = sum(unit.cost for unit in units), 0.0
+        merger = (merge_tiles if length is None else merge_ranges)(merged)
+        next(merger)  # to its first yield
         try:
             for task, traced in scheduler.run(tasks, scene):
                 unit: Unit = units[task.index]
                 stats.add(traced.stats)
-                done += unit.cost
+                done_cost += unit.cost
                 if workers.on_unit is not None:
                     workers.on_unit(unit, traced, scheduler.seconds[task.index])
-                collected.send((task.index, unit, traced.film))
+                merger.send((task.index, unit, traced.film))
                 if progress is not None:
-                    progress(
-                        done / total_cost, _progress_text(length is None, scheduler, len(units), done / total_cost)
-                    )
+                    fraction = done_cost / total_cost
+                    progress(fraction, _progress_text(length is None, scheduler, len(units), fraction))
                 if state is not None and state.due() and merged.count.any():
                     state.save(merged)
         except (KeyboardInterrupt, ViewerError) as stop:
@@ -240,7 +238,7 @@ def _film(
                     hint = f"{stop.hint}; then go on with --resume {shlex.quote(str(state.path))}"
                     raise ViewerError(stop.where, stop.what, hint) from stop
             raise
-        collected.close()
+        merger.close()
         return merged, stats, scheduler.drivers()
 
 
@@ -256,8 +254,8 @@ def portable_settings(settings: Settings) -> tuple[Settings, ImageEnvironment | 
 
 
 def _progress_text(tiled: bool, scheduler: TaskScheduler, units: int, fraction: float) -> str:
-    workers = len(scheduler.workers)
-    return f"{round(fraction * units)} of {units} {'tiles' if tiled else 'ranges'}, {workers} workers"
+    kind = "tiles" if tiled else "ranges"
+    return f"{round(fraction * units)} of {units} {kind}, {len(scheduler.workers)} workers"
 
 
 def render_frames(
@@ -277,10 +275,8 @@ def render_frames(
     notify: Callable[[str], None] | None = None,
     **arguments: Any,
 ) -> Generator[Frame, None, None]:
-    """`raystream.render_frames` by the workers of a cluster: a frame is a unit; frames arrive in their order.
-
-    cluster, mix_builds : as of `render`. films : keep the frames' films, for .exr.
-    """
+    """`raystream.render_frames` by the workers of a cluster: a frame is a unit; frames arrive in their order. cluster,
+    mix_builds : as of `render`. films : keep the frames' films, for .exr."""
     size = {name: value for name, value in (render or {}).items() if name == "size"}
     exposure: dict[str, Any] = {"shutter": shutter, "motion_keys": motion_keys}
     motion = FrameSequence(scene, frames, fps, turntable, camera, arguments, **size, **exposure)
@@ -289,21 +285,21 @@ def render_frames(
         progress(None, "starting workers")
     with connected(cluster) as client:
         scheduler = TaskScheduler(client, mixed=mix_builds, notify=notify)
-        scene_key = scheduler.hold(scene, environment)
+        scene_key = scheduler.add_payload(scene, environment)
         spec = RendererSpec(scene_key, settings)
         tasks = [
             Task(k, f"frame {index}", worker.frame, (spec, motion, render or {}, k, films))
             for k, index in enumerate(frames)
         ]
-        early: dict[int, Frame] = {}
-        following = 0
+        pending: dict[int, Frame] = {}
+        next_index = 0
         for done, (task, frame) in enumerate(scheduler.run(tasks, scene_key), 1):
-            early[task.index] = frame
+            pending[task.index] = frame
             if progress is not None:
                 progress(done / len(tasks), f"{done} of {len(tasks)} frames, {len(scheduler.workers)} workers")
-            while following in early:
-                yield early.pop(following)
-                following += 1
+            while next_index in pending:
+                yield pending.pop(next_index)
+                next_index += 1
 
 
 def render_dataset(
@@ -317,7 +313,7 @@ def render_dataset(
     with remarks on workers."""
     with connected(cluster) as client:
         scheduler = TaskScheduler(client, mixed=mix_builds, notify=notify)
-        stage_key = scheduler.hold(stage)
+        stage_key = scheduler.add_payload(stage)
         tasks = [Task(k, f"picture {k}", worker.dataset_picture, (stage_key, k)) for k in indices]
         for _, picture in scheduler.run(tasks, stage_key):
             yield picture

@@ -18,9 +18,9 @@ from raystream.renderer.device.tile_job import rectangles
 from raystream.renderer.sampling.partial_film import sample_ranges
 
 TILES_PER_WORKER = 6  # tiles per worker, so that all end at about the same time
-LEAST_SIDE = 32  # pixels, below which a tile's passes cost more than its rays
-MOST_SIDE = 256  # bounds the loss when a worker dies, and the duration of the last tile
-RANGE = 16  # default number of samples
+MIN_TILE_SIDE = 32  # pixels, below which a tile's passes cost more than its rays
+MAX_TILE_SIDE = 256  # pixels; bounds the loss when a worker dies, and the duration of the last tile
+RANGE_SAMPLES = 16  # default number of samples
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Unit:
 def tile_side(size: tuple[int, int], workers: int) -> int:
     """The side of square tiles, pixels: a few tiles per worker, within limits."""
     side = int((size[0] * size[1] / (TILES_PER_WORKER * workers)) ** 0.5)
-    return max(LEAST_SIDE, min(MOST_SIDE, side))
+    return max(MIN_TILE_SIDE, min(MAX_TILE_SIDE, side))
 
 
 def tile_units(size: tuple[int, int], samples: int, side: int, film: Film | None = None) -> Iterator[Unit]:
@@ -67,16 +67,18 @@ def tile_units(size: tuple[int, int], samples: int, side: int, film: Film | None
     continue."""
     for rows, columns in rectangles(size, side, side * side):
         shape = columns.stop - columns.start, rows.stop - rows.start
-        part = None if film is None else film.part(columns.start, rows.start, *shape)
-        if part is not None and part.count.min() >= samples:
+        tile_film = None if film is None else film.part(columns.start, rows.start, *shape)
+        if tile_film is not None and tile_film.count.min() >= samples:
             continue
-        begun = part if part is not None and part.count.any() else None
-        yield Unit(columns.start, rows.start, *shape, samples, film=begun)
+        if tile_film is not None and not tile_film.count.any():
+            tile_film = None  # nothing to continue
+        yield Unit(columns.start, rows.start, *shape, samples, film=tile_film)
 
 
-def sample_units(size: tuple[int, int], before: int, samples: int, length: int) -> Iterator[Unit]:
-    """The missing ranges of ``length`` samples of a picture with ``before`` samples, in their order."""
-    for first, count in sample_ranges(before, samples, length):
+def sample_units(size: tuple[int, int], done: int, samples: int, length: int) -> Iterator[Unit]:
+    """The missing ranges of ``length`` samples, in their order, of a picture of ``size`` (width, height) that has
+    ``done`` of its ``samples``."""
+    for first, count in sample_ranges(done, samples, length):
         yield Unit(0, 0, *size, count, first=first)
 
 
@@ -111,12 +113,12 @@ def source_digest() -> str:
 
 def check_builds(builds: Mapping[str, Build], mixed: bool) -> None:
     """Raise ViewerError for workers (by address) of different builds, unless ``mixed`` is allowed."""
-    kinds: dict[Build, list[str]] = {}
+    workers_by_build: dict[Build, list[str]] = {}
     for worker, build in builds.items():
-        kinds.setdefault(build, []).append(worker)
-    if len(kinds) < 2 or mixed:
+        workers_by_build.setdefault(build, []).append(worker)
+    if len(workers_by_build) < 2 or mixed:
         return
-    listing = "; ".join(f"{build} on {_worker_list(workers)}" for build, workers in kinds.items())
+    listing = "; ".join(f"{build} on {_worker_list(workers)}" for build, workers in workers_by_build.items())
     raise ViewerError("--cluster", f"its workers would give different bits: {listing}", "--mix-builds takes them all")
 
 

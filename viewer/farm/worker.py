@@ -25,7 +25,7 @@ from raystream.scene.scene import Scene
 from raystream.stream.gl.device import shared_device
 from raystream.stream.machines.counters import Stats
 
-MOST_SCENES = 2  # scenes
+MAX_SCENES = 2  # that a worker keeps
 
 
 class SceneLost(Exception):
@@ -59,7 +59,7 @@ class _Process:
     scenes: OrderedDict[str, tuple[Any, ImageEnvironment | None]] = field(default_factory=OrderedDict)
     renderer: Renderer | None = None
     spec: RendererSpec | None = None
-    staged: Scene | None = None  # scene of the current frames
+    staged: Scene | None = None  # of the current frames, from `FrameSequence.staged`
     dataset_renderer: tuple[str, DatasetRenderer] | None = None  # of a dataset's pictures, by the digest of its stage
 
 
@@ -77,12 +77,13 @@ def store_payload(digest: str, payload: NDArray[np.uint8]) -> None:
     if digest not in scenes:
         scenes[digest] = pickle.loads(payload.tobytes())
     scenes.move_to_end(digest)
-    while len(scenes) > MOST_SCENES:
+    while len(scenes) > MAX_SCENES:
         scenes.popitem(last=False)
 
 
 def trace(spec: RendererSpec, size: tuple[int, int], unit: Unit) -> Traced:
-    """The film of a unit of a picture of ``size`` (width, height). Raises SceneLost, and errors of `Renderer`."""
+    """Render the film of a unit of a picture of ``size`` (width, height). Raises SceneLost, and errors of
+    `Renderer`."""
     began, stats = time.perf_counter(), Stats()
     renderer = _renderer(spec)
     preparing = time.perf_counter() - began
@@ -92,7 +93,7 @@ def trace(spec: RendererSpec, size: tuple[int, int], unit: Unit) -> Traced:
 
 
 def frame(spec: RendererSpec, motion: FrameSequence, render: dict[str, Any], k: int, with_film: bool) -> Frame:
-    """The k-th frame of an animated scene. with_film : keep a progressive program's film, for .exr."""
+    """Render the k-th frame of an animated scene. with_film : keep a progressive program's film, for .exr."""
     (scene, settings), process = _scene_and_settings(spec), _PROCESS
     if process.staged is None or process.spec != spec:
         _release_renderers()
@@ -105,7 +106,7 @@ def frame(spec: RendererSpec, motion: FrameSequence, render: dict[str, Any], k: 
 
 
 def dataset_picture(digest: str, index: int) -> FinishedPicture:
-    """A picture of a dataset whose stage is held. Raises SceneLost, and errors of `Renderer`."""
+    """Render a picture of a dataset. digest : of its stage, sent before. Raises SceneLost, and errors of `Renderer`."""
     process = _PROCESS
     if process.dataset_renderer is None or process.dataset_renderer[0] != digest:
         _release_renderers()
@@ -126,7 +127,7 @@ def _scene_and_settings(spec: RendererSpec) -> tuple[Scene, Settings]:
 
 
 def _renderer(spec: RendererSpec) -> Renderer:
-    """The renderer of a spec: the present one, updated or replaced if necessary."""
+    """The renderer of a spec: the present one if it is of the same, else a new one."""
     process, (scene, settings) = _PROCESS, _scene_and_settings(spec)
     if process.renderer is not None and process.spec == spec and process.staged is None:
         return process.renderer
@@ -139,10 +140,8 @@ def _renderer(spec: RendererSpec) -> Renderer:
 
 
 def _release_renderers() -> None:
-    for resource in (
-        _PROCESS.renderer,
-        _PROCESS.dataset_renderer[1] if _PROCESS.dataset_renderer is not None else None,
-    ):
-        if resource is not None:
-            resource.release()
+    if _PROCESS.renderer is not None:
+        _PROCESS.renderer.release()
+    if _PROCESS.dataset_renderer is not None:
+        _PROCESS.dataset_renderer[1].release()
     _PROCESS.renderer = _PROCESS.spec = _PROCESS.staged = _PROCESS.dataset_renderer = None

@@ -49,11 +49,9 @@ def first_decision(samples: int) -> int:
 
 
 def grant_samples(film: Film, goal: float) -> None:
-    """Estimate a film's error and grant its pixels the samples by which `raystream.film.error.bound` reaches
-    ``goal``, a relative error as in `Film.error`.
-
-    Every pixel has as many samples as it was granted. A second call with the same goal changes nothing.
-    """
+    """Estimate a film's error and grant its pixels the samples by which `raystream.film.error.bound` reaches ``goal``,
+    a relative error as in `Film.error`. Every pixel has as many samples as it was granted. A second call with the same
+    goal changes nothing."""
     front = 1 << (int(film.count.max()) - 1).bit_length()
     variance = variances(film)
     mean = abs(float(np.mean(luminance(film.mean()), dtype=np.float64)))

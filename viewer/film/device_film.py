@@ -314,9 +314,7 @@ class FilmBuffer(Buffer):
 
     def error(self, reduction: FilmError | None = None) -> float:
         """`Film.error` up to the rounding of sums over `EDGE` x `EDGE` pixels, without a read-back of the film.
-
-        reduction : a compiled one, shared by many films; by default the film's own.
-        """
+        reduction : a compiled one, shared by many films; by default the film's own."""
         if self.sample_budget is not None:
             return self.sample_budget.error
         return self._error(self._sums(self._reduction(reduction)), self._sample_state())

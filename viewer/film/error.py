@@ -81,9 +81,7 @@ class Stop:
 
     def reason(self, samples: int, seconds: float, error: float | None = None) -> str:
         """Why to stop after ``samples`` per pixel and ``seconds``: ``spp``, ``time`` or ``error``; empty: go on.
-
-        error : the `bound` of the relative error with these samples; None where `needs_error` is false.
-        """
+        error : the `bound` of the relative error with these samples; None where `needs_error` is false."""
         if samples >= self.spp:
             return "spp"
         if self.seconds is not None and seconds >= self.seconds:
@@ -96,10 +94,8 @@ class Stop:
 
 
 def stop_of(spp: Any, time: Any, error: Any, quality: Any = None, tolerance: float = 1.0) -> Stop:
-    """The rules by the values of these options; without an ``error``, that of a ``quality`` times ``tolerance``.
-
-    Raises ViewerError for a value out of range.
-    """
+    """The rules by the values of these options; without an ``error``, that of a ``quality`` times ``tolerance``. Raises
+    ViewerError for a value out of range."""
     spp, time, error, quality = check("spp", spp), check("time", time), check("error", error), check("quality", quality)
     step = 0
     if quality is not None and error is None:
@@ -216,10 +212,8 @@ def _variance_by_rate(differences: Mapping[int, float], level: int) -> float:
 
 def _variance_at(variance_of_power: Callable[[float], float], samples: int) -> float:
     """V at any sample count, of a net of the largest power of two p and m more points. variance_of_power : V at 2^k.
-
     All parts of the next p points are alike, so the covariance of both means is that of the halves of 2 p points,
-    2 V(2 p) - V(p).
-    """
+    2 V(2 p) - V(p)."""
     k = samples.bit_length() - 1
     p, m = 1 << k, samples - (1 << k)
     if m == 0:
@@ -318,10 +312,8 @@ def ratios(sums: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def ratios_by_spread(squares: NDArray[np.float64], spreads: NDArray[np.float64], samples: int) -> NDArray[np.float64]:
-    """(...) V(n) by the squared difference of the halves, from the exponent a fitted as above.
-
-    squares : (...) sums of the squared differences. spreads : (...) of s^2 / n, the same pixels'. samples : n, above 4.
-    """
+    """(...) V(n) by the squared difference of the halves, from the exponent a fitted as above. squares : (...) sums of
+    the squared differences. spreads : (...) of s^2 / n, the same pixels'. samples : n, above 4."""
     logs = np.log(2.0**EXPONENTS - 1.0) - (EXPONENTS - 1.0) * math.log(
         samples
     )  # of E[d^2] / (4 s^2 / n), which falls with a
@@ -351,10 +343,8 @@ def neighbour_variances(
 
 
 def relative_std_error(parts: NDArray[np.float64]) -> float:
-    """The relative standard error of an error whose square is the sum of ``parts`` (...), the estimates of blocks.
-
-    Each estimate counts as one squared normal deviate, whose standard deviation is sqrt(2) of its mean: an error of few
-    blocks, as at the edges of a lamp, is uncertain. 0 for a zero error.
-    """
+    """The relative standard error of an error whose square is the sum of ``parts`` (...), the estimates of blocks. Each
+    estimate counts as one squared normal deviate, whose standard deviation is sqrt(2) of its mean: an error of few
+    blocks, as at the edges of a lamp, is uncertain. 0 for a zero error."""
     total = float(np.sum(parts))
     return math.sqrt(float(np.sum((parts / total) ** 2)) / 2) if total > 0 else 0.0

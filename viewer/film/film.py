@@ -64,11 +64,9 @@ class Film:
         return {name: getattr(self, name) for name in IS_COLOR}
 
     def add(self, samples: ArrayLike, x: int = 0, y: int = 0) -> None:
-        """Add one sample to each pixel of a rectangle: (h, w, 3) linear radiance, its upper left pixel at (x, y).
-
-        A sample that is NaN, infinite or beyond 2^100 counts as black. Raises ValueError when the rectangle leaves the
-        film.
-        """
+        """Add one sample to each pixel of a rectangle: (h, w, 3) linear radiance, its upper left pixel at (x, y). A
+        sample that is NaN, infinite or beyond 2^100 counts as black. Raises ValueError when the rectangle leaves the
+        film."""
         radiance = np.asarray(samples, np.float32)
         window = self._window(radiance.shape, x, y, (3,))
         with np.errstate(invalid="ignore"):
@@ -119,19 +117,15 @@ class Film:
         return film
 
     def store(self, records: NDArray, x: int = 0, y: int = 0) -> None:
-        """Replace a rectangle by a machine's records: (h, w) of ``FILM.dtype``, upper left pixel at (x, y).
-
-        Raises ValueError when the rectangle leaves the film.
-        """
+        """Replace a rectangle by a machine's records: (h, w) of ``FILM.dtype``, upper left pixel at (x, y). Raises
+        ValueError when the rectangle leaves the film."""
         window = self._window(records.shape, x, y)
         for name, array in self.arrays.items():
             array[window] = records[name]
 
     def records(self, x: int = 0, y: int = 0, width: int | None = None, height: int | None = None) -> NDArray:
-        """A rectangle (by default the whole film) as (h, w) of ``FILM.dtype``: a machine's initial records.
-
-        Raises ValueError when the rectangle leaves the film.
-        """
+        """A rectangle (by default the whole film) as (h, w) of ``FILM.dtype``: a machine's initial records. Raises
+        ValueError when the rectangle leaves the film."""
         shape = height or self.size[1] - y, width or self.size[0] - x
         window = self._window(shape, x, y)
         out = np.zeros(shape, FILM.dtype)
@@ -168,10 +162,8 @@ class Film:
         return differences, variances, relative_std_errors
 
     def mean(self) -> NDArray[np.float32]:
-        """(H, W, 3) mean of the samples, linear sRGB; black without samples.
-
-        The exact sum is rounded to float32, and the quotient again: shaders get the same bits.
-        """
+        """(H, W, 3) mean of the samples, linear sRGB; black without samples. The exact sum is rounded to float32, and
+        the quotient again: shaders get the same bits."""
         count, out = np.maximum(self.count, np.float32(1)), np.empty(self.sum.shape, np.float32)
         for k in range(3):  # loops along rows are fast, loops over colours are not
             np.divide(self.sum[..., k], count, out=out[..., k])
@@ -183,10 +175,8 @@ class Film:
         return self.mean()
 
     def variance(self) -> NDArray[np.float64]:
-        """(H, W): estimated variance of the luminance of each pixel's mean; inf below two samples.
-
-        Assumes independent samples: an upper estimate for Sobol points, see `efficiency`.
-        """
+        """(H, W): estimated variance of the luminance of each pixel's mean; inf below two samples. Assumes independent
+        samples: an upper estimate for Sobol points, see `efficiency`."""
         count = self.count.astype(np.float64)
         enough = count > 1
         return np.where(enough, self.square / np.where(enough, count * (count - 1), 1), np.inf)
@@ -203,11 +193,9 @@ class Film:
         return variance / spread if spread > 0 else 1.0
 
     def error(self) -> float:
-        """Estimated relative error of the picture: root mean square of the pixels' standard errors over the mean.
-
-        Both are of the luminance; see `raystream.film.error` for the estimate. 0 for a black picture without variance,
-        inf before every pixel has two samples. For an adaptive picture, the error of the last decision.
-        """
+        """Estimated relative error of the picture: root mean square of the pixels' standard errors over the mean. Both
+        are of the luminance; see `raystream.film.error` for the estimate. 0 for a black picture without variance, inf
+        before every pixel has two samples. For an adaptive picture, the error of the last decision."""
         if self.sample_budget is not None:
             return self.sample_budget.error
         if self.count.size and self.count.min() < 2:

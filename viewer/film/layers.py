@@ -179,10 +179,8 @@ def find(name: str) -> Layer | None:
 
 
 def parse(text: str) -> tuple[str, ...]:
-    """The layer names of ``"depth,normal"``, each once, in order; an empty text names none.
-
-    Raises ViewerError for an unknown name, and lists the known ones.
-    """
+    """The layer names of ``"depth,normal"``, each once, in order; an empty text names none. Raises ViewerError for an
+    unknown name, and lists the known ones."""
     names = dict.fromkeys(part.strip() for part in text.split(",") if part.strip())
     for name in names:
         if name not in LAYERS:

@@ -18,10 +18,8 @@ MAX_UNMERGED_PAIRS = 1 << 22  # before equal ones are counted together
 
 
 class Coverage:
-    """Counts how often each pixel's samples have each index; -1 is none.
-
-    Most pixels have a single index, which is counted in an array; all further ones are listed as (pixel, index).
-    """
+    """Counts how often each pixel's samples have each index; -1 is none. Most pixels have a single index, which is
+    counted in an array; all further ones are listed as (pixel, index)."""
 
     def __init__(self, pixels: int, limit: int) -> None:
         """limit : indices are from 0 to below it."""
@@ -69,10 +67,8 @@ def sum_by_key(keys: NDArray[np.int64], counts: NDArray[np.int64]) -> tuple[NDAr
 def rank_by_count(
     pixels: NDArray[np.int64], indices: NDArray[np.int64], counts: NDArray[np.int64], size: int, ranks: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """(size, ranks) each: the most frequent indices of each of ``size`` pixels, -1 for none, and their counts.
-
-    pixels, indices, counts : (P,) of `Coverage.pairs`. Of equal counts the lower index is first.
-    """
+    """(size, ranks) each: the most frequent indices of each of ``size`` pixels, -1 for none, and their counts. pixels,
+    indices, counts : (P,) of `Coverage.pairs`. Of equal counts the lower index is first."""
     order = np.lexsort((indices, -counts, pixels))
     pixels, indices, counts = pixels[order], indices[order], counts[order]
     first_rows = np.searchsorted(pixels, pixels, side="left")
@@ -100,9 +96,7 @@ class Labels(NamedTuple):
 
 def objects(scene: Scene) -> Labels:
     """The labels of objects: a node's mesh with all primitives is one, and so is each of several instances on a node.
-
-    An object has the name of its node, else of its mesh.
-    """
+    An object has the name of its node, else of its mesh."""
     keys = _object_keys(scene)
     # Key of an object -> its first instance, in the order of the objects' last instances.
     first_instances = dict(list({key: index for index, key in reversed(list(enumerate(keys)))}.items())[::-1])
@@ -112,10 +106,8 @@ def objects(scene: Scene) -> Labels:
 
 
 def parts(scene: Scene) -> Labels:
-    """The labels of parts, paths of node names from the root, joined by /; unnamed nodes are left out.
-
-    The part of an instance without a node is its object.
-    """
+    """The labels of parts, paths of node names from the root, joined by /; unnamed nodes are left out. The part of an
+    instance without a node is its object."""
     names = [] if scene.hierarchy is None else scene.hierarchy.names
 
     def path(node: int, index: int) -> str:
@@ -225,11 +217,8 @@ def _node_path(scene: Scene, node: int) -> list[int]:
 
 
 def _labels_by_node(scene: Scene, node_of: Callable[[int], int], name_of: Callable[[int, int], str]) -> Labels:
-    """Labels by nodes, in order of first appearance; an instance without a node has its object's.
-
-    node_of : maps an instance's node to the one that stands for the label. name_of : its name, by the instance's node
-    and index.
-    """
+    """Labels by nodes, in order of first appearance; an instance without a node has its object's. node_of : maps an
+    instance's node to the one that stands for the label. name_of : its name, by the instance's node and index."""
     by_object = objects(scene)
     names: dict[tuple[bool, int], str] = {}
     keys: list[tuple[bool, int]] = []

@@ -136,10 +136,8 @@ def srgb8(linear: ArrayLike, exposure: float | str = 0.0, tonemap: str = "none")
 
 @cache
 def _thresholds() -> NDArray[np.float32]:
-    """(255,) float32: the smallest float32 nearer to code k + 1 than to code k.
-
-    A search among them rounds exactly, unlike a float32 power.
-    """
+    """(255,) float32: the smallest float32 nearer to code k + 1 than to code k. A search among them rounds exactly,
+    unlike a float32 power."""
     exact = decode((np.arange(255) + 0.5) / 255)
     rounded = exact.astype(np.float32)
     return np.where(rounded < exact, np.nextafter(rounded, np.float32(2)), rounded)
@@ -167,10 +165,8 @@ DIM_STOPS = 4.0  # automatic exposures from this on have a remark
 
 
 def stops(exposure: float | str, linear: ArrayLike) -> float:
-    """Exposure in stops: a number itself, or by ``"auto"`` for a picture (H, W, 3), linear sRGB.
-
-    Raises ViewerError for anything else.
-    """
+    """Exposure in stops: a number itself, or by ``"auto"`` for a picture (H, W, 3), linear sRGB. Raises ViewerError for
+    anything else."""
     exposure = check("exposure", exposure)
     return automatic_exposure(block_means(linear)) if exposure == AUTO else float(exposure)
 

@@ -7,12 +7,7 @@ TRAVERSAL = ModuleState("Traversal")  # where a ray is in the acceleration struc
 TOP_TRAVERSAL = ModuleState("TopTraversal")  # where it is in the structure over instances, where there are two levels
 TRIANGLE_SETUP = ModuleState("TriangleSetup")  # what the ray-triangle test prepares once per ray
 
-EYE_RAY = Kernel(
-    "eye_ray",
-    (IN("pixel", PIXEL), OUT("ray", RAY)),
-    exits=("ray",),
-    needs=("camera_ray",),
-)
+EYE_RAY = Kernel("eye_ray", (IN("pixel", PIXEL), OUT("ray", RAY)), exits=("ray",), needs=("camera_ray",))
 EYE_RAY_TO_BOX = Kernel(
     "eye_ray_to_box",
     (IN("pixel", PIXEL), OUT("ray", RAY), OUT("entry", BOX_ENTRY), OUT("hit", HIT)),
@@ -86,8 +81,5 @@ SHADE = Kernel(
     needs=("surface_at", "environment_radiance"),
 )
 DESCRIBE = Kernel(
-    "describe",
-    (IN("ray", RAY), IN("hit", HIT), OUT("surface", SURFACE)),
-    exits=("done",),
-    needs=("surface_at",),
+    "describe", (IN("ray", RAY), IN("hit", HIT), OUT("surface", SURFACE)), exits=("done",), needs=("surface_at",)
 )

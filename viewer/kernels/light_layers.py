@@ -75,9 +75,7 @@ VISIBILITY = Record(
 
 BEGIN_VISIBILITY = begin_kernel("begin_visibility", IN("visibility", VISIBILITY))
 WEIGH_SHADOW = Kernel(
-    "weigh_shadow",
-    (IN("hit", HIT), IN("pending", RADIANCE), INOUT("visibility", VISIBILITY)),
-    exits=("done",),
+    "weigh_shadow", (IN("hit", HIT), IN("pending", RADIANCE), INOUT("visibility", VISIBILITY)), exits=("done",)
 )
 OCCLUSION_RAY = Kernel(
     "occlusion_ray",

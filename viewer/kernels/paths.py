@@ -1,6 +1,5 @@
 """Steps of a path: the twins of ``shaders/kernels/`` that path tracing is made of, and those of camera rays alone: a
-backdrop and a floor, the feature buffers.
-"""
+backdrop and a floor, the feature buffers."""
 
 from __future__ import annotations
 
@@ -50,10 +49,7 @@ ARRIVE = Kernel(
     ),
 )
 ABSORB = Kernel(
-    "absorb",
-    (IN("ray", RAY), IN("hit", HIT), INOUT("path", PATH)),
-    exits=("done",),
-    needs=("volume_transmittance",),
+    "absorb", (IN("ray", RAY), IN("hit", HIT), INOUT("path", PATH)), exits=("done",), needs=("volume_transmittance",)
 )
 # In place of it, where volumes are nested.
 CROSS_BOUNDARY = Kernel(
@@ -72,9 +68,7 @@ RESAMPLE_LIGHT = Kernel(
     "resample_light", SAMPLE_LIGHT.arguments, SAMPLE_LIGHT.exits, (*SAMPLE_LIGHT.needs, "light_candidates")
 )
 RESOLVE_SHADOW = Kernel(
-    "resolve_shadow",
-    (IN("hit", HIT), IN("pending", RADIANCE), INOUT("radiance", RADIANCE)),
-    exits=("done",),
+    "resolve_shadow", (IN("hit", HIT), IN("pending", RADIANCE), INOUT("radiance", RADIANCE)), exits=("done",)
 )
 CHOOSE_CHANNEL = Kernel(
     "choose_channel",
@@ -96,10 +90,7 @@ SCATTER = Kernel(
     needs=("path_settings", "bsdf_sample", "sample_2d", "cone_scattered", "media_of", "light_context"),
 )
 FINISH = Kernel(
-    "finish_path",
-    (IN("radiance", RADIANCE), INOUT("film", FILM)),
-    exits=("again", "done"),
-    needs=("path_settings",),
+    "finish_path", (IN("radiance", RADIANCE), INOUT("film", FILM)), exits=("again", "done"), needs=("path_settings",)
 )
 
 

@@ -46,11 +46,7 @@ TOTAL = Record(
 
 ROUTED_CELL = Record(
     "RoutedCell",
-    Field(
-        "scale",
-        "vec3",
-        about="of its photons' powers, by channel; below zero: minus the power that each has",
-    ),
+    Field("scale", "vec3", about="of its photons' powers, by channel; below zero: minus the power that each has"),
     Field("held", "int", about="photons in its footprint"),
 )
 

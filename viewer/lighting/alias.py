@@ -26,11 +26,9 @@ def slot_fields(what: str) -> tuple[Field, Field]:
 
 @dataclass(frozen=True)
 class AliasTable:
-    """N slots of ``levels`` quanta each, for n <= N things.
-
-    threshold (N,) int64, 0 .. levels: quanta of a slot that choose the thing of its index. alias (N,) int64: the thing
-    that the others choose. quanta (n,) int64: number of each thing's in all slots; their sum is N * levels.
-    """
+    """N slots of ``levels`` quanta each, for n <= N things. threshold (N,) int64, 0 .. levels: quanta of a slot that
+    choose the thing of its index. alias (N,) int64: the thing that the others choose. quanta (n,) int64: number of each
+    thing's in all slots; their sum is N * levels."""
 
     threshold: NDArray[np.int64]
     alias: NDArray[np.int64]
@@ -80,11 +78,9 @@ def apportion(weights: ArrayLike, total: int) -> NDArray[np.int64]:
 
 
 def build(weights: ArrayLike, slots: int, levels: int) -> AliasTable:
-    """The table of ``slots`` slots for weights (n,), n <= slots.
-
-    Things that have less than a slot's quanta fill it up with the surplus of things that have more, in one sweep over
-    both (L. Hübschle-Schneider and P. Sanders, *Parallel Weighted Random Sampling*, 2022). O(slots).
-    """
+    """The table of ``slots`` slots for weights (n,), n <= slots. Things that have less than a slot's quanta fill it up
+    with the surplus of things that have more, in one sweep over both (L. Hübschle-Schneider and P. Sanders, *Parallel
+    Weighted Random Sampling*, 2022). O(slots)."""
     quanta = apportion(weights, slots * levels)
     slot_quanta = np.zeros(slots, np.int64)
     slot_quanta[: len(quanta)] = quanta

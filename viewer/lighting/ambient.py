@@ -193,10 +193,8 @@ def _excess_near(
 
 
 def _quadratic(cells: Cells) -> NDArray[np.float64]:
-    """(3, 4, 4): the irradiance of the cells as a quadratic form.
-
-    Up to order 2 the clamped cosine c of an angle is 1/4 + c/2 + 5/32 (3 c^2 - 1), in Legendre's polynomials.
-    """
+    """(3, 4, 4): the irradiance of the cells as a quadratic form. Up to order 2 the clamped cosine c of an angle is 1/4
+    + c/2 + 5/32 (3 c^2 - 1), in Legendre's polynomials."""
     d, flux = cells.directions, cells.radiance * cells.angles[:, None]
     total, first = flux.sum(axis=0), flux.T @ d
     form = np.empty((3, 4, 4))

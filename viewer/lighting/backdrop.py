@@ -1,6 +1,5 @@
 """The backdrop: the picture's background, where camera rays leave the scene, and a floor before it seen by its shadows
-and mirror images alone. Neither lights anything: they act on camera rays, and on those that the floor mirrors.
-"""
+and mirror images alone. Neither lights anything: they act on camera rays, and on those that the floor mirrors."""
 
 from __future__ import annotations
 
@@ -70,11 +69,8 @@ def _weighted_means(values: NDArray[np.float64], weights: NDArray[np.float64], c
 
 def diffused(pixels: NDArray[np.float64], deviation: float) -> NDArray[np.float64]:
     """An equirectangular picture (H, W, 3), blurred by the heat equation on the sphere until its kernel has this
-    standard deviation along a great circle, in radians.
-
-    Finite volumes in latitude, Fourier modes in longitude, and implicit Euler steps, so that nothing becomes negative
-    and no heat is lost; the poles are not special.
-    """
+    standard deviation along a great circle, in radians. Finite volumes in latitude, Fourier modes in longitude, and
+    implicit Euler steps, so that nothing becomes negative and no heat is lost; the poles are not special."""
     height, width = pixels.shape[:2]
     modes = np.fft.rfft(pixels, axis=1)  # (H, M, 3)
     step = math.pi / height

@@ -1,6 +1,5 @@
 """The emitters of a scene: the triangles and spheres of all instances with emissive materials; and the brightness of
-emissive textures on each of their triangles, for choosing these as lights.
-"""
+emissive textures on each of their triangles, for choosing these as lights."""
 
 from __future__ import annotations
 
@@ -39,10 +38,8 @@ MAX_INTERPRETED = 16  # triangles up to which the loop runs uncompiled
 
 def shares(scene: Scene, mesh: Mesh) -> NDArray[np.float64]:
     """(T,): mean luminance of the emissive texture on each triangle over that of its factor; 1 without such a texture.
-
     Estimated at points of the triangle, in the mip level whose texels are as large as their distances. Light between
-    them is found by BSDF sampling.
-    """
+    them is found by BSDF sampling."""
     emissive = [(index, scene.materials[index]) for index in sorted(textured_emitters(scene))]
     textured = {
         index: (scene.textures[material.emission_texture], tuple(material.emission))
@@ -105,8 +102,7 @@ def _shares(mesh: Mesh, textured: Mapping[int, tuple[Texture, tuple[float, ...]]
 
 def _mip_levels(texture: Texture, corners: NDArray, count: int) -> NDArray[np.int64]:
     """(T,): the mip level, of ``count``, whose texels are about as large as the distances of a triangle's sample
-    points.
-    corners : (T, 3, 2) texture coordinates."""
+    points. corners : (T, 3, 2) texture coordinates."""
     size = np.array(texture.image.texels.shape[1::-1])
     sides = np.ptp(corners.astype(np.float64) @ texture.transform[:, :2].T * size, axis=1).max(axis=1)
     return np.ceil(np.log2(np.clip(sides / _SAMPLE_SIDE, 1.0, 2.0**count))).astype(np.int64).clip(0, count - 1)
@@ -199,9 +195,7 @@ class Emitters(NamedTuple):
 
 def emitters(scene: Scene) -> Emitters:
     """The emissive triangles and spheres of all instances, in the order of `Scene.flatten`; with keys where some move.
-
-    Raises ViewerError for an emissive quadric that is no sphere in world space.
-    """
+    Raises ViewerError for an emissive quadric that is no sphere in world space."""
     triangles = _emitters_at_rest(scene)
     if not len(triangles.corners) or key_count(scene) == 1:
         return triangles

@@ -115,11 +115,8 @@ class ImageTables(NamedTuple):
 @cached_by_pixels
 def image_tables(image: ImageEnvironment) -> ImageTables:
     """The tables of an image. Both alias tables, by flux and by excess flux, are in one memory: a pass reads few
-    textures.
-
-    A black image has densities of zero, and so has the excess of one that is constant or nearly. An image whose
-    two tables could not be addressed has one for both uses.
-    """
+    textures. A black image has densities of zero, and so has the excess of one that is constant or nearly. An image
+    whose two tables could not be addressed has one for both uses."""
     height, width = image.pixels.shape[:2]
     count = alias.power_of_two(width * height)
     table_width = min(alias.power_of_two(width), count)
@@ -158,10 +155,8 @@ def image_tables(image: ImageEnvironment) -> ImageTables:
 
 def excess_flux(flux: NDArray[np.float64], angles: NDArray[np.float64]) -> NDArray[np.float64]:
     """(T,): the flux of texels above the mean radiance, by fluxes and solid angles (T,); zeros for nearly even images.
-
     BSDF sampling, over all surfaces together nearly uniform, finds the rest with less variance (O. Karlik et al., "MIS
-    Compensation", 2019; this is their density where as many samples come from the environment as from the BSDF).
-    """
+    Compensation", 2019; this is their density where as many samples come from the environment as from the BSDF)."""
     mean = flux.sum() / angles.sum()
     variance = np.average((flux / angles - mean) ** 2, weights=angles)
     if variance <= (MIN_DEVIATION * mean) ** 2:

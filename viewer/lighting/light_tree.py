@@ -58,12 +58,9 @@ NODE = Record(
 
 
 class Bounds(NamedTuple):
-    """Bounds of N lights or clusters.
-
-    middle (N, 3), radius (N,): the sphere that holds each. axis (N, 3), spread (N,): unit axis and half angle of the
-    cone of the normals, or of a spot's. emission (N,): the angle from a normal within which light leaves. power (N,):
-    above zero. both (N,): whether it leaves to both sides of the normals.
-    """
+    """Bounds of N lights or clusters. middle (N, 3), radius (N,): the sphere that holds each. axis (N, 3), spread (N,):
+    unit axis and half angle of the cone of the normals, or of a spot's. emission (N,): the angle from a normal within
+    which light leaves. power (N,): above zero. both (N,): whether it leaves to both sides of the normals."""
 
     middle: Float
     radius: Float
@@ -367,11 +364,9 @@ def _cheapest_split(rows, first, last, bins, suffix_sums, box):
 
 @helper
 def _cost(sums):
-    """The cost of a cluster by its sums; infinite for an empty one.
-
-    The solid angle that light leaves into, weighed by its cosine beyond the cone of the normals, is pi for one normal
-    and 4 pi for all; in between it follows 4 - 3 r^3 within a fifth, r the length of the mean of evenly spread normals.
-    """
+    """The cost of a cluster by its sums; infinite for an empty one. The solid angle that light leaves into, weighed by
+    its cosine beyond the cone of the normals, is pi for one normal and 4 pi for all; in between it follows 4 - 3 r^3
+    within a fifth, r the length of the mean of evenly spread normals."""
     if not sums[0] > 0.5:
         return np.inf
     over = 1.0 / sums[0]

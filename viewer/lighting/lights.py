@@ -88,8 +88,7 @@ MOVING = "MOVING_LIGHTS"  # feature of the scene
 class Sources(NamedTuple):
     """The lights of a list. emitting : surfaces, which are first in the list, in its order. punctual : delta lights.
     listed (E,) : the index in the list of each emissive surface of the scene, -1: left out; with their instance (E,),
-    triangle (E,), and starts (I,), see `Emitters`. far_share : probability of infinitely distant lights.
-    """
+    triangle (E,), and starts (I,), see `Emitters`. far_share : probability of infinitely distant lights."""
 
     emitting: Emitters
     listed: NDArray[np.int64]

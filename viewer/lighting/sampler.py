@@ -36,10 +36,8 @@ def sampler_uniforms(seed: int, first: int = 0) -> dict[str, int]:
 
 
 def sampler(name: str = "sobol", seed: int = 0) -> Module:
-    """The module of a sampler by its name, which provides ``sample_1d`` and ``sample_2d``.
-
-    Raises ViewerError for an unknown name, and for a seed out of range.
-    """
+    """The module of a sampler by its name, which provides ``sample_1d`` and ``sample_2d``. Raises ViewerError for an
+    unknown name, and for a seed out of range."""
     if name not in SAMPLERS:
         raise ViewerError("sampler", f"no sampler '{name}'", f"samplers: {', '.join(SAMPLERS)}")
     module = SAMPLERS[name]()
@@ -96,9 +94,7 @@ SAMPLERS: dict[str, Callable[[], Module]] = {
 @cache
 def blue_noise() -> NDArray:
     """(4096,) BLUE_NOISE: the tiles of ``assets/blue_noise.npy``, which ``tools/blue_noise.py`` makes; row by row.
-
-    Raises ViewerError where the file is missing or is not that one.
-    """
+    Raises ViewerError where the file is missing or is not that one."""
     side, path = 1 << TILE_BITS, paths.assets() / "blue_noise.npy"
     try:
         pixels = np.load(path)

@@ -144,10 +144,7 @@ def _enclosing_sphere(spheres: NDArray[np.float64]) -> Sphere:
 
 
 def _sphere_groups(
-    items: NDArray[np.float64],
-    bound: Callable[[Any], Sphere],
-    points: NDArray[np.float64],
-    max_groups: int,
+    items: NDArray[np.float64], bound: Callable[[Any], Sphere], points: NDArray[np.float64], max_groups: int
 ) -> NDArray[np.float64]:
     """(S, 4), S <= ``max_groups``: spheres around groups of items (N, ...), by ``bound`` of a group. The largest
     group is halved at the middle of its ``points`` (N, 3), and halves are used where their discs are small enough."""

@@ -136,7 +136,6 @@ def _regions(light: NDArray[np.float64], level: float, angles: NDArray[np.float6
 
 def _label_regions(light, level, angles, label, waiting, bounds, flux):
     """Number the regions of texels with label (H, W) int32 -2 that touch at sides or corners; returns their number.
-
     waiting (N, 2): working memory. Written: bounds (N, 4) int64, first and last row and column, where columns may lie
     beyond the edges; flux (N,), above the level."""
     height, width = light.shape

@@ -60,10 +60,8 @@ def kind_constant(kind: str) -> str:
 
 def bsdfs(surfaces: SurfaceFeatures) -> list[Module]:
     """The modules of ``interface/bsdf.glsl`` over the surfaces' kinds, of each kind, and for dispersion of
-    ``interface/dispersion.glsl``. With glTF's materials they need ``principled_at``.
-
-    Raises ViewerError for an unknown kind.
-    """
+    ``interface/dispersion.glsl``. With glTF's materials they need ``principled_at``. Raises ViewerError for an unknown
+    kind."""
     present = [kind for kind in KINDS if kind in surfaces.kinds]
     unknown = sorted(surfaces.kinds - set(KINDS))
     if unknown:
@@ -295,9 +293,7 @@ SURFACE = {"LIGHT": 1, "POINT": 2, "BSDF": 2, "LOBE": 1, "ROULETTE": 1}
 
 def dimensions(more: dict[str, int] | None = None) -> dict[str, int]:
     """The constants of GLSL: ``DIMENSION_<name>`` within a surface interaction's, and the number of these, an even one.
-
-    more : further dimensions of the scene's surfaces, as `SURFACE`.
-    """
+    more : further dimensions of the scene's surfaces, as `SURFACE`."""
     offsets, count = {}, 0
     for name, width in {**SURFACE, **(more or {})}.items():
         count += count % 2 if width > 1 else 0

@@ -37,10 +37,8 @@ LAYER = Record(
 
 
 def classic_materials(materials: Sequence[Material], surfaces: SurfaceFeatures, texture_count: int = 0) -> list[Module]:
-    """The modules of classic materials, whose tables are indexed by the materials' addresses; empty without any.
-
-    Raises ViewerError for a material that names a texture which is not there, and for one that is a light as well.
-    """
+    """The modules of classic materials, whose tables are indexed by the materials' addresses; empty without any. Raises
+    ViewerError for a material that names a texture which is not there, and for one that is a light as well."""
     if not surfaces.classic:
         return []
     table = np.zeros(max(1, len(materials)), CLASSIC.dtype)

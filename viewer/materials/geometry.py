@@ -1,6 +1,5 @@
 """Geometry as modules: of scenes whose triangles are all in world space, and of scenes of two levels. Tangents, second
-texture coordinates and vertex opacities are tables of their own.
-"""
+texture coordinates and vertex opacities are tables of their own."""
 
 from __future__ import annotations
 
@@ -91,10 +90,8 @@ def _flat_geometry(triangles: Triangles) -> Module:
 
 
 def object_geometry(objects: Objects) -> Module:
-    """The module of ``geometry_at`` for instances of objects; that of ``object_ray`` has the instances.
-
-    Vertices and faces of all objects follow each other; the face of quadric n has a first corner of -n - 1.
-    """
+    """The module of ``geometry_at`` for instances of objects; that of ``object_ray`` has the instances. Vertices and
+    faces of all objects follow each other; the face of quadric n has a first corner of -n - 1."""
     count = sum(len(mesh.positions) for mesh in objects.meshes)
     vertices, faces = np.zeros(count, VERTEX.dtype), np.zeros(objects.triangles, FACE.dtype)
     vertex = face = quadric = 0

@@ -30,10 +30,7 @@ _TEST_FUNCTION = "triangle_test"  # the function that rejects transparent hits
 
 def opacity(materials: Sequence[Material], surfaces: SurfaceFeatures, texture_count: int = 0) -> list[Module]:
     """The module of ``triangle_test`` over the ``solid_test`` of `with_opacity_test`, with the materials' opacities;
-    none where all surfaces are opaque.
-
-    Raises ViewerError for a material that names a texture which is not there.
-    """
+    none where all surfaces are opaque. Raises ViewerError for a material that names a texture which is not there."""
     if not surfaces.alpha:
         return []
     table = np.zeros(max(1, len(materials)), OPACITY.dtype)

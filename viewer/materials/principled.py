@@ -1,6 +1,5 @@
 """The numbers of glTF's materials as modules: a table of the scene's lobe parameters, ``principled_at``, and the
-directional albedos of lobes, for layers and energy compensation.
-"""
+directional albedos of lobes, for layers and energy compensation."""
 
 from __future__ import annotations
 
@@ -64,10 +63,8 @@ def principled_materials(
     materials: Sequence[Material], surfaces: SurfaceFeatures, texture_count: int = 0
 ) -> list[Module]:
     """The modules of ``principled_at``, with tables by the materials' addresses, of volumes and of media; none without
-    glTF's materials.
-
-    Raises ViewerError for a material that names a texture which is not there, or an index of refraction below 1.
-    """
+    glTF's materials. Raises ViewerError for a material that names a texture which is not there, or an index of
+    refraction below 1."""
     if not surfaces.principled:
         return []
     record = surfaces.parameters

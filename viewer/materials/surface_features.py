@@ -74,10 +74,7 @@ FIELDS: Mapping[str, tuple[Field, ...]] = {
         Field("roughness", "float"),
         Field("ior", "float", about="index of refraction inside, relative to the outside"),
     ),
-    "specular": (
-        Field("specular_factor", "float"),
-        Field("specular_color", "vec3", "linear sRGB"),
-    ),
+    "specular": (Field("specular_factor", "float"), Field("specular_color", "vec3", "linear sRGB")),
     "transmission": (Field("transmission", "float"),),
     "volume": (
         Field("thickness", "float", "scene units", about="0: a thin wall"),
@@ -88,19 +85,13 @@ FIELDS: Mapping[str, tuple[Field, ...]] = {
         Field("anisotropy", "float"),
         Field("anisotropy_axis", "vec2", about="cosine and sine of its angle to the tangent"),
     ),
-    "clearcoat": (
-        Field("clearcoat", "float"),
-        Field("clearcoat_roughness", "float"),
-    ),
+    "clearcoat": (Field("clearcoat", "float"), Field("clearcoat_roughness", "float")),
     "iridescence": (
         Field("iridescence", "float"),
         Field("iridescence_ior", "float"),
         Field("iridescence_thickness", "vec2", "nm"),
     ),
-    "sheen": (
-        Field("sheen_color", "vec3", "linear sRGB"),
-        Field("sheen_roughness", "float"),
-    ),
+    "sheen": (Field("sheen_color", "vec3", "linear sRGB"), Field("sheen_roughness", "float")),
     "diffuse_transmission": (
         Field("diffuse_transmission", "float"),
         Field("diffuse_transmission_color", "vec3", "linear sRGB"),

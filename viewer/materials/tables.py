@@ -102,9 +102,7 @@ bool material_unlit(Material material) {{ return {unlit}; }}"""
 
 def surface_modules(textured: bool = False, metal_map: bool = False) -> list[Module]:
     """The modules of ``surface_at`` over any geometry: shading normal on the ray's side, and base colour.
-
-    textured : there are textures, whose mip levels fit the camera's pixels. metal_map : some are of metalness.
-    """
+    textured : there are textures, whose mip levels fit the camera's pixels. metal_map : some are of metalness."""
     level, metal = ("" if present else "_none" for present in (textured, metal_map))
     return [
         Module(
@@ -210,9 +208,7 @@ def appearance(
     surfaces: SurfaceFeatures | None = None,
 ) -> list[Module]:
     """All modules of a scene's materials, over any geometry: textures, materials, surfaces, interactions and BSDFs.
-
-    texels : the module of these textures, if it exists. surfaces : the scene's.
-    """
+    texels : the module of these textures, if it exists. surfaces : the scene's."""
     surfaces = surfaces or material_features(scene_materials, textures)
     return [
         texels or texture_module(textures),

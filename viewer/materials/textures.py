@@ -35,10 +35,8 @@ FLAGS = {
 
 
 def textures(scene_textures: Sequence[Texture]) -> Module:
-    """The module of ``interface/texture.glsl`` over the scene's textures; without any they are white.
-
-    Raises ViewerError where all images together exceed the addresses of a GLSL integer, or the free memory.
-    """
+    """The module of ``interface/texture.glsl`` over the scene's textures; without any they are white. Raises
+    ViewerError where all images together exceed the addresses of a GLSL integer, or the free memory."""
     if not scene_textures:
         return Module("no textures", provides=PROVIDES, source="shading/texture_none.glsl")
     mipmapped = {_key(texture) for texture in scene_textures if _mipmapped(texture)}

@@ -29,7 +29,7 @@ DOCTOR = of_command(
         file("REPORT.json", "a file name such as report.json; - is standard output", "raystream-doctor.json"),
         Help("the report, with all figures", short="-o"),
         Affects.NOTHING,
-    ),
+    )
 )
 
 GRAPH = of_command(
@@ -38,13 +38,11 @@ GRAPH = of_command(
         file("OUT", "a file name ending in .svg; - is standard output"),
         Help("the diagram", "the program's name, .svg", short="-o"),
         Affects.NOTHING,
-    ),
+    )
 )
 
 THUMBNAIL = of_command(
-    Option(
-        "entry", SWITCH, Help("print the entry that file managers look for, in place of a picture"), Affects.NOTHING
-    ),
+    Option("entry", SWITCH, Help("print the entry that file managers look for, in place of a picture"), Affects.NOTHING)
 )
 
 

@@ -23,10 +23,8 @@ PAPERS = "papers"  # the topic of the papers' machine
 
 
 class Affects(IntEnum):
-    """The work that a change of an option's value takes, from nothing to everything.
-
-    Up to ``MACHINE`` every sample keeps its bits, so that a film goes on; from ``UNIFORMS`` on samples are others.
-    """
+    """The work that a change of an option's value takes, from nothing to everything. Up to ``MACHINE`` every sample
+    keeps its bits, so that a film goes on; from ``UNIFORMS`` on samples are others."""
 
     NOTHING = 0  # the host's own: files, messages, the order of passes; the machines stay as they are
     SAMPLES = 1  # which samples are taken: size, number, layers; those that there are stay

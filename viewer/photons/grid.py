@@ -316,11 +316,8 @@ def routing_bytes(cells: int, edge: int) -> int:
 
 
 def point_sources(fragment: str, output: Record, edge: int, fetched: bool = True) -> tuple[Source, Source]:
-    """Vertex and fragment program that draw photons as points of ``edge`` texels.
-
-    fetched : the vertex program fetches them from the stream of photons, by the list of stored ones; else they are
-    vertices of `VERTEX`.
-    """
+    """Vertex and fragment program that draw photons as points of ``edge`` texels. fetched : the vertex program fetches
+    them from the stream of photons, by the list of stored ones; else they are vertices of `VERTEX`."""
     vertex, fragment_source = Source.begin(SIZE=edge, PHOTON_CAUSTIC=STORED["caustic"]), Source.begin()
     if fetched:
         for name, record in (("kept", ENTRY), ("photons", PHOTON)):

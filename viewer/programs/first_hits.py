@@ -58,10 +58,7 @@ def first_hit_states(first_hits: str, ready: State) -> tuple[State, ...]:
     if first_hits == "rays" or not isinstance(call, Call):
         return (ready,)
     assert isinstance(call.then, str)
-    return (
-        replace(ready, exits={**ready.exits, "ray": "take"}),
-        State("take", TAKE_FIRST_HIT, {"done": call.then}),
-    )
+    return (replace(ready, exits={**ready.exits, "ray": "take"}), State("take", TAKE_FIRST_HIT, {"done": call.then}))
 
 
 def eye_hits(traversal: TraversalStates = FLAT) -> Program:

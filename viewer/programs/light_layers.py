@@ -30,10 +30,7 @@ def light_layers(
     traced: bool = False,
 ) -> Program:
     """The program that adds the light of a film's samples to the sums of its layers; arguments are those of
-    `path_trace`.
-
-    traced : the samples are new, and added to the film as well, as by `path_trace`.
-    """
+    `path_trace`. traced : the samples are new, and added to the film as well, as by `path_trace`."""
     channel, light = channel_states(dispersion, "light")
     absorb, arrive, arriving = arrival(volumes, nested=nested)
     sample = paths.RESAMPLE_LIGHT if resampled else paths.SAMPLE_LIGHT

@@ -16,10 +16,8 @@ from raystream.stream.declare.program import DONE, Call, Program, State
 def ray_cast(
     traversal: TraversalStates = FLAT, layers: bool = False, shade: Kernel = kernels.SHADE, first_hits: str = "rays"
 ) -> Program:
-    """The program from pixels to radiance and hits, and with ``layers`` to the surfaces' attributes.
-
-    first_hits : one of `raystream.programs.first_hits.FIRST_HITS`; the program traverses only where it is ``rays``.
-    """
+    """The program from pixels to radiance and hits, and with ``layers`` to the surfaces' attributes. first_hits : one
+    of `raystream.programs.first_hits.FIRST_HITS`; the program traverses only where it is ``rays``."""
     traverses = first_hits == "rays"
     traversal = traversal.of_eye_rays if traverses else traversal
     eye = traversal.eye(Call("setup", then="shade"))

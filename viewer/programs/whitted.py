@@ -166,12 +166,7 @@ def whitted_trace(
             *(*pop.values(), "finish", "begin", "root", *extra_states(first_hits), *background.order),
         ),
         groups={
-            "ray": (
-                *background.groups,
-                *arrivals(arriving, nested),
-                ("->resolve", "resolve"),
-                *indirect.rays,
-            ),
+            "ray": (*background.groups, *arrivals(arriving, nested), ("->resolve", "resolve"), *indirect.rays),
             "surface": (
                 *background.groups,
                 # With indirect light one pass of a whole bounce would write too many streams.

@@ -1,6 +1,5 @@
 """Pictures that would show nothing: remarks where the model is out of view, a lamp for a camera in a closed room, and
-the default sky for lights that show nothing.
-"""
+the default sky for lights that show nothing."""
 
 from __future__ import annotations
 
@@ -25,9 +24,7 @@ MAX_LIT_SHARE = 0.005  # of the pixels of a picture that counts as black
 
 def add_default_sky(renderer: Renderer, size: tuple[int, int]) -> list[str]:
     """Give the renderer the default sky where the scene's own lights, its only ones, show nothing in a small picture.
-
-    size : of the pictures to come, (width, height). Returns notes for the user.
-    """
+    size : of the pictures to come, (width, height). Returns notes for the user."""
     if not renderer.prepared.lighting.only_own_lights or not renderer.progressive:
         return []
     scale = min(1.0, PROBE_SIDE / max(size))
@@ -94,9 +91,7 @@ PROBE_RAYS = 64  # from a camera; it is enclosed where all of them hit
 
 def model_out_of_view(renderer: Renderer, size: tuple[int, int]) -> list[str]:
     """A remark with the reason where the camera sees nothing of the scene in a picture of ``size`` (width, height).
-
-    Empty where it sees something, and for scenes without triangles, which have a remark of their own.
-    """
+    Empty where it sees something, and for scenes without triangles, which have a remark of their own."""
     scene, camera = renderer.scene, renderer.camera
     if not scene.triangle_count:
         return []
@@ -125,10 +120,8 @@ def model_out_of_view(renderer: Renderer, size: tuple[int, int]) -> list[str]:
 
 
 def add_camera_lamp(renderer: Renderer, size: tuple[int, int]) -> list[str]:
-    """Put a lamp at the camera where a scene without light encloses it and a small picture is black.
-
-    size : of the pictures to come, (width, height). Returns notes for the user.
-    """
+    """Put a lamp at the camera where a scene without light encloses it and a small picture is black. size : of the
+    pictures to come, (width, height). Returns notes for the user."""
     if not renderer.progressive or renderer.prepared.lighting.listed.lit:
         return []
     scene, camera = renderer.scene, renderer.camera

@@ -285,11 +285,8 @@ def _features(
     progress: Report | None,
 ) -> NDArray[np.float32] | None:
     """Write the feature ``layers`` of a session's samples; returns the denoised picture (H, W, 3), None without
-    denoiser.
-
-    Layers are means over all samples, without the invisible floor of shadows; a denoiser needs fewer samples, and the
-    floor. hit_layers : counts each sample's hits, if it does so.
-    """
+    denoiser. Layers are means over all samples, without the invisible floor of shadows; a denoiser needs fewer samples,
+    and the floor. hit_layers : counts each sample's hits, if it does so."""
     film, denoises = session.convergence.film.buffer, denoiser != "none"
     if film is None:
         return None

@@ -207,10 +207,7 @@ class Renderer:
     @in_one_switch
     def reload(self) -> None:
         """Read changed program files, and compile the shaders from their files. Running jobs end with the old ones:
-        abandon them.
-
-        Raises ViewerError where a file is faulty or a shader does not compile; the old ones then stay.
-        """
+        abandon them. Raises ViewerError where a file is faulty or a shader does not compile; the old ones then stay."""
         self.gpu_scene.reload()
         self.photon_map.release()
 

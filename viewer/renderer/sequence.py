@@ -93,10 +93,8 @@ class Frame(NamedTuple):
 
 
 class FrameSequence:
-    """Frames of a scene: frame n shows it at n / fps seconds of its chosen animation.
-
-    It can be pickled for another process, where `show` has the scene as an argument.
-    """
+    """Frames of a scene: frame n shows it at n / fps seconds of its chosen animation. It can be pickled for another
+    process, where `show` has the scene as an argument."""
 
     def __init__(
         self,
@@ -282,9 +280,7 @@ def scene_at(
     scene: Scene, seconds: float, fps: float, shutter: tuple[float, float] | None, keys: int | str = "auto"
 ) -> Scene:
     """The scene at ``seconds`` of its animation, or its motion while the shutter of the frame that begins then is open.
-
-    shutter : when it opens and closes, shares of a frame; None: no motion. keys : see `exposed`.
-    """
+    shutter : when it opens and closes, shares of a frame; None: no motion. keys : see `exposed`."""
     if shutter is None:
         return scene.posed(seconds)
     return exposed(scene, seconds + shutter[0] / fps, seconds + shutter[1] / fps, keys)

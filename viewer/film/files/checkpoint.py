@@ -145,22 +145,18 @@ def _matters_to(key: str, program: str) -> bool:
 
 
 def fingerprint(*parts: Any) -> str:
-    """Sixteen hexadecimal digits that differ where the content does: of a scene, as a setting of `resume`.
-
-    Takes arrays, dataclasses, enumerations, mappings, sequences, texts, numbers and None, nested; the names of fields
-    count. Raises TypeError for anything else.
-    """
+    """Sixteen hexadecimal digits that differ where the content does: of a scene, as a setting of `resume`. Takes
+    arrays, dataclasses, enumerations, mappings, sequences, texts, numbers and None, nested; the names of fields count.
+    Raises TypeError for anything else."""
     digest = hashlib.blake2b(digest_size=8)
     _update_digest(digest.update, parts)
     return digest.hexdigest()
 
 
 class Checkpoint:
-    """Saves the state of a long render every minute to a file beside its picture, completely or not at all.
-
-    The file is ``<name>.state.exr``, numbered where another render has left one. It is deleted once the picture is
-    complete, as is the state that the render was resumed from.
-    """
+    """Saves the state of a long render every minute to a file beside its picture, completely or not at all. The file is
+    ``<name>.state.exr``, numbered where another render has left one. It is deleted once the picture is complete, as is
+    the state that the render was resumed from."""
 
     def __init__(
         self,

@@ -59,10 +59,8 @@ def blemishes(shown: ArrayLike, converged: ArrayLike, ids: ArrayLike | None = No
 
 def specks(shown: ArrayLike, converged: ArrayLike) -> Mask:
     """(H, W): the pixels more than `SPECK` off the median of their 3 x 3 where the converged picture's are not, and off
-    the converged ones by as much: a pixel that is right is no speck beside blurred ones.
-
-    Channel by channel: a blue speck of full strength has 7 % of white's luminance.
-    """
+    the converged ones by as much: a pixel that is right is no speck beside blurred ones. Channel by channel: a blue
+    speck of full strength has 7 % of white's luminance."""
     picture, truth = _picture(shown), _picture(converged)
     off = np.abs(picture - truth) > SPECK
     return np.asarray((dots(picture) & off & ~dots(truth)).any(axis=-1))
@@ -89,11 +87,9 @@ def holes(shown: ArrayLike, converged: ArrayLike) -> Mask:
 
 
 def fringes(shown: ArrayLike, converged: ArrayLike, ids: ArrayLike) -> Mask:
-    """(H, W): the pixels within `BORDER` of an edge of the ids whose chroma is off by more than `FRINGE`.
-
-    Chroma: red and blue display values, each less the luma of Rec. 709, as a vector. ids : (H, W), or (H, W, K) of
-    several kinds; an edge is where neighbours in a row or column differ in one of them.
-    """
+    """(H, W): the pixels within `BORDER` of an edge of the ids whose chroma is off by more than `FRINGE`. Chroma: red
+    and blue display values, each less the luma of Rec. 709, as a vector. ids : (H, W), or (H, W, K) of several kinds;
+    an edge is where neighbours in a row or column differ in one of them."""
     off = _chroma(_picture(shown)) - _chroma(_picture(converged))
     return near_edges(ids) & (np.sqrt((off**2).sum(axis=-1)) > FRINGE)
 
@@ -189,10 +185,8 @@ class Comparison:
 
 
 def read(path: str | os.PathLike[str], layer: str | None = None) -> ComparedPicture:
-    """A picture file, PNG, JPEG, WebP, EXR, Radiance or NPZ by content, or one of its layers.
-
-    Opacity is left out. Raises ViewerError for an unreadable file, NaN or infinite pixels, and an unknown layer.
-    """
+    """A picture file, PNG, JPEG, WebP, EXR, Radiance or NPZ by content, or one of its layers. Opacity is left out.
+    Raises ViewerError for an unreadable file, NaN or infinite pixels, and an unknown layer."""
     name, data = os.fspath(path), read_file(Path(path))
     if data.startswith(ZIP):
         return _read_npz(name, data, layer)
@@ -211,10 +205,8 @@ def read(path: str | os.PathLike[str], layer: str | None = None) -> ComparedPict
 def compare(
     first: ComparedPicture, second: ComparedPicture, layer: str | None = None, tolerance: float = TOLERANCE
 ) -> Comparison:
-    """The second picture, or its layer, against the first.
-
-    Raises ViewerError for pictures of different sizes, and for layers of different kinds.
-    """
+    """The second picture, or its layer, against the first. Raises ViewerError for pictures of different sizes, and for
+    layers of different kinds."""
     sizes = [f"{picture.pixels.shape[1]} x {picture.pixels.shape[0]}" for picture in (first, second)]
     if sizes[0] != sizes[1]:
         what = f"is {sizes[1]} pixels, and {first.name} {sizes[0]}"
@@ -283,10 +275,7 @@ def has_flip() -> bool:
 
 def flip_map(first: NDArray[np.float32], second: NDArray[np.float32]) -> NDArray[np.float32]:
     """(H, W): FLIP of two displayed pictures (H, W, 3), sRGB values of 0 to 1, at the evaluator's default of 67 pixels
-    per degree.
-
-    Raises ViewerError where the evaluator is not installed.
-    """
+    per degree. Raises ViewerError where the evaluator is not installed."""
     try:
         import flip_evaluator
     except ImportError as error:

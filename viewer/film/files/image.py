@@ -214,10 +214,8 @@ def displayed(
     linear: NDArray[np.float32], matte: Matte | None, exposure_stops: float, tonemap: str
 ) -> NDArray[np.uint8]:
     """8-bit sRGB of a picture (H, W, 3) at an exposure in stops: (H, W, 3), or of a transparent one (H, W, 4), its
-    colours not multiplied by alpha, and black where nothing is.
-
-    A colour behind it is neither exposed nor tone mapped: white stays white, whatever stands before it.
-    """
+    colours not multiplied by alpha, and black where nothing is. A colour behind it is neither exposed nor tone mapped:
+    white stays white, whatever stands before it."""
     if matte is None:
         return srgb8(linear, exposure_stops, tonemap)
     alpha = np.asarray(matte.alpha, np.float32)[..., None]
@@ -248,10 +246,8 @@ def save_srgb8(path: str | os.PathLike[str], pixels: NDArray[np.uint8]) -> None:
 
 
 def exr_header(path: str | os.PathLike[str]) -> exr.ExrPart:
-    """The header of an EXR picture, without its pixels.
-
-    Raises ViewerError for a missing file, no EXR, or a header cut short or damaged.
-    """
+    """The header of an EXR picture, without its pixels. Raises ViewerError for a missing file, no EXR, or a header cut
+    short or damaged."""
     text = os.fspath(path)
     try:
         with open(text, "rb") as file:
@@ -265,10 +261,8 @@ def exr_header(path: str | os.PathLike[str]) -> exr.ExrPart:
 def read_exr(
     path: str | os.PathLike[str], names: Iterable[str] | None = None
 ) -> tuple[dict[str, str], dict[str, NDArray]]:
-    """An EXR picture's text attributes, and the channels of these full names, or all, each (H, W).
-
-    Raises ViewerError as `exr_header` does, and for pixels damaged or cut short.
-    """
+    """An EXR picture's text attributes, and the channels of these full names, or all, each (H, W). Raises ViewerError
+    as `exr_header` does, and for pixels damaged or cut short."""
     head, text = exr_header(path), os.fspath(path)
     if not _exr_complete(Path(text)):
         raise ViewerError(text, "is cut short", "start a new render")
@@ -282,10 +276,8 @@ def read_exr(
 
 
 def check_path(path: str | os.PathLike[str], layers: Iterable[str] = ()) -> None:
-    """Check before rendering that a picture with these layers can be written to ``path``.
-
-    Raises ViewerError for an unknown ending, a missing folder, no permission, or layers that the format cannot hold.
-    """
+    """Check before rendering that a picture with these layers can be written to ``path``. Raises ViewerError for an
+    unknown ending, a missing folder, no permission, or layers that the format cannot hold."""
     target = checked_path(path)
     names = list(layers)
     if names and _ending(target) in DISPLAYED:
@@ -425,10 +417,8 @@ def _exr_channels(name: str, layer: NDArray) -> dict[str, NDArray]:
 
 
 def _exr_complete(part: Path) -> bool:
-    """Whether the last scan lines are in the file: the library loses write errors of a full disk on close.
-
-    Layout: *OpenEXR File Layout* (openexr.com): header, table of chunk offsets, chunks of lines.
-    """
+    """Whether the last scan lines are in the file: the library loses write errors of a full disk on close. Layout:
+    *OpenEXR File Layout* (openexr.com): header, table of chunk offsets, chunks of lines."""
     size = part.stat().st_size
     with open(part, "rb") as file:
         try:

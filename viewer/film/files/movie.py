@@ -45,10 +45,8 @@ def is_movie(path: str | os.PathLike[str]) -> bool:
 
 
 def frame_path(pattern: str, frame: int) -> str:
-    """The file of a frame: ``%d`` in the pattern's file name is its number, ``%04d`` padded to four digits.
-
-    Raises ViewerError unless there is exactly one.
-    """
+    """The file of a frame: ``%d`` in the pattern's file name is its number, ``%04d`` padded to four digits. Raises
+    ViewerError unless there is exactly one."""
     folder, name = os.path.split(pattern)
     matches = list(_NUMBER.finditer(name))
     if len(matches) != 1:
@@ -59,11 +57,9 @@ def frame_path(pattern: str, frame: int) -> str:
 
 
 def check_output(path: str, frames: range, size: tuple[int, int], fps: float, layers: Iterable[str] = ()) -> None:
-    """Check before rendering that these frames of ``size`` (width, height) can be written to ``path``.
-
-    Raises ViewerError for a pattern without a number, an unknown extension, a missing folder or library, no permission,
-    layers beyond the format, and a movie's invalid frame rate or size.
-    """
+    """Check before rendering that these frames of ``size`` (width, height) can be written to ``path``. Raises
+    ViewerError for a pattern without a number, an unknown extension, a missing folder or library, no permission, layers
+    beyond the format, and a movie's invalid frame rate or size."""
     if not is_movie(path):
         image.check_path(frame_path(path, frames[-1]), layers)
         return
@@ -81,11 +77,9 @@ def check_output(path: str, frames: range, size: tuple[int, int], fps: float, la
 
 
 def write_movie(path: str, pictures: Iterable[NDArray[np.uint8]], fps: float) -> None:
-    """Write pictures (H, W, 3), 8-bit sRGB, all of one size, as a movie in the format of its extension.
-
-    A GIF takes a byte of memory per pixel of every frame until the end. The old file stays until the new one is
-    complete, also when ``pictures`` raises. Raises ViewerError when it cannot be written.
-    """
+    """Write pictures (H, W, 3), 8-bit sRGB, all of one size, as a movie in the format of its extension. A GIF takes a
+    byte of memory per pixel of every frame until the end. The old file stays until the new one is complete, also when
+    ``pictures`` raises. Raises ViewerError when it cannot be written."""
     target = image.checked_path(path, MOVIES)
     write = _write_mp4 if target.suffix.lower() == ".mp4" else _write_gif
     image.write_whole(target, lambda part: write(part, pictures, fps))

@@ -168,11 +168,8 @@ StreamJob = Generator[Draw, Any, Stream]  # steps of a job that return the strea
 
 
 class GpuDeformer:
-    """Jobs that bring the memories of one structure's deforming objects into their poses.
-
-    Draws follow from tables alone: a moment's rows have the same bits whatever came before. posed : stream of
-    all vertices, of `VERTEX`.
-    """
+    """Jobs that bring the memories of one structure's deforming objects into their poses. Draws follow from tables
+    alone: a moment's rows have the same bits whatever came before. posed : stream of all vertices, of `VERTEX`."""
 
     def __init__(self, device: Device, resources: Resources, deforming: Deforming) -> None:
         self.device, self.resources, self.deforming = device, resources, deforming
@@ -247,10 +244,8 @@ class GpuDeformer:
                 yield self._write_rows(written, tables[name], rows)
 
     def _inner(self, leaves: Stream) -> StreamJob:
-        """Draw the boxes of inner nodes: small ones from leaves, large ones from a pyramid of boxes over these.
-
-        Returns their stream; that of ``leaves`` where the tree has no inner node.
-        """
+        """Draw the boxes of inner nodes: small ones from leaves, large ones from a pyramid of boxes over these. Returns
+        their stream; that of ``leaves`` where the tree has no inner node."""
         deforming, trees = self.deforming, self.deforming.trees
         nodes, below, pyramid = len(trees.inner.data), leaves, dict[str, Stream]()
         if not nodes:

@@ -49,10 +49,8 @@ _FRAGMENT = Kernel("hit", (), ("done",), needs=("triangle_test", "camera_sample"
 
 
 def unsupported_reason(prepared: PreparedScene, camera: Camera, shared: bool) -> str:
-    """Why triangles cannot be drawn to find first hits; empty where they can.
-
-    shared : whether all pixels of a sample have one offset from their centres.
-    """
+    """Why triangles cannot be drawn to find first hits; empty where they can. shared : whether all pixels of a sample
+    have one offset from their centres."""
     if prepared.moving or camera.motion:
         return "the shutter is open for a while"
     if prepared.structure.levels != 1:
@@ -278,10 +276,7 @@ class FirstHitRaster:
         uniforms: dict[str, Any],
     ) -> FirstHitPass:
         """The pass over rectangles of at most ``shape`` of a picture of ``size`` (width, height); the context must be
-        current.
-
-        centred : through the pixels' centres. uniforms : of the paths.
-        """
+        current. centred : through the pixels' centres. uniforms : of the paths."""
         once = settings.eye_rays == "shared"  # all samples have the hits of the first
         # Its target holds all of the picture, or a rectangle.
         fits = size[0] * size[1] <= MAX_TARGET_PIXELS and max(size) <= self.device.max_texture

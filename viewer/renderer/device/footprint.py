@@ -22,10 +22,8 @@ _SUGGESTED_SHARE = 0.9  # of the free memory, for the size that a refusal sugges
 def picture_bytes(
     size: tuple[int, int], progressive: bool, layers: Sequence[str] = (), software: bool = False, bounces: int = 0
 ) -> int:
-    """Bytes of memory for a picture of ``size`` (width, height) with these layers.
-
-    software : the driver's textures lie in the same memory. bounces : layers that the series ``bounce`` has.
-    """
+    """Bytes of memory for a picture of ``size`` (width, height) with these layers. software : the driver's textures lie
+    in the same memory. bounces : layers that the series ``bounce`` has."""
     layers = expanded(layers)
     sizes = {name: LAYERS[name].empty(1, 1).nbytes for name in layers if name not in SERIES}
     pixel_bytes = (_SAMPLED_BYTES if progressive else _CAST_BYTES) + 2 * sum(
@@ -49,10 +47,8 @@ def check_memory(
     bounces: int = 0,
     extra_bytes: int = 0,
 ) -> None:
-    """Raise ViewerError where free memory holds less than the picture, by `picture_bytes`, and ``extra_bytes``.
-
-    The error names both amounts, and a size that fits. Small pictures are not checked.
-    """
+    """Raise ViewerError where free memory holds less than the picture, by `picture_bytes`, and ``extra_bytes``. The
+    error names both amounts, and a size that fits. Small pictures are not checked."""
     needed = picture_bytes(size, progressive, layers, software, bounces) + extra_bytes
     free = None if needed <= _UNCHECKED_BYTES else available()
     if free is None or needed <= free:

@@ -299,10 +299,8 @@ class GpuScene:
             self._grid_build = None
 
     def _rebuilt_structure(self, goal: PreparedScene, structure: Structure) -> Structure | None:
-        """The structure of trees that were built in the background, once they are ready; None before.
-
-        Refitted trees get slower to traverse with each pose; where they are too slow, `Rebuilder` builds new ones.
-        """
+        """The structure of trees that were built in the background, once they are ready; None before. Refitted trees
+        get slower to traverse with each pose; where they are too slow, `Rebuilder` builds new ones."""
         deforming, again, rebuilder = structure.deforming, structure.again, self._rebuilder
         if deforming is None or again is None or goal.structure_options.rebuild != "auto":
             self._rebuilder = None
@@ -410,9 +408,7 @@ class GpuScene:
 
     def program(self, settings: Settings, first_hits: str, surfaces: bool = False) -> Program:
         """The program of the settings over the scene's structure; with ``surfaces`` the ray caster that writes layers.
-
-        first_hits : the mode, as of `FirstHits`.
-        """
+        first_hits : the mode, as of `FirstHits`."""
         make, form = self._program_form(settings, surfaces)
         traversal = self.traversal(settings)
         key = (make, traversal, first_hits, *form.items())
@@ -485,10 +481,7 @@ class GpuScene:
 
     def upload(self, settings: Settings, prepared: PreparedScene | None = None) -> Iterator[float]:
         """Bring the memories of the scene, or of one that `show` will be given, to the device in pieces of a few
-        milliseconds; yields the share that is done.
-
-        Without it they are uploaded when the first picture needs them.
-        """
+        milliseconds; yields the share that is done. Without it they are uploaded when the first picture needs them."""
         goal = prepared or self.prepared
         program = PICTURES[settings.program](self.traversal(settings, goal.structure), **_program_form(goal, settings))
         modules = self._linked(goal, program, settings).modules

@@ -86,10 +86,7 @@ class GridBuild:
 
     def job(self, grid: DeviceGrid, triangles: Memory, pointers: Memory, lists: Memory) -> Job:
         """Build the grid: from the memory of triangles write its memories of pointers and lists; a `TimedStage` each
-        step.
-
-        Raises ViewerError beyond 2^24 rows or entries; the memories then stay as they were.
-        """
+        step. Raises ViewerError beyond 2^24 rows or entries; the memories then stay as they were."""
         space: dict[str, Any] = {
             "build_low": tuple(map(float, grid.low)),
             "build_scale": tuple(map(float, np.float32(1.0) / grid.voxel)),

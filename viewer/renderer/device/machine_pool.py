@@ -55,10 +55,7 @@ class MachinePool(Mapping[Key, Machine]):
     """
 
     def __init__(
-        self,
-        device: Device,
-        resources: Resources,
-        bind: Callable[[Program, Settings, bool | None], LinkedProgram],
+        self, device: Device, resources: Resources, bind: Callable[[Program, Settings, bool | None], LinkedProgram]
     ) -> None:
         self.device, self.resources, self._bind = device, resources, WeakMethod(bind)
         self._machines: dict[Key, Machine] = {}
@@ -82,9 +79,7 @@ class MachinePool(Mapping[Key, Machine]):
         deferred: bool = False,
     ) -> Machine:
         """The machine for a program under that key, a new one where there is none; the context must be current.
-
-        streams : that a new machine shares, see `Machine`. deferred : `warm` compiles it. Raises ShaderError.
-        """
+        streams : that a new machine shares, see `Machine`. deferred : `warm` compiles it. Raises ShaderError."""
         settings = resolved_settings(self.device, settings)
         machine = self._machines.pop(key, None)
         if machine is None:
@@ -110,9 +105,7 @@ class MachinePool(Mapping[Key, Machine]):
 
     def reload(self, current_program: Callable[[Key, Program, Settings], tuple[Key, Program]]) -> None:
         """Rebuild all machines, with shaders from their files. Raises ViewerError; the old machines then stay.
-
-        current_program : returns a machine's key and program after files have changed.
-        """
+        current_program : returns a machine's key and program after files have changed."""
         machines: dict[Key, Machine] = {}
         settings: dict[Key, Settings] = {}
         with self.device.current():
@@ -183,10 +176,8 @@ def _schedule(machine: Machine, settings: Settings) -> None:
 
 def warm(device: Device, *machines: Machine) -> Iterator[float]:
     """Compile the machines' programs step by step: GLSL first, then the driver's part of each pass. Compilation in the
-    driver's threads is polled once a step, not waited for.
-
-    Yields the share that is done. Raises ShaderError where a shader does not compile.
-    """
+    driver's threads is polled once a step, not waited for. Yields the share that is done. Raises ShaderError where a
+    shader does not compile."""
     yield 0.0
     yield from compiled(device, Batch(linked for machine in machines for linked in machine.batch), 0.0)
     for index, machine in enumerate(machines):

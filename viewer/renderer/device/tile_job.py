@@ -153,9 +153,7 @@ def tiles(
     size: tuple[int, int], tile: tuple[int, int], rows: Callable[[], int] | None = None
 ) -> Iterator[tuple[slice, slice]]:
     """Rectangles (rows, columns) of ``tile`` (width, height), smaller at the right and the bottom, column by column.
-
-    rows : asked before each rectangle for its height, which it may choose by the seconds of the last one above.
-    """
+    rows : asked before each rectangle for its height, which it may choose by the seconds of the last one above."""
     for left in range(0, size[0], tile[0]):
         top, width = 0, min(tile[0], size[0] - left)
         while top < size[1]:

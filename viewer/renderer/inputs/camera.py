@@ -14,10 +14,8 @@ from raystream.scene.scene import Scene
 
 
 def view(settings: Settings, scene: Scene, aspect: float = 1.0) -> Camera:
-    """The scene's camera by the options, for pictures of that aspect, width to height.
-
-    Raises ViewerError for a name that the scene does not have, and for options that contradict each other.
-    """
+    """The scene's camera by the options, for pictures of that aspect, width to height. Raises ViewerError for a name
+    that the scene does not have, and for options that contradict each other."""
     requested = settings.camera
     if isinstance(requested, str) and not any(c.name == requested for c in scene.cameras) and "," in requested:
         requested = Camera.parse(requested)
@@ -29,10 +27,8 @@ def view(settings: Settings, scene: Scene, aspect: float = 1.0) -> Camera:
 
 
 def projected(camera: Camera, settings: Settings) -> Camera:
-    """The camera with the options' projection and stereo distance.
-
-    Raises ViewerError where options contradict each other, and for intrinsics that are no camera's.
-    """
+    """The camera with the options' projection and stereo distance. Raises ViewerError where options contradict each
+    other, and for intrinsics that are no camera's."""
     kind = _requested_kind(settings)
     if kind is None:
         return camera if settings.stereo is None else camera.with_projection(camera.projection, settings.stereo)

@@ -353,11 +353,8 @@ class Lighting:
 
     def modules(self, lit: bool, sampler: str, tree: int = 0) -> list[Module]:
         """The modules of environment, lights and sampler; the same objects at each call, so that they are uploaded
-        once.
-
-        Not ``lit``: a plain background alone. tree : lights are chosen by a light tree, under a structure of that
-        number of levels; 0: by power.
-        """
+        once. Not ``lit``: a plain background alone. tree : lights are chosen by a light tree, under a structure of that
+        number of levels; 0: by power."""
         if not lit:
             return self._unlit_modules
         if not self._lit_modules:
@@ -378,10 +375,8 @@ class Lighting:
         return [*listed, emitters, *self._backdrop_modules, self._sampler_modules[sampler]]
 
     def scene_modules(self, trees: Iterable[int] = ()) -> list[Module]:
-        """The modules with tables of this scene: neither samplers nor settings, which every run sets.
-
-        trees : levels of the structures whose light trees are among them.
-        """
+        """The modules with tables of this scene: neither samplers nor settings, which every run sets. trees : levels of
+        the structures whose light trees are among them."""
         modules = [module for module in self.modules(True, "independent")[:-1] if not module.name.endswith("settings")]
         for tree in trees if self.listed.sources is not None else ():  # nothing shines: there is no tree
             self.modules(True, "independent", tree)
@@ -556,10 +551,8 @@ def _default_environment(
     geometry_changes: bool,
 ) -> str | DefaultEnvironment:
     """The default environment: ``none`` or one beside the lights of a lit scene, studio or sky of an unlit one; empty
-    where the settings name one.
-
-    It stays while instances and lights are moved, and does not depend on a plain ground plane.
-    """
+    where the settings name one. It stays while instances and lights are moved, and does not depend on a plain ground
+    plane."""
     if settings.environment is not None or settings.sun is not None:
         return ""
     lit = any(any(light.intensity) for light in scene.lights)

@@ -20,13 +20,7 @@ from raystream.film.files.checkpoint import fingerprint
 from raystream.lighting.emitters import EMISSION_SHARES, emission_shares
 from raystream.lighting.light_tree import MIN_TREE_LIGHTS, too_many
 from raystream.lighting.path import CANDIDATES, CANDIDATES_OF_TREE
-from raystream.materials.geometry import (
-    TANGENTS,
-    flat_geometry,
-    flat_tangents,
-    object_geometry,
-    object_tangents,
-)
+from raystream.materials.geometry import TANGENTS, flat_geometry, flat_tangents, object_geometry, object_tangents
 from raystream.materials.opacity import with_opacity_test
 from raystream.materials.surface_features import SurfaceFeatures, surface_features
 from raystream.materials.tables import appearance, with_tables
@@ -150,9 +144,7 @@ class PreparedScene:
 
     def triangle_indices(self, hits: NDArray | Mapping[str, NDArray]) -> NDArray:
         """The triangles' indices in the scene of hits (...) of record `HIT`, or their fields by name; -1 for none.
-
-        int32 where all of the scene's indices are, else int64.
-        """
+        int32 where all of the scene's indices are, else int64."""
         dtype = np.int32 if self.starts[-1] <= np.iinfo(np.int32).max else np.int64
         indices: Any = hits["triangle"].astype(dtype)
         if self.structure.levels == 2:
@@ -405,10 +397,8 @@ def _prepared(
 
 
 def flat_keys(scene: Scene, flat: Triangles) -> list[Triangles]:
-    """The triangles of a moving scene at each key of its motion, the first ``flat``; empty where nothing moves.
-
-    Raises ViewerError for a quadric that moves.
-    """
+    """The triangles of a moving scene at each key of its motion, the first ``flat``; empty where nothing moves. Raises
+    ViewerError for a quadric that moves."""
     if not shapes_move(scene):
         return []
     for instance in scene.instances:

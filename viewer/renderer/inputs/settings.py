@@ -40,12 +40,9 @@ TAKERS = {
 
 
 class Settings(SettingValues, Mapping[str, Any]):
-    """A value for every option of `raystream.Renderer`, checked, by name and as an attribute: ``settings.program``.
-
-    It never changes: `replace` makes another one. Two are equal where all their values are.
-
-    Raises ViewerError for an unknown option and a value out of range.
-    """
+    """A value for every option of `raystream.Renderer`, checked, by name and as an attribute: ``settings.program``. It
+    never changes: `replace` makes another one. Two are equal where all their values are. Raises ViewerError for an
+    unknown option and a value out of range."""
 
     __slots__ = ()
     _values: dict[str, Any]
@@ -82,10 +79,8 @@ class Settings(SettingValues, Mapping[str, Any]):
         return partial(Settings, **{**self._values, "program": program}), ()
 
     def replace(self, **changes: Unpack[SettingKeywords]) -> Settings:
-        """The same with other values, which are checked; itself where nothing differs.
-
-        Raises ViewerError for an unknown option and a value out of range.
-        """
+        """The same with other values, which are checked; itself where nothing differs. Raises ViewerError for an
+        unknown option and a value out of range."""
         changed = {name: checked(name, value) for name, value in changes.items()}
         if all(_equal(value, self._values[name]) for name, value in changed.items()):
             return self
@@ -206,9 +201,7 @@ def checked(name: str, value: Any) -> Any:
 
 def unknown_keyword(name: str, call: str, accepted: Collection[str] = NAMES) -> ViewerError:
     """The error for a keyword that ``call`` does not take: which call takes it, or which keyword is similar.
-
-    accepted : the keywords that ``call`` takes.
-    """
+    accepted : the keywords that ``call`` takes."""
     if name in TAKERS:
         return ViewerError(f"keyword '{name}'", f"belongs to {TAKERS[name]}, not to {call}")
     hint = options.suggest_option(name, [*accepted, *TAKERS])
@@ -228,10 +221,8 @@ def _equal(one: Any, other: Any) -> bool:
 
 
 def registered() -> dict[str, Option]:
-    """All options by name, with the programs, layers and tone maps of this installation's plugins as choices.
-
-    Help, docstrings and pages on options are made from these.
-    """
+    """All options by name, with the programs, layers and tone maps of this installation's plugins as choices. Help,
+    docstrings and pages on options are made from these."""
     choices = {"program": PICTURES, "layers": WORDS, "tonemap": TONEMAPS}
     completed = {name: options.with_choices(options.OPTIONS[name], tuple(words)) for name, words in choices.items()}
     completed["program"] = completed["program"].with_value(read=lambda _, value: read_program(value))

@@ -130,10 +130,8 @@ class NoisyPicture:
 def noisy_picture(
     renderer: RendererParts, film: FilmBuffer, film_features: Buffer, features: Buffer
 ) -> Generator[None, None, NoisyPicture]:
-    """Read back, in steps, a film with the features that guide Open Image Denoise.
-
-    film_features : of the film's own samples. features : of these or more, each ray with all blended surfaces.
-    """
+    """Read back, in steps, a film with the features that guide Open Image Denoise. film_features : of the film's own
+    samples. features : of these or more, each ray with all blended surfaces."""
     sums = yield from film.read_fields_stepwise(("sum", "count"))
     linear = _mean_of_samples(sums, "sum")
     sums = yield from features.read_fields_stepwise(("albedo", "normal", "emission", "count"))
@@ -198,11 +196,8 @@ def denoised(
 
 def matte(renderer: RendererParts, size: tuple[int, int], samples: int, denoiser: str | None = None) -> Matte | None:
     """The matte of a picture of ``size`` (width, height) of ``samples``; None where its background is neither a colour
-    nor transparent.
-
-    Alpha is the share of the background hidden by surfaces, or by shadows on a floor. denoiser : of the picture, and
-    so of alpha; None: by the settings.
-    """
+    nor transparent. Alpha is the share of the background hidden by surfaces, or by shadows on a floor. denoiser : of
+    the picture, and so of alpha; None: by the settings."""
     backdrop = renderer.prepared.lighting.backdrop
     if backdrop is None or not (backdrop.transparent or backdrop.color):
         return None

@@ -102,10 +102,8 @@ def film_by_ranges(
     stats: Stats | None = None,
     progress: Callable[[float, str], None] | None = None,
 ) -> Film:
-    """The film of a whole picture, summed range by range of ``length`` samples: equal to the bit to a farm's.
-
-    film : to go on from. state : saves the film when that is due, and on Ctrl-C. Raises the errors of `check_ranges`.
-    """
+    """The film of a whole picture, summed range by range of ``length`` samples: equal to the bit to a farm's. film : to
+    go on from. state : saves the film when that is due, and on Ctrl-C. Raises the errors of `check_ranges`."""
     check_ranges(renderer, "--sample-range")
     size, samples = part.size, part.samples
     total = Film(*size) if film is None else film

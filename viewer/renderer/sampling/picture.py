@@ -91,9 +91,7 @@ class Picture:
 
     def srgb8(self, exposure: float | str = EXPOSURE, tonemap: str = TONEMAP) -> NDArray[np.uint8]:
         """(H, W, 3) 8-bit sRGB, the pixels of a PNG; a transparent picture is over black, blended before encoding.
-
-        exposure : stops, or auto. tonemap : none, reinhard, aces or agx. Raises ViewerError for other values.
-        """
+        exposure : stops, or auto. tonemap : none, reinhard, aces or agx. Raises ViewerError for other values."""
         if self.matte is None or self.matte.color is None:
             return srgb8(self.displayed, self.stops(exposure), tonemap)
         return image.displayed(self.displayed, self.matte, self.stops(exposure), tonemap)
@@ -122,10 +120,7 @@ class Picture:
 
     def save(self, path: str | os.PathLike[str], exposure: float | str = EXPOSURE, tonemap: str = TONEMAP) -> None:
         """Write PNG, WebP or JPEG (8-bit sRGB), EXR or NPZ (float32 linear and layers), by the ending; whole or not at
-        all.
-
-        exposure (stops, or auto), tonemap : for the 8-bit formats alone, as of `srgb8`.
-        """
+        all. exposure (stops, or auto), tonemap : for the 8-bit formats alone, as of `srgb8`."""
         layers, metadata, linear = self.layers, self.metadata, self.linear
         if os.fspath(path).lower().endswith(tuple(image.DISPLAYED)):
             linear, metadata = self.displayed, self._display_metadata

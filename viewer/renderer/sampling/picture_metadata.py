@@ -24,10 +24,8 @@ from raystream.stream.machines.counters import Stats
 def picture(
     renderer: RendererParts, linear: NDArray[np.float32], film: Film | None, stats: Stats, reason: str, seconds: float
 ) -> Picture:
-    """The picture of pixels ``linear`` (H, W, 3) with metadata. film : of progressive programs.
-
-    reason : the rule that has ended the render. seconds : that it took.
-    """
+    """The picture of pixels ``linear`` (H, W, 3) with metadata. film : of progressive programs. reason : the rule that
+    has ended the render. seconds : that it took."""
     facts: dict[str, Any] = {"size": f"{linear.shape[1]}x{linear.shape[0]}", **picture_facts(renderer)}
     if film is None:
         facts["samples"] = 1  # at the pixels' centres, whatever --spp says

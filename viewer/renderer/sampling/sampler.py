@@ -151,10 +151,8 @@ class Sampler:
         self._cached_hits = CachedHits()
 
     def render_tiles(self, plan: FramePlan, film: FilmBuffer | None = None) -> Generator[Event, None, None]:
-        """Render a plan tile by tile, in rounds of samples over all tiles; callers may stop at any event.
-
-        film : of a progressive program, of the size of the plan's region; samples are added to it.
-        """
+        """Render a plan tile by tile, in rounds of samples over all tiles; callers may stop at any event. film : of a
+        progressive program, of the size of the plan's region; samples are added to it."""
         scene, settings = self.scene, plan.settings
         surfaces = any(name in SURFACE_LAYERS for name in plan.layers)
         counting = plan.counting or any(name in COUNTER_LAYERS for name in plan.layers)
@@ -220,12 +218,9 @@ class Sampler:
         return program, (self.scene.key(("first hits",), program, settings, shape, counting), settings)
 
     def _sample_rounds(self, plan: FramePlan, film: FilmBuffer, photons: bool) -> Iterator[int]:
-        """The numbers of samples that a film's pixels have after each round. photons : with a photon map each round
-        is one sample, whose map serves all tiles.
-
-        Between rounds the film saves half sums, by which its error is estimated, and for the plan's ``error_goal``
-        chooses the pixels of the next round.
-        """
+        """The numbers of samples that a film's pixels have after each round. photons : with a photon map each round is
+        one sample, whose map serves all tiles. Between rounds the film saves half sums, by which its error is
+        estimated, and for the plan's ``error_goal`` chooses the pixels of the next round."""
         samples, settings = plan.samples, plan.settings
         goal = plan.error_goal if settings.adaptive and not photons else None
         with self.scene.device.current():
@@ -340,9 +335,7 @@ class Sampler:
 
     def light_layers(self, plan: FramePlan, film: FilmBuffer, buffer: Buffer) -> Iterator[float]:
         """Add to a buffer of `LIGHT_SUMS` the light of the samples of a path tracer's ``film``, by tracing them again.
-
-        The film, of the plan's size, stays as it is. Yields the share that is done.
-        """
+        The film, of the plan's size, stays as it is. Yields the share that is done."""
         plan, shape = self._single_pass_plan(plan), self._tile_rectangles(plan)[1]
         program, form = self.scene.light_layers(plan.settings)
         key = self.scene.key(("light layers", form), program, plan.settings, shape)
@@ -426,10 +419,8 @@ class Sampler:
         self, settings: Settings, camera: Camera, tile: tuple[int, int], counting: bool = False
     ) -> Iterator[float]:
         """Compile the programs of `render_tiles` for tiles of (width, height) step by step: GLSL first, then the
-        driver's part of each pass.
-
-        Yields the share that is done. Raises ShaderError where a shader does not compile.
-        """
+        driver's part of each pass. Yields the share that is done. Raises ShaderError where a shader does not
+        compile."""
         photons: dict[str, Stream] = {}
         scene = self.scene
         mode = scene.first_hits(settings, camera).mode
