@@ -7,11 +7,11 @@
 
 // At the time of a ray.
 BvhNode bvh_node_at(Ray ray, int number) {
-    int after;
-    float share;
-    BvhNode node = fetch_bvh_nodes(box_before(moment_of(ray), number, bvh_keys, after, share)), next = fetch_bvh_nodes(after);
-    node.low += share * (next.low - node.low);
-    node.high += share * (next.high - node.high);
+    int next_number;
+    float fraction;
+    BvhNode node = fetch_bvh_nodes(box_before(moment_of(ray), number, bvh_keys, next_number, fraction)), next = fetch_bvh_nodes(next_number);
+    node.low += fraction * (next.low - node.low);
+    node.high += fraction * (next.high - node.high);
     return node;
 }
 #else
@@ -30,17 +30,17 @@ bool accel_ends(Traversal traversal, float nearest) {
 }
 
 bool bvh_inside(BvhNode node, Ray ray, float nearest) {
-    vec2 inside = box_interval(node.low, node.high, ray.origin, 1.0 / nonzero(ray.direction), nearest);
-    return inside.x <= inside.y;
+    vec2 span = box_interval(node.low, node.high, ray.origin, 1.0 / nonzero(ray.direction), nearest);
+    return span.x <= span.y;
 }
 
 // The next node after a hit or a miss of a node's box: the first child, or the escape index.
-int bvh_advance(BvhNode node, bool hit, int child, int missed, inout Traversal traversal) {
-    bool leaf = node.count > 0;
-    traversal.node = hit && !leaf ? child : missed;
+int bvh_advance(BvhNode node, bool hit, int child, int after_miss, inout Traversal traversal) {
+    bool is_leaf = node.count > 0;
+    traversal.node = hit && !is_leaf ? child : after_miss;
     traversal.candidate = node.first;
     traversal.stop = node.first + node.count;
-    return hit && leaf ? ACCEL_TEST : traversal.node >= bvh_count ? ACCEL_END : ACCEL_AGAIN;
+    return hit && is_leaf ? ACCEL_TEST : traversal.node >= bvh_count ? ACCEL_END : ACCEL_AGAIN;
 }
 
 int accel_candidate(inout Traversal traversal) {

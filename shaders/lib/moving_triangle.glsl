@@ -6,12 +6,12 @@
 
 Triangle triangle_at(Ray ray, Triangle triangle) {
     if (triangle.keys < 0) return triangle;
-    float share;
-    int key = triangle.keys + key_before(moment_of(ray), triangle_segments, share);
-    TriangleKey first = fetch_triangle_keys(key), last = fetch_triangle_keys(key + 1);
-    triangle.a = first.a + share * (last.a - first.a);
-    triangle.b = first.b + share * (last.b - first.b);
-    triangle.c = first.c + share * (last.c - first.c);
+    float fraction;
+    int key = triangle.keys + key_before(moment_of(ray), triangle_segments, fraction);
+    TriangleKey first_key = fetch_triangle_keys(key), last_key = fetch_triangle_keys(key + 1);
+    triangle.a = first_key.a + fraction * (last_key.a - first_key.a);
+    triangle.b = first_key.b + fraction * (last_key.b - first_key.b);
+    triangle.c = first_key.c + fraction * (last_key.c - first_key.c);
     return triangle;
 }
 #else

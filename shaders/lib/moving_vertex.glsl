@@ -6,11 +6,11 @@
 
 Vertex vertex_now(Vertex vertex) {
     if (vertex.keys < 0) return vertex;
-    float share;
-    int key = vertex.keys + key_before(moment_here, vertex_segments, share);
-    VertexKey first = fetch_vertex_keys(key), last = fetch_vertex_keys(key + 1);
-    vertex.position = first.position + share * (last.position - first.position);
-    vertex.normal = first.normal + share * (last.normal - first.normal);
+    float fraction;
+    int key = vertex.keys + key_before(moment_here, vertex_segments, fraction);
+    VertexKey first_key = fetch_vertex_keys(key), last_key = fetch_vertex_keys(key + 1);
+    vertex.position = first_key.position + fraction * (last_key.position - first_key.position);
+    vertex.normal = first_key.normal + fraction * (last_key.normal - first_key.normal);
     return vertex;
 }
 #else

@@ -11,8 +11,8 @@ vec3 phong_mirrored(Interaction at, vec3 wo) {
 }
 
 float phong_power(Interaction at, vec3 wo, vec3 wi) {
-    float near = dot(phong_mirrored(at, wo), wi);
-    return near > 0.0 ? pow(min(near, 1.0), at.parameter) : 0.0;
+    float cosine = dot(phong_mirrored(at, wo), wi);
+    return cosine > 0.0 ? pow(min(cosine, 1.0), at.parameter) : 0.0;
 }
 
 // Probability of the lobe.
@@ -34,10 +34,10 @@ vec3 phong_value(Interaction at, vec3 wo, vec3 wi) {
 }
 
 float phong_pdf(Interaction at, vec3 wo, vec3 wi) {
-    float here = dot(at.shading, wi), choice = phong_choice(at);
-    float cosine = dot(at.shading, wo) * here > 0.0 ? 0.31830989 * abs(here) : 0.0;
+    float cos_i = dot(at.shading, wi), choice = phong_choice(at);
+    float diffuse = dot(at.shading, wo) * cos_i > 0.0 ? 0.31830989 * abs(cos_i) : 0.0;
     float lobe = (at.parameter + 1.0) * 0.15915494 * phong_power(at, wo, wi);
-    return mix(cosine, lobe, choice) * (1.0 - phong_mirrors(at));
+    return mix(diffuse, lobe, choice) * (1.0 - phong_mirrors(at));
 }
 
 void phong_branches(
@@ -62,17 +62,17 @@ bool phong_sample(Interaction at, vec3 wo, vec3 u, out vec3 wi, out vec3 weight,
         pdf = 0.0;
         return true;
     }
-    bool lobe = u.z < phong_choice(at) * (1.0 - mirrors);
-    vec3 axis = dot(at.shading, wo) < 0.0 ? -at.shading : at.shading, local, s, t;
-    if (lobe) {
+    bool is_lobe = u.z < phong_choice(at) * (1.0 - mirrors);
+    vec3 axis = dot(at.shading, wo) < 0.0 ? -at.shading : at.shading, local, right, up;
+    if (is_lobe) {
         axis = phong_mirrored(at, wo);
         float cosine = pow(max(1.0 - u.x, 1e-20), 1.0 / (at.parameter + 1.0)), angle = 6.2831853 * u.y;
         local = vec3(sqrt(max(0.0, 1.0 - cosine * cosine)) * vec2(cos(angle), sin(angle)), cosine);
     } else {
         local = cosine_direction(u.xy);
     }
-    frame_around(axis, s, t);
-    wi = normalize(s * local.x + t * local.y + axis * local.z);
+    frame_around(axis, right, up);
+    wi = normalize(right * local.x + up * local.y + axis * local.z);
     pdf = phong_pdf(at, wo, wi);
     weight = phong_value(at, wo, wi) / max(pdf, 1e-30);
     return pdf > 0.0 && reflects(at, wo, wi);

@@ -13,9 +13,9 @@ int media_number(Media media) {
 
 Media media_behind(Media media, Interaction at, vec3 direction) {
     int medium = medium_of(interaction_material(at));
-    float here = dot(at.normal, at.wo), there = dot(at.normal, direction);
-    if (medium == 0 || here * there >= 0.0) return media;
-    return Media(there < 0.0 ? media_with(media.inside, medium) : media_without(media.inside, medium));
+    float cos_o = dot(at.normal, at.wo), cos_i = dot(at.normal, direction);
+    if (medium == 0 || cos_o * cos_i >= 0.0) return media;
+    return Media(cos_i < 0.0 ? media_with(media.inside, medium) : media_without(media.inside, medium));
 }
 
 vec3 media_transmitted(Media media, Interaction at, vec3 direction, float distance, vec3 light) {

@@ -30,10 +30,10 @@ Coat coat_over(Base base, Interaction at, Principled material, bool front, vec3 
     return coat;
 }
 
-vec3 coat_value(Base base, Coat coat, Microfacets facets, vec3 wi, vec3 far, out float pdf) {
+vec3 coat_value(Base base, Coat coat, Microfacets facets, vec3 wi, vec3 wi_world, out float pdf) {
     pdf = 0.0;
     if (coat.single) return vec3(0.0);
-    vec3 local = vec3(dot(far, coat.right), dot(far, coat.up), dot(far, coat.normal));
+    vec3 local = vec3(dot(wi_world, coat.right), dot(wi_world, coat.up), dot(wi_world, coat.normal));
     return vec3(coat.share * clearcoat_value(coat.wo, local, coat.alpha, coat.albedo, pdf));
 }
 

@@ -17,7 +17,7 @@ Fibres fibres_over(Base base, Interaction at, Principled material, bool front, v
     return fibres;
 }
 
-vec3 fibres_value(Base base, Fibres fibres, Microfacets facets, vec3 wi, vec3 far, out float pdf) {
+vec3 fibres_value(Base base, Fibres fibres, Microfacets facets, vec3 wi, vec3 wi_world, out float pdf) {
     return fibres.color * sheen_value(base.wo, wi, fibres.alpha, fibres.albedo, pdf);
 }
 
