@@ -5,7 +5,7 @@
 #ifdef HAVE_MOVING_BOXES
 #include "lib/moving_box.glsl"
 
-// At the time of a ray.
+// A node with its box at the time of a ray.
 BvhNode bvh_node_at(Ray ray, int number) {
     int next_number;
     float fraction;
@@ -29,6 +29,7 @@ bool accel_ends(Traversal traversal, float nearest) {
     return traversal.node >= bvh_count;
 }
 
+// Whether a ray meets a node's box before the nearest hit.
 bool bvh_inside(BvhNode node, Ray ray, float nearest) {
     vec2 span = box_interval(node.low, node.high, ray.origin, 1.0 / nonzero(ray.direction), nearest);
     return span.x <= span.y;

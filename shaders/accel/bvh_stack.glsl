@@ -15,7 +15,7 @@ int bvh_top = 0;
 #ifdef HAVE_MOVING_BOXES
 #include "lib/moving_box.glsl"
 
-// At the time of a ray.
+// A pair with its boxes at the time of a ray.
 BvhPair bvh_pair_at(Ray ray, int number) {
     int next_number;
     float fraction;
@@ -42,6 +42,7 @@ bool accel_ends(Traversal traversal, float nearest) {
     return bvh_top == 0;
 }
 
+// Takes the next reference: a pair's nearer child follows, the other one is pushed; a leaf is tested.
 int accel_step(Ray ray, float nearest, inout Traversal traversal) {
     bool pops = traversal.node == BVH_POP;
     bvh_top = max(bvh_top - int(pops), 0);
@@ -61,7 +62,7 @@ int accel_step(Ray ray, float nearest, inout Traversal traversal) {
     return is_leaf ? ACCEL_TEST : reference == BVH_POP && bvh_top == 0 ? ACCEL_END : ACCEL_AGAIN;
 }
 
-// A leaf with its first triangle removed: 8 (first + 1) + (triangles - 1) - 1.
+// The first triangle of the leaf, which is left with the others: 8 (first + 1) + (triangles - 1) - 1.
 int accel_candidate(inout Traversal traversal) {
     int address = traversal.leaf >> 3;
     traversal.leaf += 7;

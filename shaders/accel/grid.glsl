@@ -24,6 +24,7 @@ vec3 grid_place(Ray ray, float t) {
     return (ray.origin + t * ray.direction - grid_low) / grid_voxel;
 }
 
+// Takes the list of the current voxel, and goes on to the next one: across the side that the ray meets first.
 int accel_step(Ray ray, float nearest, inout Traversal traversal) {
     traversal.list = row_of(fetch_grid_pointers(traversal.voxel));
     bvec3 up = greaterThan(traversal.inverse, vec3(0.0));

@@ -3,6 +3,7 @@
 #include "interface/instance.glsl"
 #include "lib/moving_instance.glsl"
 
+// The ray of the world in the space of an instance's object; object: its number.
 Ray object_ray(Ray ray, int instance, out int object) {
     Instance placement = instance_of_ray(ray, fetch_instances(instance));
     object = placement.object;

@@ -14,6 +14,7 @@ struct QuadricRay {
     float start;     // distance along the ray to the origin above
 };
 
+// A ray in the quadric's own space.
 QuadricRay quadric_ray(Quadric quadric, Ray ray) {
     mat3 rows = mat3(quadric.inverse_x.xyz, quadric.inverse_y.xyz, quadric.inverse_z.xyz);  // its columns
     vec3 translation = vec3(quadric.inverse_x.w, quadric.inverse_y.w, quadric.inverse_z.w);
@@ -35,6 +36,7 @@ bool quadric_holds(Quadric quadric, vec3 point) {
         && radius2 >= quadric.ring.x && radius2 <= quadric.ring.y;
 }
 
+// Keeps the quadric's hit where it is nearer than `hit`.
 void quadric_test(Ray ray, int address, int instance, inout Hit hit) {
     Quadric quadric = fetch_quadrics(address);
     QuadricRay local = quadric_ray(quadric, ray);
@@ -60,6 +62,7 @@ void quadric_test(Ray ray, int address, int instance, inout Hit hit) {
     }
 }
 
+// The surface, in the space of the ray, where the ray meets the quadric at distance t.
 Geometry quadric_at(Ray ray, float t, int address) {
     Quadric quadric = fetch_quadrics(address);
     QuadricRay local = quadric_ray(quadric, ray);

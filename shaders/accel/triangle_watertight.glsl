@@ -18,11 +18,13 @@ TriangleSetup triangle_setup(Ray ray) {
     return setup;
 }
 
+// A corner relative to the ray's origin, sheared so that the ray is the z axis, whose unit is the ray's direction.
 vec3 sheared(vec3 corner, TriangleSetup setup) {
     vec3 v = setup.axis == 2 ? corner : (setup.axis == 1 ? corner.zxy : corner.yzx);
     return vec3((v.xy - setup.by.xy * v.z) * triangle_scale, setup.by.z * v.z);
 }
 
+// Twice the signed area of the triangle of the origin and an edge in (x, y); 0 within its rounding error.
 float edge_function(vec3 from, vec3 to) {
     float product_1 = to.x * from.y, product_2 = to.y * from.x;
     float difference = product_1 - product_2;

@@ -3,7 +3,7 @@
 // coefficients; float camera_limit: the squared radius beyond which nothing is seen, as places fall there.
 #include "cameras/matrix.glsl"
 
-// Where a point at depth 1 is seen, and the derivatives: by x, mixed, by y.
+// Where the lens shows a point p at depth 1, y down; derivatives: of that, by x, mixed, by y.
 vec2 distorted(vec2 p, out vec3 derivatives) {
     float r2 = dot(p, p);
     float numerator = 1.0 + r2 * (camera_radial.x + r2 * (camera_radial.y + r2 * camera_radial.z));

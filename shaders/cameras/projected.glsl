@@ -16,6 +16,7 @@ float camera_pixel(vec3 point) {
 }
 
 // Which eye sees a pixel is told by its centre, so that a filter does not reach into the other half.
+// The ray of a pixel through a point of the film, camera space; whether the film sees anything there.
 bool film_ray(ivec2 pixel, vec2 film, out vec3 start, out vec3 direction) {
     vec2 film_position = film * camera_texel - 1.0;
     float eye = 0.0;

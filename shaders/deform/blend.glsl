@@ -13,6 +13,7 @@ bool skinned(Rest rest) {
     return rest.influences >= 0;
 }
 
+// Adds a joint's map, weighted.
 void add_joint(inout Blend blend, int joint, float weight) {
     if (weight == 0.0) return;
     Joint matrix = fetch_joints(joint);

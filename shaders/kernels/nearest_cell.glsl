@@ -3,6 +3,7 @@
 #include "interface/estimate.glsl"
 #include "interface/photons_of_cell.glsl"
 
+// The squared distance from a position to a cell's box.
 float cell_distance_squared(vec3 position, ivec3 cell) {
     vec3 low = photon_grid_low + vec3(cell) * photon_grid_cell;
     vec3 offset = max(max(low - position, position - low - photon_grid_cell), vec3(0.0));

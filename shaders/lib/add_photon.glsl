@@ -6,6 +6,7 @@ bool photon_widens(Estimate estimate) {
     return estimate.count < estimate_photons;
 }
 
+// Adds a photon's light, scattered, whose squared distance is distance2.
 void add_photon(inout Estimate estimate, vec3 scattered, float distance2) {
     bool widens = photon_widens(estimate);
     estimate.sum += scattered;

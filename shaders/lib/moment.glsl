@@ -9,7 +9,7 @@ int moment_of(Ray ray) {
     return (ray.any_hit >> 1) & 65535;
 }
 
-// The key before a moment, of segments + 1, and the share of the way to the next one.
+// The key before a moment, of segments + 1 keys; fraction: of the way to the next one.
 int key_before(int moment, int segments, out float fraction) {
     float position = float(moment) * (float(segments) / 65536.0);
     int key = min(int_of(floor(position)), segments - 1);

@@ -1,7 +1,7 @@
 // The map of an instance at a moment: linear between those of its keys; the inverse of that, as between inverses nothing
 // is linear (I. Wald et al., "Embree: A Kernel Framework for Efficient CPU Ray Tracing", 2014).
 #ifdef HAVE_MOVING_INSTANCES
-// Needs the memory instance_keys and the uniform int instance_segments, keys less one.
+// An instance with its map at a moment. Needs the memory instance_keys and the uniform int instance_segments, keys less one.
 #include "lib/moment.glsl"
 
 Instance instance_at(int moment, Instance placement) {

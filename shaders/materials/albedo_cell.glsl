@@ -28,6 +28,7 @@ int albedo_cell_of(float cosine, vec2 alpha, float ratio, ivec4 size, out vec3 f
     return cell + albedo_slice(ratio, size.z, size.w, fraction.z) * size.x * size.y;
 }
 
+// The bilinear interpolation between the corners of a cell; then between two cells of adjacent slices.
 float albedo_in_cell(Albedo cell, vec2 fraction) {
     vec2 at_columns = mix(cell.corners.xy, cell.corners.zw, fraction.y);
     return mix(at_columns.x, at_columns.y, fraction.x);

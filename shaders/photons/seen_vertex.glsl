@@ -13,6 +13,7 @@ flat out vec3 color;
 
 const float NEAR = 1e-6, MARGIN = 5e-3;  // shares of a distance
 
+// Whether all surfaces around a point of the picture are nearer than a distance.
 bool hidden(vec2 ndc, float distance) {
     ivec2 size = textureSize(in_hits_0, 0);
     ivec2 texel_at_point = ivec2(vec2(0.5 + 0.5 * ndc.x, 0.5 - 0.5 * ndc.y) * vec2(size));

@@ -35,7 +35,7 @@ vec2 over_box(vec2 low, vec2 high, int k) {
     return low + 2.0 * (high - low) * vec2(k == 1, k == 2);
 }
 
-// Grows the box by what is seen of an edge that crosses the plane of the camera, from a corner before it to one behind:
+// Extends the box by what is seen of an edge that crosses the plane of the camera, from a corner before it to one behind:
 // towards that plane the edge goes to infinity.
 void include_edge(vec3 front, vec3 behind, inout vec2 low, inout vec2 high) {
     if (!(front.z > 0.0) || behind.z > 0.0) return;

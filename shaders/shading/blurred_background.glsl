@@ -2,6 +2,7 @@
 #include "interface/background.glsl"
 #include "lib/int_of.glsl"
 
+// A texel, with columns repeated and rows clamped.
 vec3 background_texel(int column, int row) {
     int width = background_size.x, x = column < 0 ? column + width : column >= width ? column - width : column;
     return fetch_background_texels(clamp(row, 0, background_size.y - 1) * width + x).radiance;

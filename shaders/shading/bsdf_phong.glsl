@@ -10,6 +10,7 @@ vec3 phong_mirrored(Interaction at, vec3 wo) {
     return 2.0 * dot(at.shading, wo) * at.shading - wo;
 }
 
+// The cosine to the mirror's direction, to the power of the exponent.
 float phong_power(Interaction at, vec3 wo, vec3 wi) {
     float cosine = dot(phong_mirrored(at, wo), wi);
     return cosine > 0.0 ? pow(min(cosine, 1.0), at.parameter) : 0.0;

@@ -17,6 +17,7 @@ vec2 environment_place(vec3 direction) {
     return vec2(azimuth * 0.15915494 + 0.5, atan(horizontal, d.y) * 0.31830989) * vec2(environment_size);
 }
 
+// A texel, with columns repeated and rows clamped.
 vec3 environment_texel(int column, int row) {
     int width = environment_size.x, x = column < 0 ? column + width : column >= width ? column - width : column;
     return fetch_environment_texels(clamp(row, 0, environment_size.y - 1) * width + x).radiance;

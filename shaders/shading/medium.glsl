@@ -17,6 +17,7 @@ int media_top(int inside) {
     return inside & MEDIA_MOST;
 }
 
+// The media with one more; of five the lowest is forgotten.
 int media_with(int inside, int medium) {
     ivec4 previous = media_digits(inside), digits;
     digits.x = max(previous.x, medium);
@@ -28,6 +29,7 @@ int media_with(int inside, int medium) {
     return media_number(digits);
 }
 
+// The media without one of this number, if it is among them.
 int media_without(int inside, int medium) {
     ivec4 previous = media_digits(inside);
     bool from_x = previous.x == medium, from_y = from_x || previous.y == medium, from_z = from_y || previous.z == medium, from_w = from_z || previous.w == medium;

@@ -6,6 +6,7 @@
 #include "interface/triangle.glsl"
 #include "lib/hash.glsl"
 
+// The opacity of the surface at a hit: 0 or 1 but for blended surfaces.
 float opacity_at(Hit hit) {
     Face face = opacity_face(hit);
     Opacity material = fetch_opacities(face.material);
@@ -35,6 +36,7 @@ bool opacity_layers() { return false; }
 uvec3 opacity_number(uvec3 direction, Ray ray) { return direction; }
 #endif
 
+// Whether the ray passes through the surface at a hit.
 bool opacity_passes(Ray ray, Hit hit) {
     float coverage = opacity_at(hit);
     if (opacity_layers()) return coverage < MIN_OPACITY;

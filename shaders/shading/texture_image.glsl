@@ -41,6 +41,7 @@ vec4 texel_at(Texture map, TextureLevel level, ivec2 at, bool color) {
     return texel;
 }
 
+// The filtered texel at a place: coordinates, and log2 of the footprint's width in units of these; color: made linear.
 vec4 texture_lookup(Texture map, vec3 place, bool color) {
     float detail = place.z + map.detail;  // log2 of the texels under the ray, and the random number
     int level_number = texture_flag(map, TEXTURE_MIPMAPS) && detail >= 1.0 ? min(int_of(floor(min(detail, 30.0))), map.last) : 0;

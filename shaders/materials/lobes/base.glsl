@@ -121,6 +121,7 @@ vec3 principled_facet(Base base, Microfacets facets) {
         + dielectric_part(dielectric * base.compensation_dielectric, base.opaque);
 }
 
+// The base's microfacets that reflect wo into a direction of its frame.
 Microfacets base_facets(Base base, vec3 wi) {
     Microfacets facets;
     vec3 mirrored = vec3(wi.xy, abs(wi.z)), h = base.wo + mirrored;
@@ -143,6 +144,7 @@ vec3 base_value(Base base, Microfacets facets, vec3 wi, out float pdf) {
     return value;
 }
 
+// The lobe, with the weight of a mirror where the base is smooth.
 LobeSample glossy_sample(Base base, LobeSample lobe) {
     lobe.delta = lobe.mirrors = base.single;
     lobe.single = base.gloss / base.glossy;

@@ -11,6 +11,7 @@ struct Coat {
     float gloss;                  // what it reflects in all
 };
 
+// The coat seen from wo; under: the share of light that layers leave to those below, which it reduces.
 Coat coat_over(Base base, Interaction at, Principled material, bool front, vec3 wo, inout float under) {
     Coat coat;
     vec3 normal = coat_normal(at, material);
@@ -30,6 +31,7 @@ Coat coat_over(Base base, Interaction at, Principled material, bool front, vec3 
     return coat;
 }
 
+// The coat's part of the BSDF times the cosine; wi: in the base's frame, wi_world: in the world.
 vec3 coat_value(Base base, Coat coat, Microfacets facets, vec3 wi, vec3 wi_world, out float pdf) {
     pdf = 0.0;
     if (coat.single) return vec3(0.0);
