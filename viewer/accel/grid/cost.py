@@ -87,8 +87,7 @@ def _surface(box: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def cheapest(survey: Survey) -> list[Resolution]:
-    """Resolutions to try in turn: the coarsest of near-cubical voxels within `COST_TOLERANCE` of the least expected
-    cost, then ever coarser ones."""
+    """Resolutions to try: the coarsest within `COST_TOLERANCE` of the least expected cost, then coarser ones."""
     candidates = _near_cubical(survey, survey.box.max() / np.geomspace(1, MAX_AXIS_VOXELS, 256))
     candidates = np.unique(np.minimum(candidates, survey.finest), axis=0)
     candidates = candidates[np.argsort(candidates.prod(axis=1), kind="stable")]

@@ -176,8 +176,7 @@ def objects_of(scene: Scene) -> Objects:
 
 
 def _is_distorted_in_motion(scene: Scene) -> NDArray[np.bool_]:
-    """(I,) whether a moving instance is too distorted for an object space at one of its keys, or halfway between
-    two."""
+    """(I,): whether a moving instance is too distorted for an object space, at keys or halfway between two."""
     is_bent = np.zeros(len(scene.instances), bool)
     for index, instance in enumerate(scene.instances):
         if instance.motion is not None:
@@ -480,8 +479,7 @@ class TwoLevel:
         return moves or any(moving is not None for moving in self.objects.moving)
 
     def _with_motion_keys(self, ray: Module, indices: NDArray[np.intp], motion: NDArray[np.float64]) -> Module:
-        """The module ``ray`` with a table of the maps ``motion`` (M, K, 4, 4) of the instances ``indices`` (M,) at
-        their keys."""
+        """The module ``ray``, and a table of the keys ``motion`` (M, K, 4, 4) of the instances ``indices`` (M,)."""
         count = motion.shape[1]
         self.table.data["keys"] = -1
         self.table.data["keys"][indices] = np.arange(len(indices)) * count

@@ -419,8 +419,7 @@ class _AnimationReader:
         return self._property_of_node(target, node, path)
 
     def _nodes_of_pointer(self, pointer: str) -> list[tuple[int, str]]:
-        """(node, path) of each node property that a pointer means; (-1, pointer) for another object's; none if it is
-        unknown."""
+        """(node, path) of each node property that a pointer means, or (-1, pointer); none if it is unknown."""
         target = parse_pointer(pointer)
         if target is None:
             return []
