@@ -133,8 +133,8 @@ def posed_bounds(bounds: Sequence[DeformedBounds], poses: Sequence[MeshPose]) ->
 
 
 def _joint_bounds(boxes: Box, joints: Box, scales: Box, min_sums: Box, max_sums: Box) -> Box:
-    """Boxes (J, 2, 3) of each joint's vertices where the joint (J, 4, 4) takes them: by the ``least`` and the ``most``
-    sums of weights; of a sum of 0 with the origin, where vertices go that follow no joint."""
+    """Boxes (J, 2, 3) of each joint's vertices where the joint (J, 4, 4) takes them: by ``min_sums`` and ``max_sums``,
+    the sums of weights; of a sum of 0 with the origin, where vertices go that follow no joint."""
     linear, translation = joints[:, :3, :3], joints[:, :3, 3] * scales
     new_center, half = boxes.mean(axis=1), (boxes[:, 1] - boxes[:, 0]) / 2
     new_center = np.einsum("jrc,jc->jr", linear, new_center) + translation
@@ -452,7 +452,7 @@ class RefitTables:
     """The tables of the trees of deforming objects, the first ones of all.
 
     corners : a row for each triangle, in the order of the trees. leaves : the triangles of each leaf. inner : the
-    leaves of each inner node: of nodes with `FEW`, then from the row ``few`` (of `WIDTH` elements) on of the others.
+    leaves of each inner node: up to `MAX_LOOPED_LEAVES`, then from row ``many_row`` (of `STREAM_WIDTH`) on more.
     nodes, pairs : the tables of either traversal, without boxes.
     """
 

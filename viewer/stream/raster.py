@@ -163,7 +163,7 @@ class PinholeView:
 class RasterMesh:
     """A mesh as it is drawn; triangles with a corner that is not finite are left out.
 
-    positions : (V, 3) float32. corners : (T, 3) int32. kinds : (T,) uint8, bits `ONE_SIDED` and `TESTED`.
+    positions : (V, 3) float32. corners : (T, 3) int32. kinds : (T,) uint8, bits `ONE_SIDED` and `ALPHA_TESTED`.
     indices   : (T,) that programs know the triangles by, below 2^24; None: in their order.
     attributes : (V, k) float32 by the names that vertex programs read them by, the same names for all meshes.
     """
@@ -269,8 +269,9 @@ class MeshGroups:
 class InstancedMeshes:
     """Meshes on the device and their instances; the context must be current in every call but `set_instances`.
 
-    extra : texels of four floats that programs may read of an instance, beside `CLIP`.
-    slots : a texture of the instances that the view may see, `SLOTS` in a row, each of `CLIP` texels and the extra.
+    extra : texels of four floats that programs may read of an instance, beside `CLIP_TEXELS`.
+    slots : a texture of the instances that the view may see, `ROW_SLOTS` in a row, each of `CLIP_TEXELS` + extra
+    texels.
     first_slots : a texture of each mesh's first slot. order : of the indices of triangles, by their places in the index
     buffer. draws : those of `render`. drawn : triangles of all instances that the view may see.
     """

@@ -12,7 +12,7 @@ from raystream.base.errors import ViewerError
 
 # Addresses of lists and triangles are floats, exact up to 2^24 (the dissertation's memory model). A voxel is addressed
 # by three integers, as a texel of a 3-D texture, so there may be more: half a gibibyte, the largest buffer texture of
-# most drivers. The default resolution keeps to `LIMIT`, 64 MiB.
+# most drivers. The default resolution keeps to `MAX_ADDRESS`, 64 MiB.
 MAX_ADDRESS = 1 << 24
 MAX_VOXELS = 1 << 27
 # GL_MAX_3D_TEXTURE_SIZE of all OpenGL 3.x hardware (the standard guarantees 256).

@@ -181,8 +181,8 @@ class TimedDraws:
         self.collect_timings()
 
     def collect_timings(self) -> None:
-        """Feed timer queries that have ended into the draws' sizes; wait for one where `MOST_UNKNOWN` draws of unknown
-        length are outstanding."""
+        """Feed timer queries that have ended into the draws' sizes; wait for one where `MAX_UNANSWERED_DRAWS` draws of
+        unknown length are outstanding."""
         while self._timed:
             rays, time, samples = self._timed[0]
             ready = time.ready and all(query.ready for query in samples)
