@@ -31,6 +31,7 @@ BvhPair bvh_pair_at(Ray ray, int number) {
 }
 #endif
 
+// Begins at the root of an object's tree; false where it has none.
 bool accel_start(Ray ray, int object, out Traversal traversal) {
     BvhRoot root = bvh_root(object);
     traversal = Traversal(1.0 / nonzero(ray.direction), 8 * root.root - root.count, 0);

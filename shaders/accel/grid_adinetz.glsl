@@ -27,6 +27,7 @@ vec3 grid_place(Ray ray, float t) {
     return ray.origin * grid_scale + grid_shift + t * nonzero(ray.direction * grid_scale);
 }
 
+// Takes the list of the current voxel, and goes on to the next one along all axes whose side the ray meets first.
 int accel_step(Ray ray, float nearest, inout Traversal traversal) {
     traversal.list = row_of(fetch_grid_pointers(traversal.voxel));
     vec3 origin = ray.origin * grid_scale + grid_shift;

@@ -31,6 +31,7 @@ bool accel_ends(Traversal traversal, float nearest) {
     return nearest < traversal.t_exit || traversal.voxel.x < 0;
 }
 
+// Takes the list of the current voxel of the object's grid, and goes on to the next one; -1 beyond the grid.
 int accel_step(Ray ray, float nearest, inout Traversal traversal) {
     GridHeader grid = fetch_grid_headers(traversal.object);
     // A tile spans a block, or less if it is the only one along an axis.

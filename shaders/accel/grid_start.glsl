@@ -12,6 +12,7 @@ Traversal grid_traversal(Ray ray, vec3 inverse, float entry) {
     return Traversal(voxel, inverse, -1, 0.0);
 }
 
+// Begins in the voxel that the ray enters; false where it misses the grid.
 bool accel_start(Ray ray, int object, out Traversal traversal) {
     vec3 inverse = grid_inverse(ray);
     vec2 span = grid_span(ray, inverse);

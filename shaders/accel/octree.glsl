@@ -15,6 +15,7 @@ bool accel_ends(Traversal traversal, float nearest) {
     return traversal.node >= octree_count;
 }
 
+// Tests the ray against the node's box, and goes on to its first child or to the node after it.
 int accel_step(Ray ray, float nearest, inout Traversal traversal) {
     OctreeNode node = fetch_octree_nodes(traversal.node);
     ivec3 negative = ivec3(lessThan(ray.direction, vec3(0.0)));

@@ -12,6 +12,7 @@ bool top_start(Ray ray, out TopTraversal top) {
     return top_root < top_end;
 }
 
+// Tests the ray against the node's box at its time; a leaf that is met gives its instance.
 int top_step(Ray ray, float nearest, inout TopTraversal top) {
     if (top.node >= top_end) return ACCEL_END;
     ivec3 negative = ivec3(lessThan(ray.direction, vec3(0.0)));

@@ -23,6 +23,7 @@ bool top_ends(TopTraversal top, float nearest) {
     return top.list < 0 && (nearest < top.t_exit || top.voxel < 0);
 }
 
+// Takes the next instance of the current voxel's list, or with none left the list of the next voxel.
 int top_step(Ray ray, float nearest, inout TopTraversal top) {
     if (top_ends(top, nearest)) return ACCEL_END;
     if (top.list < 0) {

@@ -33,6 +33,7 @@ float edge_function(vec3 from, vec3 to) {
     return abs(difference) <= 1.1920929e-7 * max(abs(product_1), abs(product_2)) ? 0.0 : difference;
 }
 
+// Keeps the triangle's hit where it is nearer than `hit`; u, v, w: the edge functions opposite its corners.
 void triangle_test(Ray ray, TriangleSetup setup, int address, int instance, inout Hit hit) {
     Triangle triangle = triangle_at(ray, fetch_triangles(address));
     vec3 a = sheared(triangle.a - ray.origin, setup);

@@ -20,6 +20,7 @@ vec2 distorted(vec2 p, out vec3 derivatives) {
     return p * ratio + vec2(2.0 * tangential.x * p.x * p.y + tangential.y * (r2 + 2.0 * p.x * p.x), tangential.x * (r2 + 2.0 * p.y * p.y) + 2.0 * tangential.y * p.x * p.y);
 }
 
+// The ray of a point of the film, camera space; false where nothing is seen there.
 bool projected_ray(vec2 at, float eye, out vec3 start, out vec3 direction) {
     vec2 target = matrix_place(at), point = target, error;
     vec3 derivatives;

@@ -28,6 +28,7 @@ bool film_ray(ivec2 pixel, vec2 film, out vec3 start, out vec3 direction) {
     return projected_ray(film_position, eye, start, direction);
 }
 
+// The ray through a pixel's centre, world space; its direction is 0 where the film sees nothing.
 void camera_ray(ivec2 pixel, out vec3 origin, out vec3 direction) {
     vec3 start, local;
     bool sees = film_ray(pixel, vec2(pixel) + 0.5, start, local);
@@ -58,6 +59,7 @@ void move_camera(inout vec3 eye, inout float nearness, inout mat3 axes) {
 void move_camera(inout vec3 eye, inout float nearness, inout mat3 axes) {}
 #endif
 
+// A ray through a pixel, world space, by numbers for the points on film and lens; its direction is 0 as above.
 void camera_sample(ivec2 pixel, vec2 film_u, vec2 lens_u, out vec3 origin, out vec3 direction) {
     vec3 start, camera_direction, eye = camera_origin;
     bool sees = film_ray(pixel, vec2(pixel) + (0.5 + filter_offset(camera_filter, film_u)), start, camera_direction);

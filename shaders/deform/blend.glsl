@@ -22,6 +22,7 @@ void add_joint(inout Blend blend, int joint, float weight) {
     blend.z += weight * matrix.row_z;
 }
 
+// The weighted sum of the maps of a vertex's joints, two joints in each element of its influences.
 Blend blended(Rest rest) {
     Blend blend = Blend(vec4(0.0), vec4(0.0), vec4(0.0));
     for (int k = 0; k < rest.influences; k++) {

@@ -3,6 +3,7 @@
 
 uniform int count;  // vertices
 
+// A posed vertex with the normal of its face, where it has one of its own.
 Vertex element(int number) {
     number = min(number, count - 1);  // lanes beyond may run along for their neighbours
     Vertex vertex = fetch_posed(number);

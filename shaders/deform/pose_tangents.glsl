@@ -5,6 +5,7 @@
 
 uniform int count;  // vertices
 
+// The posed tangent, second coordinates and opacity of a vertex, by its number.
 VertexTangents element(int number) {
     number = min(number, count - 1);  // lanes beyond may run along for their neighbours
     Rest rest = fetch_rest(number);

@@ -4,6 +4,7 @@
 
 uniform int count;  // triangles
 
+// A posed triangle, by its number.
 Triangle element(int number) {
     Corners corners = fetch_corners(min(number, count - 1));
     vec3 a = fetch_posed(corners.vertices.x).position;

@@ -6,6 +6,7 @@
 
 uniform int count;  // vertices
 
+// A posed vertex, by its number.
 Vertex element(int number) {
     number = min(number, count - 1);  // lanes beyond may run along for their neighbours
     Rest rest = fetch_rest(number);

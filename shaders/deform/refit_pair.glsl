@@ -3,6 +3,7 @@
 
 uniform int count;  // pairs
 
+// The row of a pair, by its number: both boxes side by side, axis by axis.
 BvhPair element(int number) {
     PairRow row = fetch_pair_rows(min(number, count - 1));
     Box root = fetch_inner(row.root);  // a tree of one leaf has no pair

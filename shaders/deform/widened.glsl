@@ -8,6 +8,7 @@ Box box_at(int address) {
     return inner;
 }
 
+// A box enlarged by rounding errors of its own and of its tree's root; a point where it is empty.
 Box widened(Box box, Box root) {
     if (box.low.x > box.high.x) return Box(vec3(0.0), vec3(0.0));
     vec3 magnitude = root.low.x > root.high.x ? vec3(0.0) : max(abs(root.low), abs(root.high));

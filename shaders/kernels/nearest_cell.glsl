@@ -10,6 +10,7 @@ float cell_distance_squared(vec3 position, ivec3 cell) {
     return dot(offset, offset);
 }
 
+// Goes on to the next cell of the shell, and begins its photons where it is near enough.
 int nearest_cell(in Interaction interaction, inout Estimate estimate) {
     ivec3 centre = photon_cell(interaction.position), cell = estimate.cell;
     int shell = estimate.shell;

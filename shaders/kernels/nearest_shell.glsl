@@ -16,6 +16,7 @@ float shell_distance(vec3 position, ivec3 centre, int shell) {
     return nearest;
 }
 
+// Goes on to the next shell, or ends the search.
 int nearest_shell(in Interaction interaction, inout Estimate estimate) {
     ivec3 centre = photon_cell(interaction.position);
     estimate.shell += 1;

@@ -13,6 +13,7 @@ int surface_hash(Hit hit, Surface surface) {
     return max(1, int(((number ^ (number >> 15u)) * 2654435769u) >> 17u));
 }
 
+// The features of one camera ray.
 Features features_of_hit(Ray ray, Hit hit) {
     Features features = NO_FEATURES;
     features.count = 1.0;

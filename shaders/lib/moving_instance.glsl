@@ -8,11 +8,11 @@ Instance instance_at(int moment, Instance placement) {
     if (placement.keys < 0) return placement;
     float fraction;
     int key = placement.keys + key_before(moment, instance_segments, fraction);
-    InstanceKey first_key = fetch_instance_keys(key), last_key = fetch_instance_keys(key + 1);
-    vec3 x = first_key.linear_x + fraction * (last_key.linear_x - first_key.linear_x);
-    vec3 y = first_key.linear_y + fraction * (last_key.linear_y - first_key.linear_y);
-    vec3 z = first_key.linear_z + fraction * (last_key.linear_z - first_key.linear_z);
-    vec3 translation = first_key.place + fraction * (last_key.place - first_key.place);
+    InstanceKey first_key = fetch_instance_keys(key), next_key = fetch_instance_keys(key + 1);
+    vec3 x = first_key.linear_x + fraction * (next_key.linear_x - first_key.linear_x);
+    vec3 y = first_key.linear_y + fraction * (next_key.linear_y - first_key.linear_y);
+    vec3 z = first_key.linear_z + fraction * (next_key.linear_z - first_key.linear_z);
+    vec3 translation = first_key.place + fraction * (next_key.place - first_key.place);
     // Scaled, so that products of three lengths stay within float32.
     vec3 magnitude = max(max(abs(x), abs(y)), abs(z));
     float scale = 1.0 / max(max(magnitude.x, magnitude.y), max(magnitude.z, 1e-37));

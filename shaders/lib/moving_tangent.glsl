@@ -3,6 +3,7 @@
 // Needs the memory tangent_keys and the uniform int tangent_segments, keys less one.
 #include "lib/moment.glsl"
 
+// A vertex's tangent at the time of the ray whose hit is asked about.
 VertexTangents tangent_now(VertexTangents tangents) {
     if (tangents.keys < 0) return tangents;
     float fraction;

@@ -53,6 +53,7 @@ vec3 rough_dielectric_value(
     return (reflecting ? reflectance : (1.0 - reflectance) * tint * (eta * eta / (ratio * ratio))) * single / total;
 }
 
+// A direction by visible normals, reflected or refracted as u.z chooses; zero: absorbed.
 vec3 rough_dielectric_sample(vec3 wo, vec3 u, vec2 alpha, float ratio, vec3 f0, vec3 f90, vec3 tint) {
     float eta = apart_from_one(ratio), refracted_cosine;
     vec3 h = ggx_visible_normal(wo, u.xy, refracting_alpha(alpha, eta));

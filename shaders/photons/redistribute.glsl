@@ -9,6 +9,7 @@ const int BY_COUNT = 1;
 const int BY_POWER = 2;
 #include "photons/footprint.glsl"
 
+// The photons held and the scale of their powers, by the number of the cell.
 RoutedCell element(int cell) {
     Total total = fetch_totals(cell);
     float texels = float(footprint_edge * footprint_edge);

@@ -7,6 +7,7 @@ RoutedCell fetch_routed_cells(int cell);
 Entry fetch_footprints(int texel);
 Photon fetch_photons(int number);
 
+// The photon of a number that photons_of_cell gives.
 Photon photon_at(int place) {
     ivec2 cell_and_number = texel_of(place, footprint_edge * footprint_edge);
     int cell = cell_and_number.y;

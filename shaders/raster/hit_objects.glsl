@@ -9,6 +9,7 @@ Ray tested_ray(Ray ray, int instance) {
     return object_ray(ray, instance, object);
 }
 
+// The hit of a ray, world space, on a triangle of an instance, numbered within its object.
 Hit visible_hit(Ray ray, int number, int instance) {
     Instance placement = fetch_instances(instance);
     ivec3 corners = fetch_faces(placement.face + number).corners;

@@ -8,6 +8,7 @@ vec3 background_texel(int column, int row) {
     return fetch_background_texels(clamp(row, 0, background_size.y - 1) * width + x).radiance;
 }
 
+// The bilinear interpolation of the picture in a direction, world space.
 vec3 background_radiance(vec3 direction) {
     vec3 d = vec3(background_turn.x * direction.x - background_turn.y * direction.z, direction.y,
                   background_turn.y * direction.x + background_turn.x * direction.z);

@@ -63,6 +63,7 @@ vec3 classic_emission(Interaction at) {
     return classic_lit(material) ? vec3(0.0) : diffuse;
 }
 
+// The directions and weights of reflection and refraction.
 void classic_branches(
     Interaction at, vec3 wo, out vec3 reflected, out vec3 reflection, out vec3 refracted, out vec3 refraction
 ) {
@@ -84,6 +85,7 @@ vec3 classic_reflectance(Interaction at) {
     return classic_lit(material) ? diffuse : vec3(0.0);
 }
 
+// The diffuse part of the BSDF times |cosine|.
 vec3 classic_value(Interaction at, vec3 wo, vec3 wi) {
     Classic material = classic_material(interaction_material(at));
     vec3 diffuse = classic_shares(at, material, wo, classic_indices(at, material)).diffuse;
@@ -106,6 +108,7 @@ float classic_pdf(Interaction at, vec3 wo, vec3 wi) {
     return reflects(at, wo, wi) ? chances.z * 0.31830989 * abs(dot(at.shading, wi)) : 0.0;
 }
 
+// Chooses reflection, refraction or the diffuse part by u.z; pdf is 0 for the first two.
 bool classic_sample(Interaction at, vec3 wo, vec3 u, out vec3 wi, out vec3 weight, out float pdf) {
     Classic material = classic_material(interaction_material(at));
     ClassicShares shares = classic_shares(at, material, wo, classic_indices(at, material));

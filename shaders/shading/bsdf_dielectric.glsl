@@ -21,6 +21,7 @@ float dielectric_index(Interaction at) {
     return at.parameter;
 }
 
+// Chooses reflection or refraction by u.z.
 bool dielectric_sample(Interaction at, vec3 wo, vec3 u, out vec3 wi, out vec3 weight, out float pdf) {
     vec3 reflected, reflection, refracted, refraction;
     dielectric_branches(at, wo, reflected, reflection, refracted, refraction);

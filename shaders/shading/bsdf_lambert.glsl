@@ -15,6 +15,7 @@ vec3 lambert_reflectance(Interaction at) {
     return at.albedo;
 }
 
+// A direction by the cosine, on the side of wo.
 bool lambert_sample(Interaction at, vec3 wo, vec3 u, out vec3 wi, out vec3 weight, out float pdf) {
     vec3 normal = dot(at.shading, wo) < 0.0 ? -at.shading : at.shading, right, up;
     frame_around(normal, right, up);

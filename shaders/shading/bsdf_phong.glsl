@@ -34,6 +34,7 @@ vec3 phong_value(Interaction at, vec3 wo, vec3 wi) {
     return (at.albedo * 0.31830989 + lobe) * abs(dot(at.shading, wi));
 }
 
+// The density of phong_sample, without the mirror's direction.
 float phong_pdf(Interaction at, vec3 wo, vec3 wi) {
     float cos_i = dot(at.shading, wi), choice = phong_choice(at);
     float diffuse = dot(at.shading, wo) * cos_i > 0.0 ? 0.31830989 * abs(cos_i) : 0.0;
@@ -41,6 +42,7 @@ float phong_pdf(Interaction at, vec3 wo, vec3 wi) {
     return mix(diffuse, lobe, choice) * (1.0 - phong_mirrors(at));
 }
 
+// The mirror's direction and weight; nothing is refracted.
 void phong_branches(
     Interaction at, vec3 wo, out vec3 reflected, out vec3 reflection, out vec3 refracted, out vec3 refraction
 ) {
@@ -55,6 +57,7 @@ vec3 phong_reflectance(Interaction at) {
     return at.albedo + at.specular;
 }
 
+// Chooses the mirror, the lobe or the diffuse part by u.z; pdf is 0 for the mirror.
 bool phong_sample(Interaction at, vec3 wo, vec3 u, out vec3 wi, out vec3 weight, out float pdf) {
     float mirrors = phong_mirrors(at);
     if (u.z >= 1.0 - mirrors) {

@@ -66,6 +66,7 @@ float principled_index(Interaction at) {
     return index;
 }
 
+// The single directions and weights of what smooth layers reflect and let through.
 void principled_branch(
     Interaction at, vec3 wo, out vec3 reflected, out vec3 reflection, out vec3 refracted, out vec3 refraction
 ) {

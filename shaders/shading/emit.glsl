@@ -164,6 +164,7 @@ vec3 emit_near(Light light, vec2 place, vec2 direction_u, bool aimed, out vec3 o
     return light.power * (is_aimed ? factor : factor * cone_angle);
 }
 
+// A ray that leaves a light, and its flux; normal: of the light's surface, 0 without one. False where there is no light.
 bool light_emit(
     float choose, vec2 place, vec2 direction_u, bool aimed, out vec3 origin, out vec3 normal, out vec3 direction, out vec3 flux
 ) {

@@ -23,6 +23,7 @@ float floor_within(int first, int entry, float u) {
     return clamp((u - share_before) / max(share_after - share_before, 1e-30), 0.0, 1.0);
 }
 
+// A direction of light on the floor, world space.
 vec3 floor_light(vec2 u) {
     int row = floor_entry(0, floor_texels.y, u.y);
     int first = floor_texels.y + row * floor_texels.x, entry = floor_entry(first, floor_texels.x, u.x);

@@ -8,6 +8,7 @@ const vec2 FLOOR_POINT_STEP = vec2(1.0 / float(FLOOR_POINTS), 0.61803399);
 const int FLOOR_LIGHT_STEP = 5;  // in the same steps: no divisor of their number
 const float MAX_FLOOR_WEIGHT = 1e30;  // of a weight: sums of them are finite
 
+// Resamples among points of lights and the direction given, whose weight `total` is at first.
 void choose_floor_point(
     ivec2 pixel, int sample_number, vec3 at, vec2 point, inout float total, inout vec3 direction, inout float distance
 ) {

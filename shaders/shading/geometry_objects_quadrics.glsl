@@ -6,6 +6,7 @@
 #include "shading/geometry_objects.glsl"
 #undef geometry_at
 
+// The surface at a hit, world space.
 Geometry geometry_at(Ray ray, Hit hit) {
     enter_time_of(ray);
     Instance instance = instance_now(fetch_instances(hit.instance));

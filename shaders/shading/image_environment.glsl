@@ -23,6 +23,7 @@ vec3 environment_texel(int column, int row) {
     return fetch_environment_texels(clamp(row, 0, environment_size.y - 1) * width + x).radiance;
 }
 
+// The bilinear interpolation of the picture in a direction, world space.
 vec3 environment_radiance(vec3 direction) {
     vec2 position = environment_place(direction) - 0.5;
     vec2 corner = floor(position), fraction = position - corner;
@@ -39,6 +40,7 @@ float environment_height(int edge) {
     return sine * sine;
 }
 
+// A direction and its density, by a number in the square and a quantum that chooses slot or alias.
 void environment_sample(vec2 u, int quantum, bool compensated, out vec3 direction, out float density) {
     int local_quantum = quantum - sun_levels(compensated);
     vec2 position = u * vec2(environment_slots), in_cell = fract(position);
@@ -62,6 +64,7 @@ void environment_sample(vec2 u, int quantum, bool compensated, out vec3 directio
     with_suns(direction, compensated, density);
 }
 
+// The density with which environment_sample finds a direction, 1 / sr.
 float environment_density(vec3 direction, bool compensated) {
     vec2 position = environment_place(direction);
     ivec2 texel_position = clamp(int_of(floor(position)), ivec2(0), environment_size - 1);

@@ -51,6 +51,7 @@ float light_density(Light light) { return light.density; }
 float light_facing(Light light, float cosine) { return cosine; }
 #endif
 
+// A point of a triangle, uniform by area, as seen from a position; false where it sends nothing there.
 bool sample_triangle(Light light, vec3 position, vec2 u, inout LightSample sampled) {
     vec2 weights = triangle_point(u);
     vec3 offset = light.position - position + weights.x * light.edge1 + weights.y * light.edge2;
@@ -73,6 +74,7 @@ vec3 sphere_point(vec2 u) {
     return vec3(radius * cos(6.28318531 * u.y), radius * sin(6.28318531 * u.y), z);
 }
 
+// A point of a sphere, uniform by area, as seen from a position; false where it sends nothing there.
 bool sample_sphere(Light light, vec3 position, vec2 u, inout LightSample sampled) {
     vec3 outwards = sphere_point(u);
     vec3 offset = light.position - position + light_radius(light) * outwards;
@@ -88,6 +90,7 @@ bool sample_sphere(Light light, vec3 position, vec2 u, inout LightSample sampled
     return true;
 }
 
+// A point or spot light as seen from a position; false where it sends nothing there.
 bool sample_point(Light light, vec3 position, inout LightSample sampled) {
     vec3 offset = light.position - position;
     float distance2 = dot(offset, offset);
@@ -113,6 +116,7 @@ void sample_environment(int quantum, vec2 u, bool compensated, out vec3 directio
     density = min(density * (float(environment_levels) / 16777216.0), LIGHT_LARGEST);
 }
 
+// A point of the light, of whatever kind, as seen from a position.
 bool sample_chosen(Light light, vec3 position, vec2 u, inout LightSample sampled) {
     if (LIGHT_TRIANGLES == 1 && light.kind == LIGHT_TRIANGLE) return sample_triangle(light, position, u, sampled);
     if (LIGHT_SPHERES == 1 && light.kind == LIGHT_SPHERE) return sample_sphere(light, position, u, sampled);
@@ -125,6 +129,7 @@ bool sample_chosen(Light light, vec3 position, vec2 u, inout LightSample sampled
 // The light of a quantum that is not the environment's.
 Light light_of(int quantum);
 
+// A point of a light, or a direction of the environment, as seen from a position; false where it sends nothing.
 bool light_sample(vec3 position, float choose, vec2 u, bool compensated, out LightSample sampled) {
     sampled = LightSample(vec3(0.0, 1.0, 0.0), LIGHT_LARGEST, vec3(0.0), 0.0);
     int quantum = light_quantum(choose);

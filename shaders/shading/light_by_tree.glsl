@@ -83,6 +83,7 @@ float tree_share() {
 int light_chosen;    // the last choice: its number in the list,
 float light_chance;  // and its probability
 
+// Chooses a light for light_of by going down the tree of what is near or far; none where nothing is asked for.
 void light_choose(LightContext context, float choose, bool samples_light) {
     float environment_share = float(environment_levels) / 16777216.0, chance = tree_share();
     float u = max((choose - environment_share) / max(chance, 1e-7), 0.0);

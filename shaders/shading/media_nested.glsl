@@ -11,6 +11,7 @@ int media_number(Media media) {
     return media.inside;
 }
 
+// The media of a ray that leaves a surface in a direction, of one that has come with these.
 Media media_behind(Media media, Interaction at, vec3 direction) {
     int medium = medium_of(interaction_material(at));
     float cos_o = dot(at.normal, at.wo), cos_i = dot(at.normal, direction);
@@ -22,6 +23,7 @@ vec3 media_transmitted(Media media, Interaction at, vec3 direction, float distan
     return light * medium_transmittance(media_top(media_behind(media, at, direction).inside), distance);
 }
 
+// Tells the surface which medium is on the other side of it.
 void media_surround(Media media, inout Interaction at) {
     bool front = dot(at.normal, at.wo) > 0.0;
     int medium = medium_of(interaction_material(at));

@@ -46,6 +46,7 @@ bool opacity_passes(Ray ray, Hit hit) {
     return u >= coverage;
 }
 
+// Keeps the triangle's hit where it is nearer than `hit`, unless the ray passes through it.
 void triangle_test(Ray ray, TriangleSetup setup, int address, int instance, inout Hit hit) {
     Hit candidate = hit;
     solid_test(ray, setup, address, instance, candidate);

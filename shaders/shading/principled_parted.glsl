@@ -22,6 +22,7 @@ struct Seen {
 
 Seen principled_kept;
 
+// The layers of a surface, for each channel where these part: one after the other, so that the code is there once.
 Seen principled_prepared(Interaction at) {
     Seen prepared;
     bool whole = principled_whole(at);
@@ -38,6 +39,7 @@ Seen principled_prepared(Interaction at) {
     return prepared;
 }
 
+// The prepared layers of the interaction's channel.
 Layers principled_seen(Interaction at, vec3 wo) {
     Layers layers = principled_kept.layers;
     int channel = interaction_channel(at) & 3;

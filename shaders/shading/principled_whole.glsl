@@ -51,6 +51,7 @@ void principled_branches(
     principled_branch(at, wo, reflected, reflection, refracted, refraction);
 }
 
+// A direction by the lobe that u chooses; pdf is 0 for single directions.
 bool principled_sample(Interaction at, vec3 wo, vec3 u, out vec3 wi, out vec3 weight, out float pdf) {
     Layers layers = principled_seen(at, wo);
     LobeSample lobe;

@@ -5,6 +5,7 @@
 
 const float FLOOR_NORMAL = 0.06, FLOOR_GRAZING = 0.3;  // of light that it mirrors: from above, and at most
 
+// Whether a ray from above meets the floor, and where.
 bool floor_meets(Ray ray, out float distance) {
     float height_difference = floor_height - ray.origin.y;
     bool meets = height_difference < 0.0 && ray.direction.y < 0.0;

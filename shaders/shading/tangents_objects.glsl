@@ -28,6 +28,7 @@ VertexTangents tangents_at(Hit hit) {
     return tangents;
 }
 
+// The face of a hit, with the instance's material if it has one.
 Face opacity_face(Hit hit) {
     Instance instance = fetch_instances(hit.instance);
     Face face = fetch_faces(instance.face + hit.triangle);

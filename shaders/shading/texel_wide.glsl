@@ -8,6 +8,7 @@ vec4 half_value(ivec4 bits) {
     return mix(magnitude, -magnitude, greaterThan(bits, ivec4(32767)));
 }
 
+// Texel `number` of an image that begins at texel `start`: 0 .. 1, or a half.
 vec4 texel_value(int flags, int start, int number) {
     bool is_wide = (flags & TEXTURE_WIDE) != 0;
     int address = start + (is_wide ? 2 * number : number);

@@ -76,6 +76,7 @@ vec4 texture_lookup(Texture map, vec3 place, bool color) {
     return filtered;
 }
 
+// The filtered texel of a texture by its address; white where that is below zero. second: the place by the second set.
 vec4 texture_texel(int number, vec3 place, vec3 second, bool color) {
     Texture map = fetch_textures(max(number, 0));
 #ifdef HAVE_SECOND_UV

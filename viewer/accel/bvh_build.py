@@ -356,8 +356,7 @@ def grow_scratch():
 
 
 def split(refs, first, last, depth, midpoint, leaf, test, summary, left, right, bins, counts, after, order, rows):
-    """One split, see `choose_split`; left, right (12,) float64, written: the summaries of the two parts; then
-    `split_scratch`."""
+    """One split, see `choose_split`; left, right (12,) float64, written: the summaries of both parts; then scratch."""
     axis, border = choose_split(
         refs, first, last, depth, midpoint, leaf, test, summary, bins, counts, after, order, rows
     )

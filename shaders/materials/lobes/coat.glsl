@@ -52,6 +52,7 @@ void coat_facets(Coat coat, inout vec3 wo, inout vec2 alpha) {
     alpha = coat.alpha;
 }
 
+// The frame in which the coat's direction is drawn, and its weight where it is a mirror.
 LobeSample coat_sample(Base base, Coat coat, vec3 wo, vec3 u, LobeSample lobe) {
     lobe.right = coat.right;
     lobe.up = coat.up;

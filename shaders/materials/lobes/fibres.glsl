@@ -7,6 +7,7 @@ struct Fibres {
     float alpha, albedo, chance;
 };
 
+// The sheen seen from wo; under: the share of light that layers leave to those below, which it reduces.
 Fibres fibres_over(Base base, Interaction at, Principled material, bool front, vec3 wo, inout float under) {
     Fibres fibres;
     fibres.color = material.sheen_color * under;

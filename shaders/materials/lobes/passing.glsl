@@ -25,6 +25,7 @@ vec3 passing_albedo(Base base, Passing passing) {
     return base.single ? vec3(0.0) : passing.clear * 0.5 * (1.0 + passing.tint);
 }
 
+// Adds what a smooth surface reflects, and gives the direction and the weight of what it lets through.
 void passing_branch(
     Base base, Passing passing, vec3 wo, inout vec3 reflection, inout vec3 refracted, inout vec3 refraction
 ) {

@@ -15,6 +15,7 @@ Passing passing_within(inout Base base, Interaction at, Principled material, boo
     return passing;
 }
 
+// Its part of the BSDF times the cosine; wi: in the base's frame, wi_world: in the world.
 vec3 passing_value(Base base, Passing passing, Microfacets facets, vec3 wi, vec3 wi_world, out float pdf) {
     pdf = 0.0;
     if (base.single) return vec3(0.0);

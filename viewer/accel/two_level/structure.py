@@ -285,8 +285,7 @@ def inverses(linear: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def covering_boxes(corners: NDArray[np.float32]) -> NDArray[np.float64]:
     """(1 + `COVER_PARTS`, 7): the cover of triangles (K, T, 3, 3) at K keys, first one box, then halves of halves along
-    the
-    longest axis: the centre of a box, half its edges, and the radius of a sphere around that centre."""
+    the longest axis: the centre of a box, half its edges, and the radius of a sphere around that centre."""
     corners, small = np.ascontiguousarray(corners), corners.size <= SMALL_COORDINATES
     corners_bounds = np.empty((2, corners.shape[1], 3), np.float32)
     run(find_bounds, corners, corners_bounds[0], corners_bounds[1], small=small)

@@ -148,6 +148,7 @@ def _preparation(linked: LinkedProgram, step: Step, prepared: PreparedValue) -> 
         for source, copy in state.kernel.copies
         if linked.records[state.stream_of(source)].name == prepared.record
     }
+    # A state that copies one stream to another is one of the copies where the value of the other is used.
     copies: dict[str, tuple[str, str]] = {}
     streams = set(used.values())
     while more := {name: pair for name, pair in candidates.items() if pair[1] in streams and name not in copies}:
