@@ -11,7 +11,7 @@ vec3 tone_reinhard(vec3 light) {
     return light * ((1.0 + luminance / (TONE_WHITE * TONE_WHITE)) / (1.0 + luminance));
 }
 
-// The fit of ACES by S. Hill.
+// The ACES curve.
 vec3 tone_aces(vec3 light) {
     const mat3 to_aces = mat3(0.59719, 0.35458, 0.04823, 0.07600, 0.90834, 0.01566, 0.02840, 0.13383, 0.83777);
     const mat3 from_aces = mat3(1.60475, -0.53108, -0.07367, -0.10208, 1.10813, -0.00605, -0.00327, -0.07276, 1.07602);
