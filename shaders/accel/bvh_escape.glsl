@@ -5,6 +5,6 @@
 
 int accel_step(Ray ray, float nearest, inout Traversal traversal) {
     BvhNode node = bvh_node_at(ray, traversal.node);
-    int missed = fetch_bvh_links(traversal.node).missed;  // after an object's last leaf comes the next object's tree
-    return bvh_advance(node, bvh_inside(node, ray, nearest), traversal.node + 1, missed, traversal);
+    int after_miss = fetch_bvh_links(traversal.node).missed;  // after an object's last leaf comes the next object's tree
+    return bvh_advance(node, bvh_inside(node, ray, nearest), traversal.node + 1, after_miss, traversal);
 }

@@ -5,13 +5,13 @@
 #ifdef HAVE_MOVING_BOXES
 #include "lib/moving_box.glsl"
 
-// At the time of a ray.
+// A node with its box at the time of a ray.
 BvhNode bvh_node_at(Ray ray, int number) {
-    int after;
-    float share;
-    BvhNode node = fetch_bvh_nodes(box_before(moment_of(ray), number, bvh_keys, after, share)), next = fetch_bvh_nodes(after);
-    node.low += share * (next.low - node.low);
-    node.high += share * (next.high - node.high);
+    int next_number;
+    float fraction;
+    BvhNode node = fetch_bvh_nodes(box_before(moment_of(ray), number, bvh_keys, next_number, fraction)), next = fetch_bvh_nodes(next_number);
+    node.low += fraction * (next.low - node.low);
+    node.high += fraction * (next.high - node.high);
     return node;
 }
 #else
@@ -29,18 +29,19 @@ bool accel_ends(Traversal traversal, float nearest) {
     return traversal.node >= bvh_count;
 }
 
+// Whether a ray meets a node's box before the nearest hit.
 bool bvh_inside(BvhNode node, Ray ray, float nearest) {
-    vec2 inside = box_interval(node.low, node.high, ray.origin, 1.0 / nonzero(ray.direction), nearest);
-    return inside.x <= inside.y;
+    vec2 span = box_interval(node.low, node.high, ray.origin, 1.0 / nonzero(ray.direction), nearest);
+    return span.x <= span.y;
 }
 
 // The next node after a hit or a miss of a node's box: the first child, or the escape index.
-int bvh_advance(BvhNode node, bool hit, int child, int missed, inout Traversal traversal) {
-    bool leaf = node.count > 0;
-    traversal.node = hit && !leaf ? child : missed;
+int bvh_advance(BvhNode node, bool hit, int child, int after_miss, inout Traversal traversal) {
+    bool is_leaf = node.count > 0;
+    traversal.node = hit && !is_leaf ? child : after_miss;
     traversal.candidate = node.first;
     traversal.stop = node.first + node.count;
-    return hit && leaf ? ACCEL_TEST : traversal.node >= bvh_count ? ACCEL_END : ACCEL_AGAIN;
+    return hit && is_leaf ? ACCEL_TEST : traversal.node >= bvh_count ? ACCEL_END : ACCEL_AGAIN;
 }
 
 int accel_candidate(inout Traversal traversal) {

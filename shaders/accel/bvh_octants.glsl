@@ -11,7 +11,7 @@ int accel_step(Ray ray, float nearest, inout Traversal traversal) {
     BvhNode node = bvh_node_at(ray, traversal.node);
     ivec3 negative = ivec3(lessThan(ray.direction, vec3(0.0)));
     int octant = negative.x + 2 * negative.y + 4 * negative.z;
-    int missed = fetch_bvh_links(octant * bvh_count + traversal.node).missed;
-    int nearer = (octant & -node.count) != 0 ? node.first : traversal.node + 1;
-    return bvh_advance(node, bvh_inside(node, ray, nearest), nearer, missed, traversal);
+    int after_miss = fetch_bvh_links(octant * bvh_count + traversal.node).missed;
+    int near_child = (octant & -node.count) != 0 ? node.first : traversal.node + 1;
+    return bvh_advance(node, bvh_inside(node, ray, nearest), near_child, after_miss, traversal);
 }

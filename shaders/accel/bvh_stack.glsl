@@ -15,14 +15,14 @@ int bvh_top = 0;
 #ifdef HAVE_MOVING_BOXES
 #include "lib/moving_box.glsl"
 
-// At the time of a ray.
+// A pair with its boxes at the time of a ray.
 BvhPair bvh_pair_at(Ray ray, int number) {
-    int after;
-    float share;
-    BvhPair pair = fetch_bvh_pairs(box_before(moment_of(ray), number, bvh_keys, after, share)), next = fetch_bvh_pairs(after);
-    pair.x += share * (next.x - pair.x);
-    pair.y += share * (next.y - pair.y);
-    pair.z += share * (next.z - pair.z);
+    int next_number;
+    float fraction;
+    BvhPair pair = fetch_bvh_pairs(box_before(moment_of(ray), number, bvh_keys, next_number, fraction)), next = fetch_bvh_pairs(next_number);
+    pair.x += fraction * (next.x - pair.x);
+    pair.y += fraction * (next.y - pair.y);
+    pair.z += fraction * (next.z - pair.z);
     return pair;
 }
 #else
@@ -31,37 +31,39 @@ BvhPair bvh_pair_at(Ray ray, int number) {
 }
 #endif
 
+// Begins at the root of an object's tree; false where it has none.
 bool accel_start(Ray ray, int object, out Traversal traversal) {
-    BvhRoot start = bvh_root(object);
-    traversal = Traversal(1.0 / nonzero(ray.direction), 8 * start.root - start.count, 0);
+    BvhRoot root = bvh_root(object);
+    traversal = Traversal(1.0 / nonzero(ray.direction), 8 * root.root - root.count, 0);
     bvh_top = 0;
-    return start.count >= 0;
+    return root.count >= 0;
 }
 
 bool accel_ends(Traversal traversal, float nearest) {
     return bvh_top == 0;
 }
 
+// Takes the next reference: a pair's nearer child follows, the other one is pushed; a leaf is tested.
 int accel_step(Ray ray, float nearest, inout Traversal traversal) {
-    bool waiting = traversal.node == BVH_POP;
-    bvh_top = max(bvh_top - int(waiting), 0);
-    int next = waiting ? bvh_stack[bvh_top] : traversal.node;
-    bool inner = next >= 0;
-    BvhPair pair = bvh_pair_at(ray, max(next, 0) >> 3);
+    bool pops = traversal.node == BVH_POP;
+    bvh_top = max(bvh_top - int(pops), 0);
+    int reference = pops ? bvh_stack[bvh_top] : traversal.node;
+    bool is_inner = reference >= 0;
+    BvhPair pair = bvh_pair_at(ray, max(reference, 0) >> 3);
     vec4 spans = box_intervals(pair.x, pair.y, pair.z, ray.origin, traversal.inverse, nearest);
-    bool in_first = spans.x <= spans.z, in_second = spans.y <= spans.w;
-    bool swapped = in_second && (!in_first || spans.y < spans.x);
-    ivec2 child = 8 * pair.child - pair.count;
-    bvh_stack[bvh_top] = swapped ? child.x : child.y;
-    bvh_top += int(inner && in_first && in_second);
-    if (inner) next = swapped ? child.y : in_first ? child.x : BVH_POP;
-    bool leaf = next < 0;
-    traversal.node = leaf ? BVH_POP : next;
-    traversal.leaf = -1 - next;
-    return leaf ? ACCEL_TEST : next == BVH_POP && bvh_top == 0 ? ACCEL_END : ACCEL_AGAIN;
+    bool meets_first = spans.x <= spans.z, meets_second = spans.y <= spans.w;
+    bool second_is_nearer = meets_second && (!meets_first || spans.y < spans.x);
+    ivec2 references = 8 * pair.child - pair.count;
+    bvh_stack[bvh_top] = second_is_nearer ? references.x : references.y;
+    bvh_top += int(is_inner && meets_first && meets_second);
+    if (is_inner) reference = second_is_nearer ? references.y : meets_first ? references.x : BVH_POP;
+    bool is_leaf = reference < 0;
+    traversal.node = is_leaf ? BVH_POP : reference;
+    traversal.leaf = -1 - reference;
+    return is_leaf ? ACCEL_TEST : reference == BVH_POP && bvh_top == 0 ? ACCEL_END : ACCEL_AGAIN;
 }
 
-// A leaf with its first triangle removed: 8 (first + 1) + (triangles - 1) - 1.
+// The first triangle of the leaf, which is left with the others: 8 (first + 1) + (triangles - 1) - 1.
 int accel_candidate(inout Traversal traversal) {
     int address = traversal.leaf >> 3;
     traversal.leaf += 7;

@@ -24,13 +24,14 @@ vec3 grid_place(Ray ray, float t) {
     return (ray.origin + t * ray.direction - grid_low) / grid_voxel;
 }
 
+// Takes the list of the current voxel, and goes on to the next one: across the side that the ray meets first.
 int accel_step(Ray ray, float nearest, inout Traversal traversal) {
     traversal.list = row_of(fetch_grid_pointers(traversal.voxel));
     bvec3 up = greaterThan(traversal.inverse, vec3(0.0));
-    vec3 t = (grid_low + vec3(traversal.voxel + ivec3(up)) * grid_voxel - ray.origin) * traversal.inverse;
-    bool x = t.x <= t.y && t.x <= t.z;
-    bool y = !x && t.y <= t.z;
-    traversal.t_exit = x ? t.x : y ? t.y : t.z;
-    traversal.voxel += ivec3(x, y, !(x || y)) * (2 * ivec3(up) - 1);
+    vec3 t_side = (grid_low + vec3(traversal.voxel + ivec3(up)) * grid_voxel - ray.origin) * traversal.inverse;
+    bool exits_x = t_side.x <= t_side.y && t_side.x <= t_side.z;
+    bool exits_y = !exits_x && t_side.y <= t_side.z;
+    traversal.t_exit = exits_x ? t_side.x : exits_y ? t_side.y : t_side.z;
+    traversal.voxel += ivec3(exits_x, exits_y, !(exits_x || exits_y)) * (2 * ivec3(up) - 1);
     return traversal.list >= 0 ? ACCEL_TEST : accel_ends(traversal, nearest) ? ACCEL_END : ACCEL_AGAIN;
 }

@@ -27,12 +27,13 @@ vec3 grid_place(Ray ray, float t) {
     return ray.origin * grid_scale + grid_shift + t * nonzero(ray.direction * grid_scale);
 }
 
+// Takes the list of the current voxel, and goes on to the next one along all axes whose side the ray meets first.
 int accel_step(Ray ray, float nearest, inout Traversal traversal) {
     traversal.list = row_of(fetch_grid_pointers(traversal.voxel));
     vec3 origin = ray.origin * grid_scale + grid_shift;
     ivec3 up = ivec3(greaterThan(traversal.inverse, vec3(0.0)));
-    vec3 t = (vec3(traversal.voxel + up) - origin) * traversal.inverse;
-    traversal.t_exit = min(min(t.x, t.y), t.z);
-    traversal.voxel += ivec3(not(greaterThan(t, vec3(traversal.t_exit)))) * (2 * up - 1);  // a NaN advances, too: loops end
+    vec3 t_side = (vec3(traversal.voxel + up) - origin) * traversal.inverse;
+    traversal.t_exit = min(min(t_side.x, t_side.y), t_side.z);
+    traversal.voxel += ivec3(not(greaterThan(t_side, vec3(traversal.t_exit)))) * (2 * up - 1);  // a NaN advances, too: loops end
     return traversal.list >= 0 ? ACCEL_TEST : accel_ends(traversal, nearest) ? ACCEL_END : ACCEL_AGAIN;
 }

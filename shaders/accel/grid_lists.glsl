@@ -3,10 +3,10 @@
 // entry and its fetch.
 
 int accel_candidate(inout Traversal traversal) {
-    int number = fetch_grid_lists(traversal.list).entry;
-    bool last = number < 0;
-    traversal.list = last ? -1 : traversal.list + 1;
-    return last ? -number - 1 : number;
+    int entry = fetch_grid_lists(traversal.list).entry;
+    bool is_last = entry < 0;
+    traversal.list = is_last ? -1 : traversal.list + 1;
+    return is_last ? -entry - 1 : entry;
 }
 
 bool accel_more(Traversal traversal) {

@@ -31,16 +31,17 @@ bool accel_ends(Traversal traversal, float nearest) {
     return nearest < traversal.t_exit || traversal.voxel.x < 0;
 }
 
+// Takes the list of the current voxel of the object's grid, and goes on to the next one; -1 beyond the grid.
 int accel_step(Ray ray, float nearest, inout Traversal traversal) {
     GridHeader grid = fetch_grid_headers(traversal.object);
     // A tile spans a block, or less if it is the only one along an axis.
-    ivec3 tile = traversal.voxel >> GRID_BLOCK_BITS, tiles = ((grid.resolution - 1) >> GRID_BLOCK_BITS) + 1;
-    ivec3 corner = fetch_grid_tiles(grid.table + tile.x + tiles.x * (tile.y + tiles.y * tile.z)).corner;
+    ivec3 tile = traversal.voxel >> GRID_BLOCK_BITS, tile_counts = ((grid.resolution - 1) >> GRID_BLOCK_BITS) + 1;
+    ivec3 corner = fetch_grid_tiles(grid.table + tile.x + tile_counts.x * (tile.y + tile_counts.y * tile.z)).corner;
     traversal.list = row_of(fetch_grid_pointers(corner + traversal.voxel - (tile << GRID_BLOCK_BITS)));
     ivec3 up = ivec3(greaterThan(traversal.inverse, vec3(0.0)));
-    vec3 t = (vec3(traversal.voxel + up) - traversal.origin) * traversal.inverse;
-    traversal.t_exit = min(min(t.x, t.y), t.z);
-    traversal.voxel += ivec3(not(greaterThan(t, vec3(traversal.t_exit)))) * (2 * up - 1);  // a NaN advances, too: loops end
+    vec3 t_side = (vec3(traversal.voxel + up) - traversal.origin) * traversal.inverse;
+    traversal.t_exit = min(min(t_side.x, t_side.y), t_side.z);
+    traversal.voxel += ivec3(not(greaterThan(t_side, vec3(traversal.t_exit)))) * (2 * up - 1);  // a NaN advances, too: loops end
     if (any(greaterThanEqual(uvec3(traversal.voxel), uvec3(grid.resolution)))) traversal.voxel = ivec3(-1);
     return traversal.list >= 0 ? ACCEL_TEST : accel_ends(traversal, nearest) ? ACCEL_END : ACCEL_AGAIN;
 }

@@ -2,7 +2,7 @@
 #include "interface/accel.glsl"
 #include "interface/box_entry.glsl"
 
-// Of the ray's direction, in the units of the traversal; the ray's entry and exit; voxel coordinates along it.
+// 1 / direction in the units of the traversal; (entry, exit) of the ray in the grid's box; voxel coordinates at a distance.
 vec3 grid_inverse(Ray ray);
 vec2 grid_span(Ray ray, vec3 inverse);
 vec3 grid_place(Ray ray, float t);
@@ -12,6 +12,7 @@ Traversal grid_traversal(Ray ray, vec3 inverse, float entry) {
     return Traversal(voxel, inverse, -1, 0.0);
 }
 
+// Begins in the voxel that the ray enters; false where it misses the grid.
 bool accel_start(Ray ray, int object, out Traversal traversal) {
     vec3 inverse = grid_inverse(ray);
     vec2 span = grid_span(ray, inverse);

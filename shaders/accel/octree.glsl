@@ -15,16 +15,17 @@ bool accel_ends(Traversal traversal, float nearest) {
     return traversal.node >= octree_count;
 }
 
+// Tests the ray against the node's box, and goes on to its first child or to the node after it.
 int accel_step(Ray ray, float nearest, inout Traversal traversal) {
     OctreeNode node = fetch_octree_nodes(traversal.node);
     ivec3 negative = ivec3(lessThan(ray.direction, vec3(0.0)));
     OctreeLink link = fetch_octree_links((negative.x + 2 * negative.y + 4 * negative.z) * octree_count + traversal.node);
     vec2 span = box_interval(node.low, node.high, ray.origin, 1.0 / nonzero(ray.direction), nearest);
-    bool inside = span.x <= span.y;
-    traversal.node = inside ? link.entered : link.missed;
+    bool is_inside = span.x <= span.y;
+    traversal.node = is_inside ? link.entered : link.missed;
     traversal.candidate = node.first;
     traversal.stop = node.first + node.count;
-    return inside && node.count > 0 ? ACCEL_TEST : accel_ends(traversal, nearest) ? ACCEL_END : ACCEL_AGAIN;
+    return is_inside && node.count > 0 ? ACCEL_TEST : accel_ends(traversal, nearest) ? ACCEL_END : ACCEL_AGAIN;
 }
 
 int accel_candidate(inout Traversal traversal) {

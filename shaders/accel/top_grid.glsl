@@ -13,8 +13,8 @@ bool top_start(Ray ray, out TopTraversal top) {
     vec3 at_low = (top_low - ray.origin) * inverse;
     vec3 at_high = (top_low + vec3(top_resolution) * top_voxel - ray.origin) * inverse;
     vec2 span = box_span(at_low, at_high, ray.t_max);
-    vec3 inside = (ray.origin + span.x * ray.direction - top_low) / top_voxel;
-    ivec3 voxel = clamp(ivec3(floor(inside)), ivec3(0), top_resolution - 1);
+    vec3 entry_point = (ray.origin + span.x * ray.direction - top_low) / top_voxel;
+    ivec3 voxel = clamp(ivec3(floor(entry_point)), ivec3(0), top_resolution - 1);
     top = TopTraversal(voxel.x + top_resolution.x * (voxel.y + top_resolution.y * voxel.z), -1, -1, 0.0);
     return span.x <= span.y;
 }
@@ -23,6 +23,7 @@ bool top_ends(TopTraversal top, float nearest) {
     return top.list < 0 && (nearest < top.t_exit || top.voxel < 0);
 }
 
+// Takes the next instance of the current voxel's list, or with none left the list of the next voxel.
 int top_step(Ray ray, float nearest, inout TopTraversal top) {
     if (top_ends(top, nearest)) return ACCEL_END;
     if (top.list < 0) {
@@ -31,19 +32,19 @@ int top_step(Ray ray, float nearest, inout TopTraversal top) {
         ivec3 voxel = ivec3(row.x, texel_of(row.y, top_resolution.y));
         vec3 inverse = 1.0 / nonzero(ray.direction);
         bvec3 up = greaterThan(inverse, vec3(0.0));
-        vec3 t = (top_low + vec3(voxel + ivec3(up)) * top_voxel - ray.origin) * inverse;
-        bool x = t.x <= t.y && t.x <= t.z;
-        bool y = !x && t.y <= t.z;
-        top.t_exit = x ? t.x : y ? t.y : t.z;
-        voxel += ivec3(x, y, !(x || y)) * (2 * ivec3(up) - 1);
-        bool beyond = any(greaterThanEqual(uvec3(voxel), uvec3(top_resolution)));
-        top.voxel = beyond ? -1 : voxel.x + top_resolution.x * (voxel.y + top_resolution.y * voxel.z);
+        vec3 t_side = (top_low + vec3(voxel + ivec3(up)) * top_voxel - ray.origin) * inverse;
+        bool exits_x = t_side.x <= t_side.y && t_side.x <= t_side.z;
+        bool exits_y = !exits_x && t_side.y <= t_side.z;
+        top.t_exit = exits_x ? t_side.x : exits_y ? t_side.y : t_side.z;
+        voxel += ivec3(exits_x, exits_y, !(exits_x || exits_y)) * (2 * ivec3(up) - 1);
+        bool leaves_grid = any(greaterThanEqual(uvec3(voxel), uvec3(top_resolution)));
+        top.voxel = leaves_grid ? -1 : voxel.x + top_resolution.x * (voxel.y + top_resolution.y * voxel.z);
         if (top.list < 0) return top_ends(top, nearest) ? ACCEL_END : ACCEL_AGAIN;
     }
     int entry = fetch_top_entries(top_lists + top.list).entry;
-    bool last = entry < 0;
-    int instance = last ? -entry - 1 : entry;
-    top.list = last ? -1 : top.list + 1;
+    bool is_last = entry < 0;
+    int instance = is_last ? -entry - 1 : entry;
+    top.list = is_last ? -1 : top.list + 1;
     if (instance == top.instance) return top_ends(top, nearest) ? ACCEL_END : ACCEL_AGAIN;
     top.instance = instance;
     return ACCEL_TEST;

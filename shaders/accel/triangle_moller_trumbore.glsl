@@ -8,6 +8,7 @@ TriangleSetup triangle_setup(Ray ray) {
     return TriangleSetup(0.0);
 }
 
+// Keeps the triangle's hit where it is nearer than `hit`; v, w: the weights of its second and third corner.
 void triangle_test(Ray ray, TriangleSetup setup, int address, int instance, inout Hit hit) {
     Triangle triangle = triangle_at(ray, fetch_triangles(address));
     vec3 ab = triangle.b - triangle.a, ac = triangle.c - triangle.a;

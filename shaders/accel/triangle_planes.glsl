@@ -12,6 +12,7 @@ TriangleSetup triangle_setup(Ray ray) {
     return TriangleSetup(0.0);
 }
 
+// Keeps the triangle's hit where it is nearer than `hit`; v, w: the weights of its second and third corner.
 void triangle_test(Ray ray, TriangleSetup setup, int address, int instance, inout Hit hit) {
     TrianglePlanes triangle = fetch_triangles(address);
     vec4 origin = vec4(ray.origin - planes_center, 1.0);

@@ -3,35 +3,36 @@
 // coefficients; float camera_limit: the squared radius beyond which nothing is seen, as places fall there.
 #include "cameras/matrix.glsl"
 
-// Where a point at depth 1 is seen, and the derivatives: by x, mixed, by y.
-vec2 distorted(vec2 p, out vec3 slope) {
-    float q = dot(p, p);
-    float above = 1.0 + q * (camera_radial.x + q * (camera_radial.y + q * camera_radial.z));
-    float under = 1.0 + q * (camera_below.x + q * (camera_below.y + q * camera_below.z));
-    float ratio = above / under;
-    vec3 powers = vec3(1.0, 2.0 * q, 3.0 * q * q);
-    float growth = (dot(camera_radial, powers) - ratio * dot(camera_below, powers)) / under;
-    vec2 t = camera_tangential;
-    slope = vec3(
-        ratio + 2.0 * p.x * p.x * growth + 2.0 * t.x * p.y + 6.0 * t.y * p.x,
-        2.0 * p.x * p.y * growth + 2.0 * t.x * p.x + 2.0 * t.y * p.y,
-        ratio + 2.0 * p.y * p.y * growth + 6.0 * t.x * p.y + 2.0 * t.y * p.x
+// Where the lens shows a point p at depth 1, y down; derivatives: of that, by x, mixed, by y.
+vec2 distorted(vec2 p, out vec3 derivatives) {
+    float r2 = dot(p, p);
+    float numerator = 1.0 + r2 * (camera_radial.x + r2 * (camera_radial.y + r2 * camera_radial.z));
+    float denominator = 1.0 + r2 * (camera_below.x + r2 * (camera_below.y + r2 * camera_below.z));
+    float ratio = numerator / denominator;
+    vec3 powers = vec3(1.0, 2.0 * r2, 3.0 * r2 * r2);
+    float growth = (dot(camera_radial, powers) - ratio * dot(camera_below, powers)) / denominator;
+    vec2 tangential = camera_tangential;
+    derivatives = vec3(
+        ratio + 2.0 * p.x * p.x * growth + 2.0 * tangential.x * p.y + 6.0 * tangential.y * p.x,
+        2.0 * p.x * p.y * growth + 2.0 * tangential.x * p.x + 2.0 * tangential.y * p.y,
+        ratio + 2.0 * p.y * p.y * growth + 6.0 * tangential.x * p.y + 2.0 * tangential.y * p.x
     );
-    return p * ratio + vec2(2.0 * t.x * p.x * p.y + t.y * (q + 2.0 * p.x * p.x), t.x * (q + 2.0 * p.y * p.y) + 2.0 * t.y * p.x * p.y);
+    return p * ratio + vec2(2.0 * tangential.x * p.x * p.y + tangential.y * (r2 + 2.0 * p.x * p.x), tangential.x * (r2 + 2.0 * p.y * p.y) + 2.0 * tangential.y * p.x * p.y);
 }
 
+// The ray of a point of the film, camera space; false where nothing is seen there.
 bool projected_ray(vec2 at, float eye, out vec3 start, out vec3 direction) {
-    vec2 seen = matrix_place(at), place = seen, off;
-    vec3 slope;
+    vec2 target = matrix_place(at), point = target, error;
+    vec3 derivatives;
     for (int k = 0; k < 16; k++) {
-        off = distorted(place, slope) - seen;
-        place -= vec2(slope.z * off.x - slope.y * off.y, slope.x * off.y - slope.y * off.x) / (slope.x * slope.z - slope.y * slope.y);
+        error = distorted(point, derivatives) - target;
+        point -= vec2(derivatives.z * error.x - derivatives.y * error.y, derivatives.x * error.y - derivatives.y * error.x) / (derivatives.x * derivatives.z - derivatives.y * derivatives.y);
     }
-    off = distorted(place, slope) - seen;
+    error = distorted(point, derivatives) - target;
     start = vec3(eye, 0.0, 0.0);
-    direction = vec3(place.x, -place.y, 1.0);
-    bool settled = length(off) <= 1e-5 * (1.0 + length(seen));
-    return settled && slope.x * slope.z > slope.y * slope.y && dot(place, place) <= camera_limit;
+    direction = vec3(point.x, -point.y, 1.0);
+    bool converged = length(error) <= 1e-5 * (1.0 + length(target));
+    return converged && derivatives.x * derivatives.z > derivatives.y * derivatives.y && dot(point, point) <= camera_limit;
 }
 
 // Distortion aside.

@@ -5,9 +5,9 @@
 
 bool projected_ray(vec2 at, float eye, out vec3 start, out vec3 direction) {
     vec2 angle = at * camera_film.xy;
-    float level = cos(angle.y);
+    float cos_latitude = cos(angle.y);
     start = eye * vec3(cos(angle.x), 0.0, -sin(angle.x));
-    direction = vec3(level * sin(angle.x), -sin(angle.y), level * cos(angle.x));
+    direction = vec3(cos_latitude * sin(angle.x), -sin(angle.y), cos_latitude * cos(angle.x));
     return true;
 }
 

@@ -4,17 +4,17 @@
 #include "cameras/matrix.glsl"
 
 bool projected_ray(vec2 at, float eye, out vec3 start, out vec3 direction) {
-    vec2 seen = matrix_place(at);
-    float radius = length(seen), angle = radius, left = 0.0;
+    vec2 film = matrix_place(at);
+    float radius = length(film), angle = radius, error = 0.0;
     for (int k = 0; k < 17; k++) {
-        float q = angle * angle;
-        vec4 powers = q * vec4(1.0, q, q * q, q * q * q);
-        left = angle * (1.0 + dot(camera_powers, powers)) - radius;
-        if (k < 16) angle -= left / (1.0 + dot(camera_powers * vec4(3.0, 5.0, 7.0, 9.0), powers));
+        float angle2 = angle * angle;
+        vec4 powers = angle2 * vec4(1.0, angle2, angle2 * angle2, angle2 * angle2 * angle2);
+        error = angle * (1.0 + dot(camera_powers, powers)) - radius;
+        if (k < 16) angle -= error / (1.0 + dot(camera_powers * vec4(3.0, 5.0, 7.0, 9.0), powers));
     }
     start = vec3(eye, 0.0, 0.0);
-    direction = vec3(vec2(seen.x, -seen.y) * (radius > 0.0 ? sin(angle) / radius : 0.0), cos(angle));
-    return abs(left) <= 1e-5 * (1.0 + radius) && angle >= 0.0 && angle * angle <= camera_limit;
+    direction = vec3(vec2(film.x, -film.y) * (radius > 0.0 ? sin(angle) / radius : 0.0), cos(angle));
+    return abs(error) <= 1e-5 * (1.0 + radius) && angle >= 0.0 && angle * angle <= camera_limit;
 }
 
 // Distortion aside; as of an equidistant fisheye.

@@ -4,8 +4,8 @@
 
 // y down.
 vec2 matrix_place(vec2 at) {
-    vec2 place = at * camera_film.xy + camera_film.zw;
-    return vec2(place.x - camera_skew * place.y, place.y);
+    vec2 film = at * camera_film.xy + camera_film.zw;
+    return vec2(film.x - camera_skew * film.y, film.y);
 }
 
 float projected_pixel(vec3 point) {

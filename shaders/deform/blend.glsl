@@ -13,20 +13,22 @@ bool skinned(Rest rest) {
     return rest.influences >= 0;
 }
 
+// Adds a joint's map, weighted.
 void add_joint(inout Blend blend, int joint, float weight) {
     if (weight == 0.0) return;
-    Joint at = fetch_joints(joint);
-    blend.x += weight * at.row_x;
-    blend.y += weight * at.row_y;
-    blend.z += weight * at.row_z;
+    Joint matrix = fetch_joints(joint);
+    blend.x += weight * matrix.row_x;
+    blend.y += weight * matrix.row_y;
+    blend.z += weight * matrix.row_z;
 }
 
+// The weighted sum of the maps of a vertex's joints, two joints in each element of its influences.
 Blend blended(Rest rest) {
     Blend blend = Blend(vec4(0.0), vec4(0.0), vec4(0.0));
     for (int k = 0; k < rest.influences; k++) {
-        Influences pair = fetch_influences(rest.influence + k);
-        add_joint(blend, pair.joints.x, pair.weights.x);
-        add_joint(blend, pair.joints.y, pair.weights.y);
+        Influences influences = fetch_influences(rest.influence + k);
+        add_joint(blend, influences.joints.x, influences.weights.x);
+        add_joint(blend, influences.joints.y, influences.weights.y);
     }
     return blend;
 }

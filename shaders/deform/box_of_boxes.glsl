@@ -4,6 +4,7 @@
 uniform int block;  // elements in one
 uniform int count;  // boxes
 
+// The union of the boxes of block `number`.
 Box element(int number) {
     Box box = empty_box();
     int end = min(block * (number + 1), count);

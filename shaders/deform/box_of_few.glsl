@@ -3,6 +3,7 @@
 
 uniform int count;  // inner nodes
 
+// The union of the boxes of an inner node's leaves.
 Box element(int number) {
     Range range = fetch_inner_ranges(min(number, count - 1));
     Box box = empty_box();

@@ -4,6 +4,7 @@
 
 uniform int count;  // leaves
 
+// The box of a leaf's posed triangles.
 Box element(int number) {
     Range range = fetch_leaf_ranges(min(number, count - 1));
     Box box = empty_box();

@@ -2,8 +2,8 @@
 
 const float LARGEST_COORDINATE = 1e18;  // as in viewer/scene/geometry/triangles.py
 
-bool within(vec3 v, float most) {
-    return abs(v.x) <= most && abs(v.y) <= most && abs(v.z) <= most;
+bool within(vec3 v, float limit) {
+    return abs(v.x) <= limit && abs(v.y) <= limit && abs(v.z) <= limit;
 }
 
 // The place of a vertex that no ray hits: beyond all that are hit.
@@ -13,8 +13,8 @@ vec3 nowhere() {
 
 // The unit vector along v; `other` for one without a finite direction.
 vec3 direction_or(vec3 v, vec3 other) {
-    float size = max(max(abs(v.x), abs(v.y)), abs(v.z));
-    if (!(within(v, 3.4e38) && size > 0.0)) return other;
-    v /= size;  // squares neither vanish nor overflow
+    float magnitude = max(max(abs(v.x), abs(v.y)), abs(v.z));
+    if (!(within(v, 3.4e38) && magnitude > 0.0)) return other;
+    v /= magnitude;  // squares neither vanish nor overflow
     return v / sqrt(dot(v, v));
 }

@@ -5,6 +5,7 @@
 
 uniform int count;  // vertices
 
+// The posed tangent, second coordinates and opacity of a vertex, by its number.
 VertexTangents element(int number) {
     number = min(number, count - 1);  // lanes beyond may run along for their neighbours
     Rest rest = fetch_rest(number);
@@ -16,18 +17,18 @@ VertexTangents element(int number) {
     for (int k = 0; k < rest.deltas; k++) {
         float weight = fetch_morphs(fetch_deltas(rest.delta + k).target).weight;
         if (weight == 0.0) continue;
-        AttributeDelta change = fetch_attribute_deltas(rest.delta + k);
-        tangent.xyz += weight * change.tangent;
-        uv_1 += weight * change.uv_1;
-        opacity += weight * change.color.a;
+        AttributeDelta delta = fetch_attribute_deltas(rest.delta + k);
+        tangent.xyz += weight * delta.tangent;
+        uv_1 += weight * delta.uv_1;
+        opacity += weight * delta.color.a;
     }
     if (rest.deltas > 0) opacity = clamp(opacity, 0.0, 1.0);
 #endif
     if (skinned(rest)) {
-        Blend to = blended(rest);
-        vec3 size = max(max(abs(to.x.xyz), abs(to.y.xyz)), abs(to.z.xyz));
-        float scale = 1.0 / max(max(max(size.x, size.y), size.z), 1e-30);
-        vec3 x = to.x.xyz * scale, y = to.y.xyz * scale, z = to.z.xyz * scale;
+        Blend blend = blended(rest);
+        vec3 magnitude = max(max(abs(blend.x.xyz), abs(blend.y.xyz)), abs(blend.z.xyz));
+        float scale = 1.0 / max(max(max(magnitude.x, magnitude.y), magnitude.z), 1e-30);
+        vec3 x = blend.x.xyz * scale, y = blend.y.xyz * scale, z = blend.z.xyz * scale;
         tangent = vec4(dot(x, tangent.xyz), dot(y, tangent.xyz), dot(z, tangent.xyz), tangent.w);
         if (dot(x, cross(y, z)) < 0.0) tangent.w = -tangent.w;
     }

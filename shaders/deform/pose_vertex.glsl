@@ -6,6 +6,7 @@
 
 uniform int count;  // vertices
 
+// A posed vertex, by its number.
 Vertex element(int number) {
     number = min(number, count - 1);  // lanes beyond may run along for their neighbours
     Rest rest = fetch_rest(number);
@@ -15,9 +16,9 @@ Vertex element(int number) {
     vec3 color = attributes.color.rgb;
     vec2 uv = attributes.uv;
 #else
-    Vertex same = fetch_vertices(number);
-    vec3 color = same.color;
-    vec2 uv = same.uv;
+    Vertex rest_vertex = fetch_vertices(number);
+    vec3 color = rest_vertex.color;
+    vec2 uv = rest_vertex.uv;
 #endif
 #ifdef HAVE_TARGETS
     for (int k = 0; k < rest.deltas; k++) {
@@ -27,9 +28,9 @@ Vertex element(int number) {
         position += weight * delta.position;
         normal += weight * delta.normal;
 #ifdef HAVE_ATTRIBUTES
-        AttributeDelta change = fetch_attribute_deltas(rest.delta + k);
-        color += weight * change.color.rgb;
-        uv += weight * change.uv;
+        AttributeDelta attribute_delta = fetch_attribute_deltas(rest.delta + k);
+        color += weight * attribute_delta.color.rgb;
+        uv += weight * attribute_delta.uv;
 #endif
     }
 #ifdef HAVE_ATTRIBUTES
@@ -37,15 +38,15 @@ Vertex element(int number) {
 #endif
 #endif
     if (skinned(rest)) {
-        Blend to = blended(rest);
-        vec4 from = vec4(position, 1.0);
-        position = vec3(dot(to.x, from), dot(to.y, from), dot(to.z, from));
-        vec3 size = max(max(abs(to.x.xyz), abs(to.y.xyz)), abs(to.z.xyz));
-        float scale = 1.0 / max(max(max(size.x, size.y), size.z), 1e-30);
-        vec3 x = to.x.xyz * scale, y = to.y.xyz * scale, z = to.z.xyz * scale;
+        Blend blend = blended(rest);
+        vec4 homogeneous = vec4(position, 1.0);
+        position = vec3(dot(blend.x, homogeneous), dot(blend.y, homogeneous), dot(blend.z, homogeneous));
+        vec3 magnitude = max(max(abs(blend.x.xyz), abs(blend.y.xyz)), abs(blend.z.xyz));
+        float scale = 1.0 / max(max(max(magnitude.x, magnitude.y), magnitude.z), 1e-30);
+        vec3 x = blend.x.xyz * scale, y = blend.y.xyz * scale, z = blend.z.xyz * scale;
         vec3 y_cross_z = cross(y, z);
-        float side = dot(x, y_cross_z) < 0.0 ? -1.0 : 1.0;
-        normal = side * vec3(dot(y_cross_z, normal), dot(cross(z, x), normal), dot(cross(x, y), normal));
+        float orientation = dot(x, y_cross_z) < 0.0 ? -1.0 : 1.0;
+        normal = orientation * vec3(dot(y_cross_z, normal), dot(cross(z, x), normal), dot(cross(x, y), normal));
     }
     if (!within(position, LARGEST_COORDINATE)) position = nowhere();
     return Vertex(position, direction_or(normal, rest.normal), color, uv);

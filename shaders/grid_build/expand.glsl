@@ -4,6 +4,7 @@ uniform int entries;
 uniform int voxels;
 #include "grid_build/owner_of.glsl"
 
+// The element of a number: of the span that it falls into, the voxel that far from the span's first one.
 Entry element(int number) {
     if (number >= entries) return Entry(voxels, number);
     ivec2 size = textureSize(in_sums_0, 0);

@@ -2,6 +2,7 @@
 uniform int triangle_count;
 #include "grid_build/overlap.glsl"
 
+// The number of rows of a triangle, by its number.
 Count element(int number) {
     if (number >= triangle_count) return Count(0);
     Triangle triangle = fetch_triangles(number);

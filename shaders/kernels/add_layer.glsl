@@ -9,28 +9,28 @@
 #include "lib/first_ray.glsl"
 #include "lib/offset_origin.glsl"
 
-const float LEAST_BEHIND = 0.02;  // of a sample, which the last surface has too: behind it hardly any light is seen
+const float MIN_BEHIND = 0.02;  // of a sample, which the last surface has too: behind it hardly any light is seen
 
 int add_layer(in Pixel pixel, inout Ray ray, in Hit hit, inout Features features) {
-    float before = floor(features.count), left = before + 1.0 - features.count;
+    float complete = floor(features.count), remaining = complete + 1.0 - features.count;
     Ray camera = ray;
-    if (left < 1.0) {
-        camera = first_ray(pixel.at, int(before));
+    if (remaining < 1.0) {
+        camera = first_ray(pixel.at, int(complete));
         hit.t += distance(camera.origin, ray.origin);
     }
     float opacity = opacity_layered == 1 && hit.triangle >= 0 ? opacity_at(hit) : 1.0;
-    bool last = left * (1.0 - opacity) <= LEAST_BEHIND;
-    float share = last ? left : left * opacity;
+    bool is_last = remaining * (1.0 - opacity) <= MIN_BEHIND;
+    float weight = is_last ? remaining : remaining * opacity;
     Features layer = features_of_hit(camera, hit);
-    add(features, layer, share);
-    if (left == 1.0) {
+    add(features, layer, weight);
+    if (remaining == 1.0) {
         features.triangle = layer.triangle;
         features.instance = layer.instance;
     }
-    features.count = last ? before + 1.0 : features.count + share;
-    if (!last) {
-        Geometry at = geometry_at(camera, hit);
-        ray.origin = offset_origin(at.position, at.normal, ray.direction, at.error);
+    features.count = is_last ? complete + 1.0 : features.count + weight;
+    if (!is_last) {
+        Geometry geometry = geometry_at(camera, hit);
+        ray.origin = offset_origin(geometry.position, geometry.normal, ray.direction, geometry.error);
         return EXIT_BEHIND;
     }
     return int(features.count) < path_samples ? EXIT_AGAIN : EXIT_DONE;

@@ -13,7 +13,7 @@ int arrive(
     out Interaction interaction
 ) {
     vec3 emission;
-    float other = 0.0;  // density with which light sampling finds this, per solid angle
+    float light_density = 0.0;  // density with which light sampling finds this, per solid angle
     bool missed = hit.triangle < 0;
     bool bsdf_only = path.pdf <= 0.0 || path_strategy == PATH_BSDF;  // nothing else finds it: after a mirror, from the camera
     if (!missed) {  // first: some compilers keep registers for what the first branch sets all through the second
@@ -21,14 +21,14 @@ int arrive(
         interaction = interaction_at(ray, hit, cone_width(path.cone, ray.origin, hit.t), emission, light_pdf);
         media_surround(media, interaction);
         float facing = abs(dot(interaction.normal, ray.direction));
-        if (!bsdf_only) other = emitter_pdf(context, hit, light_pdf, facing);
+        if (!bsdf_only) light_density = emitter_pdf(context, hit, light_pdf, facing);
     } else {
         interaction = interaction_nowhere(-ray.direction);
         emission = environment_radiance(ray.direction);
-        other = environment_pdf(ray.direction, path_strategy == PATH_BOTH);
+        light_density = environment_pdf(ray.direction, path_strategy == PATH_BOTH);
     }
-    float weight = bsdf_only ? 1.0 : mis_weight(path.pdf, other);
-    if (!bsdf_only && path_strategy == PATH_LIGHTS) weight = other > 0.0 ? 0.0 : 1.0;
+    float weight = bsdf_only ? 1.0 : mis_weight(path.pdf, light_density);
+    if (!bsdf_only && path_strategy == PATH_LIGHTS) weight = light_density > 0.0 ? 0.0 : 1.0;
     if (path_counts(path.depth)) radiance.rgb += path.throughput * emission * weight;
     return missed || path.depth >= path_depth ? EXIT_END : EXIT_SURFACE;
 }

@@ -8,19 +8,19 @@
 
 int branch_channels(in Interaction interaction, in Path path, in Media media, inout Tree tree, out Branch waiting) {
     int child = tree.light++;
-    bool parts = channels_part(interaction);
-    waiting.channel = parts && tree.channel < 0 ? child : tree.channel;
-    Interaction at = interaction;
-    if (parts) at = at_channel(at, waiting.channel);
+    bool separates = channels_part(interaction);
+    waiting.channel = separates && tree.channel < 0 ? child : tree.channel;
+    Interaction surface = interaction;
+    if (separates) surface = at_channel(surface, waiting.channel);
     vec3 reflected, reflection, refracted, refraction;
-    bsdf_branches(at, at.wo, reflected, reflection, refracted, refraction);
+    bsdf_branches(surface, surface.wo, reflected, reflection, refracted, refraction);
     waiting.direction = refracted;
-    waiting.origin = leaving_origin(at, refracted);
+    waiting.origin = leaving_origin(surface, refracted);
     waiting.weight = path.throughput * refraction;
-    if (parts) waiting.weight *= vec3(equal(ivec3(0, 1, 2), ivec3(waiting.channel)));
+    if (separates) waiting.weight *= vec3(equal(ivec3(0, 1, 2), ivec3(waiting.channel)));
     waiting.depth = path.depth + 1;
     waiting.inside = media_number(media_behind(media, interaction, refracted));
-    if (child >= (parts && tree.channel < 0 ? 3 : 1) || whitted_refractions == 0) {
+    if (child >= (separates && tree.channel < 0 ? 3 : 1) || whitted_refractions == 0) {
         tree.light = 0;
         return EXIT_NONE;
     }

@@ -18,6 +18,6 @@ int continue_gathering(
     gathering.depth += 1;
     ray.origin = leaving_origin(spot, ray.direction);
     around = media_behind(around, spot, ray.direction);
-    bool goes = ray_index >= 0 && scattered && pdf == 0.0 && gathering.depth < path_depth;
-    return goes && any(greaterThan(gathering.throughput, vec3(0.0))) ? EXIT_RAY : EXIT_END;
+    bool goes_on = ray_index >= 0 && scattered && pdf == 0.0 && gathering.depth < path_depth;
+    return goes_on && any(greaterThan(gathering.throughput, vec3(0.0))) ? EXIT_RAY : EXIT_END;
 }

@@ -6,13 +6,13 @@
 
 int estimate_photon(in Interaction interaction, inout Estimate estimate) {
     Photon photon = photon_at(estimate.place);
-    float square;
-    if (photon_counts(estimate, interaction.position, photon, square)) {
+    float distance2;
+    if (photon_counts(estimate, interaction.position, photon, distance2)) {
         vec3 wi = -photon.direction;
         float facing = abs(dot(interaction.shading, wi));
         vec3 scattered = vec3(0.0);
         if (facing > 0.0) scattered = photon.power * (bsdf_value(interaction, interaction.wo, wi) / facing);
-        add_photon(estimate, scattered, square);
+        add_photon(estimate, scattered, distance2);
     }
     estimate.place += 1;
     estimate.left -= 1;

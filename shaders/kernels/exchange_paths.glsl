@@ -1,8 +1,8 @@
 // A surface's path waits while those of its final gather go the way of all others, and comes back behind them.
 
 int exchange_paths(inout Path path, inout Path waiting) {
-    Path other = path;
+    Path previous = path;
     path = waiting;
-    waiting = other;
+    waiting = previous;
     return EXIT_DONE;
 }

@@ -6,17 +6,17 @@
 #include "interface/estimate.glsl"
 
 int finish_estimate(in Interaction interaction, in Path path, inout Estimate estimate, inout Radiance radiance) {
-    bool enough = estimate.count >= estimate_photons;
-    float square = enough ? estimate.square : estimate_limit(interaction.position, estimate.caustic);
-    if (estimate.count > 0 && square > 0.0) {
+    bool has_all = estimate.count >= estimate_photons;
+    float radius2 = has_all ? estimate.square : estimate_limit(interaction.position, estimate.caustic);
+    if (estimate.count > 0 && radius2 > 0.0) {
         vec3 filtered = estimate.sum;
         if (estimate_exponent > 0) {
-            filtered -= estimate.moment * (estimate_slope / (estimate_exponent == 1 ? sqrt(square) : square));
+            filtered -= estimate.moment * (estimate_slope / (estimate_exponent == 1 ? sqrt(radius2) : radius2));
             filtered = max(filtered, vec3(0.0)) / estimate_integral;  // roundings apart it is not below
         }
-        radiance.rgb += path.throughput * filtered / (3.14159265 * square);
+        radiance.rgb += path.throughput * filtered / (3.14159265 * radius2);
     }
-    bool other = photon_grid_kinds > 1 && estimate.caustic == 0;
-    if (other) estimate = Estimate(vec3(0.0), 0.0, photon_cell(interaction.position), 0, 0, 0, -1, vec3(0.0), 1);
-    return other ? EXIT_CAUSTIC : EXIT_DONE;
+    bool caustics_follow = photon_grid_kinds > 1 && estimate.caustic == 0;
+    if (caustics_follow) estimate = Estimate(vec3(0.0), 0.0, photon_cell(interaction.position), 0, 0, 0, -1, vec3(0.0), 1);
+    return caustics_follow ? EXIT_CAUSTIC : EXIT_DONE;
 }

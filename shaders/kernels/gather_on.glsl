@@ -19,18 +19,18 @@ int gather_on(
     float pdf;
     int surface = begins ? path.depth : 32 + gathering.depth % 32;  // those behind are apart from those that begin it
     bool scattered = gathered_ray(pixel, spot, path.number, ray_index, surface, ray, weight, pdf);
-    vec3 onwards = gathering.throughput * weight;
-    gathering.throughput = begins ? path.throughput * weight / float(gather_rays) : onwards;
+    vec3 continued = gathering.throughput * weight;
+    gathering.throughput = begins ? path.throughput * weight / float(gather_rays) : continued;
     gathering.depth = begins ? 0 : gathering.depth + 1;
     ray.origin = leaving_origin(spot, ray.direction);
     if (begins) around = media;
     around = media_behind(around, spot, ray.direction);
-    bool goes = scattered && (pdf > 0.0) == begins && (begins || gathering.depth < path_depth);
+    bool goes_on = scattered && (pdf > 0.0) == begins && (begins || gathering.depth < path_depth);
     if (begins && ray_index >= gather_rays) {
         gathering.number = -1;
         return EXIT_END;
     }
-    if (goes && any(greaterThan(gathering.throughput, vec3(0.0)))) return EXIT_RAY;
+    if (goes_on && any(greaterThan(gathering.throughput, vec3(0.0)))) return EXIT_RAY;
     gathering.depth = -1;
     return begins ? EXIT_AGAIN : EXIT_PLACE;
 }

@@ -4,6 +4,6 @@
 
 int intersect(in Ray ray, in TriangleSetup setup, inout Traversal traversal, inout Hit hit) {
     triangle_test(ray, setup, accel_candidate(traversal), 0, hit);
-    bool enough = (ray.any_hit & 1) == 1 && hit.triangle >= 0;
-    return enough ? EXIT_END : accel_more(traversal) ? EXIT_AGAIN : accel_ends(traversal, hit.t) ? EXIT_END : EXIT_TRAVERSE;
+    bool is_decided = (ray.any_hit & 1) == 1 && hit.triangle >= 0;
+    return is_decided ? EXIT_END : accel_more(traversal) ? EXIT_AGAIN : accel_ends(traversal, hit.t) ? EXIT_END : EXIT_TRAVERSE;
 }

@@ -5,6 +5,6 @@
 
 int intersect_object(in Ray ray, in TriangleSetup setup, in TopTraversal top, inout Traversal traversal, inout Hit hit) {
     triangle_test(ray, setup, accel_candidate(traversal), top_instance(top), hit);
-    bool enough = (ray.any_hit & 1) == 1 && hit.triangle >= 0;
-    return enough ? EXIT_END : accel_more(traversal) ? EXIT_AGAIN : accel_ends(traversal, hit.t) ? EXIT_END : EXIT_TRAVERSE;
+    bool is_decided = (ray.any_hit & 1) == 1 && hit.triangle >= 0;
+    return is_decided ? EXIT_END : accel_more(traversal) ? EXIT_AGAIN : accel_ends(traversal, hit.t) ? EXIT_END : EXIT_TRAVERSE;
 }

@@ -5,9 +5,9 @@
 
 int meet_mirrored(in Ray ray, in Hit hit, inout Path path, inout Radiance radiance) {
     if (hit.triangle < 0) return EXIT_END;
-    float share = floor_mirrors(path.throughput.x, hit.t * ray.direction.y);
-    radiance.rgb *= 1.0 - share;
-    path.throughput = vec3(share);
+    float reflectance = floor_mirrors(path.throughput.x, hit.t * ray.direction.y);
+    radiance.rgb *= 1.0 - reflectance;
+    path.throughput = vec3(reflectance);
     path.depth = 1;
     return EXIT_SURFACE;
 }

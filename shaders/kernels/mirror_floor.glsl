@@ -13,13 +13,13 @@ int mirror_floor(in Pixel pixel, inout Path path, out Ray ray) {
     vec2 u = sample_2d(pixel.at, path.number, surface_dimension(0) + DIMENSION_BSDF);
     float slope = FLOOR_SLOPE * sqrt(-log(1.0 - u.x)), angle = 6.2831853 * u.y;
     vec3 normal = normalize(vec3(slope * cos(angle), 1.0, slope * sin(angle)));
-    float facing = max(-ray.direction.y, 0.0);
-    vec3 away = reflect(ray.direction, normal);
-    away.y = max(abs(away.y), 1e-4);
+    float cosine = max(-ray.direction.y, 0.0);
+    vec3 reflected = reflect(ray.direction, normal);
+    reflected.y = max(abs(reflected.y), 1e-4);
     ray.origin += t * ray.direction;
     ray.origin.y = floor_height;
-    ray.direction = normalize(away);
+    ray.direction = normalize(reflected);
     ray.t_max = floor_reach / ray.direction.y;
-    path.throughput = vec3(facing);
+    path.throughput = vec3(cosine);
     return EXIT_RAY;
 }

@@ -19,11 +19,11 @@ int next_light(
     enter_time(pixel.at, path.number);
     pending.rgb = vec3(0.0);
     int index = tree.light / path_light_samples, sample_index = tree.light - index * path_light_samples;
-    bool lit = !bsdf_delta(interaction) && path_counts(path.depth + 1);
-    if (!lit || index >= each_light_count()) {
-        if (lit) {
-            vec3 up = dot(interaction.shading, interaction.wo) < 0.0 ? -interaction.shading : interaction.shading;
-            vec3 scattered = bsdf_reflectance(interaction) * ambient_irradiance(up) * 0.31830989;
+    bool receives_light = !bsdf_delta(interaction) && path_counts(path.depth + 1);
+    if (!receives_light || index >= each_light_count()) {
+        if (receives_light) {
+            vec3 side_normal = dot(interaction.shading, interaction.wo) < 0.0 ? -interaction.shading : interaction.shading;
+            vec3 scattered = bsdf_reflectance(interaction) * ambient_irradiance(side_normal) * 0.31830989;
             radiance.rgb += path.throughput * scattered;
         }
         tree.light = 0;

@@ -17,24 +17,24 @@ int scatter(
 ) {
     int dimension = surface_dimension(path.depth);
     vec2 direction = sample_2d(pixel.at, path.number, dimension + DIMENSION_BSDF);
-    vec2 other = sample_2d(pixel.at, path.number, dimension + DIMENSION_LOBE);  // and the roulette behind it
+    vec2 lobe_u = sample_2d(pixel.at, path.number, dimension + DIMENSION_LOBE);  // and the roulette behind it
     vec3 weight;
     path.depth += 1;
     ray = Ray(vec3(0.0), FAR, vec3(0.0, 0.0, 1.0), 0);
-    bool seen = path.pdf == 0.0;
-    bool valid = bsdf_sample(interaction, interaction.wo, vec3(direction, other.x), ray.direction, weight, path.pdf);
+    bool is_view = path.pdf == 0.0;
+    bool valid = bsdf_sample(interaction, interaction.wo, vec3(direction, lobe_u.x), ray.direction, weight, path.pdf);
     context = light_context_at(interaction);
     if (!valid) return EXIT_END;
     path.throughput *= weight;
     path.cone = cone_scattered(path.cone, path.pdf);
-    seen = path.pdf == 0.0 && seen;
-    ray.any_hit = ray_tag(path.number, seen) + enter_time(pixel.at, path.number);
-    if (path.pdf == 0.0 && !seen) path.pdf = -1.0;  // a path that has scattered once is no view
+    is_view = path.pdf == 0.0 && is_view;
+    ray.any_hit = ray_tag(path.number, is_view) + enter_time(pixel.at, path.number);
+    if (path.pdf == 0.0 && !is_view) path.pdf = -1.0;  // a path that has scattered once is no view
     float brightest = max(path.throughput.x, max(path.throughput.y, path.throughput.z));
     if (path.depth >= path_roulette) {
-        float survives = min(sqrt(brightest), 0.98);
-        if (!(other.y < survives)) return EXIT_END;
-        path.throughput /= survives;
+        float survival = min(sqrt(brightest), 0.98);
+        if (!(lobe_u.y < survival)) return EXIT_END;
+        path.throughput /= survival;
     }
     ray.origin = leaving_origin(interaction, ray.direction);
     media = media_behind(media, interaction, ray.direction);

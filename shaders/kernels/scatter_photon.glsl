@@ -13,32 +13,32 @@ int scatter_photon(in Pixel pixel, in Interaction interaction, inout Path path, 
     int dimension = surface_dimension(path.depth);
     int number = photon_number(pixel.at);
     vec2 direction = sample_2d(photon_pixel(number), photon_sample(number), dimension + DIMENSION_BSDF);
-    vec2 other = sample_2d(photon_pixel(number), photon_sample(number), dimension + DIMENSION_LOBE);
+    vec2 lobe_u = sample_2d(photon_pixel(number), photon_sample(number), dimension + DIMENSION_LOBE);
     vec3 weight, wi;
     float pdf;
     path.depth += 1;
-    bool leaves = path.depth <= photon_bounces;
-    leaves = leaves && bsdf_sample(interaction, interaction.wo, vec3(direction, other.x), wi, weight, pdf);
-    if (!leaves || (photon_kinds == PHOTON_CAUSTIC && pdf > 0.0)) {
+    bool scatters = path.depth <= photon_bounces;
+    scatters = scatters && bsdf_sample(interaction, interaction.wo, vec3(direction, lobe_u.x), wi, weight, pdf);
+    if (!scatters || (photon_kinds == PHOTON_CAUSTIC && pdf > 0.0)) {
         path.throughput = vec3(0.0);
         return EXIT_DONE;
     }
     if (pdf > 0.0) path.pdf = 1.0;
-    float here = dot(interaction.shading, interaction.wo), there = dot(interaction.shading, wi);
-    if (here * there < 0.0) {
-        float index = bsdf_index(interaction), ratio = here >= 0.0 ? index : 1.0 / index;
+    float cos_o = dot(interaction.shading, interaction.wo), cos_i = dot(interaction.shading, wi);
+    if (cos_o * cos_i < 0.0) {
+        float index = bsdf_index(interaction), ratio = cos_o >= 0.0 ? index : 1.0 / index;
         weight *= ratio * ratio;
     }
     if (!bsdf_delta(interaction)) {
-        float slanted = abs(here * dot(interaction.normal, wi));
-        weight *= slanted / max(abs(there * dot(interaction.normal, interaction.wo)), 1e-4 * slanted + 1e-20);
+        float incident = abs(cos_o * dot(interaction.normal, wi));
+        weight *= incident / max(abs(cos_i * dot(interaction.normal, interaction.wo)), 1e-4 * incident + 1e-20);
     }
-    float survives = min(max(weight.x, max(weight.y, weight.z)), 1.0);
-    if (!(other.y < survives)) {
+    float survival = min(max(weight.x, max(weight.y, weight.z)), 1.0);
+    if (!(lobe_u.y < survival)) {
         path.throughput = vec3(0.0);
         return EXIT_DONE;
     }
-    path.throughput *= weight / survives;
+    path.throughput *= weight / survival;
 #ifdef HAVE_MOTION
     ray = Ray(vec3(0.0), FAR, wi, ray.any_hit);  // the photon's time
 #else

@@ -21,24 +21,24 @@ int see_floor(
     enter_time(pixel.at, path.number);
     const vec3 up = vec3(0.0, 1.0, 0.0);
     bool surface_hit = hit.triangle >= 0;
-    float t, total = 0.0, distance = 0.0;
-    bool below = floor_meets(ray, t) && !surface_hit;
-    vec3 behind = surface_hit || !path_counts(0) ? vec3(0.0) : background_radiance(ray.direction);
-    if (sees_nothing(ray)) behind = vec3(0.0);
-    vec3 direction = up, at = ray.origin + t * ray.direction;
-    at.y = floor_height;
-    if (below) {
+    float t, arriving = 0.0, distance = 0.0;
+    bool on_floor = floor_meets(ray, t) && !surface_hit;
+    vec3 backdrop = surface_hit || !path_counts(0) ? vec3(0.0) : background_radiance(ray.direction);
+    if (sees_nothing(ray)) backdrop = vec3(0.0);
+    vec3 direction = up, floor_point = ray.origin + t * ray.direction;
+    floor_point.y = floor_height;
+    if (on_floor) {
         vec2 point = sample_2d(pixel.at, path.number, surface_dimension(0) + DIMENSION_POINT);
         direction = floor_light(point);
         distance = FAR;
-        total = floor_irradiance;
-        choose_floor_point(pixel.at, path.number, at, point, total, direction, distance);
+        arriving = floor_irradiance;
+        choose_floor_point(pixel.at, path.number, floor_point, point, arriving, direction, distance);
     }
-    bool lit = total > 0.0;
-    if (!lit) radiance.rgb += behind;
-    pending.rgb = lit ? behind : vec3(0.0);
-    if (lit) {
-        ray = Ray(at, distance * 0.99999, direction, 1 + ray_tag(path.number, false) + time_tag());
+    bool is_lit = arriving > 0.0;
+    if (!is_lit) radiance.rgb += backdrop;
+    pending.rgb = is_lit ? backdrop : vec3(0.0);
+    if (is_lit) {
+        ray = Ray(floor_point, distance * 0.99999, direction, 1 + ray_tag(path.number, false) + time_tag());
     }
-    return surface_hit ? EXIT_SURFACE : lit ? EXIT_SHADOW : below ? EXIT_MIRROR : EXIT_END;
+    return surface_hit ? EXIT_SURFACE : is_lit ? EXIT_SHADOW : on_floor ? EXIT_MIRROR : EXIT_END;
 }

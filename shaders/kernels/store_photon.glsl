@@ -8,8 +8,8 @@
 int store_photon(in Interaction interaction, in Path path, out Photon photon) {
     bool caustic = path.depth > 0 && path.pdf == 0.0;
     int stored = (caustic ? PHOTON_CAUSTIC : PHOTON_INDIRECT) & photon_kinds;
-    uint power = floatBitsToUint(path.throughput.x + path.throughput.y + path.throughput.z) & 0x7FFFFFFFu;
-    if (bsdf_delta(interaction) || path.depth < photon_from || power >= floatBitsToUint(FAR)) stored = 0;
+    uint power_bits = floatBitsToUint(path.throughput.x + path.throughput.y + path.throughput.z) & 0x7FFFFFFFu;
+    if (bsdf_delta(interaction) || path.depth < photon_from || power_bits >= floatBitsToUint(FAR)) stored = 0;
     photon = Photon(interaction.position, stored, path.throughput, path.depth, -interaction.wo);
     return EXIT_DONE;
 }

@@ -3,6 +3,6 @@
 
 int top_traversal_step(in Ray ray, inout TopTraversal top, in Hit hit) {
     if ((ray.any_hit & 1) == 1 && hit.triangle >= 0) return EXIT_END;
-    int what = top_step(ray, hit.t, top);
-    return what == ACCEL_AGAIN ? EXIT_AGAIN : what == ACCEL_TEST ? EXIT_OBJECT : EXIT_END;
+    int outcome = top_step(ray, hit.t, top);
+    return outcome == ACCEL_AGAIN ? EXIT_AGAIN : outcome == ACCEL_TEST ? EXIT_OBJECT : EXIT_END;
 }

@@ -2,6 +2,6 @@
 #include "interface/accel.glsl"
 
 int traversal_step(in Ray ray, inout Traversal traversal, in Hit hit) {
-    int what = accel_step(ray, hit.t, traversal);
-    return what == ACCEL_AGAIN ? EXIT_AGAIN : what == ACCEL_TEST ? EXIT_TEST : EXIT_END;
+    int outcome = accel_step(ray, hit.t, traversal);
+    return outcome == ACCEL_AGAIN ? EXIT_AGAIN : outcome == ACCEL_TEST ? EXIT_TEST : EXIT_END;
 }

@@ -4,6 +4,7 @@
 
 const uint SPLIT_BROKEN = 0x71800000u;  // the bits of 2^100, see film/accumulate.glsl
 
+// Adds the layers, unless their sum is no number or too large, and counts the sample.
 void add_light_split(LightSplit split, inout LightSums sums) {
     uvec3 magnitude = floatBitsToUint(split.whole) & 0x7FFFFFFFu;
     float largest = max(split.whole.x, max(split.whole.y, split.whole.z));

@@ -6,10 +6,11 @@ bool photon_widens(Estimate estimate) {
     return estimate.count < estimate_photons;
 }
 
-void add_photon(inout Estimate estimate, vec3 scattered, float square) {
+// Adds a photon's light, scattered, whose squared distance is distance2.
+void add_photon(inout Estimate estimate, vec3 scattered, float distance2) {
     bool widens = photon_widens(estimate);
     estimate.sum += scattered;
-    if (estimate_exponent > 0) estimate.moment += scattered * (estimate_exponent == 1 ? sqrt(square) : square);
+    if (estimate_exponent > 0) estimate.moment += scattered * (estimate_exponent == 1 ? sqrt(distance2) : distance2);
     estimate.count += 1;
-    if (widens) estimate.square = max(estimate.square, square);
+    if (widens) estimate.square = max(estimate.square, distance2);
 }

@@ -15,6 +15,7 @@ bool sees_floor(Ray ray, out float distance) {
 }
 #endif
 
+// Adds the features of a ray that hits nothing.
 void add_backdrop(inout Features features, Ray ray) {
     vec3 behind = background_radiance(ray.direction);
     float distance;

@@ -3,9 +3,9 @@
 // Entry and exit distances of a ray in a box, up to a limit, by those at which it meets the planes of its low and high
 // sides; a miss has entry > exit.
 vec2 box_span(vec3 at_low, vec3 at_high, float farthest) {
-    vec3 nearer = min(at_low, at_high), farther = max(at_low, at_high);
-    float enters = max(max(max(nearer.x, nearer.y), nearer.z), 0.0);
-    return vec2(enters, min(min(min(farther.x, farther.y), farther.z), farthest));
+    vec3 near_sides = min(at_low, at_high), far_sides = max(at_low, at_high);
+    float entry = max(max(max(near_sides.x, near_sides.y), near_sides.z), 0.0);
+    return vec2(entry, min(min(min(far_sides.x, far_sides.y), far_sides.z), farthest));
 }
 
 // The same by the direction. inverse: 1 / direction, without infinities. Exits are widened beyond rounding (T. Ize,
@@ -13,10 +13,10 @@ vec2 box_span(vec3 at_low, vec3 at_high, float farthest) {
 // entered.
 vec2 box_interval(vec3 low, vec3 high, vec3 origin, vec3 inverse, float farthest) {
     vec3 at_low = (low - origin) * inverse, at_high = (high - origin) * inverse;
-    vec3 nearer = min(at_low, at_high), farther = max(at_low, at_high);
-    float enters = max(max(nearer.x, nearer.y), max(nearer.z, 0.0));
-    float leaves = min(min(farther.x, farther.y), min(farther.z, farthest)) * 1.0000006;
-    return vec2(enters, leaves);
+    vec3 near_sides = min(at_low, at_high), far_sides = max(at_low, at_high);
+    float entry = max(max(near_sides.x, near_sides.y), max(near_sides.z, 0.0));
+    float exit = min(min(far_sides.x, far_sides.y), min(far_sides.z, farthest)) * 1.0000006;
+    return vec2(entry, exit);
 }
 
 // The same for two boxes at once: (entries of both, exits of both). x, y, z: per axis the low sides of both boxes and
@@ -26,7 +26,7 @@ vec4 box_intervals(vec4 x, vec4 y, vec4 z, vec3 origin, vec3 inverse, float fart
     at_x = inverse.x < 0.0 ? at_x.zwxy : at_x;
     at_y = inverse.y < 0.0 ? at_y.zwxy : at_y;
     at_z = inverse.z < 0.0 ? at_z.zwxy : at_z;
-    vec2 enter = max(max(at_x.xy, at_y.xy), max(at_z.xy, 0.0));
-    vec2 leave = min(min(at_x.zw, at_y.zw), min(at_z.zw, farthest)) * 1.0000006;
-    return vec4(enter, leave);
+    vec2 entries = max(max(at_x.xy, at_y.xy), max(at_z.xy, 0.0));
+    vec2 exits = min(min(at_x.zw, at_y.zw), min(at_z.zw, farthest)) * 1.0000006;
+    return vec4(entries, exits);
 }

@@ -43,8 +43,8 @@ void add_compensated(inout vec3 sum, inout vec3 compensation, vec3 value) {
     EXACT vec3 lost = ROUNDED(lost_of_sum + lost_of_value);
     EXACT vec3 rest = ROUNDED(lost + compensation);
     EXACT vec3 result = ROUNDED(total + rest);
-    EXACT vec3 moved = ROUNDED(result - total);
-    EXACT vec3 left = ROUNDED(rest - moved);
+    EXACT vec3 carried = ROUNDED(result - total);
+    EXACT vec3 remainder = ROUNDED(rest - carried);
     sum = result;
-    compensation = left;
+    compensation = remainder;
 }

@@ -13,6 +13,7 @@ int surface_hash(Hit hit, Surface surface) {
     return max(1, int(((number ^ (number >> 15u)) * 2654435769u) >> 17u));
 }
 
+// The features of one camera ray.
 Features features_of_hit(Ray ray, Hit hit) {
     Features features = NO_FEATURES;
     features.count = 1.0;
@@ -34,12 +35,12 @@ Features features_of_hit(Ray ray, Hit hit) {
 }
 
 // Of all samples' hits, those of the first one's surface are alike.
-void add(inout Features sum, Features features, float share) {
+void add(inout Features sum, Features features, float weight) {
     if (sum.hits == 0.0) sum.surface = features.surface;
-    sum.normal += share * features.normal;
-    sum.albedo += share * features.albedo;
-    sum.depth += share * features.depth;
-    sum.emission += share * features.emission;
-    sum.hits += share * features.hits;
-    sum.alike += features.surface == sum.surface ? share * features.alike : 0.0;
+    sum.normal += weight * features.normal;
+    sum.albedo += weight * features.albedo;
+    sum.depth += weight * features.depth;
+    sum.emission += weight * features.emission;
+    sum.hits += weight * features.hits;
+    sum.alike += features.surface == sum.surface ? weight * features.alike : 0.0;
 }

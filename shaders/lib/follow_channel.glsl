@@ -6,25 +6,25 @@
 
 void follow_channel(inout Interaction interaction, inout vec3 throughput, float u) {
     vec3 carried = throughput;
-    ivec3 some = ivec3(greaterThan(carried, vec3(0.0)));
-    if (some.x + some.y + some.z == 1) {
-        interaction = at_channel(interaction, some.y + 2 * some.z);
+    ivec3 is_carried = ivec3(greaterThan(carried, vec3(0.0)));
+    if (is_carried.x + is_carried.y + is_carried.z == 1) {
+        interaction = at_channel(interaction, is_carried.y + 2 * is_carried.z);
     } else {
         vec3 reflected, reflection, refracted, refraction;
         bsdf_branches(interaction, interaction.wo, reflected, reflection, refracted, refraction);
         // Elsewhere channels separate before the lobe is chosen.
-        bool branch = channels_branch(interaction);
-        vec3 through = branch ? carried - carried * reflection : carried;
-        float whole = carried.x + carried.y + carried.z, two = through.x + through.y;
-        float at = whole * u;
-        if (at < two + through.z || !branch) {
-            int channel = at < through.x ? 0 : at < two ? 1 : 2;
-            throughput = vec3(equal(ivec3(0, 1, 2), ivec3(channel))) * whole;
+        bool may_reflect = channels_branch(interaction);
+        vec3 refracted_part = may_reflect ? carried - carried * reflection : carried;
+        float carried_sum = carried.x + carried.y + carried.z, red_and_green = refracted_part.x + refracted_part.y;
+        float threshold = carried_sum * u;
+        if (threshold < red_and_green + refracted_part.z || !may_reflect) {
+            int channel = threshold < refracted_part.x ? 0 : threshold < red_and_green ? 1 : 2;
+            throughput = vec3(equal(ivec3(0, 1, 2), ivec3(channel))) * carried_sum;
             interaction = at_channel(interaction, channel);
-            if (branch) interaction = at_branch(interaction, true);
+            if (may_reflect) interaction = at_branch(interaction, true);
         } else {
-            vec3 back = carried * reflection;
-            throughput = back * (whole / max(back.x + back.y + back.z, 1e-30));
+            vec3 reflected_part = carried * reflection;
+            throughput = reflected_part * (carried_sum / max(reflected_part.x + reflected_part.y + reflected_part.z, 1e-30));
             interaction = at_branch(interaction, false);
         }
     }

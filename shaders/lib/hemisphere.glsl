@@ -12,6 +12,6 @@ void frame_around(vec3 axis, out vec3 right, out vec3 up) {
 
 // A direction about +z with density cos(angle) / pi: a point of the disc, projected up (Malley's method).
 vec3 cosine_direction(vec2 u) {
-    vec2 at = concentric_disc(u);
-    return vec3(at, sqrt(max(0.0, 1.0 - dot(at, at))));
+    vec2 disc_point = concentric_disc(u);
+    return vec3(disc_point, sqrt(max(0.0, 1.0 - dot(disc_point, disc_point))));
 }

@@ -9,10 +9,10 @@ int moment_of(Ray ray) {
     return (ray.any_hit >> 1) & 65535;
 }
 
-// The key before a moment, of segments + 1, and the share of the way to the next one.
-int key_before(int moment, int segments, out float share) {
-    float at = float(moment) * (float(segments) / 65536.0);
-    int key = min(int_of(floor(at)), segments - 1);
-    share = at - float(key);
+// The key before a moment, of segments + 1 keys; fraction: of the way to the next one.
+int key_before(int moment, int segments, out float fraction) {
+    float position = float(moment) * (float(segments) / 65536.0);
+    int key = min(int_of(floor(position)), segments - 1);
+    fraction = position - float(key);
     return key;
 }

@@ -3,11 +3,11 @@
 // for Ray Traced Motion Blur", 2011).
 #include "lib/moment.glsl"
 
-// The address of a node at the key before a moment; after: at the key behind it, share: of the way there.
+// The address of a node at the key before a moment; next_number: at the key behind it, fraction: of the way there.
 // keys: nodes that stand still, nodes that move, segments between keys.
-int box_before(int moment, int number, ivec3 keys, out int after, out float share) {
-    int before = number + key_before(moment, keys.z, share) * keys.y;
+int box_before(int moment, int number, ivec3 keys, out int next_number, out float fraction) {
+    int first_number = number + key_before(moment, keys.z, fraction) * keys.y;
     bool moves = number >= keys.x;
-    after = moves ? before + keys.y : number;
-    return moves ? before : number;
+    next_number = moves ? first_number + keys.y : number;
+    return moves ? first_number : number;
 }

@@ -3,12 +3,13 @@
 // Needs the memory tangent_keys and the uniform int tangent_segments, keys less one.
 #include "lib/moment.glsl"
 
+// A vertex's tangent at the time of the ray whose hit is asked about.
 VertexTangents tangent_now(VertexTangents tangents) {
     if (tangents.keys < 0) return tangents;
-    float share;
-    int key = tangents.keys + key_before(moment_here, tangent_segments, share);
+    float fraction;
+    int key = tangents.keys + key_before(moment_here, tangent_segments, fraction);
     vec3 first = fetch_tangent_keys(key).tangent, last = fetch_tangent_keys(key + 1).tangent;
-    tangents.tangent.xyz = first + share * (last - first);
+    tangents.tangent.xyz = first + fraction * (last - first);
     return tangents;
 }
 #else

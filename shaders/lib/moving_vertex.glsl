@@ -4,13 +4,14 @@
 // Needs the memory vertex_keys and the uniform int vertex_segments, keys less one.
 #include "lib/moment.glsl"
 
+// A vertex at the time of the ray whose hit is asked about.
 Vertex vertex_now(Vertex vertex) {
     if (vertex.keys < 0) return vertex;
-    float share;
-    int key = vertex.keys + key_before(moment_here, vertex_segments, share);
-    VertexKey first = fetch_vertex_keys(key), last = fetch_vertex_keys(key + 1);
-    vertex.position = first.position + share * (last.position - first.position);
-    vertex.normal = first.normal + share * (last.normal - first.normal);
+    float fraction;
+    int key = vertex.keys + key_before(moment_here, vertex_segments, fraction);
+    VertexKey first_key = fetch_vertex_keys(key), next_key = fetch_vertex_keys(key + 1);
+    vertex.position = first_key.position + fraction * (next_key.position - first_key.position);
+    vertex.normal = first_key.normal + fraction * (next_key.normal - first_key.normal);
     return vertex;
 }
 #else

@@ -16,13 +16,13 @@ const uint DIGITS_0 = 0xC30C30C3u, DIGITS_1 = 0x0C30C30Cu, DIGITS_2 = 0x30C30C30
 // binomial(j, i) alpha^j w_j over the index's digits w_j, of the second alpha^i times that of binomial(j, i) alpha^2j
 // w_j. The powers before the sums leave base 4 as it is, and make what a pixel takes a (0, 2)-sequence in base 2, too.
 uvec2 net_2d(uint index) {
-    const uvec2 second = uvec2(DIGITS_0 | DIGITS_2, DIGITS_0 | DIGITS_1), some = uvec2(DIGITS_1 | DIGITS_2);
-    uvec2 v = times_alpha(uvec2(index), second, some);
+    const uvec2 twice = uvec2(DIGITS_0 | DIGITS_2, DIGITS_0 | DIGITS_1), once = uvec2(DIGITS_1 | DIGITS_2);
+    uvec2 v = times_alpha(uvec2(index), twice, once);
     v ^= (v & 0xCCCCCCCCu) >> 2u;
     v ^= (v & 0xF0F0F0F0u) >> 4u;
     v ^= (v & 0xFF00FF00u) >> 8u;
     v ^= v >> 16u;
-    return times_alpha(v, uvec2(DIGITS_0 | DIGITS_2, DIGITS_0 | DIGITS_2), uvec2(DIGITS_0 | DIGITS_1, some.y));
+    return times_alpha(v, uvec2(DIGITS_0 | DIGITS_2, DIGITS_0 | DIGITS_2), uvec2(DIGITS_0 | DIGITS_1, once.y));
 }
 
 // A pixel's place in its block of 64 x 64 in z-order, the highest bit lowest.

@@ -6,6 +6,6 @@
 // rounding error of each coordinate of position.
 vec3 offset_origin(vec3 position, vec3 normal, vec3 direction, float error) {
     // Summed over the axes: an error box's extent along the normal.
-    float reach = facet_error(error) * (abs(normal.x) + abs(normal.y) + abs(normal.z));
-    return position + normal * (dot(normal, direction) < 0.0 ? -reach : reach);
+    float offset = facet_error(error) * (abs(normal.x) + abs(normal.y) + abs(normal.z));
+    return position + normal * (dot(normal, direction) < 0.0 ? -offset : offset);
 }

@@ -14,13 +14,13 @@ vec3 geometry_lift;
 // smallest: scene units; below, the surface is flat.
 vec3 smooth_lift(vec3 offsets[3], vec3 normals[3], vec3 weights, vec3 normal, float side, float smallest) {
     vec3 lift = vec3(0.0);
-    float least = 1.0;
+    float min_cosine = 1.0;
     for (int k = 0; k < 3; k++) {
         lift += weights[k] * max(-side * dot(offsets[k], normals[k]), 0.0) * side * normals[k];
-        least = min(least, dot(normals[k], normal));
+        min_cosine = min(min_cosine, dot(normals[k], normal));
     }
-    float size = max(max(abs(lift.x), abs(lift.y)), abs(lift.z));
-    return least > 0.5 && size > smallest ? 0.5 * lift : vec3(0.0);
+    float magnitude = max(max(abs(lift.x), abs(lift.y)), abs(lift.z));
+    return min_cosine > 0.5 && magnitude > smallest ? 0.5 * lift : vec3(0.0);
 }
 
 void find_no_lift() {

@@ -3,9 +3,9 @@
 
 vec4 stored(vec4 values) {
     uvec4 bits = floatBitsToUint(values);
-    uvec4 size = bits & 0x7FFFFFFFu;
-    uvec4 near = (size + 0x3Fu + ((size >> 7) & 1u)) & 0xFFFFFF80u;
-    near = min(near, uvec4(0x5F7FFF80u)) * uvec4(greaterThanEqual(near, uvec4(0x20800000u)));
-    vec4 made = uintBitsToFloat((bits & 0x80000000u) | near);
-    return mix(made, values, greaterThan(size, uvec4(0x7F800000u)));
+    uvec4 magnitude = bits & 0x7FFFFFFFu;
+    uvec4 rounded = (magnitude + 0x3Fu + ((magnitude >> 7) & 1u)) & 0xFFFFFF80u;
+    rounded = min(rounded, uvec4(0x5F7FFF80u)) * uvec4(greaterThanEqual(rounded, uvec4(0x20800000u)));
+    vec4 result = uintBitsToFloat((bits & 0x80000000u) | rounded);
+    return mix(result, values, greaterThan(magnitude, uvec4(0x7F800000u)));
 }

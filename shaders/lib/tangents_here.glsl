@@ -9,9 +9,10 @@ void find_tangents(Hit hit) {
     tangents_here = tangents_at(hit);
 }
 
-vec4 tangent_here() { return tangents_here.tangent; }
+// The tangent of that point, world space, and its sign; zero without.
+vec4 current_tangent() { return tangents_here.tangent; }
 #else
 void find_tangents(Hit hit) {}
 
-vec4 tangent_here() { return vec4(0.0); }
+vec4 current_tangent() { return vec4(0.0); }
 #endif

@@ -5,6 +5,6 @@
 ivec2 texel_of(int number, int width) {
     int row = int(float(number) / float(width));
     int column = number - row * width;
-    int off = column < 0 ? -1 : column >= width ? 1 : 0;
-    return ivec2(column - off * width, row + off);
+    int correction = column < 0 ? -1 : column >= width ? 1 : 0;
+    return ivec2(column - correction * width, row + correction);
 }

@@ -11,13 +11,15 @@ vec3 tone_reinhard(vec3 light) {
     return light * ((1.0 + luminance / (TONE_WHITE * TONE_WHITE)) / (1.0 + luminance));
 }
 
+// The ACES curve.
 vec3 tone_aces(vec3 light) {
-    const mat3 into = mat3(0.59719, 0.35458, 0.04823, 0.07600, 0.90834, 0.01566, 0.02840, 0.13383, 0.83777);
-    const mat3 out_of = mat3(1.60475, -0.53108, -0.07367, -0.10208, 1.10813, -0.00605, -0.00327, -0.07276, 1.07602);
-    vec3 v = light * into;
-    return ((v * (v + 0.0245786) - 0.000090537) / (v * (0.983729 * v + 0.4329510) + 0.238081)) * out_of;
+    const mat3 to_aces = mat3(0.59719, 0.35458, 0.04823, 0.07600, 0.90834, 0.01566, 0.02840, 0.13383, 0.83777);
+    const mat3 from_aces = mat3(1.60475, -0.53108, -0.07367, -0.10208, 1.10813, -0.00605, -0.00327, -0.07276, 1.07602);
+    vec3 v = light * to_aces;
+    return ((v * (v + 0.0245786) - 0.000090537) / (v * (0.983729 * v + 0.4329510) + 0.238081)) * from_aces;
 }
 
+// AgX, with its curve as a polynomial of stops.
 vec3 tone_agx(vec3 light) {
     const mat3 inset = mat3(
         vec3(0.842479062253094, 0.0784335999999992, 0.0792237451477643),
@@ -36,6 +38,7 @@ vec3 tone_agx(vec3 light) {
     return pow(max(curve * outset, 0.0), vec3(2.2));
 }
 
+// Linear light by the tone map of that number.
 vec3 tonemap(int which, vec3 linear) {
     vec3 light = min(max(linear, 0.0), TONE_BRIGHTEST);
     if (which == TONE_REINHARD) return tone_reinhard(light);

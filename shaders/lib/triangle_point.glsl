@@ -7,8 +7,8 @@ float largest(vec3 v) {
 
 // The unit vector along v; `other` for a zero v, and for NaN, which compilers take out of comparisons turned round.
 vec3 unit_or(vec3 v, vec3 other) {
-    float size = largest(v);
-    return size > 1e-37 ? normalize(v / size) : other;  // scaled squares neither vanish nor overflow
+    float magnitude = largest(v);
+    return magnitude > 1e-37 ? normalize(v / magnitude) : other;  // scaled squares neither vanish nor overflow
 }
 
 // The unit normal on the side from which the corners are counter-clockwise; `other` for a triangle without area.
@@ -16,10 +16,10 @@ vec3 unit_or(vec3 v, vec3 other) {
 // rays leaving a needle do not begin far away.
 vec3 triangle_normal(vec3 a, vec3 b, vec3 c, vec3 other, out float stretch) {
     vec3 ab = b - a, ac = c - a;
-    float size = max(largest(ab), largest(ac));
-    stretch = size;
-    if (!(size > 1e-37)) return other;
-    vec3 normal = cross(ab / size, ac / size);
+    float longest = max(largest(ab), largest(ac));
+    stretch = longest;
+    if (!(longest > 1e-37)) return other;
+    vec3 normal = cross(ab / longest, ac / longest);
     stretch /= clamp(largest(normal), 1e-3, 1.0);
     return unit_or(normal, other);
 }
@@ -29,9 +29,9 @@ vec3 triangle_normal(vec3 a, vec3 b, vec3 c, vec3 other, out float stretch) {
 // equation 20.3). a, b, c: of the corners. ab, ac: sides of the triangle.
 vec3 uv_place(vec2 a, vec2 b, vec2 c, vec3 weights, vec3 ab, vec3 ac) {
     vec2 edge1 = b - a, edge2 = c - a;
-    float size = max(largest(ab), largest(ac));  // so that no square overflows
-    float ratio = abs(edge1.x * edge2.y - edge1.y * edge2.x) / length(cross(ab / size, ac / size));
-    return vec3(a * weights.x + b * weights.y + c * weights.z, 0.5 * log2(ratio) - log2(size));
+    float longest = max(largest(ab), largest(ac));  // so that no square overflows
+    float ratio = abs(edge1.x * edge2.y - edge1.y * edge2.x) / length(cross(ab / longest, ac / longest));
+    return vec3(a * weights.x + b * weights.y + c * weights.z, 0.5 * log2(ratio) - log2(longest));
 }
 
 // log2 of the ratio of change of the second texture coordinates to the first, on a triangle with these sides.

@@ -10,20 +10,20 @@ float anisotropic_albedo(vec3 wo, vec2 alpha) {
     const ivec2 size = ivec2(ANISOTROPIC_ALBEDO_COLUMNS, ANISOTROPIC_ALBEDO_ROWS);
     float strength = sqrt(clamp((alpha.x - alpha.y) / max(1.0 - alpha.y, 1e-6), 0.0, 1.0));
     float azimuth = min(abs(wo.x) * inversesqrt(max(dot(wo.xy, wo.xy), 1e-20)), 1.0);
-    vec2 most = vec2(ANISOTROPIC_ALBEDO_STRENGTHS, ANISOTROPIC_ALBEDO_AZIMUTHS), place = vec2(strength, azimuth) * most;
-    ivec2 slice = min(int_of(floor(place)), ivec2(most) - 1);
-    vec2 share, between = place - vec2(slice);
-    int next = size.x * size.y, row = (ANISOTROPIC_ALBEDO_AZIMUTHS + 1) * next;
-    int cell = albedo_cell(wo.z, alpha.yy, size, share) + slice.x * row + slice.y * next;
-    float here = mix(
-        albedo_in_cell(fetch_anisotropic_albedos(cell), share),
-        albedo_in_cell(fetch_anisotropic_albedos(cell + next), share),
-        between.y
+    vec2 last_slice = vec2(ANISOTROPIC_ALBEDO_STRENGTHS, ANISOTROPIC_ALBEDO_AZIMUTHS), position = vec2(strength, azimuth) * last_slice;
+    ivec2 slice = min(int_of(floor(position)), ivec2(last_slice) - 1);
+    vec2 fraction, slice_fraction = position - vec2(slice);
+    int azimuth_step = size.x * size.y, strength_step = (ANISOTROPIC_ALBEDO_AZIMUTHS + 1) * azimuth_step;
+    int cell = albedo_cell(wo.z, alpha.yy, size, fraction) + slice.x * strength_step + slice.y * azimuth_step;
+    float lower = mix(
+        albedo_in_cell(fetch_anisotropic_albedos(cell), fraction),
+        albedo_in_cell(fetch_anisotropic_albedos(cell + azimuth_step), fraction),
+        slice_fraction.y
     );
-    float there = mix(
-        albedo_in_cell(fetch_anisotropic_albedos(cell + row), share),
-        albedo_in_cell(fetch_anisotropic_albedos(cell + row + next), share),
-        between.y
+    float upper = mix(
+        albedo_in_cell(fetch_anisotropic_albedos(cell + strength_step), fraction),
+        albedo_in_cell(fetch_anisotropic_albedos(cell + strength_step + azimuth_step), fraction),
+        slice_fraction.y
     );
-    return ggx_albedo(wo.z, alpha) + mix(here, there, between.x) - 0.5;
+    return ggx_albedo(wo.z, alpha) + mix(lower, upper, slice_fraction.x) - 0.5;
 }

@@ -6,7 +6,7 @@
 
 float crossing_albedo(float cosine, vec2 alpha, float ratio) {
     const ivec4 size = ivec4(CROSSING_ALBEDO_COLUMNS, CROSSING_ALBEDO_ROWS, CROSSING_ALBEDO_FIRST, CROSSING_ALBEDO_SLICES);
-    vec3 share;
-    int cell = albedo_cell_of(cosine, alpha, ratio, size, share);
-    return albedo_in_cells(fetch_crossing_albedos(cell), fetch_crossing_albedos(cell + CROSSING_ALBEDO_STEP), share);
+    vec3 fraction;
+    int cell = albedo_cell_of(cosine, alpha, ratio, size, fraction);
+    return albedo_in_cells(fetch_crossing_albedos(cell), fetch_crossing_albedos(cell + CROSSING_ALBEDO_STEP), fraction);
 }

@@ -6,7 +6,7 @@
 
 float crossing_rise_albedo(float cosine, vec2 alpha, float ratio) {
     const ivec4 size = ivec4(CROSSING_RISE_ALBEDO_COLUMNS, CROSSING_RISE_ALBEDO_ROWS, CROSSING_RISE_ALBEDO_FIRST, CROSSING_RISE_ALBEDO_SLICES);
-    vec3 share;
-    int cell = albedo_cell_of(cosine, alpha, ratio, size, share);
-    return albedo_in_cells(fetch_crossing_rise_albedos(cell), fetch_crossing_rise_albedos(cell + CROSSING_RISE_ALBEDO_STEP), share);
+    vec3 fraction;
+    int cell = albedo_cell_of(cosine, alpha, ratio, size, fraction);
+    return albedo_in_cells(fetch_crossing_rise_albedos(cell), fetch_crossing_rise_albedos(cell + CROSSING_RISE_ALBEDO_STEP), fraction);
 }

@@ -8,8 +8,8 @@
 #include "lib/hemisphere.glsl"
 
 float diffuse_probability(vec3 reflected, vec3 transmitted) {
-    float here = dot(reflected, vec3(1.0)), there = dot(transmitted, vec3(1.0));
-    return here + there > 0.0 ? here / (here + there) : 1.0;
+    float reflected_sum = dot(reflected, vec3(1.0)), transmitted_sum = dot(transmitted, vec3(1.0));
+    return reflected_sum + transmitted_sum > 0.0 ? reflected_sum / (reflected_sum + transmitted_sum) : 1.0;
 }
 
 // The BSDF times |wi.z|; pdf: of diffuse_sample.

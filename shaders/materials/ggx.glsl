@@ -15,23 +15,23 @@
 // Masking-Shadowing Function (2014).
 
 // A mirror is as good as smooth; the squares of half vectors' rounding are small against it.
-const float LEAST_ALPHA = 1e-4;
+const float MIN_ALPHA = 1e-4;
 
 vec2 ggx_alpha(float roughness) {
-    return vec2(max(roughness * roughness, LEAST_ALPHA));
+    return vec2(max(roughness * roughness, MIN_ALPHA));
 }
 
 // KHR_materials_anisotropy: strength 0 .. 1.
 vec2 ggx_alpha_anisotropic(float roughness, float strength) {
     float alpha = roughness * roughness;
-    return max(vec2(mix(alpha, 1.0, strength * strength), alpha), vec2(LEAST_ALPHA));
+    return max(vec2(mix(alpha, 1.0, strength * strength), alpha), vec2(MIN_ALPHA));
 }
 
 // Of normals h on the side of z, per solid angle.
 float ggx_distribution(vec3 h, vec2 alpha) {
     vec3 stretched = vec3(h.xy / alpha, h.z);
-    float size = dot(stretched, stretched);
-    return h.z > 0.0 ? 0.31830989 / (alpha.x * alpha.y * size * size) : 0.0;
+    float length2 = dot(stretched, stretched);
+    return h.z > 0.0 ? 0.31830989 / (alpha.x * alpha.y * length2 * length2) : 0.0;
 }
 
 // |w.z| (1 + 2 Lambda(w)).
@@ -41,9 +41,9 @@ float ggx_stretch(vec3 w, vec2 alpha) {
 
 // The cap of the unit sphere from its top down to -low, about the stretched direction; the normal in between, as long
 // as is comes. Dupuy and Benyoub, Sampling Visible GGX Normals with Spherical Caps (2023).
-vec3 ggx_cap_normal(vec3 stretched, float low, vec2 u, vec2 alpha) {
-    float angle = 6.2831853 * u.x, down = u.y * (1.0 + low);
-    vec3 cap = vec3(sqrt(max(down * (2.0 - down), 0.0)) * vec2(cos(angle), sin(angle)), 1.0 - down);
+vec3 ggx_cap_normal(vec3 stretched, float bottom, vec2 u, vec2 alpha) {
+    float angle = 6.2831853 * u.x, depth = u.y * (1.0 + bottom);
+    vec3 cap = vec3(sqrt(max(depth * (2.0 - depth), 0.0)) * vec2(cos(angle), sin(angle)), 1.0 - depth);
     vec3 h = stretched + cap;
     h = vec3(alpha * h.xy, max(h.z, 1e-20));
     return h * inversesqrt(max(dot(h, h), 1e-36));
@@ -65,10 +65,10 @@ float ggx_bound(vec3 wo, vec2 alpha) {
 float ggx_reflection(vec3 wo, vec3 wi, vec2 alpha, out float pdf) {
     vec3 h = wo + wi;
     h *= inversesqrt(max(dot(h, h), 1e-36));
-    float over = float(wo.z > 0.0 && wi.z > 0.0), here = max(wo.z, 1e-9), there = max(wi.z, 0.0);
-    float near = ggx_stretch(wo, alpha), distribution = 0.5 * over * ggx_distribution(h, alpha);
-    pdf = distribution / (ggx_bound(wo, alpha) * here + near);
-    return distribution * there / max(near * there + ggx_stretch(wi, alpha) * here, 1e-30);
+    float are_above = float(wo.z > 0.0 && wi.z > 0.0), cos_o = max(wo.z, 1e-9), cos_i = max(wi.z, 0.0);
+    float stretch_o = ggx_stretch(wo, alpha), distribution = 0.5 * are_above * ggx_distribution(h, alpha);
+    pdf = distribution / (ggx_bound(wo, alpha) * cos_o + stretch_o);
+    return distribution * cos_i / max(stretch_o * cos_i + ggx_stretch(wi, alpha) * cos_o, 1e-30);
 }
 
 // A direction by bounded visible normals: Eto and Tokuyoshi, Bounded VNDF Sampling for Smith-GGX Reflections (2023).

@@ -4,7 +4,7 @@
 #include "materials/albedo_cell.glsl"
 
 float ggx_albedo(float cosine, vec2 alpha) {
-    vec2 share;
-    int cell = albedo_cell(cosine, alpha, ivec2(GGX_ALBEDO_COLUMNS, GGX_ALBEDO_ROWS), share);
-    return albedo_in_cell(fetch_ggx_albedos(cell), share);
+    vec2 fraction;
+    int cell = albedo_cell(cosine, alpha, ivec2(GGX_ALBEDO_COLUMNS, GGX_ALBEDO_ROWS), fraction);
+    return albedo_in_cell(fetch_ggx_albedos(cell), fraction);
 }

@@ -6,7 +6,7 @@
 
 float rise_albedo(float cosine, vec2 alpha, float ratio) {
     const ivec4 size = ivec4(RISE_ALBEDO_COLUMNS, RISE_ALBEDO_ROWS, RISE_ALBEDO_FIRST, RISE_ALBEDO_SLICES);
-    vec3 share;
-    int cell = albedo_cell_of(cosine, alpha, ratio, size, share);
-    return albedo_in_cells(fetch_rise_albedos(cell), fetch_rise_albedos(cell + RISE_ALBEDO_STEP), share);
+    vec3 fraction;
+    int cell = albedo_cell_of(cosine, alpha, ratio, size, fraction);
+    return albedo_in_cells(fetch_rise_albedos(cell), fetch_rise_albedos(cell + RISE_ALBEDO_STEP), fraction);
 }

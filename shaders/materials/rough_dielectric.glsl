@@ -41,24 +41,25 @@ vec3 rough_dielectric_value(
     bool reflecting = wi.z > 0.0;
     vec3 h = wo + (reflecting ? wi : eta * wi);
     h *= inversesqrt(max(dot(h, h), 1e-36)) * (h.z < 0.0 ? -1.0 : 1.0);
-    float above = max(dot(wo, h), 0.0), below = max(-dot(wi, h), 0.0), cosine = max(wo.z, 1e-9), other = abs(wi.z);
-    vec3 reflectance = fresnel_dielectric(above, eta, f0, f90, refracted_cosine);
-    float probability = reflecting_probability(reflectance, tint), near = ggx_stretch(wo, a);
+    float cos_h_o = max(dot(wo, h), 0.0), cos_h_i = max(-dot(wi, h), 0.0), cos_o = max(wo.z, 1e-9), cos_i = abs(wi.z);
+    vec3 reflectance = fresnel_dielectric(cos_h_o, eta, f0, f90, refracted_cosine);
+    float probability = reflecting_probability(reflectance, tint), stretch_o = ggx_stretch(wo, a);
     // How much closer normals lie than the directions refracted at them, without the squared ratio.
-    float spread = 1.0 / max((above - eta * below) * (above - eta * below), 1e-30);
-    float normals = ggx_distribution(h, a) * float(wo.z > 0.0 && other > 0.0);
-    float shape = reflecting ? 0.5 : 2.0 * above * below * spread;
-    pdf = normals * shape / (cosine + near) * (reflecting ? probability : (1.0 - probability) * eta * eta);
-    float single = normals * shape * other / max(near * other + ggx_stretch(wi, a) * cosine, 1e-30);
+    float spread = 1.0 / max((cos_h_o - eta * cos_h_i) * (cos_h_o - eta * cos_h_i), 1e-30);
+    float normal_density = ggx_distribution(h, a) * float(wo.z > 0.0 && cos_i > 0.0);
+    float jacobian = reflecting ? 0.5 : 2.0 * cos_h_o * cos_h_i * spread;
+    pdf = normal_density * jacobian / (cos_o + stretch_o) * (reflecting ? probability : (1.0 - probability) * eta * eta);
+    float single = normal_density * jacobian * cos_i / max(stretch_o * cos_i + ggx_stretch(wi, a) * cos_o, 1e-30);
     return (reflecting ? reflectance : (1.0 - reflectance) * tint * (eta * eta / (ratio * ratio))) * single / total;
 }
 
+// A direction by visible normals, reflected or refracted as u.z chooses; zero: absorbed.
 vec3 rough_dielectric_sample(vec3 wo, vec3 u, vec2 alpha, float ratio, vec3 f0, vec3 f90, vec3 tint) {
     float eta = apart_from_one(ratio), refracted_cosine;
     vec3 h = ggx_visible_normal(wo, u.xy, refracting_alpha(alpha, eta));
-    float above = dot(wo, h);
-    bool reflecting = u.z < reflecting_probability(fresnel_dielectric(above, eta, f0, f90, refracted_cosine), tint);
-    vec3 wi = normalize(reflecting ? 2.0 * above * h - wo : (above / eta - refracted_cosine) * h - wo / eta);
+    float cos_h_o = dot(wo, h);
+    bool reflecting = u.z < reflecting_probability(fresnel_dielectric(cos_h_o, eta, f0, f90, refracted_cosine), tint);
+    vec3 wi = normalize(reflecting ? 2.0 * cos_h_o * h - wo : (cos_h_o / eta - refracted_cosine) * h - wo / eta);
     return wi * float(reflecting ? wi.z > 0.0 : wi.z < 0.0);
 }
 

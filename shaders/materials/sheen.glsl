@@ -15,22 +15,22 @@ float sheen_alpha(float roughness) {
 
 // Smith's Lambda, fitted.
 float sheen_lambda(float cosine, float alpha) {
-    float share = (1.0 - alpha) * (1.0 - alpha);
-    float a = mix(21.5473, 25.3245, share), b = mix(3.82987, 3.32435, share), c = mix(0.19823, 0.16801, share);
-    float d = mix(-1.97760, -1.27393, share), e = mix(-4.32054, -4.85967, share);
+    float smoothness = (1.0 - alpha) * (1.0 - alpha);
+    float a = mix(21.5473, 25.3245, smoothness), b = mix(3.82987, 3.32435, smoothness), c = mix(0.19823, 0.16801, smoothness);
+    float d = mix(-1.97760, -1.27393, smoothness), e = mix(-4.32054, -4.85967, smoothness);
     float x = clamp(cosine < 0.5 ? cosine : 1.0 - cosine, 1e-9, 0.5);
-    float fit = a / (1.0 + b * pow(x, c)) + d * x + e, middle = a / (1.0 + b * pow(0.5, c)) + d * 0.5 + e;
-    return exp(cosine < 0.5 ? fit : 2.0 * middle - fit);
+    float fit = a / (1.0 + b * pow(x, c)) + d * x + e, fit_at_half = a / (1.0 + b * pow(0.5, c)) + d * 0.5 + e;
+    return exp(cosine < 0.5 ? fit : 2.0 * fit_at_half - fit);
 }
 
 // The BRDF of a white sheen times wi.z; 0 below. pdf: of sheen_sample.
 float sheen_value(vec3 wo, vec3 wi, float alpha, float albedo, out float pdf) {
     vec3 h = wo + wi;
-    float squared = min(dot(h.xy, h.xy) / max(dot(h, h), 1e-30), 1.0), over = float(wo.z > 0.0 && wi.z > 0.0);
-    float distribution = (2.0 + 1.0 / alpha) * pow(max(squared, 1e-30), 0.5 / alpha) * 0.15915494;
+    float sine2 = min(dot(h.xy, h.xy) / max(dot(h, h), 1e-30), 1.0), are_above = float(wo.z > 0.0 && wi.z > 0.0);
+    float distribution = (2.0 + 1.0 / alpha) * pow(max(sine2, 1e-30), 0.5 / alpha) * 0.15915494;
     float shadowed = 1.0 + sheen_lambda(wo.z, alpha) + sheen_lambda(wi.z, alpha);
-    pdf = 0.15915494 * over;
-    return over * distribution / (4.0 * max(wo.z, 1e-9) * shadowed * max(albedo, 1.0));
+    pdf = 0.15915494 * are_above;
+    return are_above * distribution / (4.0 * max(wo.z, 1e-9) * shadowed * max(albedo, 1.0));
 }
 
 // All directions above alike: the lobe is too wide for another way to pay.

@@ -4,7 +4,7 @@
 #include "materials/albedo_cell.glsl"
 
 float sheen_albedo(float cosine, float alpha) {
-    vec2 share;
-    int cell = albedo_cell(cosine, vec2(alpha), ivec2(SHEEN_ALBEDO_COLUMNS, SHEEN_ALBEDO_ROWS), share);
-    return SHEEN_ALBEDO_BRIGHTEST * albedo_in_cell(fetch_sheen_albedos(cell), share);
+    vec2 fraction;
+    int cell = albedo_cell(cosine, vec2(alpha), ivec2(SHEEN_ALBEDO_COLUMNS, SHEEN_ALBEDO_ROWS), fraction);
+    return SHEEN_ALBEDO_BRIGHTEST * albedo_in_cell(fetch_sheen_albedos(cell), fraction);
 }

@@ -15,9 +15,9 @@
 // The BRDF times wi.z; pdf: of specular_sample.
 vec3 specular_value(vec3 wo, vec3 wi, vec2 alpha, float ior, vec3 f0, vec3 f90, float albedo, out float pdf) {
     vec3 h = wo + wi;
-    float cosine = dot(wo, h) * inversesqrt(max(dot(h, h), 1e-36)), behind;
+    float cosine = dot(wo, h) * inversesqrt(max(dot(h, h), 1e-36)), cos_behind;
     float lobe = ggx_reflection(wo, wi, alpha, pdf);
-    return fresnel_dielectric(cosine, ior, f0, f90, behind) * ggx_compensation(f0, albedo) * lobe;
+    return fresnel_dielectric(cosine, ior, f0, f90, cos_behind) * ggx_compensation(f0, albedo) * lobe;
 }
 
 vec3 specular_sample(vec3 wo, vec2 u, vec2 alpha) {

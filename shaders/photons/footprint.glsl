@@ -4,9 +4,9 @@
 #include "lib/texel_of.glsl"
 
 // The texel of a cell's photon `place`: the first is where the stencil began as footprint_edge^2 - 1.
-int footprint_texel(int cell, int place) {
-    int at = footprint_edge * footprint_edge - 1 - place;
+int footprint_texel(int cell, int number) {
+    int texel_in_footprint = footprint_edge * footprint_edge - 1 - number;
     ivec2 corner = texel_of(cell, footprints_wide) * footprint_edge;
-    ivec2 texel = corner + texel_of(at, footprint_edge);
+    ivec2 texel = corner + texel_of(texel_in_footprint, footprint_edge);
     return texel.y * (footprints_wide * footprint_edge) + texel.x;
 }

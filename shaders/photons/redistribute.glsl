@@ -9,24 +9,25 @@ const int BY_COUNT = 1;
 const int BY_POWER = 2;
 #include "photons/footprint.glsl"
 
+// The photons held and the scale of their powers, by the number of the cell.
 RoutedCell element(int cell) {
     Total total = fetch_totals(cell);
     float texels = float(footprint_edge * footprint_edge);
-    int held = int(min(total.photons, texels));
+    int held_count = int(min(total.photons, texels));
     vec3 scale = vec3(1.0);
-    if (redistribution == BY_COUNT && held > 0) scale = vec3(total.photons / float(held));
-    bool short_of = redistribution == BY_POWER && total.photons > texels;
-    vec3 power = vec3(0.0);
-    int place = 0;
-    if (short_of) {
+    if (redistribution == BY_COUNT && held_count > 0) scale = vec3(total.photons / float(held_count));
+    bool scales_power = redistribution == BY_POWER && total.photons > texels;
+    vec3 held_power = vec3(0.0);
+    int number = 0;
+    if (scales_power) {
         do {
-            power += fetch_photons(fetch_footprints(footprint_texel(cell, place)).photon).power;
-            place += 1;
-        } while (place < held);
+            held_power += fetch_photons(fetch_footprints(footprint_texel(cell, number)).photon).power;
+            number += 1;
+        } while (number < held_count);
         for (int channel = 0; channel < 3; channel++) {
-            if (power[channel] > 0.0) scale[channel] = total.power[channel] / power[channel];
-            else if (total.power[channel] > 0.0) scale[channel] = -total.power[channel] / float(held);
+            if (held_power[channel] > 0.0) scale[channel] = total.power[channel] / held_power[channel];
+            else if (total.power[channel] > 0.0) scale[channel] = -total.power[channel] / float(held_count);
         }
     }
-    return RoutedCell(scale, held);
+    return RoutedCell(scale, held_count);
 }

@@ -7,10 +7,11 @@ RoutedCell fetch_routed_cells(int cell);
 Entry fetch_footprints(int texel);
 Photon fetch_photons(int number);
 
+// The photon of a number that photons_of_cell gives.
 Photon photon_at(int place) {
-    ivec2 at = texel_of(place, footprint_edge * footprint_edge);
-    int cell = at.y;
-    Photon photon = fetch_photons(fetch_footprints(footprint_texel(cell, at.x)).photon);
+    ivec2 cell_and_number = texel_of(place, footprint_edge * footprint_edge);
+    int cell = cell_and_number.y;
+    Photon photon = fetch_photons(fetch_footprints(footprint_texel(cell, cell_and_number.x)).photon);
     vec3 scale = fetch_routed_cells(cell).scale;
     photon.power = mix(photon.power * scale, -scale, lessThan(scale, vec3(0.0)));
     return photon;

@@ -7,5 +7,5 @@ uniform ivec2 run;      // length of the runs merged in this step: 2, 4 .. all
 #include "photons/sort_order.glsl"
 
 Entry element(ivec2 at) {
-    return kept(fetch_list(at), fetch_list(at ^ partner), at, partner, run);
+    return sorted_element(fetch_list(at), fetch_list(at ^ partner), at, partner, run);
 }

@@ -7,9 +7,9 @@ uniform ivec2 run;
 #include "photons/sort_order.glsl"
 
 Entry after_first(ivec2 at) {
-    return kept(fetch_list(at), fetch_list(at ^ partner), at, partner, run);
+    return sorted_element(fetch_list(at), fetch_list(at ^ partner), at, partner, run);
 }
 
 Entry element(ivec2 at) {
-    return kept(after_first(at), after_first(at ^ half_way), at, half_way, run);
+    return sorted_element(after_first(at), after_first(at ^ half_way), at, half_way, run);
 }

@@ -34,9 +34,9 @@ void main() {
     }
     vec3 normal = dot(facing, facing) > 0.0 ? facing : cross(dFdx(towards), dFdy(towards));
     float cosine = abs(dot(normal, towards)) / max(length(normal) * length(towards), 1e-37);
-    float shade = mix(AMBIENT, 1.0, cosine), through = glow.a;
-    vec3 scattered = (1.0 - through) * base.rgb * shade + fuzz * shade + through * MIRRORED;
+    float shade = mix(AMBIENT, 1.0, cosine), transmitted = glow.a;
+    vec3 scattered = (1.0 - transmitted) * base.rgb * shade + fuzz * shade + transmitted * MIRRORED;
     out_shown = vec4(base.a * (glow.rgb + white * scattered), gl_FragCoord.w);
-    out_through = vec4(1.0 - base.a + base.a * through * (1.0 - MIRRORED) * base.rgb, 1.0);
+    out_through = vec4(1.0 - base.a + base.a * transmitted * (1.0 - MIRRORED) * base.rgb, 1.0);
     gl_FragDepth = least_depth * gl_FragCoord.w;
 }

@@ -6,6 +6,7 @@ Ray tested_ray(Ray ray, int instance) {
     return ray;
 }
 
+// The hit of a ray on the triangle of that number.
 Hit visible_hit(Ray ray, int number, int instance) {
     ivec3 corners = fetch_faces(number).corners;
     vec3 a = fetch_vertices(corners.x).position;

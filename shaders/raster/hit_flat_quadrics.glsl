@@ -5,6 +5,7 @@
 #include "raster/hit_flat.glsl"
 #undef visible_hit
 
+// The hit of a ray on the triangle or quadric of that number; none where it misses the quadric.
 Hit visible_hit(Ray ray, int number, int instance) {
     int first = fetch_faces(number).corners.x;
     if (first >= 0) return polygon_hit(ray, number, instance);

@@ -5,6 +5,7 @@
 #include "raster/hit_objects.glsl"
 #undef visible_hit
 
+// The hit of a ray on a triangle or quadric of an instance; none where it misses the quadric.
 Hit visible_hit(Ray ray, int number, int instance) {
     int first = fetch_faces(fetch_instances(instance).face + number).corners.x;
     if (first >= 0) return polygon_hit(ray, number, instance);

@@ -18,9 +18,10 @@ uniform int raster_number;    // of the sample
 flat out int drawn_address;  // of the triangle that is tested
 
 const float MARGIN = 0.0625;     // pixels: 16 steps of a rasteriser with 8 bits below the pixel
-const float SHARP = 0.005;       // 1 - cosine of a corner's angle: 6 degrees, where it moves by 20 margins
+const float MIN_SHARPNESS = 0.005;       // 1 - cosine of a corner's angle: 6 degrees, where it moves by 20 margins
 const float FARTHEST = 16384.0;  // pixels: so far from the picture float32 knows places to 1/256 pixel
 
+// A point, world space, in homogeneous pixels from the lower left texel; shift: of that texel, pixels.
 vec3 on_film(vec3 point, vec2 shift) {
     vec3 offset = point - camera_origin;
     float depth = dot(offset, camera_forward);
@@ -34,41 +35,43 @@ vec2 over_box(vec2 low, vec2 high, int k) {
     return low + 2.0 * (high - low) * vec2(k == 1, k == 2);
 }
 
-// Grows the box by what is seen of an edge that crosses the plane of the camera, from a corner before it to one behind:
+// Extends the box by what is seen of an edge that crosses the plane of the camera, from a corner before it to one behind:
 // towards that plane the edge goes to infinity.
-void grow(vec3 before, vec3 behind, inout vec2 low, inout vec2 high) {
-    if (!(before.z > 0.0) || behind.z > 0.0) return;
-    vec2 near = before.z * behind.xy, far = behind.z * before.xy;
-    vec2 delta = near - far, rounding = 1e-5 * (abs(near) + abs(far));
+void include_edge(vec3 front, vec3 behind, inout vec2 low, inout vec2 high) {
+    if (!(front.z > 0.0) || behind.z > 0.0) return;
+    vec2 front_scaled = front.z * behind.xy, behind_scaled = behind.z * front.xy;
+    vec2 delta = front_scaled - behind_scaled, rounding = 1e-5 * (abs(front_scaled) + abs(behind_scaled));
     low = mix(low, vec2(-FARTHEST), lessThanEqual(delta, rounding));
     high = mix(high, vec2(FARTHEST), greaterThanEqual(delta, -rounding));
 }
 
+// The unit normal of an edge of the triangle, away from it. winding: 1 if its corners are counter-clockwise, else -1.
 vec2 outward(vec2 from, vec2 to, float winding) {
     vec2 direction = normalize(to - from);
     return winding * vec2(direction.y, -direction.x);
 }
 
-vec2 in_front(vec2 a, vec2 b, vec2 c, int k) {
+// Corner k of a triangle over the triangle a, b, c, all in front of the camera, enlarged by MARGIN.
+vec2 enlarged_corner(vec2 a, vec2 b, vec2 c, int k) {
     vec2 ab = b - a, bc = c - b, ca = a - c;
-    float twice = ab.x * bc.y - ab.y * bc.x, winding = twice < 0.0 ? -1.0 : 1.0;
-    if (abs(twice) > 16.0) {
+    float double_area = ab.x * bc.y - ab.y * bc.x, winding = double_area < 0.0 ? -1.0 : 1.0;
+    if (abs(double_area) > 16.0) {
         vec2 out_ab = outward(a, b, winding), out_bc = outward(b, c, winding), out_ca = outward(c, a, winding);
-        vec3 wide = 1.0 + vec3(dot(out_ca, out_ab), dot(out_ab, out_bc), dot(out_bc, out_ca));
-        if (min(wide.x, min(wide.y, wide.z)) > SHARP) {
-            if (k == 0) return a + (MARGIN / wide.x) * (out_ca + out_ab);
-            if (k == 1) return b + (MARGIN / wide.y) * (out_ab + out_bc);
-            return c + (MARGIN / wide.z) * (out_bc + out_ca);
+        vec3 sharpness = 1.0 + vec3(dot(out_ca, out_ab), dot(out_ab, out_bc), dot(out_bc, out_ca));
+        if (min(sharpness.x, min(sharpness.y, sharpness.z)) > MIN_SHARPNESS) {
+            if (k == 0) return a + (MARGIN / sharpness.x) * (out_ca + out_ab);
+            if (k == 1) return b + (MARGIN / sharpness.y) * (out_ab + out_bc);
+            return c + (MARGIN / sharpness.z) * (out_bc + out_ca);
         }
     }
-    vec3 lengths = vec3(dot(ab, ab), dot(bc, bc), dot(ca, ca));
-    float most = max(lengths.x, max(lengths.y, lengths.z));
+    vec3 lengths2 = vec3(dot(ab, ab), dot(bc, bc), dot(ca, ca));
+    float longest2 = max(lengths2.x, max(lengths2.y, lengths2.z));
     vec2 axis = vec2(1.0, 0.0);
-    if (most > 0.0) axis = (lengths.x == most ? ab : lengths.y == most ? bc : ca) / sqrt(most);
-    mat2 turned = mat2(axis, vec2(-axis.y, axis.x));
-    vec2 to_b = ab * turned, to_c = -ca * turned;  // seen from a, along and across the longest edge
+    if (longest2 > 0.0) axis = (lengths2.x == longest2 ? ab : lengths2.y == longest2 ? bc : ca) / sqrt(longest2);
+    mat2 axes = mat2(axis, vec2(-axis.y, axis.x));
+    vec2 to_b = ab * axes, to_c = -ca * axes;  // seen from a, along and across the longest edge
     vec2 low = min(min(to_b, to_c), 0.0) - MARGIN, high = max(max(to_b, to_c), 0.0) + MARGIN;
-    return a + turned * over_box(low, high, k);
+    return a + axes * over_box(low, high, k);
 }
 
 void main() {
@@ -81,28 +84,28 @@ void main() {
     vec3 c = on_film(fetch_vertices(face.corners.z).position, shift);
     drawn_address = drawn.address;
     gl_Position = vec4(2.0, 2.0, 0.0, 1.0);  // outside
-    bvec3 before = greaterThan(vec3(a.z, b.z, c.z), vec3(0.0));
-    if (!any(before)) return;
+    bvec3 is_in_front = greaterThan(vec3(a.z, b.z, c.z), vec3(0.0));
+    if (!any(is_in_front)) return;
     vec2 low = vec2(FARTHEST), high = -low;
-    vec3 depth = mix(vec3(1.0), vec3(a.z, b.z, c.z), before);
+    vec3 depth = mix(vec3(1.0), vec3(a.z, b.z, c.z), is_in_front);
     vec2 at_a = a.xy / depth.x, at_b = b.xy / depth.y, at_c = c.xy / depth.z;
-    if (before.x) low = min(low, at_a), high = max(high, at_a);
-    if (before.y) low = min(low, at_b), high = max(high, at_b);
-    if (before.z) low = min(low, at_c), high = max(high, at_c);
-    vec2 at;
-    if (all(before) && all(greaterThan(low, vec2(-FARTHEST))) && all(lessThan(high, vec2(FARTHEST)))) {
-        at = in_front(at_a, at_b, at_c, k);
+    if (is_in_front.x) low = min(low, at_a), high = max(high, at_a);
+    if (is_in_front.y) low = min(low, at_b), high = max(high, at_b);
+    if (is_in_front.z) low = min(low, at_c), high = max(high, at_c);
+    vec2 position;
+    if (all(is_in_front) && all(greaterThan(low, vec2(-FARTHEST))) && all(lessThan(high, vec2(FARTHEST)))) {
+        position = enlarged_corner(at_a, at_b, at_c, k);
     } else {
-        grow(a, b, low, high);
-        grow(b, a, low, high);
-        grow(b, c, low, high);
-        grow(c, b, low, high);
-        grow(c, a, low, high);
-        grow(a, c, low, high);
+        include_edge(a, b, low, high);
+        include_edge(b, a, low, high);
+        include_edge(b, c, low, high);
+        include_edge(c, b, low, high);
+        include_edge(c, a, low, high);
+        include_edge(a, c, low, high);
         vec2 size = vec2(raster_size) + 1.0;
         low = clamp(low - 1.0, vec2(-1.0), size);
         high = clamp(high + 1.0, vec2(-1.0), size);
-        at = over_box(low, high, k);
+        position = over_box(low, high, k);
     }
-    gl_Position = vec4(2.0 * at / vec2(raster_size) - 1.0, 0.0, 1.0);
+    gl_Position = vec4(2.0 * position / vec2(raster_size) - 1.0, 0.0, 1.0);
 }

@@ -18,8 +18,8 @@ Ray visible_ray(ivec2 pixel) {
 
 // Of the triangle at a place, of the instance in a slot: that knows its number, and the scene's of its first triangle.
 Hit visible_at(Ray ray, int place, int slot) {
-    int wide = textureSize(in_order, 0).x, row = place / wide;
+    int order_width = textureSize(in_order, 0).x, row = place / order_width;
     vec4 instance = slot_texel(slot, 3);
-    int number = int(texelFetch(in_order, ivec2(place - row * wide, row), 0).x);
+    int number = int(texelFetch(in_order, ivec2(place - row * order_width, row), 0).x);
     return visible_hit(ray, number + int(instance.y), int(instance.x));
 }

@@ -7,20 +7,21 @@
 void dielectric_branches(
     Interaction at, vec3 wo, out vec3 reflected, out vec3 reflection, out vec3 refracted, out vec3 refraction
 ) {
-    float here = dot(at.shading, wo), behind;
-    bool outside = here >= 0.0;
+    float cosine = dot(at.shading, wo), cos_behind;
+    bool outside = cosine >= 0.0;
     float ratio = outside ? at.parameter : 1.0 / at.parameter;  // index on the other side / on this one
-    float share = fresnel(min(abs(here), 1.0), ratio, behind), inverse = 1.0 / ratio;
-    reflected = normalize(2.0 * here * at.shading - wo);
-    reflection = vec3(share);
-    refracted = normalize(at.shading * (here * inverse - (outside ? behind : -behind)) - wo * inverse);
-    refraction = at.albedo * ((1.0 - share) * inverse * inverse);
+    float reflectance = fresnel(min(abs(cosine), 1.0), ratio, cos_behind), inverse_ratio = 1.0 / ratio;
+    reflected = normalize(2.0 * cosine * at.shading - wo);
+    reflection = vec3(reflectance);
+    refracted = normalize(at.shading * (cosine * inverse_ratio - (outside ? cos_behind : -cos_behind)) - wo * inverse_ratio);
+    refraction = at.albedo * ((1.0 - reflectance) * inverse_ratio * inverse_ratio);
 }
 
 float dielectric_index(Interaction at) {
     return at.parameter;
 }
 
+// Chooses reflection or refraction by u.z.
 bool dielectric_sample(Interaction at, vec3 wo, vec3 u, out vec3 wi, out vec3 weight, out float pdf) {
     vec3 reflected, reflection, refracted, refraction;
     dielectric_branches(at, wo, reflected, reflection, refracted, refraction);

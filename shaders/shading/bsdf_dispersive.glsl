@@ -11,9 +11,9 @@ void dispersive_branches(
 ) {
     dielectric_branches(at, wo, reflected, reflection, refracted, refraction);
     if (at.specular > 0.0) {
-        float here = dot(at.shading, wo), behind, red = channel_index(at, 0), blue = channel_index(at, 2);
-        reflection.x = fresnel(min(abs(here), 1.0), here >= 0.0 ? red : 1.0 / red, behind);
-        reflection.z = fresnel(min(abs(here), 1.0), here >= 0.0 ? blue : 1.0 / blue, behind);
+        float cosine = dot(at.shading, wo), cos_behind, red = channel_index(at, 0), blue = channel_index(at, 2);
+        reflection.x = fresnel(min(abs(cosine), 1.0), cosine >= 0.0 ? red : 1.0 / red, cos_behind);
+        reflection.z = fresnel(min(abs(cosine), 1.0), cosine >= 0.0 ? blue : 1.0 / blue, cos_behind);
     }
 }
 

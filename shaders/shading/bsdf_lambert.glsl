@@ -7,19 +7,20 @@ vec3 lambert_value(Interaction at, vec3 wo, vec3 wi) {
 }
 
 float lambert_pdf(Interaction at, vec3 wo, vec3 wi) {
-    float here = dot(at.shading, wi);
-    return dot(at.shading, wo) * here > 0.0 ? 0.31830989 * abs(here) : 0.0;
+    float cosine = dot(at.shading, wi);
+    return dot(at.shading, wo) * cosine > 0.0 ? 0.31830989 * abs(cosine) : 0.0;
 }
 
 vec3 lambert_reflectance(Interaction at) {
     return at.albedo;
 }
 
+// A direction by the cosine, on the side of wo.
 bool lambert_sample(Interaction at, vec3 wo, vec3 u, out vec3 wi, out vec3 weight, out float pdf) {
-    vec3 up = dot(at.shading, wo) < 0.0 ? -at.shading : at.shading, s, t;
-    frame_around(up, s, t);
+    vec3 normal = dot(at.shading, wo) < 0.0 ? -at.shading : at.shading, right, up;
+    frame_around(normal, right, up);
     vec3 local = cosine_direction(u.xy);
-    wi = normalize(s * local.x + t * local.y + up * local.z);
+    wi = normalize(right * local.x + up * local.y + normal * local.z);
     weight = at.albedo;
     pdf = 0.31830989 * local.z;
     return pdf > 0.0 && reflects(at, wo, wi);

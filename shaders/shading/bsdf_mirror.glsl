@@ -10,6 +10,7 @@ void mirror_branches(
     refraction = vec3(0.0);
 }
 
+// The mirrored direction.
 bool mirror_sample(Interaction at, vec3 wo, vec3 u, out vec3 wi, out vec3 weight, out float pdf) {
     wi = normalize(2.0 * dot(at.shading, wo) * at.shading - wo);
     weight = at.albedo;

@@ -10,9 +10,10 @@ vec3 phong_mirrored(Interaction at, vec3 wo) {
     return 2.0 * dot(at.shading, wo) * at.shading - wo;
 }
 
+// The cosine to the mirror's direction, to the power of the exponent.
 float phong_power(Interaction at, vec3 wo, vec3 wi) {
-    float near = dot(phong_mirrored(at, wo), wi);
-    return near > 0.0 ? pow(min(near, 1.0), at.parameter) : 0.0;
+    float cosine = dot(phong_mirrored(at, wo), wi);
+    return cosine > 0.0 ? pow(min(cosine, 1.0), at.parameter) : 0.0;
 }
 
 // Probability of the lobe.
@@ -33,13 +34,15 @@ vec3 phong_value(Interaction at, vec3 wo, vec3 wi) {
     return (at.albedo * 0.31830989 + lobe) * abs(dot(at.shading, wi));
 }
 
+// The density of phong_sample, without the mirror's direction.
 float phong_pdf(Interaction at, vec3 wo, vec3 wi) {
-    float here = dot(at.shading, wi), choice = phong_choice(at);
-    float cosine = dot(at.shading, wo) * here > 0.0 ? 0.31830989 * abs(here) : 0.0;
+    float cos_i = dot(at.shading, wi), choice = phong_choice(at);
+    float diffuse = dot(at.shading, wo) * cos_i > 0.0 ? 0.31830989 * abs(cos_i) : 0.0;
     float lobe = (at.parameter + 1.0) * 0.15915494 * phong_power(at, wo, wi);
-    return mix(cosine, lobe, choice) * (1.0 - phong_mirrors(at));
+    return mix(diffuse, lobe, choice) * (1.0 - phong_mirrors(at));
 }
 
+// The mirror's direction and weight; nothing is refracted.
 void phong_branches(
     Interaction at, vec3 wo, out vec3 reflected, out vec3 reflection, out vec3 refracted, out vec3 refraction
 ) {
@@ -54,6 +57,7 @@ vec3 phong_reflectance(Interaction at) {
     return at.albedo + at.specular;
 }
 
+// Chooses the mirror, the lobe or the diffuse part by u.z; pdf is 0 for the mirror.
 bool phong_sample(Interaction at, vec3 wo, vec3 u, out vec3 wi, out vec3 weight, out float pdf) {
     float mirrors = phong_mirrors(at);
     if (u.z >= 1.0 - mirrors) {
@@ -62,17 +66,17 @@ bool phong_sample(Interaction at, vec3 wo, vec3 u, out vec3 wi, out vec3 weight,
         pdf = 0.0;
         return true;
     }
-    bool lobe = u.z < phong_choice(at) * (1.0 - mirrors);
-    vec3 axis = dot(at.shading, wo) < 0.0 ? -at.shading : at.shading, local, s, t;
-    if (lobe) {
+    bool is_lobe = u.z < phong_choice(at) * (1.0 - mirrors);
+    vec3 axis = dot(at.shading, wo) < 0.0 ? -at.shading : at.shading, local, right, up;
+    if (is_lobe) {
         axis = phong_mirrored(at, wo);
         float cosine = pow(max(1.0 - u.x, 1e-20), 1.0 / (at.parameter + 1.0)), angle = 6.2831853 * u.y;
         local = vec3(sqrt(max(0.0, 1.0 - cosine * cosine)) * vec2(cos(angle), sin(angle)), cosine);
     } else {
         local = cosine_direction(u.xy);
     }
-    frame_around(axis, s, t);
-    wi = normalize(s * local.x + t * local.y + axis * local.z);
+    frame_around(axis, right, up);
+    wi = normalize(right * local.x + up * local.y + axis * local.z);
     pdf = phong_pdf(at, wo, wi);
     weight = phong_value(at, wo, wi) / max(pdf, 1e-30);
     return pdf > 0.0 && reflects(at, wo, wi);

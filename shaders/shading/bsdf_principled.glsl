@@ -32,8 +32,8 @@ Principled principled_material(Interaction at) {
 vec3 principled_scattered(Interaction at, Layers layers, vec3 wo, vec3 wi, out float pdf) {
     principled_soften(at.shading, layers.base.normal, wi, layers.base.diffuse, layers.base.through);
     vec3 value = principled_lobes(layers, base_local(layers.base, wi), wi, pdf);
-    bool through = dot(at.normal, wo) * dot(at.normal, wi) < 0.0 && dot(at.shading, wo) * dot(at.shading, wi) < 0.0;
-    return reflects(at, wo, wi) || (LOBES_BELOW == 1 && through) ? value : vec3(0.0);
+    bool is_transmitted = dot(at.normal, wo) * dot(at.normal, wi) < 0.0 && dot(at.shading, wo) * dot(at.shading, wi) < 0.0;
+    return reflects(at, wo, wi) || (LOBES_BELOW == 1 && is_transmitted) ? value : vec3(0.0);
 }
 
 // Of light of all channels, where they have indices of their own each by its own.
@@ -66,6 +66,7 @@ float principled_index(Interaction at) {
     return index;
 }
 
+// The single directions and weights of what smooth layers reflect and let through.
 void principled_branch(
     Interaction at, vec3 wo, out vec3 reflected, out vec3 reflection, out vec3 refracted, out vec3 refraction
 ) {
@@ -80,7 +81,7 @@ void principled_branch(
 // A direction: with a density, where it is valid and of no single lobe, else single.
 bool principled_draw(Interaction at, Layers layers, vec3 wo, vec3 u, out LobeSample lobe, out vec3 wi) {
     bool valid = principled_sample_lobe(at, layers, wo, u, lobe) && dot(lobe.local, lobe.local) > 0.0;
-    vec3 away = lobe.right * lobe.local.x + lobe.up * lobe.local.y + lobe.normal * lobe.local.z;
-    wi = normalize(valid ? away : wo);
+    vec3 lobe_direction = lobe.right * lobe.local.x + lobe.up * lobe.local.y + lobe.normal * lobe.local.z;
+    wi = normalize(valid ? lobe_direction : wo);
     return valid;
 }

@@ -10,6 +10,7 @@ vec3 classic_textured(vec3 color, vec4 texel, int mode, vec3 environment) {
     return mode == CLASSIC_MODULATE ? color * texel.rgb : mix(color, environment, texel.rgb);
 }
 
+// The colour at a hit; diffuse: the material's own.
 vec3 classic_color(Geometry at, Hit hit, vec3 diffuse) {
     Classic material = classic_material(at.material);
     vec3 color = (material.flags & CLASSIC_COLORED) != 0 ? at.color : diffuse;

@@ -9,9 +9,9 @@
 // Of n samples each stands for 1 / n of the pixel, as far as an eighth of its width (there, too): the first is without
 // aliasing, and many together are no more blurred than the pixel's filter.
 vec2 cone_of_pixel(ivec2 pixel, int number, vec3 direction) {
-    const int last = 65535;  // of the dimensions, and nobody else's
-    float narrow = max(inversesqrt(float(number + 1)), 0.125);
-    return vec2(camera_spread(direction), narrow * exp2(sample_1d(pixel, number, last)));
+    const int dimension = 65535;  // of the dimensions, and nobody else's
+    float width_factor = max(inversesqrt(float(number + 1)), 0.125);
+    return vec2(camera_spread(direction), width_factor * exp2(sample_1d(pixel, number, dimension)));
 }
 
 float cone_width(vec2 cone, vec3 origin, float t) {

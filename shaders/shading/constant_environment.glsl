@@ -10,6 +10,7 @@ float environment_density(vec3 direction, bool compensated) {
     return compensated ? 0.0 : 0.07957747;  // 1 / (4 pi)
 }
 
+// A direction uniform over the sphere.
 void environment_sample(vec2 u, int quantum, bool compensated, out vec3 direction, out float density) {
     float y = 1.0 - 2.0 * u.x, angle = 6.2831853 * u.y;
     float radius = 2.0 * sqrt(u.x * (1.0 - u.x));

@@ -10,9 +10,9 @@ float emitter_density(LightContext context, Hit hit) {
     int low = object.first, high = object.last;
     if (low < high) do {
         int middle = (low + high) / 2;
-        bool below = fetch_light_emitters(middle).face < hit.triangle;
-        low = below ? middle + 1 : low;
-        high = below ? high : middle;
+        bool is_before = fetch_light_emitters(middle).face < hit.triangle;
+        low = is_before ? middle + 1 : low;
+        high = is_before ? high : middle;
     } while (low < high);
     bool valid = low < object.last;
     LightEmitter emitter = fetch_light_emitters(valid ? low : 0);

@@ -10,27 +10,28 @@ int floor_entry(int first, int count, float u) {
     int low = first, high = first + count - 1;
     do {
         int middle = (low + high) / 2;
-        bool beyond = fetch_floor_shares(middle).up_to <= u;
-        low = beyond ? middle + 1 : low;
-        high = beyond ? high : middle;
+        bool is_below = fetch_floor_shares(middle).up_to <= u;
+        low = is_below ? middle + 1 : low;
+        high = is_below ? high : middle;
     } while (low < high);
     return low;
 }
 
 // Where u is between the shares up to the entry before and up to this one.
 float floor_within(int first, int entry, float u) {
-    float before = entry > first ? fetch_floor_shares(entry - 1).up_to : 0.0, after = fetch_floor_shares(entry).up_to;
-    return clamp((u - before) / max(after - before, 1e-30), 0.0, 1.0);
+    float share_before = entry > first ? fetch_floor_shares(entry - 1).up_to : 0.0, share_after = fetch_floor_shares(entry).up_to;
+    return clamp((u - share_before) / max(share_after - share_before, 1e-30), 0.0, 1.0);
 }
 
+// A direction of light on the floor, world space.
 vec3 floor_light(vec2 u) {
     int row = floor_entry(0, floor_texels.y, u.y);
     int first = floor_texels.y + row * floor_texels.x, entry = floor_entry(first, floor_texels.x, u.x);
     float angle = 3.14159265 / float(floor_rows);
-    float above = cos(angle * float(row)), below = max(cos(angle * float(row + 1)), 0.0);
-    float squared = mix(above * above, below * below, floor_within(0, row, u.y)), radius = sqrt(1.0 - squared);
+    float cos_upper = cos(angle * float(row)), cos_lower = max(cos(angle * float(row + 1)), 0.0);
+    float height2 = mix(cos_upper * cos_upper, cos_lower * cos_lower, floor_within(0, row, u.y)), radius = sqrt(1.0 - height2);
     float column = float(entry - first) + floor_within(first, entry, u.x);
-    float around = 6.2831853 * (column / float(floor_texels.x) - 0.5);
-    vec3 d = vec3(radius * cos(around), sqrt(squared), radius * sin(around));
+    float azimuth = 6.2831853 * (column / float(floor_texels.x) - 0.5);
+    vec3 d = vec3(radius * cos(azimuth), sqrt(height2), radius * sin(azimuth));
     return vec3(floor_turn.x * d.x + floor_turn.y * d.z, d.y, floor_turn.x * d.z - floor_turn.y * d.x);
 }

@@ -5,6 +5,7 @@
 #include "shading/geometry_flat.glsl"
 #undef geometry_at
 
+// The surface at a hit.
 Geometry geometry_at(Ray ray, Hit hit) {
     Face face = fetch_faces(hit.triangle);
     Geometry at;

@@ -21,18 +21,18 @@ Geometry geometry_at(Ray ray, Hit hit) {
     mat3 to_world = transpose(mat3(instance.linear_x, instance.linear_y, instance.linear_z));
     // Its columns are rows of the map to the object's space: times a vector this is that map's transpose.
     mat3 normal_to_world = mat3(instance.inverse_x.xyz, instance.inverse_y.xyz, instance.inverse_z.xyz);
-    vec3 place = vec3(instance.inverse_x.w, instance.inverse_y.w, instance.inverse_z.w);
-    vec3 local = a.position * weights.x + b.position * weights.y + c.position * weights.z;
+    vec3 translation = vec3(instance.inverse_x.w, instance.inverse_y.w, instance.inverse_z.w);
+    vec3 local_position = a.position * weights.x + b.position * weights.y + c.position * weights.z;
     Geometry at;
-    at.position = to_world * local + place;
+    at.position = to_world * local_position + translation;
     float stretch;
     vec3 normal = triangle_normal(a.position, b.position, c.position, vec3(0.0), stretch);
     at.normal = unit_or(normal_to_world * normal, -ray.direction);
-    mat3 spread = mat3(abs(to_world[0]), abs(to_world[1]), abs(to_world[2]));
-    mat3 gather = transpose(mat3(abs(normal_to_world[0]), abs(normal_to_world[1]), abs(normal_to_world[2])));
-    vec3 reach = max(max(abs(a.position), abs(b.position)), abs(c.position));
-    vec3 size = max(spread * reach, spread * (gather * abs(at.position - place))) + abs(place);
-    at.error = position_error(size, size, size, largest(spread * vec3(stretch)));
+    mat3 abs_to_world = mat3(abs(to_world[0]), abs(to_world[1]), abs(to_world[2]));
+    mat3 abs_to_object = transpose(mat3(abs(normal_to_world[0]), abs(normal_to_world[1]), abs(normal_to_world[2])));
+    vec3 max_corner = max(max(abs(a.position), abs(b.position)), abs(c.position));
+    vec3 magnitude = max(abs_to_world * max_corner, abs_to_world * (abs_to_object * abs(at.position - translation))) + abs(translation);
+    at.error = position_error(magnitude, magnitude, magnitude, largest(abs_to_world * vec3(stretch)));
     at.shading = unit_or(unit_or(normal_to_world * a.normal, at.normal) * weights.x
                        + unit_or(normal_to_world * b.normal, at.normal) * weights.y
                        + unit_or(normal_to_world * c.normal, at.normal) * weights.z, at.normal);
@@ -41,7 +41,7 @@ Geometry geometry_at(Ray ray, Hit hit) {
     at.uv = uv_place(a.uv, b.uv, c.uv, weights, ab, ac);
 #ifdef HAVE_SMOOTH
     geometry_lift = smooth_lift(
-        vec3[3](to_world * (local - a.position), to_world * (local - b.position), to_world * (local - c.position)),
+        vec3[3](to_world * (local_position - a.position), to_world * (local_position - b.position), to_world * (local_position - c.position)),
         vec3[3](
             unit_or(normal_to_world * a.normal, at.normal),
             unit_or(normal_to_world * b.normal, at.normal),

@@ -6,6 +6,7 @@
 #include "shading/geometry_objects.glsl"
 #undef geometry_at
 
+// The surface at a hit, world space.
 Geometry geometry_at(Ray ray, Hit hit) {
     enter_time_of(ray);
     Instance instance = instance_now(fetch_instances(hit.instance));
@@ -16,13 +17,13 @@ Geometry geometry_at(Ray ray, Hit hit) {
         at = quadric_at(object_ray(ray, hit.instance, object), hit.t, -face.corners.x - 1);
         mat3 to_world = transpose(mat3(instance.linear_x, instance.linear_y, instance.linear_z));
         mat3 normal_to_world = mat3(instance.inverse_x.xyz, instance.inverse_y.xyz, instance.inverse_z.xyz);
-        vec3 place = vec3(instance.inverse_x.w, instance.inverse_y.w, instance.inverse_z.w);
-        mat3 spread = mat3(abs(to_world[0]), abs(to_world[1]), abs(to_world[2]));
-        mat3 gather = transpose(mat3(abs(normal_to_world[0]), abs(normal_to_world[1]), abs(normal_to_world[2])));
-        vec3 turned = to_world * at.position;
-        vec3 size = max(spread * abs(at.position), spread * (gather * abs(turned))) + abs(place);
-        at.position = turned + place;
-        at.error = position_error(size, size, size, 0.0) + largest(spread * vec3(at.error));
+        vec3 translation = vec3(instance.inverse_x.w, instance.inverse_y.w, instance.inverse_z.w);
+        mat3 abs_to_world = mat3(abs(to_world[0]), abs(to_world[1]), abs(to_world[2]));
+        mat3 abs_to_object = transpose(mat3(abs(normal_to_world[0]), abs(normal_to_world[1]), abs(normal_to_world[2])));
+        vec3 rotated = to_world * at.position;
+        vec3 magnitude = max(abs_to_world * abs(at.position), abs_to_world * (abs_to_object * abs(rotated))) + abs(translation);
+        at.position = rotated + translation;
+        at.error = position_error(magnitude, magnitude, magnitude, 0.0) + largest(abs_to_world * vec3(at.error));
         at.normal = unit_or(normal_to_world * at.normal, -ray.direction);
         at.shading = at.normal;
         at.color = mix(fetch_vertices(face.corners.y).color, fetch_vertices(face.corners.z).color, at.uv.y);

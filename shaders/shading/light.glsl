@@ -16,8 +16,8 @@ float light_side(Light light) { return light.edge1.y; }  // of a sphere: 1 outwa
 
 // The share of a spot's intensity at a cosine to its axis.
 float spot_share(Light light, float cosine) {
-    float share = clamp(cosine * light_falloff(light).x + light_falloff(light).y, 0.0, 1.0);
-    return share * share;
+    float falloff = clamp(cosine * light_falloff(light).x + light_falloff(light).y, 0.0, 1.0);
+    return falloff * falloff;
 }
 
 // Barycentric weights of the second and third corner: the square folded onto the triangle without a square root, which
@@ -51,18 +51,19 @@ float light_density(Light light) { return light.density; }
 float light_facing(Light light, float cosine) { return cosine; }
 #endif
 
+// A point of a triangle, uniform by area, as seen from a position; false where it sends nothing there.
 bool sample_triangle(Light light, vec3 position, vec2 u, inout LightSample sampled) {
     vec2 weights = triangle_point(u);
     vec3 offset = light.position - position + weights.x * light.edge1 + weights.y * light.edge2;
-    float squared = dot(offset, offset);
-    if (!(squared > 0.0)) return false;
-    sampled.distance = sqrt(squared);
+    float distance2 = dot(offset, offset);
+    if (!(distance2 > 0.0)) return false;
+    sampled.distance = sqrt(distance2);
     sampled.direction = offset / sampled.distance;
     vec3 normal = cross(light.edge1, light.edge2);  // as long as twice the area
     float facing = light_facing(light, -dot(normal, sampled.direction));
     if (!(facing > 0.0)) return false;
-    vec3 weight = min(light.power * min(0.5 * facing / squared, LIGHT_LARGEST), LIGHT_LARGEST);
-    sampled.pdf = min(light_density(light) * squared * (length(normal) / facing), LIGHT_LARGEST);
+    vec3 weight = min(light.power * min(0.5 * facing / distance2, LIGHT_LARGEST), LIGHT_LARGEST);
+    sampled.pdf = min(light_density(light) * distance2 * (length(normal) / facing), LIGHT_LARGEST);
     sampled.weight = weight * light_texel(light, weights);
     return true;
 }
@@ -73,33 +74,35 @@ vec3 sphere_point(vec2 u) {
     return vec3(radius * cos(6.28318531 * u.y), radius * sin(6.28318531 * u.y), z);
 }
 
+// A point of a sphere, uniform by area, as seen from a position; false where it sends nothing there.
 bool sample_sphere(Light light, vec3 position, vec2 u, inout LightSample sampled) {
     vec3 outwards = sphere_point(u);
     vec3 offset = light.position - position + light_radius(light) * outwards;
-    float squared = dot(offset, offset);
-    if (!(squared > 0.0)) return false;
-    sampled.distance = sqrt(squared);
+    float distance2 = dot(offset, offset);
+    if (!(distance2 > 0.0)) return false;
+    sampled.distance = sqrt(distance2);
     sampled.direction = offset / sampled.distance;
     float facing = light_facing(light, -dot(outwards, sampled.direction) * light_side(light));
     if (!(facing > 0.0)) return false;
     float area = 12.5663706 * light_radius(light) * light_radius(light);
-    sampled.weight = min(light.power * min(area * facing / squared, LIGHT_LARGEST), LIGHT_LARGEST);
-    sampled.pdf = min(light_density(light) * (squared / facing), LIGHT_LARGEST);
+    sampled.weight = min(light.power * min(area * facing / distance2, LIGHT_LARGEST), LIGHT_LARGEST);
+    sampled.pdf = min(light_density(light) * (distance2 / facing), LIGHT_LARGEST);
     return true;
 }
 
+// A point or spot light as seen from a position; false where it sends nothing there.
 bool sample_point(Light light, vec3 position, inout LightSample sampled) {
     vec3 offset = light.position - position;
-    float squared = dot(offset, offset);
-    if (!(squared > 0.0)) return false;
-    sampled.distance = sqrt(squared);
+    float distance2 = dot(offset, offset);
+    if (!(distance2 > 0.0)) return false;
+    sampled.distance = sqrt(distance2);
     sampled.direction = offset / sampled.distance;
-    float share = 1.0;
+    float falloff = 1.0;
     if (light.kind == LIGHT_SPOT) {
-        share = spot_share(light, -dot(light_direction(light), sampled.direction));
+        falloff = spot_share(light, -dot(light_direction(light), sampled.direction));
     }
-    sampled.weight = min(light.power * min(share / squared, LIGHT_LARGEST), LIGHT_LARGEST);
-    return share > 0.0;
+    sampled.weight = min(light.power * min(falloff / distance2, LIGHT_LARGEST), LIGHT_LARGEST);
+    return falloff > 0.0;
 }
 
 // The whole number that chooses: the environment where it is below environment_levels.
@@ -113,6 +116,7 @@ void sample_environment(int quantum, vec2 u, bool compensated, out vec3 directio
     density = min(density * (float(environment_levels) / 16777216.0), LIGHT_LARGEST);
 }
 
+// A point of the light, of whatever kind, as seen from a position.
 bool sample_chosen(Light light, vec3 position, vec2 u, inout LightSample sampled) {
     if (LIGHT_TRIANGLES == 1 && light.kind == LIGHT_TRIANGLE) return sample_triangle(light, position, u, sampled);
     if (LIGHT_SPHERES == 1 && light.kind == LIGHT_SPHERE) return sample_sphere(light, position, u, sampled);
@@ -125,6 +129,7 @@ bool sample_chosen(Light light, vec3 position, vec2 u, inout LightSample sampled
 // The light of a quantum that is not the environment's.
 Light light_of(int quantum);
 
+// A point of a light, or a direction of the environment, as seen from a position; false where it sends nothing.
 bool light_sample(vec3 position, float choose, vec2 u, bool compensated, out LightSample sampled) {
     sampled = LightSample(vec3(0.0, 1.0, 0.0), LIGHT_LARGEST, vec3(0.0), 0.0);
     int quantum = light_quantum(choose);

@@ -8,6 +8,7 @@ LightContext light_context(vec3 position, vec4 receiver) {
 
 void light_choose(LightContext context, float choose, bool samples_light) {}
 
+// The light of a quantum: that of its slot, or the slot's alias.
 Light light_of(int quantum) {
     quantum -= environment_levels;
     int slot = quantum / light_levels;

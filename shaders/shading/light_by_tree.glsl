@@ -16,29 +16,29 @@ LightContext light_context(vec3 position, vec4 receiver) {
 // the middle alone misses what is at the edge.
 float light_importance(vec3 middle, float radius, vec3 axis, float power, float emission, LightContext context) {
     vec3 offset = middle - context.position;
-    float squared = dot(offset, offset), reach = radius * radius;
-    bool within = squared <= reach;
-    vec3 direction = squared > 0.0 ? offset * inversesqrt(squared) : vec3(0.0);
-    float sine_extent = within ? 1.0 : sqrt(reach / squared);
+    float distance2 = dot(offset, offset), radius2 = radius * radius;
+    bool is_inside = distance2 <= radius2;
+    vec3 direction = distance2 > 0.0 ? offset * inversesqrt(distance2) : vec3(0.0);
+    float sine_extent = is_inside ? 1.0 : sqrt(radius2 / distance2);
     float cosine_extent = sqrt(max(0.0, 1.0 - sine_extent * sine_extent));
-    float stretch = length(axis), cosine_spread = min(stretch - 2.0, 1.0);
+    float axis_length = length(axis), cosine_spread = min(axis_length - 2.0, 1.0);
     float sine_spread = sqrt(max(0.0, 1.0 - cosine_spread * cosine_spread));
     // From the normal nearest to the receiver, less the angle that the cluster's extent takes up.
-    float cosine = -dot(axis, direction) / stretch;
-    cosine = power < 0.0 ? abs(cosine) : cosine;
-    float sine = sqrt(max(0.0, 1.0 - cosine * cosine));
-    bool beyond = cosine < cosine_spread;
-    float turned = beyond ? cosine * cosine_spread + sine * sine_spread : 1.0;
-    float turned_sine = beyond ? max(0.0, sine * cosine_spread - cosine * sine_spread) : 0.0;
-    float leaving = turned < cosine_extent ? turned * cosine_extent + turned_sine * sine_extent : 1.0;
-    leaving = within ? 1.0 : leaving > emission ? 0.5 * (max(leaving, 0.0) + max(cosine, 0.0)) : 0.0;
+    float cos_emission = -dot(axis, direction) / axis_length;
+    cos_emission = power < 0.0 ? abs(cos_emission) : cos_emission;
+    float sin_emission = sqrt(max(0.0, 1.0 - cos_emission * cos_emission));
+    bool is_outside = cos_emission < cosine_spread;
+    float cos_nearest = is_outside ? cos_emission * cosine_spread + sin_emission * sine_spread : 1.0;
+    float sin_nearest = is_outside ? max(0.0, sin_emission * cosine_spread - cos_emission * sine_spread) : 0.0;
+    float cos_emitted = cos_nearest < cosine_extent ? cos_nearest * cosine_extent + sin_nearest * sine_extent : 1.0;
+    cos_emitted = is_inside ? 1.0 : cos_emitted > emission ? 0.5 * (max(cos_emitted, 0.0) + max(cos_emission, 0.0)) : 0.0;
     // The same at the receiver.
-    float here = dot(context.receiver.xyz, direction);
-    here = context.receiver.w > 0.0 ? abs(here) : here;
-    float here_sine = sqrt(max(0.0, 1.0 - here * here));
-    float facing = here < cosine_extent ? here * cosine_extent + here_sine * sine_extent : 1.0;
-    facing = within ? 1.0 : max(0.5 * (max(facing, 0.0) + max(here, 0.0)), LIGHT_LEAST_FACING);
-    float importance = abs(power) * (leaving * facing / max(max(squared, reach), 1e-30));
+    float cos_receiver = dot(context.receiver.xyz, direction);
+    cos_receiver = context.receiver.w > 0.0 ? abs(cos_receiver) : cos_receiver;
+    float sin_receiver = sqrt(max(0.0, 1.0 - cos_receiver * cos_receiver));
+    float cos_received = cos_receiver < cosine_extent ? cos_receiver * cosine_extent + sin_receiver * sine_extent : 1.0;
+    cos_received = is_inside ? 1.0 : max(0.5 * (max(cos_received, 0.0) + max(cos_receiver, 0.0)), LIGHT_LEAST_FACING);
+    float importance = abs(power) * (cos_emitted * cos_received / max(max(distance2, radius2), 1e-30));
     return radius < 0.0 ? abs(power) : min(importance, 1e30);
 }
 
@@ -69,9 +69,9 @@ float tree_left(LightNode node, LightContext context) {
         node.right, node.right_radius, node.right_axis, node.right_power, node.right_emission, context
     );
 #endif
-    bool some = left + right > 0.0;
-    left = some ? left : abs(node.left_power);
-    right = some ? right : abs(node.right_power);
+    bool any_importance = left + right > 0.0;
+    left = any_importance ? left : abs(node.left_power);
+    right = any_importance ? right : abs(node.right_power);
     return left / max(left + right, 1e-37);
 }
 
@@ -83,21 +83,22 @@ float tree_share() {
 int light_chosen;    // the last choice: its number in the list,
 float light_chance;  // and its probability
 
+// Chooses a light for light_of by going down the tree of what is near or far; none where nothing is asked for.
 void light_choose(LightContext context, float choose, bool samples_light) {
-    float first = float(environment_levels) / 16777216.0, chance = tree_share();
-    float u = max((choose - first) / max(chance, 1e-7), 0.0);
-    bool far = u < light_far_share;
-    float share = far ? light_far_share : 1.0 - light_far_share;
-    u = min((far ? u : u - light_far_share) / share, 0.99999994);
-    chance *= share;
-    int link = far ? light_roots.y : light_roots.x;
-    if (samples_light && link >= 0 && choose >= first) do {
+    float environment_share = float(environment_levels) / 16777216.0, chance = tree_share();
+    float u = max((choose - environment_share) / max(chance, 1e-7), 0.0);
+    bool is_far = u < light_far_share;
+    float probability = is_far ? light_far_share : 1.0 - light_far_share;
+    u = min((is_far ? u : u - light_far_share) / probability, 0.99999994);
+    chance *= probability;
+    int link = is_far ? light_roots.y : light_roots.x;
+    if (samples_light && link >= 0 && choose >= environment_share) do {
         LightNode node = fetch_light_nodes(link);
         float left = tree_left(node, context);
         bool goes_left = u < left;
-        share = goes_left ? left : 1.0 - left;
-        u = min((goes_left ? u : u - left) / share, 0.99999994);
-        chance *= share;
+        probability = goes_left ? left : 1.0 - left;
+        u = min((goes_left ? u : u - left) / probability, 0.99999994);
+        chance *= probability;
         link = goes_left ? node.left_link : node.right_link;
     } while (link >= 0);
     light_chosen = max(-1 - link, 0);

@@ -11,6 +11,7 @@ int each_light_count() {
     return each_punctual + (each_levels > 0 ? 1 : 0);
 }
 
+// A point of light number `index`, as seen from a position; false where it sends nothing there.
 bool each_light_sample(int index, vec3 position, float choose, vec2 u, out LightSample sampled) {
     sampled = LightSample(vec3(0.0, 1.0, 0.0), LIGHT_LARGEST, vec3(0.0), 0.0);
     int quantum = min(int(choose * 16777216.0), 16777215);

@@ -7,6 +7,7 @@ vec3 material_texel(int number, Geometry at) {
     return texture_texel(number, at.uv, second_place(at), true).rgb;
 }
 
+// The base colour at a hit, linear sRGB.
 vec3 material_color(Geometry at, Hit hit, Material material) {
 #ifdef HAVE_CLASSIC
     if (material.kind == KIND_CLASSIC) return classic_color(at, hit, material.base_color);

@@ -11,17 +11,19 @@ int media_number(Media media) {
     return media.inside;
 }
 
+// The media of a ray that leaves a surface in a direction, of one that has come with these.
 Media media_behind(Media media, Interaction at, vec3 direction) {
     int medium = medium_of(interaction_material(at));
-    float here = dot(at.normal, at.wo), there = dot(at.normal, direction);
-    if (medium == 0 || here * there >= 0.0) return media;
-    return Media(there < 0.0 ? media_with(media.inside, medium) : media_without(media.inside, medium));
+    float cos_o = dot(at.normal, at.wo), cos_i = dot(at.normal, direction);
+    if (medium == 0 || cos_o * cos_i >= 0.0) return media;
+    return Media(cos_i < 0.0 ? media_with(media.inside, medium) : media_without(media.inside, medium));
 }
 
 vec3 media_transmitted(Media media, Interaction at, vec3 direction, float distance, vec3 light) {
     return light * medium_transmittance(media_top(media_behind(media, at, direction).inside), distance);
 }
 
+// Tells the surface which medium is on the other side of it.
 void media_surround(Media media, inout Interaction at) {
     bool front = dot(at.normal, at.wo) > 0.0;
     int medium = medium_of(interaction_material(at));

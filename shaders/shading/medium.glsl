@@ -17,21 +17,23 @@ int media_top(int inside) {
     return inside & MEDIA_MOST;
 }
 
+// The media with one more; of five the lowest is forgotten.
 int media_with(int inside, int medium) {
-    ivec4 held = media_digits(inside), digits;
-    digits.x = max(held.x, medium);
-    int next = min(held.x, medium);
-    digits.y = max(held.y, next);
-    next = min(held.y, next);
-    digits.z = max(held.z, next);
-    digits.w = max(held.w, min(held.z, next));
+    ivec4 previous = media_digits(inside), digits;
+    digits.x = max(previous.x, medium);
+    int remaining = min(previous.x, medium);
+    digits.y = max(previous.y, remaining);
+    remaining = min(previous.y, remaining);
+    digits.z = max(previous.z, remaining);
+    digits.w = max(previous.w, min(previous.z, remaining));
     return media_number(digits);
 }
 
+// The media without one of this number, if it is among them.
 int media_without(int inside, int medium) {
-    ivec4 held = media_digits(inside);
-    bool x = held.x == medium, y = x || held.y == medium, z = y || held.z == medium, w = z || held.w == medium;
-    return media_number(ivec4(x ? held.y : held.x, y ? held.z : held.y, z ? held.w : held.z, w ? 0 : held.w));
+    ivec4 previous = media_digits(inside);
+    bool from_x = previous.x == medium, from_y = from_x || previous.y == medium, from_z = from_y || previous.z == medium, from_w = from_z || previous.w == medium;
+    return media_number(ivec4(from_x ? previous.y : previous.x, from_y ? previous.z : previous.y, from_z ? previous.w : previous.z, from_w ? 0 : previous.w));
 }
 
 bool media_hold(int inside, int medium) {

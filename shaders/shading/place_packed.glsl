@@ -9,15 +9,15 @@ void set_interaction_place(inout Interaction at, vec3 place, vec4 tangent) {
     frame_around(at.shading, right, up);
     vec2 projected = vec2(dot(tangent.xyz, right), dot(tangent.xyz, up));
     float angle = dot(projected, projected) > 0.0 ? atan(projected.y, projected.x) * 0.15915494 : 0.0;
-    float steps = floor((angle - floor(angle)) * 2048.0), level = floor((clamp(place.z, -40.0, 23.9) + 40.0) * 64.0);
-    at.place = vec3(place.xy, level * 4096.0 + mod(steps, 2048.0) + (tangent.w < 0.0 ? 2048.0 : 0.0));
+    float angle_steps = floor((angle - floor(angle)) * 2048.0), level_steps = floor((clamp(place.z, -40.0, 23.9) + 40.0) * 64.0);
+    at.place = vec3(place.xy, level_steps * 4096.0 + mod(angle_steps, 2048.0) + (tangent.w < 0.0 ? 2048.0 : 0.0));
 }
 
 // Tangent and bitangent of the image, about the shading normal of the front.
 void interaction_tangents(Interaction at, out vec3 tangent, out vec3 bitangent) {
     vec3 right, up;
-    int held = int(at.place.z) & 4095;
-    float angle = float(held & 2047) * 3.0679616e-3, side = held > 2047 ? -1.0 : 1.0;
+    int packed = int(at.place.z) & 4095;
+    float angle = float(packed & 2047) * 3.0679616e-3, side = packed > 2047 ? -1.0 : 1.0;
     frame_around(at.shading, right, up);
     tangent = right * cos(angle) + up * sin(angle);
     bitangent = cross(at.shading, tangent) * side;

@@ -22,6 +22,7 @@ struct Seen {
 
 Seen principled_kept;
 
+// The layers of a surface, for each channel where these part: one after the other, so that the code is there once.
 Seen principled_prepared(Interaction at) {
     Seen prepared;
     bool whole = principled_whole(at);
@@ -38,6 +39,7 @@ Seen principled_prepared(Interaction at) {
     return prepared;
 }
 
+// The prepared layers of the interaction's channel.
 Layers principled_seen(Interaction at, vec3 wo) {
     Layers layers = principled_kept.layers;
     int channel = interaction_channel(at) & 3;
@@ -73,16 +75,16 @@ void principled_branches(
     Interaction at, vec3 wo, out vec3 reflected, out vec3 reflection, out vec3 refracted, out vec3 refraction
 ) {
     bool whole = principled_whole(at);
-    vec3 shares = vec3(0.0);
+    vec3 reflections = vec3(0.0);
     int iteration = 1;
     do {
         int channel = 1 + (2 * iteration - 2) % 3;  // red, blue, green
         if (whole) set_interaction_channel(at, channel);
         principled_branch(at, wo, reflected, reflection, refracted, refraction);
-        shares += whole ? reflection * vec3(equal(ivec3(1, 2, 3), ivec3(channel))) : reflection;
+        reflections += whole ? reflection * vec3(equal(ivec3(1, 2, 3), ivec3(channel))) : reflection;
         iteration += 1;
     } while (iteration < (whole ? 4 : 2));
-    reflection = shares;
+    reflection = reflections;
 }
 
 // Light of all channels takes the direction of one of them, and so does what of it is reflected or refracted in one
@@ -91,28 +93,28 @@ bool principled_sample(Interaction at, vec3 wo, vec3 u, out vec3 wi, out vec3 we
     Interaction original = at;
     bool whole = principled_whole(at);
     if (whole) {
-        float three = 3.0 * u.z;
-        set_interaction_channel(at, 1 + min(int(three), 2));
-        u.z = min(fract(three), 0.99999994);
+        float scaled_u = 3.0 * u.z;
+        set_interaction_channel(at, 1 + min(int(scaled_u), 2));
+        u.z = min(fract(scaled_u), 0.99999994);
     }
     LobeSample lobe;
-    vec3 away;
-    bool valid = principled_draw(at, principled_seen(at, wo), wo, u, lobe, away);
+    vec3 lobe_direction;
+    bool valid = principled_draw(at, principled_seen(at, wo), wo, u, lobe, lobe_direction);
     weight = lobe.single;
     if (whole) weight *= 3.0 * vec3(equal(ivec3(1, 2, 3), ivec3(interaction_channel(at))));
-    vec3 straight = lobe.wi;
+    vec3 single_direction = lobe.wi;
     if (interaction_channel(original) >= 4) {  // it is decided
-        vec3 back, on, through;
-        principled_branch(at, wo, straight, back, through, on);
+        vec3 reflection, refraction, refracted;
+        principled_branch(at, wo, single_direction, reflection, refracted, refraction);
         bool refracts = (interaction_channel(original) & 4) != 0;
-        straight = refracts ? through : straight;
-        weight = refracts ? on / max(1.0 - back, vec3(1e-20)) : vec3(1.0);
+        single_direction = refracts ? refracted : single_direction;
+        weight = refracts ? refraction / max(1.0 - reflection, vec3(1e-20)) : vec3(1.0);
         lobe.delta = true;
     }
-    wi = away;
+    wi = lobe_direction;
     vec3 value = principled_evaluate(original, wo, wi, pdf);
     if (lobe.delta) {  // here, since loops of a shader must not follow a return
-        wi = straight;
+        wi = single_direction;
         pdf = 0.0;
         return any(greaterThan(weight, vec3(0.0)));
     }

@@ -51,16 +51,17 @@ void principled_branches(
     principled_branch(at, wo, reflected, reflection, refracted, refraction);
 }
 
+// A direction by the lobe that u chooses; pdf is 0 for single directions.
 bool principled_sample(Interaction at, vec3 wo, vec3 u, out vec3 wi, out vec3 weight, out float pdf) {
     Layers layers = principled_seen(at, wo);
     LobeSample lobe;
-    vec3 away;
-    bool valid = principled_draw(at, layers, wo, u, lobe, away);
+    vec3 lobe_direction;
+    bool valid = principled_draw(at, layers, wo, u, lobe, lobe_direction);
     wi = lobe.wi;
     weight = lobe.single;
     pdf = 0.0;
     if (lobe.delta) return any(greaterThan(weight, vec3(0.0)));
-    wi = away;
+    wi = lobe_direction;
     vec3 value = principled_scattered(at, layers, wo, wi, pdf);
     weight = value / max(pdf, 1e-30);
     return valid && pdf > 0.0 && any(greaterThan(value, vec3(0.0)));

@@ -7,9 +7,9 @@
 vec2 sample_2d(ivec2 pixel, int number, int dimension) {
     const int mask = (1 << RANDOM_BITS) - 1;
     // 2^8 pixels in a row differ, and as many rows; the factors of dimension and seed are primes.
-    int at = (pixel.x + (pixel.y << 8) + dimension * 40503 + sampler_seed * 30011) & mask;
-    int apart = (pixel.x >> 8) * 4099 + (pixel.y >> 8) * 9001;  // primes, too
-    return fetch_random((fetch_random(at).start + sampler_first + number + apart) & mask).value;
+    int first = (pixel.x + (pixel.y << 8) + dimension * 40503 + sampler_seed * 30011) & mask;
+    int far_offset = (pixel.x >> 8) * 4099 + (pixel.y >> 8) * 9001;  // primes, too
+    return fetch_random((fetch_random(first).start + sampler_first + number + far_offset) & mask).value;
 }
 
 float sample_1d(ivec2 pixel, int number, int dimension) {

@@ -36,6 +36,7 @@ float sample_1d(ivec2 pixel, int number, int dimension) {
     return unit_float(reverse_bits(owen_scramble(pascal(zorder_index(pixel, number, keys)), keys.y)));
 }
 
+// Two numbers in [0, 1) of a pixel's sample and dimension.
 vec2 sample_2d(ivec2 pixel, int number, int dimension) {
     uvec4 keys = zorder_keys(pixel, dimension, 2), order = keys;
     bool second = dimension >= JOINT_FIRST && (dimension - JOINT_FIRST) % (2 * JOINT_APART) == JOINT_APART;

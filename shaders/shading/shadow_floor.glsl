@@ -5,15 +5,16 @@
 
 const float FLOOR_NORMAL = 0.06, FLOOR_GRAZING = 0.3;  // of light that it mirrors: from above, and at most
 
+// Whether a ray from above meets the floor, and where.
 bool floor_meets(Ray ray, out float distance) {
-    float down = floor_height - ray.origin.y;
-    bool meets = down < 0.0 && ray.direction.y < 0.0;
-    distance = meets ? down / ray.direction.y : FAR;
+    float height_difference = floor_height - ray.origin.y;
+    bool meets = height_difference < 0.0 && ray.direction.y < 0.0;
+    distance = meets ? height_difference / ray.direction.y : FAR;
     return distance < FAR;
 }
 
 float floor_mirrors(float facing, float height) {
-    float away = 1.0 - facing, square = away * away;
-    float left = clamp(1.0 - height / floor_reach, 0.0, 1.0);
-    return min(FLOOR_NORMAL + (1.0 - FLOOR_NORMAL) * square * square * away, FLOOR_GRAZING) * left * left;
+    float one_minus = 1.0 - facing, one_minus2 = one_minus * one_minus;
+    float fading = clamp(1.0 - height / floor_reach, 0.0, 1.0);
+    return min(FLOOR_NORMAL + (1.0 - FLOOR_NORMAL) * one_minus2 * one_minus2 * one_minus, FLOOR_GRAZING) * fading * fading;
 }

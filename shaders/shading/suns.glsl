@@ -6,16 +6,16 @@
 
 // Density per solid angle at a place in the picture.
 float sun_density(vec2 place, bool compensated) {
-    vec2 at = place - 0.5;
-    ivec2 texel = int_of(floor(at));
+    vec2 position = place - 0.5;
+    ivec2 texel = int_of(floor(position));
     texel.x = texel.x < 0 ? texel.x + environment_size.x : texel.x;
     int cell = fetch_environment_texels(max(texel.y, 0) * environment_size.x + texel.x).sun - 1;
     bool inside = texel.y >= 0 && cell >= 0;
     EnvironmentSun sun = fetch_environment_suns((inside ? cell : 0) + (compensated ? environment_sun_slots : 0));
-    vec2 share = at - floor(at);
-    vec2 pair = mix(sun.corners.xz, sun.corners.yw, share.x);
+    vec2 fraction = position - floor(position);
+    vec2 edges = mix(sun.corners.xz, sun.corners.yw, fraction.x);
     float sine = sin(3.14159265 * place.y / float(environment_size.y));
-    return inside ? sun.scale * mix(pair.x, pair.y, share.y) / sine : 0.0;
+    return inside ? sun.scale * mix(edges.x, edges.y, fraction.y) / sine : 0.0;
 }
 
 // In proportion to what goes linearly from a to b.
@@ -27,24 +27,24 @@ float sample_linear(float u, float a, float b) {
 // A place in the picture that a sun lights, by one of the suns' quanta.
 vec2 sun_place(vec2 u, int quantum, bool compensated) {
     int next = compensated ? environment_suns_count : 0, end = next + environment_suns_count;
-    EnvironmentSunPlace of = fetch_environment_sun_places(next);
+    EnvironmentSunPlace sun_entry = fetch_environment_sun_places(next);
     next += 1;
     if (next < end) do {
         EnvironmentSunPlace other = fetch_environment_sun_places(next);
-        if (quantum >= other.start) of = other;
+        if (quantum >= other.start) sun_entry = other;
         next += 1;
     } while (next < end);
-    vec2 place = u * vec2(of.slots), inside = fract(place);
-    ivec2 at = min(int_of(floor(place)), of.slots - 1);
-    int slot = at.y * of.slots.x + at.x;
-    EnvironmentSun sun = fetch_environment_suns(of.first + slot);
-    int cell = quantum - of.start < sun.threshold ? slot : sun.alias;
-    sun = fetch_environment_suns(of.first + cell);
-    float down = sample_linear(inside.y, sun.corners.x + sun.corners.y, sun.corners.z + sun.corners.w);
-    vec2 pair = mix(sun.corners.xy, sun.corners.zw, down);
-    int row = cell / of.columns;
-    vec2 corner = vec2(of.corner + ivec2(cell - row * of.columns, row)) + 0.5;
-    return corner + vec2(sample_linear(inside.x, pair.x, pair.y), down);
+    vec2 position = u * vec2(sun_entry.slots), in_cell = fract(position);
+    ivec2 cell_position = min(int_of(floor(position)), sun_entry.slots - 1);
+    int slot = cell_position.y * sun_entry.slots.x + cell_position.x;
+    EnvironmentSun sun = fetch_environment_suns(sun_entry.first + slot);
+    int cell = quantum - sun_entry.start < sun.threshold ? slot : sun.alias;
+    sun = fetch_environment_suns(sun_entry.first + cell);
+    float row_fraction = sample_linear(in_cell.y, sun.corners.x + sun.corners.y, sun.corners.z + sun.corners.w);
+    vec2 edges = mix(sun.corners.xy, sun.corners.zw, row_fraction);
+    int row = cell / sun_entry.columns;
+    vec2 corner = vec2(sun_entry.corner + ivec2(cell - row * sun_entry.columns, row)) + 0.5;
+    return corner + vec2(sample_linear(in_cell.x, edges.x, edges.y), row_fraction);
 }
 
 // The quanta that choose a sun.
@@ -53,8 +53,8 @@ int sun_levels(bool compensated) { return compensated ? environment_sun_levels.y
 // A direction of the picture's space to a sun, where a quantum chooses one.
 void sample_sun(vec2 u, int quantum, bool compensated, inout vec3 direction) {
     vec2 angles = sun_place(u, quantum, compensated) * vec2(6.2831853, 3.14159265) / vec2(environment_size);
-    vec3 bright = vec3(-sin(angles.y) * cos(angles.x), cos(angles.y), -sin(angles.y) * sin(angles.x));
-    if (quantum < sun_levels(compensated)) direction = bright;
+    vec3 sun_direction = vec3(-sin(angles.y) * cos(angles.x), cos(angles.y), -sin(angles.y) * sin(angles.x));
+    if (quantum < sun_levels(compensated)) direction = sun_direction;
 }
 
 void add_suns(vec2 place, bool compensated, inout float density) {

@@ -8,14 +8,14 @@
 VertexTangents tangents_at(Hit hit) {
     Face face = fetch_faces(hit.triangle);
     ivec3 corners = max(face.corners, ivec3(0));
-    Vertex p, q, r;
-    face_vertices(corners, p, q, r);
-    VertexTangents tangents = tangents_between(hit, corners, q.uv - p.uv, r.uv - p.uv);
+    Vertex a, b, c;
+    face_vertices(corners, a, b, c);
+    VertexTangents tangents = tangents_between(hit, corners, b.uv - a.uv, c.uv - a.uv);
     if (tangents.tangent.w == 0.0) {
-        vec3 ab = q.position - p.position, ac = r.position - p.position;
+        vec3 ab = b.position - a.position, ac = c.position - a.position;
         float stretch;
-        vec3 normal = triangle_normal(p.position, q.position, r.position, vec3(0.0), stretch);
-        tangents.tangent = tangent_along(normal, ab, ac, q.uv - p.uv, r.uv - p.uv);
+        vec3 normal = triangle_normal(a.position, b.position, c.position, vec3(0.0), stretch);
+        tangents.tangent = tangent_along(normal, ab, ac, b.uv - a.uv, c.uv - a.uv);
     }
     if (face.corners.x < 0) tangents.tangent = vec4(0.0), tangents.uv_1 = vec3(0.0), tangents.opacity = 1.0;  // a quadric
     return tangents;

@@ -11,23 +11,24 @@ VertexTangents tangents_at(Hit hit) {
     Instance instance = instance_now(fetch_instances(hit.instance));
     Face face = fetch_faces(instance.face + hit.triangle);
     ivec3 corners = max(face.corners, ivec3(0));
-    Vertex p, q, r;
-    face_vertices(corners, p, q, r);
-    VertexTangents tangents = tangents_between(hit, corners, q.uv - p.uv, r.uv - p.uv);
+    Vertex a, b, c;
+    face_vertices(corners, a, b, c);
+    VertexTangents tangents = tangents_between(hit, corners, b.uv - a.uv, c.uv - a.uv);
     mat3 to_world = transpose(mat3(instance.linear_x, instance.linear_y, instance.linear_z));
     tangents.tangent.xyz = to_world * tangents.tangent.xyz;
     if (determinant(to_world) < 0.0) tangents.tangent.w = -tangents.tangent.w;
     if (tangents.tangent.w == 0.0) {
-        vec3 ab = to_world * (q.position - p.position), ac = to_world * (r.position - p.position);
+        vec3 ab = to_world * (b.position - a.position), ac = to_world * (c.position - a.position);
         mat3 normal_to_world = mat3(instance.inverse_x.xyz, instance.inverse_y.xyz, instance.inverse_z.xyz);
         float stretch;
-        vec3 normal = triangle_normal(p.position, q.position, r.position, vec3(0.0), stretch);
-        tangents.tangent = tangent_along(normal_to_world * normal, ab, ac, q.uv - p.uv, r.uv - p.uv);
+        vec3 normal = triangle_normal(a.position, b.position, c.position, vec3(0.0), stretch);
+        tangents.tangent = tangent_along(normal_to_world * normal, ab, ac, b.uv - a.uv, c.uv - a.uv);
     }
     if (face.corners.x < 0) tangents.tangent = vec4(0.0), tangents.uv_1 = vec3(0.0), tangents.opacity = 1.0;  // a quadric
     return tangents;
 }
 
+// The face of a hit, with the instance's material if it has one.
 Face opacity_face(Hit hit) {
     Instance instance = fetch_instances(hit.instance);
     Face face = fetch_faces(instance.face + hit.triangle);

@@ -13,16 +13,16 @@
 
 // A coordinate within the two periods on which texel_wrap works; anything that is no number counts as 0.
 float wrapped(float u, int wrap) {
-    float there = abs(u) < 1e9 ? u : 0.0;
-    return wrap == 0 ? there - floor(there) : wrap == 1 ? there - 2.0 * floor(0.5 * there) : clamp(there, 0.0, 1.0);
+    float finite_u = abs(u) < 1e9 ? u : 0.0;
+    return wrap == 0 ? finite_u - floor(finite_u) : wrap == 1 ? finite_u - 2.0 * floor(0.5 * finite_u) : clamp(finite_u, 0.0, 1.0);
 }
 
 // The column or row of texel i = -1 .. size, mirrored -1 .. 2 * size. Without division, which CPUs do lane by lane.
 int texel_wrap(int i, int size, int wrap) {
     if (wrap == 2) return clamp(i, 0, size - 1);
     int period = wrap == 0 ? size : 2 * size;
-    int within = i < 0 ? i + period : i >= period ? i - period : i;
-    return within < size ? within : period - 1 - within;
+    int index = i < 0 ? i + period : i >= period ? i - period : i;
+    return index < size ? index : period - 1 - index;
 }
 
 bool texture_flag(Texture map, int flag) {
@@ -41,40 +41,42 @@ vec4 texel_at(Texture map, TextureLevel level, ivec2 at, bool color) {
     return texel;
 }
 
+// The filtered texel at a place: coordinates, and log2 of the footprint's width in units of these; color: made linear.
 vec4 texture_lookup(Texture map, vec3 place, bool color) {
     float detail = place.z + map.detail;  // log2 of the texels under the ray, and the random number
-    int chosen = texture_flag(map, TEXTURE_MIPMAPS) && detail >= 1.0 ? min(int_of(floor(min(detail, 30.0))), map.last) : 0;
-    bool nearest = texture_flag(map, chosen > 0 || detail >= 0.5 ? TEXTURE_NEAREST_SMALL : TEXTURE_NEAREST);
-    TextureLevel level = fetch_texture_levels(map.level + chosen);
+    int level_number = texture_flag(map, TEXTURE_MIPMAPS) && detail >= 1.0 ? min(int_of(floor(min(detail, 30.0))), map.last) : 0;
+    bool is_nearest = texture_flag(map, level_number > 0 || detail >= 0.5 ? TEXTURE_NEAREST_SMALL : TEXTURE_NEAREST);
+    TextureLevel level = fetch_texture_levels(map.level + level_number);
     vec3 at = vec3(place.xy, 1.0);
-    vec2 film = vec2(wrapped(dot(map.transform_u, at), map.wrap.x), wrapped(dot(map.transform_v, at), map.wrap.y));
-    film *= vec2(level.size);
-    vec2 low = nearest ? floor(film) : floor(film - 0.5), share = film - 0.5 - low;
+    vec2 position = vec2(wrapped(dot(map.transform_u, at), map.wrap.x), wrapped(dot(map.transform_v, at), map.wrap.y));
+    position *= vec2(level.size);
+    vec2 low_texel = is_nearest ? floor(position) : floor(position - 0.5), fraction = position - 0.5 - low_texel;
 #ifdef HAVE_GPU_FORM
     // Texels of a row at once, and rows one by one in a loop that is not unrolled, so that its code is there once.
-    ivec2 here = texel_place(map, level, int_of(low)), next = texel_place(map, level, int_of(low) + 1);
+    ivec2 this_texel = texel_place(map, level, int_of(low_texel)), next_texel = texel_place(map, level, int_of(low_texel) + 1);
     vec4 filtered = vec4(0.0);
-    for (int row = 0; row < (nearest ? 1 : 2); row++) {
-        int y = row == 0 ? here.y : next.y;
-        vec4 left = texel_at(map, level, ivec2(here.x, y), color), right = texel_at(map, level, ivec2(next.x, y), color);
-        vec4 between = nearest ? left : mix(left, right, share.x);
-        filtered = row == 0 ? between : mix(filtered, between, share.y);
+    for (int row = 0; row < (is_nearest ? 1 : 2); row++) {
+        int y = row == 0 ? this_texel.y : next_texel.y;
+        vec4 left = texel_at(map, level, ivec2(this_texel.x, y), color), right = texel_at(map, level, ivec2(next_texel.x, y), color);
+        vec4 row_value = is_nearest ? left : mix(left, right, fraction.x);
+        filtered = row == 0 ? row_value : mix(filtered, row_value, fraction.y);
     }
 #else
     // A loop over one texel or four, so that looking one up is in the source once: compilers inline all of it.
     vec4 left = vec4(0.0), top = left, filtered = left;
     for (int corner = 0; corner < 4; corner++) {
-        ivec2 place = texel_place(map, level, int_of(low) + ivec2(corner & 1, corner >> 1));
+        ivec2 place = texel_place(map, level, int_of(low_texel) + ivec2(corner & 1, corner >> 1));
         vec4 texel = texel_at(map, level, place, color);
-        vec4 between = mix(left, texel, share.x);
-        if (corner == 0 || !nearest) filtered = corner == 0 ? texel : mix(top, between, share.y);
+        vec4 row_value = mix(left, texel, fraction.x);
+        if (corner == 0 || !is_nearest) filtered = corner == 0 ? texel : mix(top, row_value, fraction.y);
         left = texel;
-        if (corner == 1) top = between;
+        if (corner == 1) top = row_value;
     }
 #endif
     return filtered;
 }
 
+// The filtered texel of a texture by its address; white where that is below zero. second: the place by the second set.
 vec4 texture_texel(int number, vec3 place, vec3 second, bool color) {
     Texture map = fetch_textures(max(number, 0));
 #ifdef HAVE_SECOND_UV

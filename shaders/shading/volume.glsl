@@ -6,6 +6,6 @@
 vec3 volume_transmittance(Ray ray, Hit hit) {
     Geometry at = geometry_at(ray, hit);
     Principled material = fetch_principled(at.material);
-    bool within = dot(at.normal, ray.direction) > 0.0 && material.thickness > 0.0;
-    return within ? exp(-material.attenuation * hit.t) : vec3(1.0);
+    bool is_inside = dot(at.normal, ray.direction) > 0.0 && material.thickness > 0.0;
+    return is_inside ? exp(-material.attenuation * hit.t) : vec3(1.0);
 }

@@ -6,11 +6,11 @@ uniform ivec2 size;  // of the stream
 out vec4 counts;
 
 void main() {
-    ivec2 low = ivec2(gl_FragCoord.xy) * EDGE;
-    ivec2 high = min(low + EDGE, size);
+    ivec2 first_ray = ivec2(gl_FragCoord.xy) * EDGE;
+    ivec2 end_ray = min(first_ray + EDGE, size);
     ivec4 tally = ivec4(0);
-    for (int y = low.y; y < high.y; ++y) {
-        for (int x = low.x; x < high.x; ++x) {
+    for (int y = first_ray.y; y < end_ray.y; ++y) {
+        for (int x = first_ray.x; x < end_ray.x; ++x) {
             int serving = step_of(int(texelFetch(in_state, ivec2(x, y), 0).x));
             tally += ivec4(equal(ivec4(serving - FIRST), ivec4(0, 1, 2, 3)));
         }

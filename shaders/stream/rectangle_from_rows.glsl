@@ -7,8 +7,8 @@ uniform ivec2 wide;    // width of the rectangle, records in it
 uniform ivec2 corner;  // lower left texel of the rectangle in the target; may lie outside
 
 void main() {
-    ivec2 place = ivec2(gl_FragCoord.xy) - corner;
-    int number = place.y * wide.x + place.x;
-    if (any(lessThan(place, ivec2(0))) || place.x >= wide.x || number >= wide.y) discard;
+    ivec2 in_rectangle = ivec2(gl_FragCoord.xy) - corner;
+    int number = in_rectangle.y * wide.x + in_rectangle.x;
+    if (any(lessThan(in_rectangle, ivec2(0))) || in_rectangle.x >= wide.x || number >= wide.y) discard;
     copy(texel_of(number, width));
 }

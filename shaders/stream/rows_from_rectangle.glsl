@@ -8,9 +8,9 @@ uniform ivec2 corner;  // lower left texel of the rectangle in the source; may l
 uniform ivec2 size;    // of the source
 
 void main() {
-    ivec2 at = ivec2(gl_FragCoord.xy);
-    int number = at.y * width + at.x;
-    ivec2 place = corner + texel_of(number, wide.x);
-    if (number >= wide.y || any(lessThan(place, ivec2(0))) || any(greaterThanEqual(place, size))) discard;
-    copy(place);
+    ivec2 texel = ivec2(gl_FragCoord.xy);
+    int number = texel.y * width + texel.x;
+    ivec2 source_texel = corner + texel_of(number, wide.x);
+    if (number >= wide.y || any(lessThan(source_texel, ivec2(0))) || any(greaterThanEqual(source_texel, size))) discard;
+    copy(source_texel);
 }

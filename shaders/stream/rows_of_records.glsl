@@ -8,11 +8,11 @@ uniform int count;  // records
 out vec4 texel;
 
 void main() {
-    ivec2 at = ivec2(gl_FragCoord.xy);
-    int place = at.y * row + at.x - first;
-    if (place < 0 || place >= count * RECORD_TEXELS) discard;
+    ivec2 target_texel = ivec2(gl_FragCoord.xy);
+    int texel_number = target_texel.y * row + target_texel.x - first;
+    if (texel_number < 0 || texel_number >= count * RECORD_TEXELS) discard;
     // Vector units divide floats; beyond 2^24 texels alone is the quotient off by one.
-    int number = int((float(place) + 0.5) * (1.0 / float(RECORD_TEXELS)));
-    number += int(place >= (number + 1) * RECORD_TEXELS) - int(place < number * RECORD_TEXELS);
-    texel = record_texel(number, place - number * RECORD_TEXELS);
+    int number = int((float(texel_number) + 0.5) * (1.0 / float(RECORD_TEXELS)));
+    number += int(texel_number >= (number + 1) * RECORD_TEXELS) - int(texel_number < number * RECORD_TEXELS);
+    texel = record_texel(number, texel_number - number * RECORD_TEXELS);
 }

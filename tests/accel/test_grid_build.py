@@ -246,7 +246,7 @@ def test_resolution_beyond_the_limits_names_the_largest(wanted, monkeypatch: pyt
 
 def test_lists_beyond_the_limit_name_the_largest(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (grid_build, grid_cost):
-        monkeypatch.setattr(module, "LIMIT", 4096)
+        monkeypatch.setattr(module, "MAX_ADDRESS", 4096)
     corners = soup("random", np.random.default_rng(0), 40)
     with pytest.raises(ViewerError, match="the largest that fits is") as caught:
         build(corners, 16)

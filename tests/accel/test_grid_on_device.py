@@ -77,12 +77,12 @@ def entered(
     block = np.empty(1 << 21, np.int32)
     resolution = np.array(grid.resolution, np.int64)
     with np.errstate(all="ignore"):
-        done, used = loops.enter(corners, listed(corners), 0, len(corners), *place, resolution, counts[0], block)
+        done, used = loops.list_voxels(corners, listed(corners), 0, len(corners), *place, resolution, counts[0], block)
     assert done == len(corners)
     pointers = np.empty(grid.voxels, np.float32)
-    length, _, _ = map(int, COMPILED.address(counts, pointers))
+    length, _, _ = map(int, COMPILED.lay_out_lists(counts, pointers))
     lists = np.full(length, -1.0, np.float32)
-    COMPILED.fill(block[:used], counts[0], lists)
+    COMPILED.fill_lists(block[:used], counts[0], lists)
     return lists_with_marked_ends(pointers, lists) if length else (pointers, lists)
 
 

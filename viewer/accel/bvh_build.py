@@ -293,7 +293,7 @@ def choose_split(refs, first, last, depth, midpoint, leaf, test, summary, bins, 
 # A list of boxes is (T, 8) float32, a row per box: its low corner x, y, z; its high corner negated; its number
 # (exact up to 2^24); unused. With the high corner negated every union is a minimum of six components. A split
 # permutes the rows of its part of the list, so that each part of the tree reads memory in order.
-# The summary of a part of the list (`measure`) is (12,) float64: the six minima of its boxes, i.e. its box; and the
+# The summary of a part of the list (`summarize`) is (12,) float64: the six minima of its boxes, i.e. its box; and the
 # six of its centres, as x, y, z and -x, -y, -z. A centre is low + high, twice the centre of the box, summed in
 # float64 without overflow; every test of a centre uses this expression and rounds alike.
 # All arithmetic is float64 (`np.float64` before it: in numba `float` of a float32 stays one), so that compiled and
@@ -356,7 +356,7 @@ def grow_scratch():
 
 
 def split(refs, first, last, depth, midpoint, leaf, test, summary, left, right, bins, counts, after, order, rows):
-    """One split, see `divide`; left, right (12,) float64, written: the summaries of the two parts; then `scratch`."""
+    """One split, see `choose_split`; left, right (12,) float64, written: the summaries of both parts; then scratch."""
     axis, border = choose_split(
         refs, first, last, depth, midpoint, leaf, test, summary, bins, counts, after, order, rows
     )
@@ -390,7 +390,7 @@ def grow(
 
     boxes (2 T, 8) float32, links (2 T, 4) int32, written from row 2 first on: a node's six minima; and the second child
     (in nodes from the first one written, -1 in a leaf), the first box, the number of boxes (0: inner node), the axis.
-    The rest: `scratch` and `stack`.
+    The rest: `split_scratch` and `grow_scratch`.
     """
     for c in range(12):
         current[c] = summary[c]
@@ -530,7 +530,7 @@ class Bvh:
     escape     : (N,) int32, the node after the subtree in depth-first order; N at the end.
     order      : (T',) int32, numbers of triangles in leaf order, without those with a non-finite corner.
     keys       : (K, N, 2, 3) float32, boxes at keys in time (`raystream.accel.bvh_tree`); None: it stands still.
-    depth      : levels below the root, at most `MOST_DEPTH`.
+    depth      : levels below the root, at most `MAX_DEPTH`.
     statistics : counts, SAH cost, seconds and bytes of the build, by name. `sah_cost` is the expected cost of a random
                  line through the root's box: TRAVERSAL per inner node, TEST or FAR_TEST per triangle (`loops`).
     """
@@ -585,7 +585,7 @@ def build(corners: NDArray[np.float32], method: str = "sah", leaf: int = 4, prog
     leaf     : most triangles in a leaf, 1 to 255.
     progress : called with the share done, 0 to 1, and a word.
 
-    Parts are halved where a tree would grow deeper than `MOST_DEPTH`, or centres coincide. The result does not depend
+    Parts are halved where a tree would grow deeper than `MAX_DEPTH`, or centres coincide. The result does not depend
     on the number of threads. Raises ViewerError for an unknown method, a leaf size out of range, corners of another
     shape, and over 2^24 triangles.
     """

@@ -230,7 +230,7 @@ def _with_rows_at_keys(
 ) -> tuple[NDArray, tuple[int, int, int]]:
     """A table of trees, those that move last, with the rows of these at every key, key by key; and the numbers of
     rows of the others, of those that move, and of segments between keys: fewer than the scene's without room.
-    trees : with the address of the first triangle, and the rows of each. make : `pairs` or `nodes`."""
+    trees : with the address of the first triangle, and the rows of each. make_rows : `pair_rows` or `node_rows`."""
     static_rows = sum(count for bvh, _, count in trees if bvh.keys is None)
     texels = PAIR.texels if make_rows is pair_rows else NODE.texels
     max_segments = next(len(bvh.keys) for bvh, _, _ in trees if bvh.keys is not None) - 1
@@ -250,10 +250,10 @@ def _with_rows_at_keys(
 
 
 def module(bvhs: Sequence[Bvh], traversal: str) -> Module:
-    """The module of hierarchies over the triangles of numbered objects, with leaves of up to `MOST_IN_LEAF`.
+    """The module of hierarchies over the triangles of numbered objects, with leaves of up to `MAX_IN_LEAF`.
 
     bvhs : one for each object; their triangles lie one object after the other. traversal : one of `TRAVERSALS`. Raises
-    ViewerError for a tree too deep for a stack of `MOST_DEPTH`; `raystream.accel.bvh_build` makes none.
+    ViewerError for a tree too deep for a stack of `MAX_DEPTH`; `raystream.accel.bvh_build` makes none.
     """
     deepest = max(bvh.depth for bvh in bvhs)
     if deepest > MAX_DEPTH:

@@ -133,8 +133,8 @@ def posed_bounds(bounds: Sequence[DeformedBounds], poses: Sequence[MeshPose]) ->
 
 
 def _joint_bounds(boxes: Box, joints: Box, scales: Box, min_sums: Box, max_sums: Box) -> Box:
-    """Boxes (J, 2, 3) of each joint's vertices where the joint (J, 4, 4) takes them: by the ``least`` and the ``most``
-    sums of weights; of a sum of 0 with the origin, where vertices go that follow no joint."""
+    """Boxes (J, 2, 3) of each joint's vertices where the joint (J, 4, 4) takes them: by ``min_sums`` and ``max_sums``,
+    the sums of weights; of a sum of 0 with the origin, where vertices go that follow no joint."""
     linear, translation = joints[:, :3, :3], joints[:, :3, 3] * scales
     new_center, half = boxes.mean(axis=1), (boxes[:, 1] - boxes[:, 0]) / 2
     new_center = np.einsum("jrc,jc->jr", linear, new_center) + translation
@@ -286,8 +286,7 @@ class PoseTables:
         return [rows for rows in changed if rows[1] < rows[2]]
 
     def _write_positions(self, index: int, pose: MeshPose) -> Rows:
-        """Write the positions and normals before joints and weights apply: the pose's own, else those at rest; returns
-        the changed rows."""
+        """Write positions and normals before joints and weights apply; returns the changed rows."""
         first, last = int(self.firsts[index]), int(self.firsts[index + 1])
         rest, rows = self.meshes[index].rest, self.rest.data[first:last]
         positions = rest.positions if pose.positions is None else pose.positions
@@ -329,8 +328,7 @@ class PoseTables:
         return np.concatenate(parts)
 
     def _deltas(self, order: Sequence[tuple[NDArray, NDArray]]) -> NDArray:
-        """The rows of `DELTA`, vertex by vertex; writes their addresses to ``rest``. order : of each mesh, as of
-        `_displaced_vertices`."""
+        """The rows of `DELTA`, by `_displaced_vertices` ``order`` of each mesh; writes their addresses to ``rest``."""
         parts, total = [np.zeros(0, DELTA.dtype)], 0
         for index, (vertex, target) in enumerate(order):
             mesh = self.meshes[index]
@@ -454,7 +452,7 @@ class RefitTables:
     """The tables of the trees of deforming objects, the first ones of all.
 
     corners : a row for each triangle, in the order of the trees. leaves : the triangles of each leaf. inner : the
-    leaves of each inner node: of nodes with `FEW`, then from the row ``few`` (of `WIDTH` elements) on of the others.
+    leaves of each inner node: up to `MAX_LOOPED_LEAVES`, then from row ``many_row`` (of `STREAM_WIDTH`) on more.
     nodes, pairs : the tables of either traversal, without boxes.
     """
 
@@ -605,8 +603,7 @@ class Trees:
         return cls(list(bvhs), [float(bvh.statistics["sah_cost"]) for bvh in bvhs])
 
     def rebuilt_for(self, corners: Sequence[NDArray[np.float32]], method: str) -> Trees | None:
-        """The trees with those rebuilt whose cost has grown too much in a pose, by its corners, (T, 3, 3) of each tree;
-        None if none is."""
+        """The trees, those too costly in a pose, by its corners (T, 3, 3) of each, rebuilt; None if none is."""
         trees, costs = list(self.bvhs), list(self.costs)
         for index, (bvh, mesh_corners) in enumerate(zip(self.bvhs, corners, strict=True)):
             cost = expected_cost(bvh, mesh_corners)

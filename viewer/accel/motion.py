@@ -74,7 +74,7 @@ def builder_corners(
     mean: bool = False,
 ) -> NDArray[np.float32]:
     """Corners (T, 3, 3) for builders, without repeated triangles: of those that move, a triangle over their box.
-    culled : as of `without_repeats`. mean : over their mean box, for trees whose boxes follow."""
+    culled : as of `without_duplicates`. mean : over their mean box, for trees whose boxes follow."""
     if moving is None:
         return without_duplicates(corners, culled)
     static = corners.copy()

@@ -38,7 +38,7 @@ def check_regular(path: Path, where: str | None = None) -> int:
 
 
 def read_file(path: Path, where: str | None = None, max_bytes: int | None = None) -> bytes:
-    """The bytes of a regular file, the first ``most`` of them where given. Raises ViewerError."""
+    """The bytes of a regular file, the first ``max_bytes`` of them where given. Raises ViewerError."""
     size = check_regular(path, where)
     where = where or str(path)
     if max_bytes is None and size > MAX_FILE_BYTES:
@@ -59,7 +59,7 @@ def _reason(error: Exception) -> str:
 
 
 def short(text: object, max_length: int = 60) -> str:
-    """The text for a message: its ``repr``, cut after ``most`` characters."""
+    """The text for a message: its ``repr``, cut after ``max_length`` characters."""
     try:
         text_ = repr(text)
     except ValueError:  # an integer of more digits than Python prints

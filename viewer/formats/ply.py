@@ -815,7 +815,7 @@ def _triangulate_faces(face: Lists, positions: NDArray, path: Path, warnings: li
 
 
 def _whole_triangles(face: Lists) -> _CornerTriangles:
-    """`_cut_faces` where it cuts nothing."""
+    """`_triangulate_faces` where it cuts nothing."""
     return np.arange(len(face.values)).reshape(-1, 3), np.arange(len(face.lengths))
 
 

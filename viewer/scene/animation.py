@@ -324,8 +324,7 @@ class _Batch:
 
 
 def _concatenated(arrays: Sequence[NDArray]) -> tuple[Index, Float]:
-    """(index of each array's first row in the concatenation, concatenation in float64); an array that is given again is
-    stored once."""
+    """(index of each array's first row, the concatenation in float64); arrays given again are stored once."""
     start_of: dict[int, int] = {}
     unique: list[NDArray] = []
     length = 0

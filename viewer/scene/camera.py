@@ -214,8 +214,7 @@ class Camera:
         )
 
     def with_picture_size(self, size: tuple[int, int]) -> Camera:
-        """The same camera for pictures of ``size`` (width, height): only intrinsics without a size of their own take
-        it."""
+        """The same camera for pictures of ``size`` (width, height), which intrinsics without a size take."""
         projection = self.projection
         if not isinstance(projection, Intrinsics) or projection.size is not None:
             return self
@@ -287,8 +286,7 @@ class Camera:
         return np.stack([np.cos(angle), np.zeros_like(angle), -np.sin(angle)], axis=1)
 
     def at(self, count: int) -> list[Camera]:
-        """The camera at ``count`` even times of its motion, each without motion; origin, target and up are linear
-        between keys."""
+        """The camera at ``count`` even times of its motion, whose vectors are linear between keys; each is still."""
         if not self.motion:
             return [self] * count
         cameras = []

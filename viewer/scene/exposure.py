@@ -52,8 +52,7 @@ def _fewest_keys(keys_at: Callable[[int], list[Key]], deviation: Callable[[list[
 
 
 def _pose_deviation(scene: Scene, poses: Sequence[Pose]) -> float:
-    """The largest distance of the poses (2 K + 1) with odd indices from the means of their neighbours; its unit is that
-    of `MAX_DEVIATION`."""
+    """The largest distance of odd ones of the poses (2 K + 1) from their neighbours' means, as `MAX_DEVIATION`."""
     transforms = np.stack([pose.transforms for pose in poses])
     deviations = _chord_deviation(transforms)
     largest = 0.0

@@ -105,8 +105,8 @@ class Scene:
     """A file's contents. ``warnings`` are one-line remarks for the user on omissions and repairs.
 
     In an animated scene, instances, cameras and lights belong to nodes of ``hierarchy``; later additions are placed
-    directly in the world. ``animation`` is the index among ``animations`` played by `pose`, or `ALL`; see `play`.
-    ``properties`` apply animation beside the nodes.
+    directly in the world. ``animation`` is the index among ``animations`` played by `pose`, or `ALL_ANIMATIONS`; see
+    `play`. ``properties`` apply animation beside the nodes.
     """
 
     meshes: list[Mesh] = field(default_factory=list)

@@ -154,8 +154,7 @@ class PinholeView:
 
     @property
     def rows(self) -> NDArray[np.float64]:
-        """(3, 3) matrix from world positions relative to the origin to (column, row, depth); column and row are -1 .. 1
-        times the depth."""
+        """(3, 3): from world positions relative to the origin to (column, row) of -1 .. 1 times depth, and depth."""
         across, down = self.right / (self.right @ self.right), -self.up / (self.up @ self.up)
         return np.stack([across, down, self.forward])
 
@@ -164,7 +163,7 @@ class PinholeView:
 class RasterMesh:
     """A mesh as it is drawn; triangles with a corner that is not finite are left out.
 
-    positions : (V, 3) float32. corners : (T, 3) int32. kinds : (T,) uint8, bits `ONE_SIDED` and `TESTED`.
+    positions : (V, 3) float32. corners : (T, 3) int32. kinds : (T,) uint8, bits `ONE_SIDED` and `ALPHA_TESTED`.
     indices   : (T,) that programs know the triangles by, below 2^24; None: in their order.
     attributes : (V, k) float32 by the names that vertex programs read them by, the same names for all meshes.
     """
@@ -200,8 +199,7 @@ class InstancedDraw:
         return self.triangles * self.instances
 
     def split(self, limit: int) -> tuple[InstancedDraw, list[InstancedDraw]]:
-        """A draw of the first ``limit`` or fewer of its triangles, and the draws of the others, in order: instance by
-        instance."""
+        """A draw of up to ``limit`` of its first triangles, and the draws of the others, in order."""
         if self.triangles_drawn <= limit:
             return self, []
         if self.triangles <= limit:
@@ -271,8 +269,9 @@ class MeshGroups:
 class InstancedMeshes:
     """Meshes on the device and their instances; the context must be current in every call but `set_instances`.
 
-    extra : texels of four floats that programs may read of an instance, beside `CLIP`.
-    slots : a texture of the instances that the view may see, `SLOTS` in a row, each of `CLIP` texels and the extra.
+    extra : texels of four floats that programs may read of an instance, beside `CLIP_TEXELS`.
+    slots : a texture of the instances that the view may see, `ROW_SLOTS` in a row, each of `CLIP_TEXELS` + extra
+    texels.
     first_slots : a texture of each mesh's first slot. order : of the indices of triangles, by their places in the index
     buffer. draws : those of `render`. drawn : triangles of all instances that the view may see.
     """
@@ -323,8 +322,7 @@ class InstancedMeshes:
             first, target, count = first + copied, target + copied, count - copied
 
     def set_instances(self, meshes: NDArray, transforms: NDArray, extra: NDArray) -> None:
-        """Set the instances. meshes : (I,) of each. transforms : (I, 4, 4) float64, to the world. extra : (I, extra, 4)
-        texels."""
+        """Set instances of ``meshes`` (I,) under ``transforms`` (I, 4, 4) float64; ``extra`` (I, extra, 4) texels."""
         self._mesh_of, self._extra = np.asarray(meshes, np.int64), np.asarray(extra, np.float32)
         self._linear, self._origins = transforms[:, :3, :3], transforms[:, :3, 3]
         low, high = self.groups.mesh_low[self._mesh_of], self.groups.mesh_high[self._mesh_of]
@@ -412,8 +410,7 @@ class InstancedMeshes:
         return cached[1]
 
     def _write_triangles(self, batches: NDArray[np.int64]) -> None:
-        """Write the groups to the index buffer, ordered by their batches (G,), -1: not drawn; and the triangles'
-        indices to ``order``."""
+        """Write the groups to the index buffer by their batches (G,), -1: not drawn; triangle indices to ``order``."""
         if self._batches is not None and np.array_equal(batches, self._batches):
             return
         self._batches = batches
@@ -434,8 +431,7 @@ class InstancedMeshes:
         _write_rows(self.order, self.groups.indices[chosen])
 
     def _write_slots(self, instances: NDArray, linear: NDArray, origins: NDArray, first_slots: NDArray) -> None:
-        """Write the instances (N,) to the slots, with their matrices (I, 3, 3) and (I, 3) to the view, and the first
-        slot of each mesh."""
+        """Write the instances (N,), with (I, 3, 3) and (I, 3) to the view, and each mesh's first slot."""
         _write_rows(self.first_slots, first_slots.astype(np.float32))
         rows = -(-len(instances) // ROW_SLOTS)
         if self.slots.height < rows or self.slots.width == 1:

@@ -55,8 +55,8 @@ float principled_most(vec3 color) {
 // The direction of a mirror, on the surface's own side: where only the shading normal allows it, its image in the surface.
 vec3 principled_mirrored(Interaction at, vec3 normal, vec3 wo) {
     vec3 wi = 2.0 * dot(normal, wo) * normal - wo;
-    float under = dot(at.normal, wi);
-    if (under * dot(at.normal, wo) < 0.0) wi -= 2.0 * under * at.normal;
+    float below_surface = dot(at.normal, wi);
+    if (below_surface * dot(at.normal, wo) < 0.0) wi -= 2.0 * below_surface * at.normal;
     return normalize(wi);
 }
 
@@ -104,9 +104,9 @@ void base_reflection(inout Base base, Interaction at, Principled material, float
 void base_matte(inout Base base, Interaction at, Principled material) {
     base.gloss += base.dielectric * base.opaque;
     // By the largest, so that the base keeps its hue.
-    float below = base.opaque * (1.0 - principled_most(base.dielectric));
-    base.diffuse = at.albedo * below;
-    base.through = leaf_through(material, below, base.diffuse);
+    float under_dielectric = base.opaque * (1.0 - principled_most(base.dielectric));
+    base.diffuse = at.albedo * under_dielectric;
+    base.through = leaf_through(material, under_dielectric, base.diffuse);
     if (principled_unlit(material)) base.gloss = base.diffuse = vec3(0.0), base.metallic = base.opaque = 0.0;
     base.glossy = principled_mean(base.gloss);
     base.matte = principled_mean(base.diffuse + base.through);
@@ -121,11 +121,12 @@ vec3 principled_facet(Base base, Microfacets facets) {
         + dielectric_part(dielectric * base.compensation_dielectric, base.opaque);
 }
 
+// The base's microfacets that reflect wo into a direction of its frame.
 Microfacets base_facets(Base base, vec3 wi) {
     Microfacets facets;
-    vec3 above = vec3(wi.xy, abs(wi.z)), h = base.wo + above;
+    vec3 mirrored = vec3(wi.xy, abs(wi.z)), h = base.wo + mirrored;
     facets.cosine = dot(base.wo, h) * inversesqrt(max(dot(h, h), 1e-36));
-    facets.lobe = ggx_reflection(base.wo, above, base.alpha, facets.density);
+    facets.lobe = ggx_reflection(base.wo, mirrored, base.alpha, facets.density);
     facets.dielectric = dielectric_reflectance(facets.cosine, base.ior, base.f0, base.f90);
     return facets;
 }
@@ -136,13 +137,14 @@ vec3 base_value(Base base, Microfacets facets, vec3 wi, out float pdf) {
     vec3 value = diffuse_value(wi, base.diffuse, base.through, density);
     pdf = base.matte * density;
     if (!base.single) {
-        float over = float(wi.z > 0.0);
-        value += principled_facet(base, facets) * (over * facets.lobe);
-        pdf += base.glossy * (over * facets.density);
+        float is_above = float(wi.z > 0.0);
+        value += principled_facet(base, facets) * (is_above * facets.lobe);
+        pdf += base.glossy * (is_above * facets.density);
     }
     return value;
 }
 
+// The lobe, with the weight of a mirror where the base is smooth.
 LobeSample glossy_sample(Base base, LobeSample lobe) {
     lobe.delta = lobe.mirrors = base.single;
     lobe.single = base.gloss / base.glossy;

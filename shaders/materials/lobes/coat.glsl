@@ -11,6 +11,7 @@ struct Coat {
     float gloss;                  // what it reflects in all
 };
 
+// The coat seen from wo; under: the share of light that layers leave to those below, which it reduces.
 Coat coat_over(Base base, Interaction at, Principled material, bool front, vec3 wo, inout float under) {
     Coat coat;
     vec3 normal = coat_normal(at, material);
@@ -30,10 +31,11 @@ Coat coat_over(Base base, Interaction at, Principled material, bool front, vec3 
     return coat;
 }
 
-vec3 coat_value(Base base, Coat coat, Microfacets facets, vec3 wi, vec3 far, out float pdf) {
+// The coat's part of the BSDF times the cosine; wi: in the base's frame, wi_world: in the world.
+vec3 coat_value(Base base, Coat coat, Microfacets facets, vec3 wi, vec3 wi_world, out float pdf) {
     pdf = 0.0;
     if (coat.single) return vec3(0.0);
-    vec3 local = vec3(dot(far, coat.right), dot(far, coat.up), dot(far, coat.normal));
+    vec3 local = vec3(dot(wi_world, coat.right), dot(wi_world, coat.up), dot(wi_world, coat.normal));
     return vec3(coat.share * clearcoat_value(coat.wo, local, coat.alpha, coat.albedo, pdf));
 }
 
@@ -50,6 +52,7 @@ void coat_facets(Coat coat, inout vec3 wo, inout vec2 alpha) {
     alpha = coat.alpha;
 }
 
+// The frame in which the coat's direction is drawn, and its weight where it is a mirror.
 LobeSample coat_sample(Base base, Coat coat, vec3 wo, vec3 u, LobeSample lobe) {
     lobe.right = coat.right;
     lobe.up = coat.up;

@@ -7,6 +7,7 @@ struct Fibres {
     float alpha, albedo, chance;
 };
 
+// The sheen seen from wo; under: the share of light that layers leave to those below, which it reduces.
 Fibres fibres_over(Base base, Interaction at, Principled material, bool front, vec3 wo, inout float under) {
     Fibres fibres;
     fibres.color = material.sheen_color * under;
@@ -17,7 +18,7 @@ Fibres fibres_over(Base base, Interaction at, Principled material, bool front, v
     return fibres;
 }
 
-vec3 fibres_value(Base base, Fibres fibres, Microfacets facets, vec3 wi, vec3 far, out float pdf) {
+vec3 fibres_value(Base base, Fibres fibres, Microfacets facets, vec3 wi, vec3 wi_world, out float pdf) {
     return fibres.color * sheen_value(base.wo, wi, fibres.alpha, fibres.albedo, pdf);
 }
 

@@ -13,26 +13,27 @@ struct Passing {
 
 // Through a smooth surface: what is reflected, and where the rest goes.
 vec3 passing_refracted(Base base, Passing passing, vec3 wo, out vec3 reflection, out vec3 refraction) {
-    float behind, inverse = 1.0 / passing.ratio;
-    reflection = fresnel_dielectric(base.wo.z, passing.ratio, base.f0, base.f90, behind);
+    float cos_behind, inverse_ratio = 1.0 / passing.ratio;
+    reflection = fresnel_dielectric(base.wo.z, passing.ratio, base.f0, base.f90, cos_behind);
     refraction = passing.tint * (1.0 - reflection);
     if (passing.wall) return -wo;
-    refraction *= behind > 0.0 ? inverse * inverse : 0.0;
-    return normalize(base.normal * (base.wo.z * inverse - behind) - wo * inverse);
+    refraction *= cos_behind > 0.0 ? inverse_ratio * inverse_ratio : 0.0;
+    return normalize(base.normal * (base.wo.z * inverse_ratio - cos_behind) - wo * inverse_ratio);
 }
 
 vec3 passing_albedo(Base base, Passing passing) {
     return base.single ? vec3(0.0) : passing.clear * 0.5 * (1.0 + passing.tint);
 }
 
+// Adds what a smooth surface reflects, and gives the direction and the weight of what it lets through.
 void passing_branch(
     Base base, Passing passing, vec3 wo, inout vec3 reflection, inout vec3 refracted, inout vec3 refraction
 ) {
     if (base.single) {
-        vec3 back, on;
-        refracted = passing_refracted(base, passing, wo, back, on);
-        reflection += passing.clear * back;
-        refraction = passing.clear * on;
+        vec3 reflected_share, transmitted_share;
+        refracted = passing_refracted(base, passing, wo, reflected_share, transmitted_share);
+        reflection += passing.clear * reflected_share;
+        refraction = passing.clear * transmitted_share;
     }
 }
 

@@ -15,7 +15,8 @@ Passing passing_within(inout Base base, Interaction at, Principled material, boo
     return passing;
 }
 
-vec3 passing_value(Base base, Passing passing, Microfacets facets, vec3 wi, vec3 far, out float pdf) {
+// Its part of the BSDF times the cosine; wi: in the base's frame, wi_world: in the world.
+vec3 passing_value(Base base, Passing passing, Microfacets facets, vec3 wi, vec3 wi_world, out float pdf) {
     pdf = 0.0;
     if (base.single) return vec3(0.0);
     pdf = facets.density;
@@ -26,11 +27,11 @@ vec3 passing_value(Base base, Passing passing, Microfacets facets, vec3 wi, vec3
 LobeSample passing_sample(Base base, Passing passing, vec3 wo, vec3 u, LobeSample lobe) {
     vec3 h = base.wo + lobe.local;
     float cosine = base.single ? base.wo.z : dot(base.wo, h) * inversesqrt(max(dot(h, h), 1e-36)), behind;
-    vec3 back = fresnel_dielectric(cosine, base.ior, base.f0, base.f90, behind), on = passing.tint * (1.0 - back);
-    float chance = reflecting_probability(back, passing.tint);
+    vec3 reflected = fresnel_dielectric(cosine, base.ior, base.f0, base.f90, behind), transmitted = passing.tint * (1.0 - reflected);
+    float chance = reflecting_probability(reflected, passing.tint);
     lobe.mirrors = min(u.z, 0.99999994) < chance;
     lobe.local.z = lobe.mirrors ? lobe.local.z : -lobe.local.z;
     lobe.delta = base.single;
-    lobe.single = passing.clear / passing.chance * (lobe.mirrors ? back / chance : on / max(1.0 - chance, 1e-20));
+    lobe.single = passing.clear / passing.chance * (lobe.mirrors ? reflected / chance : transmitted / max(1.0 - chance, 1e-20));
     return lobe;
 }

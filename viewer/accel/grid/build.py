@@ -282,7 +282,7 @@ def lay_out_lists(counts: NDArray[np.int32], pointers: Floats) -> tuple[int, int
 
 
 def fill_lists(block: NDArray[np.int32], cursors: NDArray[np.int32], lists: Floats) -> None:
-    """Write one block of `enter` into the lists; cursors (V,) int32: the next free address of each voxel."""
+    """Write one block of `list_voxels` into the lists; cursors (V,) int32: the next free address of each voxel."""
     triangle = np.float32(0.0)
     for entry in block:
         if entry < 0:
@@ -359,7 +359,7 @@ class _Entries:
     """Triangles listed in voxels, and the addresses of the lists.
 
     low, voxel : (3,) float32, world.
-    blocks     : per worker, the output of `overlap.enter`.
+    blocks     : per worker, the output of `list_voxels`.
     cursors    : (workers, voxels) int32, the start of each worker's part of a voxel's list.
     pointers   : (voxels,) float32.
     """
@@ -507,7 +507,7 @@ def _survey(workers: _Workers, corners: NDArray[np.float32]) -> _Triangles:
 def with_resolution(
     survey: Survey, requested: str | int | Resolution, list_voxels: Callable[[Resolution], Result | None]
 ) -> Result:
-    """The result of ``enter`` at the requested resolution (`grid_cost.parse`); None from it: beyond limits.
+    """The result of ``list_voxels`` at the requested resolution (`grid_cost.parse`); None from it: beyond limits.
 
     Raises ViewerError there, with the largest resolution that fits.
     """

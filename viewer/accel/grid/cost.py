@@ -12,7 +12,7 @@ from raystream.base.errors import ViewerError
 
 # Addresses of lists and triangles are floats, exact up to 2^24 (the dissertation's memory model). A voxel is addressed
 # by three integers, as a texel of a 3-D texture, so there may be more: half a gibibyte, the largest buffer texture of
-# most drivers. The default resolution keeps to `LIMIT`, 64 MiB.
+# most drivers. The default resolution keeps to `MAX_ADDRESS`, 64 MiB.
 MAX_ADDRESS = 1 << 24
 MAX_VOXELS = 1 << 27
 # GL_MAX_3D_TEXTURE_SIZE of all OpenGL 3.x hardware (the standard guarantees 256).
@@ -87,8 +87,7 @@ def _surface(box: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def cheapest(survey: Survey) -> list[Resolution]:
-    """Resolutions to try in turn: the coarsest of near-cubical voxels within `COST_TOLERANCE` of the least expected
-    cost, then ever coarser ones."""
+    """Resolutions to try: the coarsest within `COST_TOLERANCE` of the least expected cost, then coarser ones."""
     candidates = _near_cubical(survey, survey.box.max() / np.geomspace(1, MAX_AXIS_VOXELS, 256))
     candidates = np.unique(np.minimum(candidates, survey.finest), axis=0)
     candidates = candidates[np.argsort(candidates.prod(axis=1), kind="stable")]

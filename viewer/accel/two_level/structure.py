@@ -74,9 +74,9 @@ class Objects:
 
     meshes  : O meshes with normals, in their files' own units. scales : (O,) float64, from these to the object's space.
     corners : for each (T, 3, 3) float32, object space.
-    parts   : (O, 1 + `PARTS`, 7) float64, the cover of each object (`cover`), object space.
+    parts   : (O, 1 + `COVER_PARTS`, 7) float64, the cover of each object (`cover`), object space.
     object_of : (I,) int32, the object of each of the scene's instances, -1 for an empty one.
-    baked   : (I,) bool, whether that object is the instance itself, in the world: see `bent`.
+    baked   : (I,) bool, whether that object is the instance itself, in the world: see `is_too_distorted`.
     quadrics : O, an object's quadrics in place of triangles, else None; its corners then bound their boxes.
     deforming : the scene's numbers of the meshes that deform in their objects' spaces: the first objects.
     unfollowable : the scene's numbers of deforming meshes with an instance that is an object of its own.
@@ -176,8 +176,7 @@ def objects_of(scene: Scene) -> Objects:
 
 
 def _is_distorted_in_motion(scene: Scene) -> NDArray[np.bool_]:
-    """(I,) whether a moving instance is too distorted for an object space at one of its keys, or halfway between
-    two."""
+    """(I,): whether a moving instance is too distorted for an object space, at keys or halfway between two."""
     is_bent = np.zeros(len(scene.instances), bool)
     for index, instance in enumerate(scene.instances):
         if instance.motion is not None:
@@ -285,8 +284,8 @@ def inverses(linear: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def covering_boxes(corners: NDArray[np.float32]) -> NDArray[np.float64]:
-    """(1 + `PARTS`, 7): the cover of triangles (K, T, 3, 3) at K keys, first one box, then halves of halves along the
-    longest axis: the centre of a box, half its edges, and the radius of a sphere around that centre."""
+    """(1 + `COVER_PARTS`, 7): the cover of triangles (K, T, 3, 3) at K keys, first one box, then halves of halves along
+    the longest axis: the centre of a box, half its edges, and the radius of a sphere around that centre."""
     corners, small = np.ascontiguousarray(corners), corners.size <= SMALL_COORDINATES
     corners_bounds = np.empty((2, corners.shape[1], 3), np.float32)
     run(find_bounds, corners, corners_bounds[0], corners_bounds[1], small=small)
@@ -480,8 +479,7 @@ class TwoLevel:
         return moves or any(moving is not None for moving in self.objects.moving)
 
     def _with_motion_keys(self, ray: Module, indices: NDArray[np.intp], motion: NDArray[np.float64]) -> Module:
-        """The module ``ray`` with a table of the maps ``motion`` (M, K, 4, 4) of the instances ``indices`` (M,) at
-        their keys."""
+        """The module ``ray``, and a table of the keys ``motion`` (M, K, 4, 4) of the instances ``indices`` (M,)."""
         count = motion.shape[1]
         self.table.data["keys"] = -1
         self.table.data["keys"][indices] = np.arange(len(indices)) * count

@@ -88,8 +88,8 @@ _POINTER_PATTERNS = {
 
 
 class Target(NamedTuple):
-    """The target of a pointer: a kind of `_PLACES`, the index among those, the pointer within, and numbers in a value,
-    0 for all weights of a mesh."""
+    """The target of a pointer: a kind of `_POINTER_PATTERNS`, the index among those, the pointer within, and numbers in
+    a value, 0 for all weights of a mesh."""
 
     kind: str
     item_index: int
@@ -357,7 +357,7 @@ def animated_weights(document: JsonObject, animated: AnimatedTargets) -> set[int
 
 
 class _AnimationReader:
-    """Reads one animation. ``left_out``: its omitted channels, by their notes; ``unknown``: pointers."""
+    """Reads one animation. ``omitted``: its omitted channels, by their notes; ``unknown``: pointers."""
 
     def __init__(self, document: JsonObject, keys: _KeyReader) -> None:
         self.samplers, self.nodes = JsonObjects([], ""), document.objects("nodes")
@@ -419,8 +419,7 @@ class _AnimationReader:
         return self._property_of_node(target, node, path)
 
     def _nodes_of_pointer(self, pointer: str) -> list[tuple[int, str]]:
-        """(node, path) of each node property that a pointer means; (-1, pointer) for another object's; none if it is
-        unknown."""
+        """(node, path) of each node property that a pointer means, or (-1, pointer); none if it is unknown."""
         target = parse_pointer(pointer)
         if target is None:
             return []

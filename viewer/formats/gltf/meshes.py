@@ -39,7 +39,7 @@ _ATTRIBUTES = ("POSITION", "NORMAL", "COLOR_0", "TANGENT")
 
 
 class Meshes:
-    """The scene's meshes. ``left_out`` counts omissions, by a text for the user.
+    """The scene's meshes. ``omitted`` counts omissions, by a text for the user.
 
     A mesh on nodes that pose it differently is one of the scene's for each pose, by ``deformers``.
 

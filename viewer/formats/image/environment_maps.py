@@ -96,8 +96,8 @@ def cube_radiance(faces: NDArray[np.float32], directions: NDArray[np.float64]) -
 
 
 def equirectangular(faces: NDArray[np.float32], max_pixels: int = MOST_TEXELS) -> NDArray[np.float32]:
-    """(2 N, 4 N, 3) from six faces (6, N, N, 3), in the orientation of `ImageEnvironment`; reduced to ``most`` pixels.
-    Each is the mean of 2 x 2 directions, or of one per face pixel in it."""
+    """(2 N, 4 N, 3) from six faces (6, N, N, 3), in the orientation of `ImageEnvironment`; reduced to ``max_pixels``
+    pixels. Each is the mean of 2 x 2 directions, or of one per face pixel in it."""
     side = faces.shape[1]
     height = min(2 * side, int((max_pixels / 2) ** 0.5))
     width, samples = 2 * height, max(2, -(-4 * side // height))
@@ -200,9 +200,9 @@ def read_picture(path: Path) -> NDArray[np.float32]:
 def _read(
     path: Path, max_pixels: int | None = None, notes: list[str] | None = None
 ) -> tuple[NDArray[np.float32], tuple[int, int]]:
-    """A picture's pixels, block-averaged down to ``most`` unless in a cube's layout; and its own width and height.
-    Decoded in bands, so that a large one is never in memory as floats. Components that are no radiance are mended where
-    ``notes`` takes the remarks on them."""
+    """A picture's pixels, block-averaged down to ``max_pixels`` unless in a cube's layout; and its own width and
+    height. Decoded in bands, so that a large one is never in memory as floats. Components that are no radiance are
+    mended where ``notes`` takes the remarks on them."""
     data, where = read_file(path), str(path)
     if data.startswith(hdr.MAGIC):
         opened = _open_hdr(data, where)
@@ -240,7 +240,7 @@ class _Picture(NamedTuple):
 
 
 def reduce_pixels(pixels: NDArray[np.float32], max_pixels: int) -> NDArray[np.float32]:
-    """The picture averaged over whole blocks to at most ``most`` pixels."""
+    """The picture averaged over whole blocks to at most ``max_pixels`` pixels."""
     return _average_blocks(pixels, _block_edge(pixels.shape[1], pixels.shape[0], max_pixels))
 
 

@@ -108,22 +108,11 @@ def _spire(tall: float, segments: int, base: float = 0.0) -> Part:
 
 
 def _column() -> list[tuple[float, float]]:
-    """Base, a shaft with entasis, and a capital; 5.2 high."""
-    t = np.linspace(0.0, 1.0, 7)
-    shaft = [(0.36 - 0.07 * at**1.8, 0.4 + 4.2 * at) for at in t]
-    return [
-        (0.0, 0.0),
-        (0.52, 0.0),
-        (0.52, 0.16),
-        (0.44, 0.22),
-        (0.48, 0.3),
-        (0.40, 0.38),
-        *shaft,
-        (0.34, 4.7),
-        (0.5, 4.95),
-        (0.5, 5.2),
-        (0.0, 5.2),
-    ]
+    """(radius, height) of a column's profile, metres: base, shaft with entasis, capital; 5.2 high."""
+    base = [(0.0, 0.0), (0.52, 0.0), (0.52, 0.16), (0.44, 0.22), (0.48, 0.3), (0.40, 0.38)]
+    shaft = [(0.36 - 0.07 * t**1.8, 0.4 + 4.2 * t) for t in np.linspace(0.0, 1.0, 7)]
+    capital = [(0.34, 4.7), (0.5, 4.95), (0.5, 5.2), (0.0, 5.2)]
+    return [*base, *shaft, *capital]
 
 
 def _tower() -> list[Piece]:

@@ -78,8 +78,7 @@ def tiles() -> Texture:
 
 
 def _plane_size(scene: Scene) -> tuple[float, float] | str:
-    """The plane's (width, depth), in heights of the model, or in its largest edges if it is flat; ``auto`` without
-    extent."""
+    """The plane's (width, depth) in heights of the model, or largest edges if it is flat; else ``auto``."""
     edges = np.ptp(scene.bounds(ground=False), axis=0)
     if not edges.max() > 0:
         return "auto"

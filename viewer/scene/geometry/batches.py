@@ -12,8 +12,7 @@ from raystream.scene.mesh import Float, Int, Mesh
 
 
 def offsets(counts: ArrayLike) -> NDArray[np.int64]:
-    """(N + 1,): the index of the first item of each part, where parts of these counts (N,) follow one another, and the
-    total."""
+    """(N + 1,): each part's first item, where parts of these counts (N,) follow one another, and the total."""
     return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
 
 

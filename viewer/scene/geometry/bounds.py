@@ -22,8 +22,8 @@ BOX_MARGIN = 1e-9  # of the coordinates: far above rounding errors of the boxes 
 
 
 def bounds_of_instances(meshes: Sequence[Mesh], instances: Sequence[Instance], drawn_meshes: set[int]) -> Float:
-    """(2, 3): lowest and highest corner over the finite vertices of instances of meshes ``drawn``, by index, and over
-    quadrics; zeros without any."""
+    """(2, 3): lowest and highest corner over the finite vertices of instances of meshes ``drawn_meshes``, by index, and
+    over quadrics; zeros without any."""
     quadrics = {k: mesh for k, mesh in enumerate(meshes) if isinstance(mesh, (Quadric, Quadrics))}
     drawn_meshes = drawn_meshes - quadrics.keys()
     mesh_points = [np.zeros((0, 3))] * len(meshes)

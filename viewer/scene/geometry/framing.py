@@ -131,8 +131,8 @@ def filling(
     aspect: float = 1.0,
     name: str = "camera",
 ) -> Camera:
-    """A camera in whose pictures of that aspect, width / height, points fill `FILL` of the width or of the height,
-    whichever comes first, and lie in the middle along both.
+    """A camera in whose pictures of that aspect, width / height, points fill `FILL_FRACTION` of the width or of the
+    height, whichever comes first, and lie in the middle along both.
 
     points : (N, 3), scene units; of none, or where they are all one, a unit cube takes their place. direction :
     from them towards the camera.
@@ -166,7 +166,7 @@ def view_direction(points: NDArray[np.float64]) -> tuple[float, float, float]:
 
 
 def _thinness(extent: float, *other_extents: float) -> float:
-    """0 for an extent of at least `THIN` of the larger other one, 1 for none."""
+    """0 for an extent of at least `THIN_EXTENT` of the larger other one, 1 for none."""
     thin = THIN_EXTENT * max(other_extents)
     return 1.0 - min(extent / thin, 1.0) if thin > 0 else 0.0
 

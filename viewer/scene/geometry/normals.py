@@ -527,8 +527,7 @@ def _split_by_creases(
 
 
 def _flat_normals(positions: Float, triangles: Int) -> tuple[Int, NDArray[np.int64], Float]:
-    """As `_split_by_creases`, with the normals of the faces: a vertex stays with the first corner that uses it; later
-    ones get copies."""
+    """As `_split_by_creases`, by face normals: a vertex stays with the first corner that uses it."""
     faces = face_normals(positions, triangles).astype(np.float32)
     faces[~faces.any(axis=1)] = (0.0, 0.0, 1.0)
     vertices = triangles.ravel().astype(np.int64)

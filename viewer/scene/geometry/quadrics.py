@@ -152,10 +152,10 @@ def line_radius(points: Float) -> float:
 
 
 def point_radius(points: Float) -> float:
-    """Half the mean distance of points (V, 3) to their `NEIGHBOURS` nearest ones at other places; half a unit where all
-    lie in one.
+    """Half the mean distance of points (V, 3) to their `NEIGHBOUR_COUNT` nearest ones at other places; half a unit
+    where all lie in one.
 
-    The mean is over `SAMPLES` points, with neighbours from a grid of about one point a cell.
+    The mean is over `SAMPLED_POINTS` points, with neighbours from a grid of about one point a cell.
     """
     finite = points[np.isfinite(points).all(axis=1)].astype(np.float64)
     edge = float(np.ptp(finite, axis=0).max()) if len(finite) else 0.0

@@ -64,8 +64,7 @@ def surface_points(meshes: Sequence[Mesh], instances: Sequence[Instance], count:
 
 
 def _sampled_triangles(mesh: Mesh, max_triangles: int) -> tuple[Double, NDArray[np.int32], int]:
-    """(corners (T, 3, 3), materials (T,), step): about ``max_triangles`` of the mesh's, every ``step``-th. A quadric
-    that does not close has none."""
+    """(corners (T, 3, 3), materials (T,), step): every ``step``-th triangle; none if a quadric does not close."""
     if isinstance(mesh, Quadric):
         try:
             mesh = mesh.tessellated(QUADRIC_SEGMENTS)

@@ -148,6 +148,7 @@ def _preparation(linked: LinkedProgram, step: Step, prepared: PreparedValue) -> 
         for source, copy in state.kernel.copies
         if linked.records[state.stream_of(source)].name == prepared.record
     }
+    # A state that copies one stream to another is one of the copies where the value of the other is used.
     copies: dict[str, tuple[str, str]] = {}
     streams = set(used.values())
     while more := {name: pair for name, pair in candidates.items() if pair[1] in streams and name not in copies}:
@@ -289,15 +290,13 @@ class _Main:
         return f"unpack_{record.name}({texels})"
 
     def _texel(self, name: str) -> str:
-        """The expression of the ray's texel in an input texture. On llvmpipe a nearest sample takes two thirds of the
-        time of texelFetch."""
+        """The ray's texel in an input texture; on llvmpipe a nearest sample takes 2 / 3 of texelFetch's time."""
         if self.form.scheduled and self.form.software:
             return f"textureLod(in_{name}, place, 0.0)"
         return f"texelFetch(in_{name}, at, 0)"
 
     def _first_uses(self) -> dict[str, Element]:
-        """The streams that are not loaded at the beginning, each with the element of the order before which it is: the
-        first that reads or writes it."""
+        """The streams that are loaded later, each with the element of the order that uses it first."""
         first: dict[str, Element] = {}
         for element in self.step.order:
             for name in element.states() if isinstance(element, StateLoop) else [element]:
@@ -606,8 +605,7 @@ def _is_cheap(linked: LinkedProgram, preparation: Preparation) -> bool:
 
 
 def _add_records(source: Source, linked: LinkedProgram, step: Step, form: Form, modules: Sequence[Module]) -> None:
-    """Append the records of the step's streams and of its modules, with their functions `unpack` and `pack` where
-    needed."""
+    """Append the records of the step's streams and modules, with `unpack` and `pack` where needed."""
     records: list[Record] = []
     for name in step.states:
         state = linked.program.by_name[name]

@@ -147,8 +147,7 @@ def inlined(program: Program) -> Program:
     copies: dict[tuple[str, Target], None] = {}
 
     def resolve(target: Target, back: Target | None) -> Target:
-        """The target among the copies; back : return target of the copy that the exit belongs to, None outside of
-        calls."""
+        """The target among the copies; back : return target of the exit's copy, None outside of calls."""
         if isinstance(target, Call):
             return copy(target.state, target.then)
         if target is RETURN:

@@ -180,8 +180,7 @@ class Program:
             yield from (t for t in state.exits.values() if isinstance(t, Call))
 
     def subroutine(self, entry: str) -> set[str]:
-        """Names of the states of the subroutine that begins at ``entry``, up to its RETURNs. Raises WiringError for a
-        call inside it."""
+        """States of the subroutine from ``entry`` to its RETURNs; raises WiringError for a call inside it."""
         visited: set[str] = set()
         pending = [entry]
         while pending:
@@ -228,8 +227,7 @@ class Program:
         return tuple(t for t in targets if isinstance(t, str))
 
     def _transitions(self, name: str, caller: str | _Mark | None) -> Iterable[tuple[str | _Mark, str | _Mark | None]]:
-        """A ray's possible (target, return state) after state ``name``, when it came with return state ``caller``; None
-        outside of a call."""
+        """Possible (target, return state) after state ``name``, entered with return state ``caller`` or None."""
         for target in self.by_name[name].exits.values():
             if isinstance(target, Call):
                 yield target.state, target.then

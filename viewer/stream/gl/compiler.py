@@ -211,8 +211,7 @@ class Compiler:
         return program, shaders
 
     def complete(self, program: int) -> bool:
-        """Whether compilation and linking are over, so that no further question waits; assumed without the
-        extension."""
+        """Whether compiling and linking are over, so that no question waits; without the extension, assumed."""
         return not self.polls or bool(self._parameter("GetProgramiv", program, _COMPLETION))
 
     def status(self, program: int) -> bool:

@@ -245,8 +245,7 @@ class Device:
 
     @contextmanager
     def polling(self, polls: bool) -> Iterator[None]:
-        """Within the block, where the host ``polls``, calls that need an answer of the device return without it, to be
-        called again."""
+        """Within the block, where the host ``polls``, calls return without their answer, to be called again."""
         previous, self.polls = self.polls, polls
         try:
             yield

@@ -61,8 +61,7 @@ class DrawSizes:
         return self._largest_timed > 0
 
     def should_time(self, rays: int) -> bool:
-        """Whether to time the next draw, of this number of rays: each one, until they have proved short, then every
-        `TIMING_INTERVAL`-th."""
+        """Whether to time the next draw: each one until they prove short, then every `TIMING_INTERVAL`-th."""
         self._untimed_draws += 1
         is_short = self.has_cost and rays * max(self._costs) * GROWTH <= MAX_DRAW_SECONDS
         if not is_short or self._untimed_draws > TIMING_INTERVAL:
@@ -71,8 +70,7 @@ class DrawSizes:
         return False
 
     def record(self, rays: int, seconds: float, active: int) -> None:
-        """Adapt the sizes to a draw of ``rays`` that took ``seconds``; ``active`` of its rays were not excluded before
-        they began."""
+        """Adapt the sizes to a draw of ``rays``, of which ``active`` were not excluded before, in ``seconds``."""
         self.timed = True
         if 2 * active < rays:  # says little of the cost of a draw with all rays active
             if seconds > MAX_DRAW_SECONDS:
@@ -163,8 +161,7 @@ class TimedDraws:
 
     @contextmanager
     def timed_queries(self, rays: int, queries: Sequence[Query]) -> Iterator[Sequence[Query]]:
-        """As `timed_part`, for draws inside a query each: yields the queries to use, whose answers are also those of
-        ``queries``."""
+        """As `timed_part`, for draws inside queries: yields those to use, whose answers ``queries`` have, too."""
         if not self._should_time(rays):
             yield queries
             return
@@ -184,8 +181,8 @@ class TimedDraws:
         self.collect_timings()
 
     def collect_timings(self) -> None:
-        """Feed timer queries that have ended into the draws' sizes; wait for one where `MOST_UNKNOWN` draws of unknown
-        length are outstanding."""
+        """Feed timer queries that have ended into the draws' sizes; wait for one where `MAX_UNANSWERED_DRAWS` draws of
+        unknown length are outstanding."""
         while self._timed:
             rays, time, samples = self._timed[0]
             ready = time.ready and all(query.ready for query in samples)
@@ -197,8 +194,7 @@ class TimedDraws:
 
 
 def timed_draws(device: Device, sizes: DrawSizes, counts: bool = False) -> TimedDraws | None:
-    """The timing of a program's draws; None on a software driver, which ends no long draw, and whose timers know of the
-    last tile of a draw alone."""
+    """The timing of a program's draws; None on software drivers, which end no long draw."""
     return None if device.software else TimedDraws(device, sizes, counts)
 
 
@@ -350,8 +346,7 @@ class Drawing:
         return self.device.context.vertex_array(self.shader.program, [(corners, "2f4", "corner")])
 
     def render(self, query: Query | None = None) -> None:
-        """Draw over the alive tiles, inside a query of samples if given, in parts that take at most
-        `MAX_DRAW_SECONDS`."""
+        """Draw over the alive tiles, inside a query if given, in parts of at most `MAX_DRAW_SECONDS`."""
         parts, tiles = self.shader.parts, self.tiles
         if not tiles.all and not tiles.count:
             with query or nullcontext():
@@ -407,8 +402,7 @@ class Drawing:
             self.alive_vertices.render(moderngl.TRIANGLES, vertices=len(CORNERS) * count, first=len(CORNERS) * first)
 
     def _exceeds_draw(self, parts: TimedDraws) -> bool:
-        """Whether a tile has more rays than a draw may have; never where a tile is one texel of a smaller framebuffer,
-        as in a census."""
+        """Whether a tile has more rays than a draw may have; not where a tile is one texel, as in a census."""
         return parts.sizes.rays < self.tiles.edge**2 and self.device.context.fbo.size == self.tiles.size
 
     def _tile_box(self, index: int) -> Box:

@@ -211,8 +211,7 @@ class Arena:
         return self.device.max_buffer if self.row == IN_BUFFER else self.row * self.device.max_texture
 
     def _grow(self, min_texels: int, doubles: bool = True) -> None:
-        """Grow to at least ``min_texels``; ``doubles``: to twice as many as before, as far as the driver allows. Raises
-        DeviceError beyond its limit."""
+        """Grow to ``min_texels`` or, if it ``doubles``, twice as many; raises DeviceError beyond the limit."""
         max_texels = self._max_texels
         if min_texels > max_texels:
             raise DeviceError(
@@ -415,8 +414,7 @@ class Resources:
             done += len(source.data)
 
     def _upload_memory(self, source: MemorySource) -> Iterator[float]:
-        """Upload a memory in pieces; yields the fraction done. If it is uploaded by another call meanwhile, that copy
-        stays."""
+        """Upload a memory in pieces; yields the fraction done. A copy that another call uploads meanwhile stays."""
         if self._is_uploaded(source):
             return
         memory = Memory(self.device, source, self.layout(source), filled=False)

@@ -357,8 +357,7 @@ class Machine:
         return [Drawing(self.device, self._compile(step, replace(form, counts=part)), tiles) for part in parts]
 
     def _count(self, drawing: Drawing, samplers: Sequence[tuple[str, Any]]) -> None:
-        """Draw a program of `_count_drawings`, which adds its counts to the count textures; target and mask are
-        bound."""
+        """Draw a program of `_count_drawings` over bound target and mask; it adds to the count textures."""
         context = self.device.context
         context.enable(moderngl.BLEND)
         context.blend_func = moderngl.ONE, moderngl.ONE

@@ -335,8 +335,7 @@ class Queries:
 
 
 def waiting(mask: Mask, queries: Queries, indices: Sequence[int], masked: bool = False) -> list[int]:
-    """The number of rays waiting for each of these steps, by count passes over one mask; ``masked``: it is in place.
-    Waits for the device once."""
+    """The rays waiting for each of these steps, counted over one mask, in place if ``masked``; waits once."""
     count_queries = []
     if mask.covers_all_steps and not masked:
         mask.select(indices[0])

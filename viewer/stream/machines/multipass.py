@@ -40,8 +40,7 @@ from raystream.stream.machines.policy import Policy, Sweep
 
 
 def copy_source(linked: LinkedProgram, step: Step, form: Form) -> Source:
-    """The pass that copies the output of a step's kernel back to the textures that the next one reads, for the same
-    rays."""
+    """The pass that copies the output of a step's kernel to the textures that the next one reads."""
     names = outputs(linked, step, form)
     source = Source.begin()
     conditions = " || ".join(f"state == {linked.program.number(s)}" for s in step.states)
@@ -684,8 +683,7 @@ class Multipass(PassMachine):
             self.active = min(self.active, active_rays)
 
     def _draw_tiles(self, entry: StepPass, tiles: LoopTiles, index: int, queried: bool = True) -> int:
-        """Draw a pass of a loop on its tiles, each inside a query if ``queried``; returns the number of rays then, else
-        0."""
+        """Draw a pass of a loop on its tiles; returns the number of rays if ``queried``, else 0."""
         alive = tiles.alive[index].copy()
         count = int(np.count_nonzero(alive))
         if not count:

@@ -32,13 +32,13 @@ class SampleBatches:
         self.max_samples: int | None = None  # of a batch; None: no loop has been ended
         self._span = (0, 0)  # of the last run
         self._reached = self._end = 0
-        self._is_reached_known = False  # that rays have come to ``_at``
+        self._is_reached_known = False  # that rays have come to ``_reached``
         self._passed_in_row = 0  # full batches in a row, none in vain
         self._passes_before_growth = BATCHES_BEFORE_GROWTH  # of them, before a larger one is tried
         self._just_doubled = False  # whether no batch of the present size has passed since it was doubled
 
     def ends(self, end: int) -> Iterator[int]:
-        """The limits up to ``end``; after each, `note` says whether the driver let all rays get there."""
+        """The limits up to ``end``; after each, `record` says whether the driver let all rays get there."""
         first, last = self._span
         self._reached = last if last < end else first if last == end else 0
         self._span, self._is_reached_known = (self._reached, end), self._reached == 0

@@ -48,8 +48,7 @@ def load_passed(device: Device) -> frozenset[str]:
 
 
 def record_result(device: Device, name: str, fails: bool = False) -> None:
-    """Add a self-test to the stored ones that the driver has passed, or remove it if it ``fails``; where the folder can
-    be written."""
+    """Store a self-test as passed by the driver, or remove it if it ``fails``; where files can be written."""
     previous = load_passed(device)
     current = previous - {name} if fails else previous | {name}
     if current == previous:
@@ -164,8 +163,7 @@ def stack_note(device: Device) -> list[str]:
 
 
 def fallbacks_for(device: Device, machine: str, mask: str, count: str) -> DriverFallbacks:
-    """The requested machine, mask and count, each replaced by the next one whose self-tests the driver passes, with
-    notes on the replacements."""
+    """Machine, mask and count, each replaced by the next one that passes its self-tests, with notes on that."""
     notes = []
     if failure(device, machine):
         other = OTHER_MACHINE[machine]
