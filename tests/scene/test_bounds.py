@@ -17,7 +17,7 @@ from raystream.scene.geometry.quadrics import Quadrics
 from raystream.scene.hierarchy import compose
 from raystream.scene.mesh import Mesh
 from raystream.scene.scene import Instance, Scene
-from raystream.viewport.scene_loader import Glance, work
+from raystream.viewport.scene_loader import Glance, prepare_in_worker
 
 
 @settings(max_examples=50, deadline=None)
@@ -76,7 +76,7 @@ def test_vertices_are_looked_at_once_while_a_scene_is_opened(looks: list[int]) -
     """By the camera that frames it, the picture under the headlight, its lights, the pivot."""
     scene, settings = Scene([TRIANGLE], [Instance(0)]), Settings()
     Glance(scene, settings)
-    work(scene, lambda *_: None, settings, pixels=1 << 16)
+    prepare_in_worker(scene, lambda *_: None, settings, pixels=1 << 16)
     assert looks == [1]
 
 
