@@ -16,6 +16,7 @@ from raystream.film.film import Film
 from raystream.kernels.records import FILM
 from raystream.options.declare import Affects
 from raystream.renderer.device.tile_job import Tile
+from raystream.renderer.preview import scheduler
 from raystream.renderer.session import session as outlook
 from raystream.renderer.session.session import Session
 from raystream.stream.gl.stream import Stream
@@ -113,7 +114,7 @@ def test_the_film_alone(renderer: Renderer) -> None:
 @pytest.mark.parametrize("rule", [{}, {"error": 0.01}])
 def test_who_waits_is_told_the_noise(renderer: Renderer, monkeypatch, rule) -> None:
     """After a while, or where a rule asks for it; the picture is the same."""
-    monkeypatch.setattr(outlook, "NOISE_AFTER", 0.0)
+    monkeypatch.setattr(scheduler, "NOISE_AFTER", 0.0)
     monkeypatch.setattr(outlook, "ERROR_CHECK_GROWTH", 0.0)  # after every round, however many samples it had time for
     told: list[str] = []
     session = Session(renderer, SIZE, Stop(20, **rule))
