@@ -6,6 +6,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+import warnings
 from io import BytesIO
 from pathlib import Path
 from types import SimpleNamespace
@@ -307,3 +308,18 @@ def test_a_viewer_in_a_notebook_is_its_widget(monkeypatch: pytest.MonkeyPatch) -
     assert all(each.is_active for each in (*viewers, later))
     assert [options["size"] for _, options in calls] == [(64, 48), (640, 480), (640, 480)]
     assert all("camera" in options for _, options in calls)
+
+
+def test_flags_that_the_window_lacks_are_told_where_they_are_on(window):
+    """Of pyrender's own flags; those that it has are taken in silence, and so are those that are off."""
+    lacking = {"flip_wireframe", "all_wireframe", "vertex_normals", "face_normals", "rotate", "record"}
+    lacking |= {"show_world_axis", "show_mesh_axes", "caption"}
+    flags = {**pyrender.viewer.RENDER_FLAGS, **pyrender.viewer.VIEWER_FLAGS}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ViewerWarning)
+        pyrender.Viewer(pyrender.Scene(), auto_start=False, **dict.fromkeys(flags, False))
+        pyrender.Viewer(pyrender.Scene(), auto_start=False, **dict.fromkeys(flags.keys() - lacking, True))
+    with pytest.warns(ViewerWarning, match=r"^the window has no ") as told:
+        pyrender.Viewer(pyrender.Scene(), auto_start=False, **dict.fromkeys(flags, True))
+    (text,) = (str(each.message) for each in told)
+    assert set(text.removeprefix("the window has no ").split(", ")) == lacking
