@@ -15,7 +15,7 @@ import numpy as np
 
 from raystream.denoise.reconstruction import FittedLight
 from raystream.denoise.records import IRRADIANCE, LIT, MAPPED, RELIEF, Views, view_uniforms
-from raystream.kernels.records import FEATURES
+from raystream.kernels.records import FEATURES, FILM
 from raystream.scene.camera import Camera
 from raystream.stream.compile.source import Source
 from raystream.stream.declare.record import Field, Record
@@ -28,11 +28,11 @@ SHOWN = Record(
     Field("rgb", "vec3", "linear sRGB"),
     Field("nearness", "float", "1 / scene units", about="1 / depth along the view's axis; 0: nothing is hit"),
 )
-MOST_SOFTENED = 64  # samples from which a picture is not softened: the filter would be a thirty-third of it
+SAMPLED = ("SAMPLED",)  # feature of the pass for films of several samples, whose error is known
 PASSES: Declared = {
     "compose": ({"features": FEATURES, "light": IRRADIANCE}, SHOWN),
     "upsample": ({"features": FEATURES, "lit": LIT, "relief": RELIEF}, SHOWN),
-    "soften": ({"shown": SHOWN}, SHOWN),
+    "soften": ({"shown": SHOWN, "film": FILM}, SHOWN),
     "warp": ({"shown": SHOWN}, SHOWN),
 }
 
@@ -40,14 +40,10 @@ PASSES: Declared = {
 def upsampling_sources() -> Iterator[tuple[str, Source]]:
     """Every pass, by name."""
     yield from pass_sources("film/upsample", PASSES)
-    mapped = {name: PASSES[name] for name in ("compose", "upsample")}
-    for name, source in pass_sources("film/upsample", mapped, MAPPED):
-        yield f"{name}, of another projection", source
-
-
-def softness(samples: int) -> float:
-    """The share of its filter, see ``shaders/film/upsample/soften.glsl``, in a picture of a film of ``samples``."""
-    return 2.0 / (1 + max(samples, 1)) if samples < MOST_SOFTENED else 0.0
+    others = ("compose", MAPPED), ("upsample", MAPPED), ("soften", SAMPLED)
+    for name, form in others:
+        for _, source in pass_sources("film/upsample", {name: PASSES[name]}, form):
+            yield f"{name}, {form[0]}", source
 
 
 class Upsampling:
@@ -95,23 +91,23 @@ class Upsampling:
         self._camera = camera
         return self._picture
 
-    def soften(self, samples: int, white: float) -> Stream:
+    def soften(self, samples: int, white: float, film: Stream) -> Stream:
         """The picture made last, of ``samples`` a pixel, softened: the fewer, the more. white : luminance that is
-        displayed as white."""
+        displayed as white. film : of the picture's size where that has several samples, of these or more."""
         assert self._picture is not None and self._camera is not None, "no picture to soften"
-        self._picture = self._softened("softened", self._picture, samples, white, self._camera)
+        self._picture = self._softened("softened", self._picture, samples, white, film, self._camera)
         return self._picture
 
-    def soften_other(self, picture: Stream, samples: int, white: float, camera: Camera) -> Stream:
+    def soften_other(self, picture: Stream, samples: int, white: float, film: Stream, camera: Camera) -> Stream:
         """Likewise a stream of `SHOWN` by another denoiser."""
-        return self._softened("other", picture, samples, white, camera)
+        return self._softened("other", picture, samples, white, film, camera)
 
-    def _softened(self, name: str, picture: Stream, samples: int, white: float, camera: Camera) -> Stream:
-        filtered = softness(samples)
-        if not filtered or camera.eyes:  # halves of a stereo pair have nothing to do with each other
+    def _softened(self, name: str, picture: Stream, samples: int, white: float, film: Stream, camera: Camera) -> Stream:
+        if camera.eyes:  # halves of a stereo pair have nothing to do with each other
             return picture
         softened = self._streams.get(name, SHOWN, picture.size)
-        self._passes.draw("soften", {"shown": picture}, softened, softness=filtered, white=white)
+        streams, form = ({"shown": picture, "film": film}, SAMPLED) if samples > 1 else ({"shown": picture}, ())
+        self._passes.draw("soften", streams, softened, form, samples=float(max(samples, 1)), white=white)
         return softened
 
     def distance(self, camera: Camera) -> float:

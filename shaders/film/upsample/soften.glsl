@@ -1,35 +1,68 @@
 // A picture of few samples under a binomial filter of 3 x 3 pixels: at an edge the camera rays of seven pixels count, 1 / sum
 // of squared weights, and what noise is left is shared. A pixel much brighter than this one, or darker, counts less, so
 // that lamps do not glow (B. Karis, "High Quality Temporal Supersampling", 2014: weights by the inverse of brightness); of
-// black ones by that of `DIM`, so that edges before black are smooth, too. A
-// pixel that is darker than all but one of the eight around is first as bright as that one: a dot, no line.
-// Needs the stream shown.
+// black ones by that of `DIM`, so that edges before black are smooth, too.
+// Before, a pixel is drawn to the median of its 3 x 3, by the share of its error in what it stands out (empirical Bayes:
+// James and Stein 1961), so that what few samples leave is no speck. The error is that of the film around: lamps and
+// textures that the camera sees in even light have none, and stay. Of one sample, whose error is not known, a pixel that is
+// darker than all but one of the eight around is as bright as that one: a dot, no line.
+// Needs the stream shown, and of several samples film.
 #include "lib/luminance.glsl"
+#include "film/denoise/unconfirmed.glsl"
 
-uniform float softness;  // the filter's share, 0 .. 1
-uniform float white;     // luminance that is displayed as white
+uniform float samples;  // of a pixel
+uniform float white;    // luminance that is displayed as white
 
 const float DIM = 0.04;  // of white; from 0.05 on pixels beside small lamps are specks
+
+#ifdef HAVE_SAMPLED
+const float TONE = 0.2;      // of the median, as far as which a pixel stands out unnoticed
+const float POOLED = 160.0;  // pixels of the film whose mean has the error of one that is denoised
+
+void sort(inout vec3 least, inout vec3 most) {
+    vec3 less = min(least, most);
+    most = max(least, most);
+    least = less;
+}
+
+// Of six values neither the least nor the most is the median of nine; without these, of five and a seventh; and so on.
+vec3 median(vec3 values[9]) {
+    for (int k = 0; k < 4; k++) {
+        for (int other = 2 * k + 1; other < 6 + k; other++) sort(values[2 * k], values[other]);
+        for (int other = 2 * k + 2; other < 6 + k; other++) sort(values[other], values[2 * k + 1]);
+    }
+    return values[8];
+}
+#endif
 
 Shown element(ivec2 at) {
     ivec2 last = textureSize(in_shown_0, 0) - 1;
     Shown center = fetch_shown(at);
     vec3 around[9];
-    float darkest = 3e38, second = 3e38;
+    for (int k = 0; k < 9; k++) around[k] = fetch_shown(clamp(at + ivec2(k % 3, k / 3) - 1, ivec2(0), last)).rgb;
+#ifdef HAVE_SAMPLED
+    float variance = 0.0;
     for (int k = 0; k < 9; k++) {
-        around[k] = fetch_shown(clamp(at + ivec2(k % 3, k / 3) - 1, ivec2(0), last)).rgb;
-        float luminance = dot(around[k], LUMINANCE);
-        if (k != 4) {
-            second = min(second, max(darkest, luminance));
-            darkest = min(darkest, luminance);
-        }
+        Film film = fetch_film(clamp(at + ivec2(k % 3, k / 3) - 1, ivec2(0), last));
+        variance += film.square / (max(film.count - 1.0, 1.0) * samples * 9.0);
     }
-    float here = dot(center.rgb, LUMINANCE);
+    vec3 middle = median(around), even = TONE * (middle + DIM * white);
+    vec3 excess = center.rgb - clamp(center.rgb, middle - even, middle + even);
+    center.rgb -= excess * unconfirmed(dot(abs(excess), LUMINANCE), variance / POOLED);
+    around[4] = center.rgb;
+#else
+    float darkest = 3e38, second = 3e38, here = dot(center.rgb, LUMINANCE);
+    for (int k = 0; k < 9; k++) {
+        float luminance = k == 4 ? 3e38 : dot(around[k], LUMINANCE);
+        second = min(second, max(darkest, luminance));
+        darkest = min(darkest, luminance);
+    }
     around[4] += max(second - here, 0.0) * (here > 0.0 ? center.rgb / here : vec3(1.0));
+#endif
     vec4 sum = vec4(0.0);
     for (int k = 0; k < 9; k++) {
         float binomial = float((2 - abs(k % 3 - 1)) * (2 - abs(k / 3 - 1)));
         sum += binomial / (dot(around[4] + around[k], LUMINANCE) + DIM * white) * vec4(around[k], 1.0);
     }
-    return Shown(mix(center.rgb, sum.rgb / sum.a, softness), center.nearness);
+    return Shown(mix(center.rgb, sum.rgb / sum.a, 2.0 / (1.0 + samples)), center.nearness);
 }

@@ -157,7 +157,7 @@ class PreviewPasses:
         blended = history.blend(lit, surfaces, camera, 1)
         fitted = returned(reconstruction.fit(lit, blended, camera))
         upsampling.draw(fitted, surfaces, camera)
-        upsampling.soften(1, 1.0)
+        upsampling.soften(1, 1.0, film.blocks[0].stream)
         upsampling.warp(camera, target)
         upsampling.forget()
         history.forget()
@@ -352,7 +352,8 @@ class Preview:
             return None
         with self.renderer.device.current():
             stream, upsampling = self.background.stream(picture[1]), self.passes.made().upsampling
-            return upsampling.soften_other(stream, self.background.samples, self._white, self.renderer.camera)
+            sampled = self.background.samples, self._white, film.blocks[0].stream
+            return upsampling.soften_other(stream, *sampled, self.renderer.camera)
 
     def due(self, film: FilmBuffer, frame: ScheduledFrame, most: int) -> bool:
         """Whether the film of a frame, of ``most`` samples, is worth another filtering.
@@ -506,7 +507,8 @@ class Preview:
             upsampling.draw(light, surfaces, job.eye)
         else:
             upsampling.compose(light, surfaces, job.eye)
-        picture = upsampling.soften(1 if isinstance(light, FittedLight) else film.samples, job.white)
+        samples = 1 if isinstance(light, FittedLight) else film.samples
+        picture = upsampling.soften(samples, job.white, film.blocks[0].stream)
         if not self.clock.concurrent:
             self.renderer.device.wait()
         if features.size != film.size and not job.frame.queued:
