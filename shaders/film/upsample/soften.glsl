@@ -19,19 +19,21 @@ const float DIM = 0.04;  // of white; from 0.05 on pixels beside small lamps are
 const float TONE = 0.2;      // of the median, as far as which a pixel stands out unnoticed
 const float POOLED = 160.0;  // pixels of the film whose mean has the error of one that is denoised
 
-void sort(inout vec3 least, inout vec3 most) {
-    vec3 less = min(least, most);
-    most = max(least, most);
-    least = less;
+vec3 median(vec3 a, vec3 b, vec3 c) {
+    return max(min(a, b), min(max(a, b), c));
 }
 
-// Of six values neither the least nor the most is the median of nine; without these, of five and a seventh; and so on.
+// Neither the rows' lesser least values nor their greater greatest ones are it (A. Paeth, "Median Finding on a 3 x 3 Grid",
+// 1990).
 vec3 median(vec3 values[9]) {
-    for (int k = 0; k < 4; k++) {
-        for (int other = 2 * k + 1; other < 6 + k; other++) sort(values[2 * k], values[other]);
-        for (int other = 2 * k + 2; other < 6 + k; other++) sort(values[other], values[2 * k + 1]);
+    vec3 least = vec3(-3e38), most = vec3(3e38), middle[3];
+    for (int row = 0; row < 3; row++) {
+        vec3 a = values[3 * row], b = values[3 * row + 1], c = values[3 * row + 2];
+        least = max(least, min(a, min(b, c)));
+        most = min(most, max(a, max(b, c)));
+        middle[row] = median(a, b, c);
     }
-    return values[8];
+    return median(least, median(middle[0], middle[1], middle[2]), most);
 }
 #endif
 
@@ -41,11 +43,9 @@ Shown element(ivec2 at) {
     vec3 around[9];
     for (int k = 0; k < 9; k++) around[k] = fetch_shown(clamp(at + ivec2(k % 3, k / 3) - 1, ivec2(0), last)).rgb;
 #ifdef HAVE_SAMPLED
-    float variance = 0.0;
-    for (int k = 0; k < 9; k++) {
-        Film film = fetch_film(clamp(at + ivec2(k % 3, k / 3) - 1, ivec2(0), last));
-        variance += film.square / (max(film.count - 1.0, 1.0) * samples * 9.0);
-    }
+    float squares = 0.0;  // of as many samples each, or nearly so
+    for (int k = 0; k < 9; k++) squares += fetch_film(clamp(at + ivec2(k % 3, k / 3) - 1, ivec2(0), last)).square;
+    float variance = squares / (9.0 * samples * max(fetch_film(at).count - 1.0, 1.0));
     vec3 middle = median(around), even = TONE * (middle + DIM * white);
     vec3 excess = center.rgb - clamp(center.rgb, middle - even, middle + even);
     center.rgb -= excess * unconfirmed(dot(abs(excess), LUMINANCE), variance / POOLED);
