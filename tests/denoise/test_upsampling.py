@@ -96,7 +96,7 @@ def drawn(upsampling: Upsampling, lit: NDArray, relief: NDArray, features: NDArr
     device = upsampling.device
     with device.current():
         held = stream(device, LIT, lit), stream(device, RELIEF, relief), stream(device, FEATURES, features)
-        picture = upsampling.draw(FittedLight(*held[:2], stride), held[2], CAMERA).read()
+        picture = upsampling.compose(FittedLight(*held[:2], stride), held[2], CAMERA).read()
         release(held)
     return picture
 
@@ -112,7 +112,7 @@ def fitted(regression: Reconstruction, upsampling: Upsampling, lit: NDArray, fea
             try:
                 next(steps)
             except StopIteration as end:
-                picture = upsampling.draw(end.value, held[1], CAMERA).read()
+                picture = upsampling.compose(end.value, held[1], CAMERA).read()
                 break
         release(held)
     return picture["rgb"].astype(float) / 0.5
@@ -183,8 +183,8 @@ def test_softening_is_its_twin(upsampling: Upsampling, samples: int, later: int,
     with device.current():
         inputs = [stream(device, IRRADIANCE, light), stream(device, FEATURES, features), stream(device, FILM, noisy)]
         composed = upsampling.compose(*inputs[:2], CAMERA)
-        before, result = composed.read(), upsampling.soften(samples, white, inputs[2]).read()
-        other = upsampling.soften_other(composed, samples, white, inputs[2], CAMERA).read()
+        before, result = composed.read(), upsampling.soften(composed, samples, white, inputs[2], CAMERA).read()
+        other = upsampling.soften(composed, samples, white, inputs[2], CAMERA).read()  # no longer the one made last
         same = Stream(device, SHOWN, SMALL)
         upsampling.warp(CAMERA, same)
         warped = same.read()
@@ -208,7 +208,7 @@ def test_what_stands_out_by_its_error_is_drawn_to_its_neighbours(upsampling: Ups
         film = film_of(picture["rgb"][..., 0], deviation, 4)
         with device.current():
             streams = stream(device, SHOWN, picture), stream(device, FILM, film)
-            result = upsampling.soften_other(streams[0], samples, 1.0, streams[1], CAMERA).read()["rgb"][..., 0]
+            result = upsampling.soften(streams[0], samples, 1.0, streams[1], CAMERA).read()["rgb"][..., 0]
             release(streams)
         return result[at]
 
@@ -227,7 +227,7 @@ def test_an_edge_before_black_is_smooth(upsampling: Upsampling, white: float) ->
     picture["rgb"][:, 5:] = 0.3 * white
     with device.current():
         edge = stream(device, SHOWN, picture)
-        row = upsampling.soften_other(edge, 1, white, edge, CAMERA).read()["rgb"][4, :, 0] / white
+        row = upsampling.soften(edge, 1, white, edge, CAMERA).read()["rgb"][4, :, 0] / white
         release([edge])
     np.testing.assert_allclose(row[[2, 3, 6, 7]], (0, 0, 0.3, 0.3), rtol=1e-5)
     black, grey = 12 / 0.04, 4 / 0.34
@@ -245,9 +245,9 @@ def test_a_softened_lamp_neither_glows_nor_fades(upsampling: Upsampling) -> None
     picture["rgb"][1, 7], picture["rgb"][6, 6:] = 0.1, 0.1
     with device.current():
         dotted = stream(device, SHOWN, picture)
-        result = upsampling.soften_other(dotted, 1, 1.0, dotted, CAMERA).read()["rgb"][..., 0]
+        result = upsampling.soften(dotted, 1, 1.0, dotted, CAMERA).read()["rgb"][..., 0]
         eyes = replace(CAMERA, eyes=0.1)
-        assert upsampling.soften_other(dotted, 1, 1.0, dotted, eyes) is dotted, "two eyes are not mixed"
+        assert upsampling.soften(dotted, 1, 1.0, dotted, eyes) is dotted, "two eyes are not mixed"
         release([dotted])
     np.testing.assert_allclose(result[1, 1:4], 0.25, rtol=0.5)
     assert result[2, 2] > 20.0

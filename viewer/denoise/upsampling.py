@@ -57,7 +57,7 @@ class Upsampling:
         self._camera: Camera | None = None  # of the picture made last
 
     def prepare(self) -> None:
-        """Compile the passes of `draw`, `soften` and `warp`. Raises ShaderError."""
+        """Compile the passes for fitted light, `soften` and `warp`. Raises ShaderError."""
         self._passes.prepare("upsample", "soften", "warp")
 
     @property
@@ -71,43 +71,31 @@ class Upsampling:
         assert self._picture is not None, "no picture to warp"
         return self._picture.size
 
-    def draw(self, light: FittedLight, features: Stream, camera: Camera) -> Stream:
-        """The picture of light of any size on the surfaces of ``features`` (`FEATURES`, of the same view): a stream of
-        `SHOWN` of their size, which holds until the next call."""
-        size = features.size
-        values = {"scale": (light.lit.size[0] / size[0], light.lit.size[1] / size[1]), "stride": light.stride}
-        inputs = {"features": features, "lit": light.lit, "relief": light.relief}
-        return self._drawn("upsample", inputs, camera, **values)
-
-    def compose(self, light: Stream, features: Stream, camera: Camera) -> Stream:
-        """Likewise, of `IRRADIANCE` of the features' size."""
-        return self._drawn("compose", {"features": features, "light": light}, camera)
-
-    def _drawn(self, name: str, inputs: dict[str, Stream], camera: Camera, **values: Any) -> Stream:
-        size = inputs["features"].size
-        self._picture = self._streams.get("picture", SHOWN, size)
-        view = self._views.of(camera, size)
-        self._passes.draw(name, {**inputs, **view.streams}, self._picture, view.features, **view.uniforms, **values)
-        self._camera = camera
+    def compose(self, light: FittedLight | Stream, features: Stream, camera: Camera) -> Stream:
+        """The picture of light on the surfaces of ``features`` (`FEATURES`, of the same view): a stream of `SHOWN` of
+        their size, which holds until the next call. light : of any size, or `IRRADIANCE` of theirs."""
+        size, view = features.size, self._views.of(camera, features.size)
+        name, inputs, values = "compose", {"features": features}, dict[str, Any](view.uniforms)
+        if isinstance(light, FittedLight):
+            name, inputs = "upsample", {**inputs, "lit": light.lit, "relief": light.relief}
+            values |= {"scale": (light.lit.size[0] / size[0], light.lit.size[1] / size[1]), "stride": light.stride}
+        else:
+            inputs["light"] = light
+        self._picture, self._camera = self._streams.get("picture", SHOWN, size), camera
+        self._passes.draw(name, {**inputs, **view.streams}, self._picture, view.features, **values)
         return self._picture
 
-    def soften(self, samples: int, white: float, film: Stream) -> Stream:
-        """The picture made last, of ``samples`` a pixel, softened: the fewer, the more. white : luminance that is
-        displayed as white. film : of the picture's size where that has several samples, of these or more."""
-        assert self._picture is not None and self._camera is not None, "no picture to soften"
-        self._picture = self._softened("softened", self._picture, samples, white, film, self._camera)
-        return self._picture
-
-    def soften_other(self, picture: Stream, samples: int, white: float, film: Stream, camera: Camera) -> Stream:
-        """Likewise a stream of `SHOWN` by another denoiser."""
-        return self._softened("other", picture, samples, white, film, camera)
-
-    def _softened(self, name: str, picture: Stream, samples: int, white: float, film: Stream, camera: Camera) -> Stream:
+    def soften(self, picture: Stream, samples: int, white: float, film: Stream, camera: Camera) -> Stream:
+        """A stream of `SHOWN` of ``samples`` a pixel, softened: the fewer, the more. If it is the picture made last, it
+        takes its place. white : luminance that is displayed as white. film : of the picture's size where that has
+        several samples, of these or more."""
         if camera.eyes:  # halves of a stereo pair have nothing to do with each other
             return picture
-        softened = self._streams.get(name, SHOWN, picture.size)
+        made = picture is self._picture
+        softened = self._streams.get("softened" if made else "other", SHOWN, picture.size)
         streams, form = ({"shown": picture, "film": film}, SAMPLED) if samples > 1 else ({"shown": picture}, ())
         self._passes.draw("soften", streams, softened, form, samples=float(max(samples, 1)), white=white)
+        self._picture = softened if made else self._picture
         return softened
 
     def distance(self, camera: Camera) -> float:

@@ -156,8 +156,7 @@ class PreviewPasses:
         lit = reconstruction.demodulate(film, features, features, camera)
         blended = history.blend(lit, surfaces, camera, 1)
         fitted = returned(reconstruction.fit(lit, blended, camera))
-        upsampling.draw(fitted, surfaces, camera)
-        upsampling.soften(1, 1.0, film.blocks[0].stream)
+        upsampling.soften(upsampling.compose(fitted, surfaces, camera), 1, 1.0, film.blocks[0].stream, camera)
         upsampling.warp(camera, target)
         upsampling.forget()
         history.forget()
@@ -352,8 +351,8 @@ class Preview:
             return None
         with self.renderer.device.current():
             stream, upsampling = self.background.stream(picture[1]), self.passes.made().upsampling
-            sampled = self.background.samples, self._white, film.blocks[0].stream
-            return upsampling.soften_other(stream, *sampled, self.renderer.camera)
+            samples, noisy = self.background.samples, film.blocks[0].stream
+            return upsampling.soften(stream, samples, self._white, noisy, self.renderer.camera)
 
     def due(self, film: FilmBuffer, frame: ScheduledFrame, most: int) -> bool:
         """Whether the film of a frame, of ``most`` samples, is worth another filtering.
@@ -503,12 +502,9 @@ class Preview:
     def _upsample(self, job: FrameJob, film: FilmBuffer, light: FittedLight | Stream, features: Buffer) -> Stream:
         """The picture: light on surfaces, softened."""
         upsampling, surfaces, began = self.passes.made().upsampling, features.blocks[0].stream, time.perf_counter()
-        if isinstance(light, FittedLight):
-            upsampling.draw(light, surfaces, job.eye)
-        else:
-            upsampling.compose(light, surfaces, job.eye)
         samples = 1 if isinstance(light, FittedLight) else film.samples
-        picture = upsampling.soften(samples, job.white, film.blocks[0].stream)
+        picture = upsampling.compose(light, surfaces, job.eye)
+        picture = upsampling.soften(picture, samples, job.white, film.blocks[0].stream, job.eye)
         if not self.clock.concurrent:
             self.renderer.device.wait()
         if features.size != film.size and not job.frame.queued:
