@@ -42,7 +42,7 @@ def wall(size: tuple[int, int], step: int) -> tuple[NDArray, NDArray]:
     return features_of(lit, CAMERA), lit
 
 
-DIM, TONE, POOLED, CONFIRMED = 0.04, 0.2, 160, 16  # of soften.glsl, and unconfirmed.glsl
+DIM, TONE, POOLED, CONFIRMED = 0.04, 0.15, 160, 16  # of soften.glsl, and unconfirmed.glsl
 
 
 def neighbours(values: NDArray) -> NDArray:

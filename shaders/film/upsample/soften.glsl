@@ -16,7 +16,7 @@ uniform float white;    // luminance that is displayed as white
 const float DIM = 0.04;  // of white; from 0.05 on pixels beside small lamps are specks
 
 #ifdef HAVE_SAMPLED
-const float TONE = 0.2;      // of the median, as far as which a pixel stands out unnoticed
+const float TONE = 0.15;     // of the median, as far as which a pixel stands out unnoticed
 const float POOLED = 160.0;  // pixels of the film whose mean has the error of one that is denoised
 
 vec3 median(vec3 a, vec3 b, vec3 c) {
