@@ -342,7 +342,7 @@ def test_a_grid_without_room_gets_coarser_step_by_step(room: int) -> None:
         assert (coarser < finer).any()
         x, y, z = coarser.tolist()
         tried.append(grid_boxes.build_boxes(low, high, (x, y, z)))
-    found = top._fitting(low, high)
+    found = top._build_within_capacity(low, high)
     assert len(tried) > 2 and found.resolution == tried[-1].resolution
     assert (found.pointers == tried[-1].pointers).all() and (found.lists == tried[-1].lists).all()
 
@@ -352,7 +352,7 @@ def test_a_grid_that_just_fits_stays() -> None:
     built = grid_boxes.build_boxes(low, high)
     top = TopGrid(60)
     top.capacity = max(built.pointers.size, len(built.lists))
-    assert top._fitting(low, high).resolution == built.resolution
+    assert top._build_within_capacity(low, high).resolution == built.resolution
 
 
 UNIT = 2.0**-19  # of the bound, see `position_error` in shaders/lib/triangle_point.glsl

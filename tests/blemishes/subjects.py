@@ -7,7 +7,6 @@ again: path traced at default settings without a denoiser, under a seed of their
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -36,11 +35,9 @@ ALLOWANCES = {
 }
 
 
-def most_specks(
-    name: str, samples: int, denoiser: str, allowances: Mapping[tuple[str, str], tuple[float, float]] = ALLOWANCES
-) -> float:
-    """The most specks of a scene's picture, as a share of its pixels."""
-    few, many = allowances.get((name, denoiser), (0.0, 0.0))
+def most_specks(name: str, samples: int, denoiser: str) -> float:
+    """The most specks of a scene's file, as a share of its pixels."""
+    few, many = ALLOWANCES.get((name, denoiser), (0.0, 0.0))
     return max(bound(samples, denoiser), few if samples < 8 else many)
 
 

@@ -54,7 +54,7 @@ def run(
                 break
         relief = fitted.relief.read()
         streams = (*streams, stream(device, FEATURES, features))
-        drawn = upsampling.draw(fitted, streams[-1], CAMERA).read()
+        drawn = upsampling.compose(fitted, streams[-1], CAMERA).read()
         release(streams)
     return relief, drawn["rgb"].astype(float)
 

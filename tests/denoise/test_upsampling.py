@@ -15,7 +15,7 @@ from surfaces import facing, features_of, release, stream
 from raystream.denoise.reconstruction import FittedLight, Reconstruction
 from raystream.denoise.records import IRRADIANCE, LIT, RELIEF
 from raystream.denoise.upsampling import SHOWN, Upsampling
-from raystream.kernels.records import FEATURES
+from raystream.kernels.records import FEATURES, FILM
 from raystream.scene.camera import Camera
 from raystream.scene.light import LUMINANCE
 from raystream.stream.gl.device import Device
@@ -42,22 +42,46 @@ def wall(size: tuple[int, int], step: int) -> tuple[NDArray, NDArray]:
     return features_of(lit, CAMERA), lit
 
 
-DIM = 0.04  # of soften.glsl
+DIM, TONE, POOLED, CONFIRMED = 0.04, 0.15, 160, 16  # of soften.glsl, and unconfirmed.glsl
 
 
-def softened(rgb: NDArray, softness: float, white: float = 1.0) -> NDArray:
-    """The twin of ``soften.glsl``, in float64, of a picture (H, W, 3)."""
-    rgb, dim = rgb.astype(np.float64), DIM * white
-    luminance, edged = rgb @ LUMINANCE, np.pad(rgb, ((1, 1), (1, 1), (0, 0)), mode="edge")
-    ranked = [edged[k // 3 : k // 3 + len(rgb), k % 3 : k % 3 + rgb.shape[1]] @ LUMINANCE for k in range(9) if k != 4]
-    raised = np.maximum(np.sort(ranked, axis=0)[1] / luminance, 1.0)[..., None] * rgb
-    total, weights = 4 * raised / (2 * (raised @ LUMINANCE) + dim)[..., None], 4 / (2 * (raised @ LUMINANCE) + dim)
-    luminance = raised @ LUMINANCE
-    for row, column in set(np.ndindex(3, 3)) - {(1, 1)}:
-        moved = edged[row : row + len(rgb), column : column + rgb.shape[1]]
-        weight = (2 - abs(row - 1)) * (2 - abs(column - 1)) / (luminance + moved @ LUMINANCE + dim)
-        total, weights = total + weight[..., None] * moved, weights + weight
-    return rgb + softness * (total / weights[..., None] - rgb)
+def neighbours(values: NDArray) -> NDArray:
+    """(9, H, W, ...): the 3 x 3 of each pixel, row by row; beyond the edges the outermost pixels are repeated."""
+    edged = np.pad(values, ((1, 1), (1, 1)) + ((0, 0),) * (values.ndim - 2), mode="edge")
+    height, width = values.shape[:2]
+    return np.stack([edged[k // 3 : k // 3 + height, k % 3 : k % 3 + width] for k in range(9)])
+
+
+def softened(rgb: NDArray, samples: int, white: float = 1.0, film: NDArray | None = None) -> NDArray:
+    """The twin of ``soften.glsl``, in float64, of a picture (H, W, 3). film : `FILM` where it has several samples."""
+    around, dim = neighbours(rgb.astype(np.float64)), DIM * white
+    center = raised = around[4]
+    if film is None:
+        luminance = around @ LUMINANCE
+        second = np.sort(np.delete(luminance, 4, axis=0), axis=0)[1]
+        raised = np.maximum(second / luminance[4], 1.0)[..., None] * center
+    else:
+        variance = (
+            neighbours(film["square"].astype(np.float64) / np.maximum(film["count"] - 1, 1)).mean(axis=0) / samples
+        )
+        median = np.median(around, axis=0)
+        excess = center - np.clip(center, median - TONE * (median + dim), median + TONE * (median + dim))
+        noise, square = CONFIRMED * variance / POOLED, (np.abs(excess) @ LUMINANCE) ** 2
+        center = raised = center - excess * np.where(square <= noise, 1.0, noise / np.maximum(square, 1e-30))[..., None]
+    around[4] = raised
+    binomial = np.outer((1, 2, 1), (1, 2, 1)).reshape(9, 1, 1)
+    weights = binomial / (around @ LUMINANCE + raised @ LUMINANCE + dim)
+    mean = (weights[..., None] * around).sum(axis=0) / weights.sum(axis=0)[..., None]
+    return center + 2 / (1 + samples) * (mean - center)
+
+
+def film_of(luminance: NDArray | float, deviation: NDArray | float, count: int) -> NDArray:
+    """`FILM` of ``count`` samples of grey light that deviate so much."""
+    shape = np.broadcast(luminance, deviation).shape or SMALL[::-1]
+    film = np.zeros(shape, FILM.dtype)
+    film["sum"], film["count"] = count * np.broadcast_to(luminance, shape)[..., None], count
+    film["square"] = (count - 1) * np.square(deviation)
+    return film
 
 
 def even(rgb: NDArray) -> NDArray:
@@ -72,7 +96,7 @@ def drawn(upsampling: Upsampling, lit: NDArray, relief: NDArray, features: NDArr
     device = upsampling.device
     with device.current():
         held = stream(device, LIT, lit), stream(device, RELIEF, relief), stream(device, FEATURES, features)
-        picture = upsampling.draw(FittedLight(*held[:2], stride), held[2], CAMERA).read()
+        picture = upsampling.compose(FittedLight(*held[:2], stride), held[2], CAMERA).read()
         release(held)
     return picture
 
@@ -88,7 +112,7 @@ def fitted(regression: Reconstruction, upsampling: Upsampling, lit: NDArray, fea
             try:
                 next(steps)
             except StopIteration as end:
-                picture = upsampling.draw(end.value, held[1], CAMERA).read()
+                picture = upsampling.compose(end.value, held[1], CAMERA).read()
                 break
         release(held)
     return picture["rgb"].astype(float) / 0.5
@@ -148,26 +172,52 @@ def test_at_the_same_size_light_and_texture_are_put_together(upsampling: Upsampl
     np.testing.assert_allclose(found["nearness"], wall(SMALL, 5)[1]["nearness"], rtol=1e-6)
 
 
-@pytest.mark.parametrize("samples", [1, 4, 63])
+@pytest.mark.parametrize(("samples", "later"), [(1, 0), (4, 0), (4, 3), (63, 0)])
 @pytest.mark.parametrize("white", [1.0, 30.0])
-def test_softening_is_its_twin(upsampling: Upsampling, samples: int, white: float) -> None:
-    """The share of one sample; another denoiser's picture alike, and a warp begins with the softened one."""
+def test_softening_is_its_twin(upsampling: Upsampling, samples: int, later: int, white: float) -> None:
+    """Of a film that may have more samples by now; another denoiser's picture alike, and a warp begins with it."""
     features, _ = wall(SMALL, 5)
-    light, device = np.zeros(SMALL[::-1], IRRADIANCE.dtype), upsampling.device
-    light["rgb"] = np.random.default_rng(1).uniform(0, 2, light["rgb"].shape)
+    light, device, rng = np.zeros(SMALL[::-1], IRRADIANCE.dtype), upsampling.device, np.random.default_rng(1)
+    light["rgb"] = rng.uniform(0, 2, light["rgb"].shape)
+    noisy = film_of(0.5, 10.0 * rng.uniform(0, 1, SMALL[::-1]) ** 3, samples + later)
     with device.current():
-        inputs = stream(device, IRRADIANCE, light), stream(device, FEATURES, features)
-        composed = upsampling.compose(*inputs, CAMERA)
-        before, result = composed.read(), upsampling.soften(samples, white).read()
-        other = upsampling.soften_other(composed, samples, white, CAMERA).read()
+        inputs = [stream(device, IRRADIANCE, light), stream(device, FEATURES, features), stream(device, FILM, noisy)]
+        composed = upsampling.compose(*inputs[:2], CAMERA)
+        before, result = composed.read(), upsampling.soften(composed, samples, white, inputs[2], CAMERA).read()
+        other = upsampling.soften(composed, samples, white, inputs[2], CAMERA).read()  # no longer the one made last
         same = Stream(device, SHOWN, SMALL)
         upsampling.warp(CAMERA, same)
         warped = same.read()
         release([*inputs, same])
-    np.testing.assert_allclose(result["rgb"], softened(before["rgb"], 2 / (1 + samples), white), rtol=3e-6)
+    expected = softened(before["rgb"], samples, white, noisy if samples > 1 else None)
+    np.testing.assert_allclose(result["rgb"], expected, rtol=1e-5)
     np.testing.assert_array_equal(result["nearness"], before["nearness"])
     np.testing.assert_array_equal(other, result)
     np.testing.assert_allclose(warped["rgb"], result["rgb"], rtol=1e-3, atol=1e-4)
+
+
+def test_what_stands_out_by_its_error_is_drawn_to_its_neighbours(upsampling: Upsampling) -> None:
+    """Of light without noise a lamp stays, and so do steps and tones; in noise a dot is gone, until there are samples
+    enough, bright or dark."""
+    picture, device = np.zeros((12, 12), SHOWN.dtype), upsampling.device
+    picture["rgb"][:, :6], picture["rgb"][:, 6:] = 0.25, 0.5
+    picture["rgb"][3, 2], picture["rgb"][3, 9], picture["rgb"][8, 2] = 0.75, 0.125, 0.29
+    at = [3, 3, 8, 8, 8], [2, 9, 2, 5, 6]
+
+    def shown(deviation: float, samples: int) -> NDArray:
+        film = film_of(picture["rgb"][..., 0], deviation, 4)
+        with device.current():
+            streams = stream(device, SHOWN, picture), stream(device, FILM, film)
+            result = upsampling.soften(streams[0], samples, 1.0, streams[1], CAMERA).read()["rgb"][..., 0]
+            release(streams)
+        return result[at]
+
+    few, many = 1 << 12, 1 << 20  # where the filter's share is less than 1e-3
+    even, noisy = picture["rgb"][at][:, 0], (0.25 + TONE * 0.29, 0.5 - TONE * 0.54, 0.29, 0.25, 0.5)
+    np.testing.assert_allclose(shown(0.0, few), even, rtol=2e-3)
+    np.testing.assert_allclose(shown(100.0, few), noisy, rtol=2e-3)
+    np.testing.assert_allclose(shown(100.0, many * few), even, rtol=2e-3)
+    assert 0.4 < shown(67.0, few)[0] < 0.6 < shown(67.0, many)[0]
 
 
 @pytest.mark.parametrize("white", [1e-3, 1.0, 1e3])
@@ -177,7 +227,7 @@ def test_an_edge_before_black_is_smooth(upsampling: Upsampling, white: float) ->
     picture["rgb"][:, 5:] = 0.3 * white
     with device.current():
         edge = stream(device, SHOWN, picture)
-        row = upsampling.soften_other(edge, 1, white, CAMERA).read()["rgb"][4, :, 0] / white
+        row = upsampling.soften(edge, 1, white, edge, CAMERA).read()["rgb"][4, :, 0] / white
         release([edge])
     np.testing.assert_allclose(row[[2, 3, 6, 7]], (0, 0, 0.3, 0.3), rtol=1e-5)
     black, grey = 12 / 0.04, 4 / 0.34
@@ -195,9 +245,9 @@ def test_a_softened_lamp_neither_glows_nor_fades(upsampling: Upsampling) -> None
     picture["rgb"][1, 7], picture["rgb"][6, 6:] = 0.1, 0.1
     with device.current():
         dotted = stream(device, SHOWN, picture)
-        result = upsampling.soften_other(dotted, 1, 1.0, CAMERA).read()["rgb"][..., 0]
-        assert upsampling.soften_other(dotted, 1, 1.0, replace(CAMERA, eyes=0.1)) is dotted, "two eyes are not mixed"
-        assert upsampling.soften_other(dotted, 64, 1.0, CAMERA) is dotted
+        result = upsampling.soften(dotted, 1, 1.0, dotted, CAMERA).read()["rgb"][..., 0]
+        eyes = replace(CAMERA, eyes=0.1)
+        assert upsampling.soften(dotted, 1, 1.0, dotted, eyes) is dotted, "two eyes are not mixed"
         release([dotted])
     np.testing.assert_allclose(result[1, 1:4], 0.25, rtol=0.5)
     assert result[2, 2] > 20.0

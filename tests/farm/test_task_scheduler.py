@@ -420,7 +420,7 @@ def test_a_unit_that_no_worker_outlives() -> None:
     made = TaskScheduler(Told(unit=lambda *_: DONE))
     first, other = tasks(1, 1)
     waiting = deque([other])
-    for attempt in range(1, task_scheduler.MOST_ATTEMPTS):
+    for attempt in range(1, task_scheduler.MAX_ATTEMPTS):
         made._retry(first, waiting, f"w{attempt}", "has gone")
         assert first.attempts == attempt and waiting.popleft() is first and list(waiting) == [other]
     with pytest.raises(raystream.ViewerError) as caught:
@@ -428,7 +428,7 @@ def test_a_unit_that_no_worker_outlives() -> None:
     what = "unit 0: was begun 20 times; the last worker, w20, does not answer"
     assert caught.value.typed == f"--cluster: {what} (look at what the worker printed)"
     made._retry(None, waiting, "a", "has gone")
-    assert list(waiting) == [other] and other.attempts == 0 and task_scheduler.MOST_ATTEMPTS == 20
+    assert list(waiting) == [other] and other.attempts == 0 and task_scheduler.MAX_ATTEMPTS == 20
 
 
 def killed() -> Exception:
@@ -458,7 +458,7 @@ def test_units_that_are_lost_with_their_worker(scene: raystream.Scene, answer: A
     client = Told("a", unit=lambda *_: answers.pop(0))
     made = TaskScheduler(client)
     given = tasks(1, 1)
-    done = list(made.run(given, made.hold(scene)))
+    done = list(made.run(given, made.add_payload(scene)))
     assert sorted(task.index for task, _ in done) == [0, 1] and [result for _, result in done] == ["made", "made"]
     assert [task.attempts for task in given] == [1, 0] and made.lost == 0
 
@@ -469,9 +469,11 @@ def test_errors_of_a_unit(scene: raystream.Scene, error: Exception) -> None:
     client = Told("a", "b", unit=lambda address, number: ("error", error) if number else ("pending", None))
     made = TaskScheduler(client)
     with pytest.raises(type(error)) as caught:
-        list(made.run(tasks(1, 1), made.hold(scene)))
+        list(made.run(tasks(1, 1), made.add_payload(scene)))
     assert caught.value is error and [each.cancelled for each in client.futures] == [[True], []]
-    assert client.futures[1].waited == [task_scheduler.WAIT] and all(each.job is None for each in made.workers.values())
+    assert client.futures[1].waited == [task_scheduler.ERROR_TIMEOUT] and all(
+        each.job is None for each in made.workers.values()
+    )
 
 
 def test_errors_of_a_preparation(scene: raystream.Scene) -> None:
@@ -480,7 +482,7 @@ def test_errors_of_a_preparation(scene: raystream.Scene) -> None:
     for error in (ImportError("No module named 'raystream'"), AttributeError("no farm")):
         client = Told("a", unit=lambda *_: DONE, other=lambda *_, error=error: ("error", error))  # type: ignore[misc]
         with pytest.raises(raystream.ViewerError) as caught:
-            list((made := TaskScheduler(client)).run(tasks(1), made.hold(scene)))
+            list((made := TaskScheduler(client)).run(tasks(1), made.add_payload(scene)))
         what = f"a has no usable raystream ({error})"
         assert caught.value.typed == f"--cluster: {what} (install it there: pip install 'raystream[farm]')"
     for kind in ("code", "build", "scene"):
@@ -491,14 +493,14 @@ def test_errors_of_a_preparation(scene: raystream.Scene) -> None:
 
         client = Told("a", unit=lambda *_: DONE, other=other)
         made = TaskScheduler(client)
-        assert len(list(made.run(tasks(1), made.hold(scene)))) == 1
+        assert len(list(made.run(tasks(1), made.add_payload(scene)))) == 1
         assert [asked for _, asked in client.given].count(kind) == 4 and made.lost == 0 and not failures
         error = ImportError("of OpenGL") if kind != "code" else ValueError("wrong")
         client = Told(
             "a", unit=lambda *_: DONE, other=lambda _, asked, k=kind, e=error: ("error", e) if asked == k else None
         )  # type: ignore[misc]
         with pytest.raises(type(error)) as raised:
-            list((made := TaskScheduler(client)).run(tasks(1), made.hold(scene)))
+            list((made := TaskScheduler(client)).run(tasks(1), made.add_payload(scene)))
         assert raised.value is error
 
 
@@ -523,12 +525,12 @@ def test_workers_of_other_builds(scene: raystream.Scene) -> None:
             return ("finished", builds[address]) if kind == "build" else None
 
         made = TaskScheduler(Told(*builds, unit=lambda *_: DONE, other=other))
-        made.hold(scene)
+        made.add_payload(scene)
         with pytest.raises(raystream.ViewerError) as caught:
-            list(made.run(tasks(1, 1), made.hold(scene)))
+            list(made.run(tasks(1, 1), made.add_payload(scene)))
         assert caught.value.typed in [f"--cluster: {line}" for line in lines]
         mixed = TaskScheduler(Told(*builds, unit=lambda *_: DONE, other=other), mixed=True)
-        assert len(list(mixed.run(tasks(1, 1), mixed.hold(scene)))) == 2
+        assert len(list(mixed.run(tasks(1, 1), mixed.add_payload(scene)))) == 2
 
 
 def test_a_result_that_travels_slowly(scene: raystream.Scene) -> None:
@@ -545,15 +547,15 @@ def test_a_result_that_travels_slowly(scene: raystream.Scene) -> None:
             return "made"
 
     slow = Slow(*DONE)
-    assert made._fetched("a", slow) == "made" and slow.waited == [2.0, 4.0, 8.0, 16.0]
+    assert made._fetch("a", slow) == "made" and slow.waited == [2.0, 4.0, 8.0, 16.0]
     late += [TimeoutError()]
     client.there = {"b": 1}
     with pytest.raises(TimeoutError):
-        made._fetched("a", slow)
+        made._fetch("a", slow)
     client.there, slow.status = {"a": 1}, "lost"
     late += [TimeoutError()]
     with pytest.raises(TimeoutError):
-        made._fetched("a", slow)
+        made._fetch("a", slow)
 
 
 def test_a_result_that_is_lost(scene: raystream.Scene) -> None:
@@ -610,7 +612,7 @@ def test_a_scheduler_that_is_gone(scene: raystream.Scene, error: BaseException, 
 
     client.nthreads = nthreads  # type: ignore[method-assign]
     with pytest.raises(raystream.ViewerError) as caught:
-        list(made.run(tasks(1), made.hold(scene)))
+        list(made.run(tasks(1), made.add_payload(scene)))
     assert caught.value.typed == f"--cluster: the scheduler does not answer any more ({said}) (start it again)"
     assert caught.value.__cause__ is error and client.futures[0].cancelled == [True]
     assert made.workers["a"].job is None
@@ -620,7 +622,7 @@ def test_who_stops_in_between(scene: raystream.Scene) -> None:
     """Gives up what workers do, also where the cluster does not answer to that."""
     client = Told("a", "b", "c", unit=lambda address, _: DONE if address == "a" else ("pending", None))
     made = TaskScheduler(client)
-    running = made.run(tasks(*[1] * 9), made.hold(scene))
+    running = made.run(tasks(*[1] * 9), made.add_payload(scene))
     while [each.job.kind for each in made.workers.values() if each.job is not None].count("unit") < 2:
         next(running)
     pending = [each for each in client.futures if each.status == "pending"]

@@ -21,8 +21,7 @@ from raystream.stream.gl.device import Device
 from raystream.stream.gl.passes import PassSet
 from raystream.stream.gl.stream import NamedStreams, Stream
 
-INPUTS: dict[str, Record] = {"lit": LIT, "features": FEATURES, "past": HISTORY, "motion": MOTION}
-POSED_INPUTS = {**INPUTS, "flow": FLOW}
+INPUTS: dict[str, Record] = {"lit": LIT, "features": FEATURES, "past": HISTORY, "motion": MOTION, "flow": FLOW}
 LONGEST = 32.0  # samples that the past counts as at most
 LONGEST_RELIT = 6.0  # and where lights or objects have moved: shadows are others
 CHANCE, CHANCE_RELIT = 2.0, 0.5  # deviations that the light of a pixel may be off that around, and there
@@ -74,7 +73,6 @@ class History:
     def __init__(self, device: Device) -> None:
         self.device, self.share, self.changes = device, 1.0, Changes()
         self._passes = PassSet(device, "film/denoise", {"reproject": (INPUTS, HISTORY)})
-        self._posed_passes = PassSet(device, "film/denoise", {"reproject": (POSED_INPUTS, HISTORY)})
         self._passes.prepare("reproject")
         self._streams, self._views = NamedStreams(device), Views(device)
         self._past, self._now = HistoryPicture(NamedStreams(device)), HistoryPicture(NamedStreams(device))
@@ -111,11 +109,11 @@ class History:
         streams = {"lit": lit, "features": features, "motion": self._rows(camera, past.camera)}
         has_past = past.camera is not None
         streams["past"] = past.streams["past"] if has_past else self._streams.get("none", HISTORY, NO_PAST)
-        passes, view = self._passes, self._views.of(camera, size)
+        view = self._views.of(camera, size)
         form, values = view.features, {**view.uniforms, **self._uniforms(camera, size, samples)}
         if flow is not None:
-            passes, form, streams["flow"] = self._posed_passes, ("POSED",), flow
-        passes.draw("reproject", {**streams, **view.streams}, blended, form, **values)
+            form, streams["flow"] = ("POSED",), flow
+        self._passes.draw("reproject", {**streams, **view.streams}, blended, form, **values)
         return blended
 
     def _uniforms(self, camera: Camera, size: tuple[int, int], samples: int) -> Mapping[str, Any]:

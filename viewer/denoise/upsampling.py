@@ -15,7 +15,7 @@ import numpy as np
 
 from raystream.denoise.reconstruction import FittedLight
 from raystream.denoise.records import IRRADIANCE, LIT, MAPPED, RELIEF, Views, view_uniforms
-from raystream.kernels.records import FEATURES
+from raystream.kernels.records import FEATURES, FILM
 from raystream.scene.camera import Camera
 from raystream.stream.compile.source import Source
 from raystream.stream.declare.record import Field, Record
@@ -28,11 +28,11 @@ SHOWN = Record(
     Field("rgb", "vec3", "linear sRGB"),
     Field("nearness", "float", "1 / scene units", about="1 / depth along the view's axis; 0: nothing is hit"),
 )
-MOST_SOFTENED = 64  # samples from which a picture is not softened: the filter would be a thirty-third of it
+SAMPLED = ("SAMPLED",)  # feature of the pass for films of several samples, whose error is known
 PASSES: Declared = {
     "compose": ({"features": FEATURES, "light": IRRADIANCE}, SHOWN),
     "upsample": ({"features": FEATURES, "lit": LIT, "relief": RELIEF}, SHOWN),
-    "soften": ({"shown": SHOWN}, SHOWN),
+    "soften": ({"shown": SHOWN, "film": FILM}, SHOWN),
     "warp": ({"shown": SHOWN}, SHOWN),
 }
 
@@ -40,14 +40,10 @@ PASSES: Declared = {
 def upsampling_sources() -> Iterator[tuple[str, Source]]:
     """Every pass, by name."""
     yield from pass_sources("film/upsample", PASSES)
-    mapped = {name: PASSES[name] for name in ("compose", "upsample")}
-    for name, source in pass_sources("film/upsample", mapped, MAPPED):
-        yield f"{name}, of another projection", source
-
-
-def softness(samples: int) -> float:
-    """The share of its filter, see ``shaders/film/upsample/soften.glsl``, in a picture of a film of ``samples``."""
-    return 2.0 / (1 + max(samples, 1)) if samples < MOST_SOFTENED else 0.0
+    others = ("compose", MAPPED), ("upsample", MAPPED), ("soften", SAMPLED)
+    for name, form in others:
+        for _, source in pass_sources("film/upsample", {name: PASSES[name]}, form):
+            yield f"{name}, {form[0]}", source
 
 
 class Upsampling:
@@ -61,7 +57,7 @@ class Upsampling:
         self._camera: Camera | None = None  # of the picture made last
 
     def prepare(self) -> None:
-        """Compile the passes of `draw`, `soften` and `warp`. Raises ShaderError."""
+        """Compile the passes for fitted light, `soften` and `warp`. Raises ShaderError."""
         self._passes.prepare("upsample", "soften", "warp")
 
     @property
@@ -75,43 +71,31 @@ class Upsampling:
         assert self._picture is not None, "no picture to warp"
         return self._picture.size
 
-    def draw(self, light: FittedLight, features: Stream, camera: Camera) -> Stream:
-        """The picture of light of any size on the surfaces of ``features`` (`FEATURES`, of the same view): a stream of
-        `SHOWN` of their size, which holds until the next call."""
-        size = features.size
-        values = {"scale": (light.lit.size[0] / size[0], light.lit.size[1] / size[1]), "stride": light.stride}
-        inputs = {"features": features, "lit": light.lit, "relief": light.relief}
-        return self._drawn("upsample", inputs, camera, **values)
-
-    def compose(self, light: Stream, features: Stream, camera: Camera) -> Stream:
-        """Likewise, of `IRRADIANCE` of the features' size."""
-        return self._drawn("compose", {"features": features, "light": light}, camera)
-
-    def _drawn(self, name: str, inputs: dict[str, Stream], camera: Camera, **values: Any) -> Stream:
-        size = inputs["features"].size
-        self._picture = self._streams.get("picture", SHOWN, size)
-        view = self._views.of(camera, size)
-        self._passes.draw(name, {**inputs, **view.streams}, self._picture, view.features, **view.uniforms, **values)
-        self._camera = camera
+    def compose(self, light: FittedLight | Stream, features: Stream, camera: Camera) -> Stream:
+        """The picture of light on the surfaces of ``features`` (`FEATURES`, of the same view): a stream of `SHOWN` of
+        their size, which holds until the next call. light : of any size, or `IRRADIANCE` of theirs."""
+        size, view = features.size, self._views.of(camera, features.size)
+        name, inputs, values = "compose", {"features": features}, dict[str, Any](view.uniforms)
+        if isinstance(light, FittedLight):
+            name, inputs = "upsample", {**inputs, "lit": light.lit, "relief": light.relief}
+            values |= {"scale": (light.lit.size[0] / size[0], light.lit.size[1] / size[1]), "stride": light.stride}
+        else:
+            inputs["light"] = light
+        self._picture, self._camera = self._streams.get("picture", SHOWN, size), camera
+        self._passes.draw(name, {**inputs, **view.streams}, self._picture, view.features, **values)
         return self._picture
 
-    def soften(self, samples: int, white: float) -> Stream:
-        """The picture made last, of ``samples`` a pixel, softened: the fewer, the more. white : luminance that is
-        displayed as white."""
-        assert self._picture is not None and self._camera is not None, "no picture to soften"
-        self._picture = self._softened("softened", self._picture, samples, white, self._camera)
-        return self._picture
-
-    def soften_other(self, picture: Stream, samples: int, white: float, camera: Camera) -> Stream:
-        """Likewise a stream of `SHOWN` by another denoiser."""
-        return self._softened("other", picture, samples, white, camera)
-
-    def _softened(self, name: str, picture: Stream, samples: int, white: float, camera: Camera) -> Stream:
-        filtered = softness(samples)
-        if not filtered or camera.eyes:  # halves of a stereo pair have nothing to do with each other
+    def soften(self, picture: Stream, samples: int, white: float, film: Stream, camera: Camera) -> Stream:
+        """A stream of `SHOWN` of ``samples`` a pixel, softened: the fewer, the more. If it is the picture made last, it
+        takes its place. white : luminance that is displayed as white. film : of the picture's size where that has
+        several samples, of these or more."""
+        if camera.eyes:  # halves of a stereo pair have nothing to do with each other
             return picture
-        softened = self._streams.get(name, SHOWN, picture.size)
-        self._passes.draw("soften", {"shown": picture}, softened, softness=filtered, white=white)
+        made = picture is self._picture
+        softened = self._streams.get("softened" if made else "other", SHOWN, picture.size)
+        streams, form = ({"shown": picture, "film": film}, SAMPLED) if samples > 1 else ({"shown": picture}, ())
+        self._passes.draw("soften", streams, softened, form, samples=float(max(samples, 1)), white=white)
+        self._picture = softened if made else self._picture
         return softened
 
     def distance(self, camera: Camera) -> float:

@@ -364,7 +364,7 @@ class SceneAnimation:
         """A scene has come; ``same``: the one that was there, rebuilt or reread."""
         if not same:
             self.player.restart()
-            self._animated_parts.forget()
+            self._animated_parts.clear()
             self._chosen = False
             first, self._first = self._first, (None, None)
             if first != (None, None):

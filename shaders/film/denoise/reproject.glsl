@@ -54,17 +54,12 @@ void tap(int x, int y) {
 
 // The row of motion that a number is of, or -1.
 int row_of(int number) {
-    int low = -1, high = moved;
-    for (int k = 0; k < 12; ++k) {
-        int half_way = (low + high) >> 1;
-        bool below = high - low > 1 && fetch_motion(ivec2(max(half_way, 0), 0)).first <= number;
-        if (high - low > 1) {
-            if (below) low = half_way;
-            else high = half_way;
-        }
+    int row = -1;
+    for (int step = 2048; step > 0; step >>= 1) {
+        int next = row + step;
+        if (next < moved && fetch_motion(ivec2(next, 0)).first <= number) row = next;
     }
-    bool within = low >= 0 && number < fetch_motion(ivec2(max(low, 0), 0)).end;
-    return within ? low : -1;
+    return row >= 0 && number < fetch_motion(ivec2(row, 0)).end ? row : -1;
 }
 
 History element(ivec2 at) {

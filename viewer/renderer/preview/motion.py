@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from raystream.denoise.records import FLOW, HISTORY, LIT, POINT, view_uniforms
-from raystream.denoise.reprojection import MOST_MOVED, POSED_INPUTS, Changes
+from raystream.denoise.reprojection import INPUTS as HISTORY_INPUTS
+from raystream.denoise.reprojection import MOST_MOVED, Changes
 from raystream.kernels.records import FEATURES, VERTEX
 from raystream.options.declare import Affects
 from raystream.options.table import part
@@ -67,7 +68,7 @@ def posed_motion_sources(prepared: PreparedScene, resources: Resources) -> Itera
     """The fragment programs for a scene that deforms, by name."""
     yield "point_of", pass_source("film/denoise/point_of", {"posed": VERTEX}, POINT)
     yield "flow", table_pass_source(_modules(prepared), INPUTS, FLOW, resources, planar=True)
-    yield "reproject", pass_source("film/denoise/reproject", POSED_INPUTS, HISTORY, True, ("POSED",))
+    yield "reproject", pass_source("film/denoise/reproject", HISTORY_INPUTS, HISTORY, True, ("POSED",))
 
 
 def _modules(prepared: PreparedScene) -> tuple[Module, ...]:

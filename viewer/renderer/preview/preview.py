@@ -133,8 +133,7 @@ class PreviewPasses:
         light = reconstruction.demodulate(film, features, features, camera)
         blended = history.blend(light, surfaces, camera, 1)
         fitted = returned(reconstruction.fit(light, blended, camera))
-        upsampling.draw(fitted, surfaces, camera)
-        upsampling.soften(1, 1.0)
+        upsampling.soften(upsampling.compose(fitted, surfaces, camera), 1, 1.0, film.blocks[0].stream, camera)
         upsampling.warp(camera, target)
         upsampling.forget()
         history.forget()
@@ -325,7 +324,8 @@ class Preview:
             return None
         with self.renderer.device.current():
             stream, upsampling = self.background.stream(picture[1]), self.passes.finished().upsampling
-            return upsampling.soften_other(stream, self.background.samples, self._white, self.renderer.camera)
+            samples, noisy = self.background.samples, film.blocks[0].stream
+            return upsampling.soften(stream, samples, self._white, noisy, self.renderer.camera)
 
     def due(self, film: FilmBuffer, frame: ScheduledFrame, most: int) -> bool:
         """Whether the film of a frame, of ``most`` samples, is worth another filtering.
@@ -469,12 +469,12 @@ class Preview:
                 light = blended = reconstruction.steady(light, job.eye, film.samples)
             fitted = yield from stepped(reconstruction.fit(light, blended, job.eye))
             began, samples = time.perf_counter(), 1
-            upsampling.draw(fitted, surfaces, job.eye)
+            picture = upsampling.compose(fitted, surfaces, job.eye)
         else:  # the light of least error
             best_light = yield from stepped(reconstruction.light(light, surfaces, job.eye, film.samples))
             began, samples = time.perf_counter(), film.samples
-            upsampling.compose(best_light, surfaces, job.eye)
-        picture = upsampling.soften(samples, job.white)
+            picture = upsampling.compose(best_light, surfaces, job.eye)
+        picture = upsampling.soften(picture, samples, job.white, film.blocks[0].stream, job.eye)
         if not self.scheduler.concurrent:
             self.renderer.device.wait()
         if features.size != film.size and not job.frame.queued:
