@@ -130,7 +130,7 @@ def _ratios(
 ) -> NDArray[np.float64]:
     """(H, W) variance of the mean by the squared difference of the halves, for ``pixels`` of ``samples`` each.
 
-    spread : (H, W) variance of the mean of as many independent samples. far : the same ratio by the convergence rate.
+    spread : (H, W) variance of the mean of as many independent samples. rate_ratio : of that by the convergence rate.
     """
     sums, spreads = block_sums(mean, half_difference, pixels), blocks(np.where(pixels, spread, 0.0))
     ratio = ratios(sums)

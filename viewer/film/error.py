@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raystream.options.picture import QUALITIES
-from raystream.options.table import check, most_samples
+from raystream.options.table import check, sample_limit
 
 # -- when a render is done: a number of samples, a time, or an error ---------------------------------------------------
 
@@ -100,7 +100,7 @@ def stop_of(spp: Any, time: Any, error: Any, quality: Any = None, tolerance: flo
     step = 0
     if quality is not None and error is None:
         error, step = QUALITIES[quality][0] * tolerance, MIN_ERROR_SAMPLES
-    return Stop(most_samples(spp, time, error, quality), time, error, step)
+    return Stop(sample_limit(spp, time, error, quality), time, error, step)
 
 
 # -- the convergence of a film's mean, measured ------------------------------------------------------------------------

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raystream.base.errors import ViewerError
-from raystream.options.picture import MOST_KEYS
+from raystream.options.picture import MAX_SHUTTER_KEYS
 from raystream.scene.animation import Pose
 from raystream.scene.camera import Camera
 from raystream.scene.deform import DeformedMesh, MeshPose
@@ -32,8 +32,8 @@ DEVIATION = 1e-3
 
 
 def enough_keys(scene: Scene, poses: Callable[[int], list[Pose]]) -> list[Pose]:
-    """The poses at the fewest of 2, 3, 5, 9, 17 and `MOST_KEYS` keys whose chords are within `DEVIATION` of the motion
-    in their middles. poses : at a number of even times."""
+    """The poses at the fewest of 2, 3, 5, 9, 17 and `MAX_SHUTTER_KEYS` keys whose chords are within `DEVIATION` of
+    the motion in their middles. poses : at a number of even times."""
     return _enough(poses, lambda key_poses: _deviation(scene, key_poses))
 
 
@@ -44,7 +44,7 @@ def enough_cameras(cameras: Callable[[int], list[Camera]]) -> list[Camera]:
 
 def _enough(at: Callable[[int], list[Key]], deviation: Callable[[list[Key]], float]) -> list[Key]:
     count, keys = 2, at(3)
-    while count < MOST_KEYS and deviation(keys) > DEVIATION:
+    while count < MAX_SHUTTER_KEYS and deviation(keys) > DEVIATION:
         count = 2 * count - 1
         keys = at(2 * count - 1)
     return keys[::2]
