@@ -13,7 +13,7 @@ import pytest
 import raystream
 from raystream.base.version import __version__
 from raystream.cli import main as cli
-from raystream.options.table import ELSEWHERE, OPTIONS
+from raystream.options.table import OPTIONS, SYNONYMS
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -143,8 +143,8 @@ def test_other_renderers_words(word, option, home, tmp_path, capsys):
 
 
 def test_other_renderers_words_are_no_options():
-    words = [word for words in ELSEWHERE.values() for word in words]
-    assert len({*words}) == len(words) and not OPTIONS.keys() & {*words} and ELSEWHERE.keys() <= OPTIONS.keys()
+    words = [word for words in SYNONYMS.values() for word in words]
+    assert len({*words}) == len(words) and not OPTIONS.keys() & {*words} and SYNONYMS.keys() <= OPTIONS.keys()
 
 
 def test_a_renderer_takes_what_render_takes(device):

@@ -18,14 +18,14 @@ from calls import error_line, process, run
 from raystream.base.errors import DeviceError
 from raystream.cli import doctor
 from raystream.cli.doctor import (
-    CHECKED,
+    CHECKED_PARTS,
     COMPILE,
     DEVICE,
     FALLBACKS,
     MICROSECONDS,
     SCENES,
     SPEED,
-    UnderTest,
+    DeviceUnderTest,
     compare_pictures,
     items,
     one_line,
@@ -61,18 +61,18 @@ def own_items(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 
 def test_items_are_the_self_tests_and_more() -> None:
     parts = [item.part for item in items().values()]
-    assert sum(part in CHECKED[:-1] for part in parts) == len(CHECKS)
+    assert sum(part in CHECKED_PARTS[:-1] for part in parts) == len(CHECKS)
     assert parts.count(SPEED) == len(SCENES) == 5
     assert {MICROSECONDS, COMPILE, "pictures", "device", "fallbacks"} <= set(parts)
 
 
 def test_an_item_is_data(device: Device) -> None:
-    data = run_item(UnderTest(None), items()["masks: kill mask"])
+    data = run_item(DeviceUnderTest(None), items()["masks: kill mask"])
     assert data.pop("seconds") > 0 and data == {"verdict": "pass", "text": "", "figures": {}}
 
 
 def test_a_failed_self_test_is_told_with_the_way_around(device: Device) -> None:
-    subject = UnderTest(None)
+    subject = DeviceUnderTest(None)
     subject.device = Device(device.context, distrusted=frozenset({"depth mask"}))
     assert run_item(subject, items()["masks: depth mask"])["verdict"] == "fail"
     (first, *_) = run_item(subject, items()["fallbacks: ways"])["lines"]
@@ -112,12 +112,12 @@ def test_the_doctor_outlives_a_driver(own_items: dict[str, Any], monkeypatch: py
 
 
 def test_a_driver_on_which_nothing_lives(own_items: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    keys = [f"masks: {k}" for k in range(doctor.MOST_DEATHS + 2)]
+    keys = [f"masks: {k}" for k in range(doctor.MAX_DEATHS + 2)]
     dying = {key: doctor_items.ITEMS["masks: dies"] for key in keys}
     monkeypatch.setattr(doctor, "items", lambda: dying)
     monkeypatch.setattr(doctor, "CODE", "import os; os.abort()")
     told = doctor.examination(None, quiet)
-    assert [data["text"] for data in told.values()].count("the process died: SIGABRT") == doctor.MOST_DEATHS
+    assert [data["text"] for data in told.values()].count("the process died: SIGABRT") == doctor.MAX_DEATHS
     assert [data["text"] for data in told.values()][-2:] == ["not run: no process lives that long here"] * 2
 
 

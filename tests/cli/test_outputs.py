@@ -212,14 +212,14 @@ def test_pictures_of_a_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
     words = ["cornell", "-o", "a.EXR", "--cluster", "local", "--unit", "samples", "--mix-builds", "--spp", "3"]
     arguments = main._parse("render", words)
     renderer: Any = SimpleNamespace()
-    assert rendering._picture(renderer, arguments, None, shown) == "made"
+    assert rendering._rendered_picture(renderer, arguments, None, shown) == "made"
     (given, chosen), expected = asked.pop(), commands.chosen_options(arguments, "render")
     assert given == (renderer, "local", "samples", True)
     assert chosen == {**expected, "progress": shown, "state": None} and chosen["spp"] == 3
     scene: Any = SimpleNamespace()
     for output, films in (("f_%d.EXR", True), ("f.mp4", False)):
         arguments = main._parse("render", ["cornell", "-o", output, "--cluster", "local", *FRAMES, "--fps", "12"])
-        assert rendering._frames(scene, arguments, shown) == "made"
+        assert rendering._rendered_frames(scene, arguments, shown) == "made"
         given, chosen = asked.pop()
         assert given == () and chosen["films"] == films and chosen["scene"] is scene
         assert (chosen["frames"], chosen["fps"], chosen["turntable"]) == (range(4), 12.0, False)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from raystream.options.commands import COMPARE, DATASET, DOCTOR, GRAPH, MEASURE, REMOTE, THUMBNAIL
-from raystream.options.table import ELSEWHERE, OPTIONS
+from raystream.options.table import OPTIONS, SYNONYMS
 from raystream.options.values import PhotonFilter
 from raystream.renderer.inputs.settings import NAMES, VIEW, registered
 from tests.texts import hold
@@ -45,7 +45,7 @@ def test_declarations(request: pytest.FixtureRequest) -> None:
     lines.append("# as programs register them")
     lines += [f"{name}: {registered()[name].expected()}" for name in ("program", "layers")]
     lines += [f"{name}: {', '.join(known)}" for name, known in (("settings", NAMES), ("of the view", VIEW))]
-    lines += [f"{name}: {', '.join(words)}" for name, words in ELSEWHERE.items()]
+    lines += [f"{name}: {', '.join(words)}" for name, words in SYNONYMS.items()]
     hold(HERE / "declared.txt", lines, request.config)
 
 

@@ -12,19 +12,28 @@ from raystream.base.errors import ViewerError
 from raystream.options import values
 from raystream.options.commands import COMPARE, REMOTE
 from raystream.options.declare import (
-    LONGEST_ECHO,
+    MAX_ECHO_LENGTH,
     PAPERS,
     Affects,
     Help,
     Option,
     Value,
+    command_options,
     join_words,
-    of_command,
-    of_part,
+    options_of_part,
     suggestion,
     wrong,
 )
-from raystream.options.table import OPTIONS, by_topic, check, docstring, markdown_table, part, signature, suggest_option
+from raystream.options.table import (
+    OPTIONS,
+    by_topic,
+    check,
+    docstring,
+    markdown_table,
+    names_of_part,
+    signature,
+    suggest_option,
+)
 from raystream.options.values import SWITCH as OFF
 from raystream.options.values import PhotonFilter, choice, integer
 
@@ -110,7 +119,7 @@ def test_lists(words: Any, expected: str) -> None:
 
 
 def test_wrong_values_are_repeated_to_a_length() -> None:
-    for length in (1, LONGEST_ECHO - 2, LONGEST_ECHO - 1, 500):
+    for length in (1, MAX_ECHO_LENGTH - 2, MAX_ECHO_LENGTH - 1, 500):
         said = wrong(COUNT, "x" * length, hint="mend it").typed
         text = repr("x" * length)
         shown = text if length + 2 <= 60 else text[:56] + " ..."
@@ -149,25 +158,25 @@ def test_other_renderers_words() -> None:
 
 
 def test_parts_and_commands() -> None:
-    first, second = of_part("lamp", COUNT, WORD, serves="batch", sampled=True)
+    first, second = options_of_part("lamp", COUNT, WORD, serves="batch", sampled=True)
     assert (first.name, second.name) == ("a_count", "word")
     for scope in (first.scope, second.scope):
         assert (scope.part, scope.serves, scope.sampled, scope.offered) == ("lamp", "batch", True, ())
-    assert of_command(COUNT, WORD) == {
+    assert command_options(COUNT, WORD) == {
         "a_count": COUNT.with_scope(taker="command"),
         "word": WORD.with_scope(taker="command"),
     }
     parts = {name: each.scope.part for name, each in OPTIONS.items()}
-    assert part("structure") == [name for name in parts if parts[name] == "structure"]
-    assert part("structure", "machine") == [name for name in parts if parts[name] in ("structure", "machine")]
-    assert part("none") == []
+    assert names_of_part("structure") == [name for name in parts if parts[name] == "structure"]
+    assert names_of_part("structure", "machine") == [name for name in parts if parts[name] in ("structure", "machine")]
+    assert names_of_part("none") == []
 
 
 def test_the_table_of_the_readme() -> None:
     """Those of the papers' machine last."""
     head = ["| option | values | default | what it does |", "|---|---|---|---|"]
-    lamp = of_part("lamp", BARE, WORD.with_help(shown="papers").with_value(metavar="A|B"), SWITCH)
-    known = {each.name: each for each in (*lamp, *of_part("other", COUNT))}
+    lamp = options_of_part("lamp", BARE, WORD.with_help(shown="papers").with_value(metavar="A|B"), SWITCH)
+    known = {each.name: each for each in (*lamp, *options_of_part("other", COUNT))}
     assert markdown_table(known).splitlines() == [
         *("### lamp", "", *head),
         "| `-b`, `--bare [N]` | a whole number from 1 to 9 | 4 | how many |",

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from raystream.base.errors import ViewerError
 from raystream.options import values
 from raystream.options.picture import QUALITIES
-from raystream.options.table import FEW_SAMPLES, MOST_SAMPLES, OPTIONS, check, most_samples
-from raystream.options.values import LARGEST_SIDE, PolicyChoice, Unroll
+from raystream.options.table import DEFAULT_SAMPLES, MAX_SAMPLES, OPTIONS, check, sample_limit
+from raystream.options.values import MAX_SIDE, PolicyChoice, Unroll
 
 # Readers of numbers whose range has its ends, whole ones first.
 CLOSED = (
@@ -175,11 +175,11 @@ def test_good_value(name, value, expected):
     assert check(name, result) == expected  # a checked value stays itself
 
 
-def test_most_samples():
-    assert most_samples(None, None, None) == FEW_SAMPLES
-    assert most_samples(None, 10.0, None) == most_samples(None, None, 0.01) == MOST_SAMPLES
-    assert most_samples(7, None, None) == most_samples(7, 10.0, 0.01) == most_samples(7, None, None, "best") == 7
-    assert most_samples(None, 10.0, None, "best") == QUALITIES["best"][1]
+def test_sample_limit():
+    assert sample_limit(None, None, None) == DEFAULT_SAMPLES
+    assert sample_limit(None, 10.0, None) == sample_limit(None, None, 0.01) == MAX_SAMPLES
+    assert sample_limit(7, None, None) == sample_limit(7, 10.0, 0.01) == sample_limit(7, None, None, "best") == 7
+    assert sample_limit(None, 10.0, None, "best") == QUALITIES["best"][1]
 
 
 BAD = [
@@ -291,7 +291,7 @@ def test_choices_are_handed_in():
         check("layers", "normal,dept", choices=("depth", "normal"))
 
 
-@given(st.integers(1, LARGEST_SIDE), st.integers(1, LARGEST_SIDE))
+@given(st.integers(1, MAX_SIDE), st.integers(1, MAX_SIDE))
 def test_size_text_and_python_agree(width, height):
     assert check("size", f"{width}x{height}") == check("size", (width, height)) == (width, height)
 

@@ -24,7 +24,7 @@ from raystream.film.error import MIN_ERROR_SAMPLES, bound
 from raystream.film.files import image
 from raystream.film.files.checkpoint import save
 from raystream.film.film import Film
-from raystream.options.table import FEW_SAMPLES
+from raystream.options.table import DEFAULT_SAMPLES
 from raystream.renderer.sampling.partial_film import sample_ranges
 from raystream.renderer.sampling.picture_metadata import sample_settings
 
@@ -172,9 +172,9 @@ def test_an_unreachable_error_ends_with_the_samples(renderer: Renderer, whole: P
 
 def test_an_error_decides_where_no_samples_are_given(renderer: Renderer) -> None:
     """Without a number of samples the picture goes beyond those of one that has no rule at all."""
-    assert renderer.render((4, 4)).stats.facts["samples"] == FEW_SAMPLES
+    assert renderer.render((4, 4)).stats.facts["samples"] == DEFAULT_SAMPLES
     facts = renderer.render((4, 4), error=0.02).stats.facts
-    assert facts["stopped by"] == "error" and facts["samples"] > FEW_SAMPLES
+    assert facts["stopped by"] == "error" and facts["samples"] > DEFAULT_SAMPLES
 
 
 # -- layers -----------------------------------------------------------------------------------------------------------

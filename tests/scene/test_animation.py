@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import raystream
 from raystream.base.errors import ViewerError
 from raystream.film.files.checkpoint import fingerprint
-from raystream.options.picture import MOST_KEYS
+from raystream.options.picture import MAX_SHUTTER_KEYS
 from raystream.scene import builtin
 from raystream.scene.animation import INTERPOLATIONS, PATHS, Animation, Poser, Track, turntable
 from raystream.scene.builtin import balls
@@ -416,13 +416,13 @@ def test_what_moves_has_the_poses_of_its_keys():
     assert np.array_equal(bounds_in_motion(found), [box[:, 0].min(axis=0), box[:, 1].max(axis=0)])
 
 
-@pytest.mark.parametrize("turns, keys", [(0.0, 1), (0.01, 2), (0.02, 3), (0.1, 9), (0.5, MOST_KEYS)])
+@pytest.mark.parametrize("turns, keys", [(0.0, 1), (0.01, 2), (0.02, 3), (0.1, 9), (0.5, MAX_SHUTTER_KEYS)])
 def test_turns_have_as_many_keys_as_arcs_need(turns: float, keys: int):
     """A chord of a turn by a is 1 - cos(a / 2) off a radius, here the way from a corner to the far end, of 1.41."""
     scene = moved("rotation", [turn(turns * k / 8) for k in range(9)])
     found = exposed(scene, 0.0, 1.0)
     assert key_count(found) == keys
-    if 1 < keys < MOST_KEYS:
+    if 1 < keys < MAX_SHUTTER_KEYS:
         off = (1 - np.cos(np.pi * turns / (keys - 1))) / np.sqrt(2)  # of a corner at 1, in sizes of the triangle
         assert off <= MAX_DEVIATION
         coarser = (1 - np.cos(np.pi * turns / max((keys - 1) / 2, 0.5))) / np.sqrt(2)

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from raystream.base.errors import ViewerError
+from raystream.options.picture import MAX_SHUTTER_KEYS
 from raystream.scene.camera import Camera
-from raystream.scene.exposure import MOST_KEYS
 from raystream.scene.projections import Equirectangular, Fisheye, Intrinsics, Orthographic
 from raystream.stream.declare.kernel import Module
 
@@ -124,19 +124,21 @@ def lens_uniforms(camera: Camera, size: tuple[int, int], pixel_filter: str = "bo
 
 
 def _motion_uniforms(camera: Camera, size: tuple[int, int]) -> dict[str, object]:
-    """The uniforms of a moving camera's keys. Raises ViewerError for more than `MOST_KEYS`."""
+    """The uniforms of a moving camera's keys. Raises ViewerError for more than `MAX_SHUTTER_KEYS`."""
     count = len(camera.motion)
     if not count:
         return {"camera_segments": 0}
-    if not 2 <= count <= MOST_KEYS:
-        raise ViewerError(f"camera '{camera.name}'", f"moves through {count} keys", f"2 to {MOST_KEYS} are known")
+    if not 2 <= count <= MAX_SHUTTER_KEYS:
+        raise ViewerError(
+            f"camera '{camera.name}'", f"moves through {count} keys", f"2 to {MAX_SHUTTER_KEYS} are known"
+        )
     rows = []
     for key in camera.motion:
         axes = projected_uniforms(key, size) if camera.kind else camera_uniforms(key, size)
         has_lens = camera.aperture > 0 and not camera.model.wide
         rows.append((*axes["camera_origin"], 1.0 / key.focus_distance if has_lens else 0.0))
         rows += [(*axes[f"camera_{name}"], 0.0) for name in ("forward", "right", "up")]
-    rows += [(0.0, 0.0, 0.0, 0.0)] * (4 * (MOST_KEYS - count))
+    rows += [(0.0, 0.0, 0.0, 0.0)] * (4 * (MAX_SHUTTER_KEYS - count))
     return {"camera_segments": count - 1, "camera_keys": tuple(rows)}
 
 
@@ -158,7 +160,7 @@ def thin_lens(camera: Camera, size: tuple[int, int] = (1, 1), pixel_filter: str 
 
 def moving_lens(still: Module) -> Module:
     """The module of a camera that may move while the shutter is open. still : of `thin_lens` or `projected`."""
-    rows = 4 * MOST_KEYS
+    rows = 4 * MAX_SHUTTER_KEYS
     keys = {"camera_segments": ("int", 0), "camera_keys": (f"vec4[{rows}]", ((0.0, 0.0, 0.0, 0.0),) * rows)}
     uniforms = {**still.uniforms, **keys}
     if PROJECTED in still.features:

@@ -13,7 +13,7 @@ from raystream.base.errors import ViewerError, brief, printable
 from raystream.base.part_file import STANDARD_OUTPUT
 from raystream.base.start import finish_loading
 from raystream.cli.presets import preset
-from raystream.options.table import OPTIONS, keywords, part, viewable_options
+from raystream.options.table import OPTIONS, keywords, names_of_part, viewable_options
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from raystream.cli.progress import TerminalProgress
     from raystream.scene.scene import Scene
 
-FAULT, USER_ERROR = 1, 2  # exit codes
+FAULT, USER_ERROR = 1, 2  # exit codes: an error of the program, one of the user
 
 
 def view(arguments: Namespace) -> bool:
@@ -73,7 +73,9 @@ def info(arguments: Namespace) -> bool:
         scene = load(arguments.scene, lenient=arguments.lenient, max_texture=arguments.max_texture)
         progress(None, "building")
         structure = {
-            name: getattr(arguments, name) for name in part("structure") if "info" in OPTIONS[name].scope.offered
+            name: getattr(arguments, name)
+            for name in names_of_part("structure")
+            if "info" in OPTIONS[name].scope.offered
         }
         data = describe(scene, arguments.program, arguments.max_texture, structure)
     print_report(data, lines, arguments.json)
@@ -140,14 +142,14 @@ def _measure(arguments: Namespace) -> None:
 
 
 def load_scene(arguments: Namespace, progress: TerminalProgress) -> Scene:
-    """The scene with its notes told and its animation chosen."""
+    """Load the scene of the arguments, print its notes, and choose its animation."""
     from raystream.formats.named import load
     from raystream.scene.edits.framed import FRAMED
 
-    variant, lenient, largest = arguments.variant, arguments.lenient, arguments.max_texture
-    scene = load(arguments.scene, variant=variant, lenient=lenient, max_texture=largest)
-    chosen = getattr(arguments, "camera", None) is not None  # then none stands in for the first one
-    print_notes([note for note in scene.warnings if not (chosen and FRAMED in note)], arguments, progress)
+    variant, lenient, max_texture = arguments.variant, arguments.lenient, arguments.max_texture
+    scene = load(arguments.scene, variant=variant, lenient=lenient, max_texture=max_texture)
+    has_camera = getattr(arguments, "camera", None) is not None  # then none stands in for the first one
+    print_notes([note for note in scene.warnings if not (has_camera and FRAMED in note)], arguments, progress)
     if arguments.animation is not None:
         scene.play(arguments.animation)
     return scene
@@ -163,9 +165,9 @@ def scene_at_moment(scene: Scene, arguments: Namespace, progress: TerminalProgre
     return scene_at(scene, arguments.moment, arguments.fps, arguments.shutter, arguments.motion_keys)
 
 
-def chosen_options(arguments: Namespace, scope: Any) -> dict[str, Any]:
-    """The options of a scope as keywords."""
-    return {name: getattr(arguments, name) for name in keywords(scope)}
+def chosen_options(arguments: Namespace, taker: Any) -> dict[str, Any]:
+    """The values, by name, of the options that one taker has as keywords. taker : see `Scope`."""
+    return {name: getattr(arguments, name) for name in keywords(taker)}
 
 
 def print_notes(notes: Iterable[str], arguments: Namespace, progress: TerminalProgress) -> None:
@@ -184,7 +186,7 @@ def print_report(data: Any, lines: Callable[[Any], Iterable[str]], json: bool) -
 
 
 def as_json(data: Any) -> str:
-    """Data as text; NaN and infinities as null."""
+    """The JSON text of a report; NaN and infinities as null."""
     import json
 
     from raystream.cli.report import json_value
@@ -221,7 +223,7 @@ def doctor(arguments: Namespace) -> bool:
 
 
 def exit_code_and_message(error: BaseException) -> tuple[int, str]:
-    """Exit code and line for an exception, of a command that it ends."""
+    """(exit code, message in one line) of a command that an exception ends."""
     if isinstance(error, ViewerError):
         return USER_ERROR, error.typed
     if isinstance(error, MemoryError):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from raystream.cli.progress import TerminalProgress
     from raystream.film.files.compare import ComparedPicture, Comparison
 
-OF_LAYERS = ("error", "largest", "share")  # figures that layers have, too
+LAYER_FIGURES = ("error", "largest", "share")  # figures that layers have, too
 NAMES = {
     "flip": "FLIP, mean",
     "error": "relative error",
@@ -41,7 +41,8 @@ def split_words(text: str) -> list[str]:
 
 
 def diff(arguments: Namespace, renders: Sequence[Namespace]) -> bool:
-    """Whether the second picture is within the limit of the first; prints the figures."""
+    """Compare two pictures and print their figures; False if the chosen one exceeds the limit. renders : arguments of
+    those to be rendered now."""
     from raystream.film.files.compare import IDS, INSTALL, compare, has_flip, read
 
     pictures = len(arguments.pictures) + len(renders)
@@ -55,7 +56,7 @@ def diff(arguments: Namespace, renders: Sequence[Namespace]) -> bool:
             raise ViewerError(arguments.output, "the report is a page", "a file name such as report.html")
         part_file.check_path(arguments.output)
     if arguments.limit is not None:
-        if arguments.layer is not None and arguments.figure not in OF_LAYERS:
+        if arguments.layer is not None and arguments.figure not in LAYER_FIGURES:
             flag = f"--figure {arguments.figure}"
             raise ViewerError(flag, "is of pictures, not of a layer", "take --figure error, largest or share")
         if arguments.figure == "flip" and not has_flip():
@@ -196,15 +197,17 @@ pair.addEventListener("dragstart", event => event.preventDefault());
 
 
 def page(comparison: Comparison, rows: Sequence[tuple[str, str]], verdict: str) -> str:
-    """The whole page, HTML; it loads nothing."""
+    """The report as an HTML page, which loads no other file. rows : (name, value) of the figures."""
     from raystream.film.files.image import png
 
     def picture(name: str) -> str:
         source = b64encode(png(comparison.shown[name], {})).decode()
         return f'<img alt="{escape(titles[name])}" src="data:image/png;base64,{source}">'
 
-    of = "FLIP of each pixel" if comparison.flip is not None else "the largest difference in each pixel, by the largest"
-    titles = {"first": comparison.names[0], "second": comparison.names[1], "difference": f"Difference: {of}"}
+    measure = (
+        "FLIP of each pixel" if comparison.flip is not None else "the largest difference in each pixel, by the largest"
+    )
+    titles = {"first": comparison.names[0], "second": comparison.names[1], "difference": f"Difference: {measure}"}
     table = "".join(f"<tr><td>{escape(name)}</td><td>{escape(value)}</td></tr>" for name, value in rows)
     beyond = ' class="beyond"' if "beyond" in verdict else ""
     figures = "".join(

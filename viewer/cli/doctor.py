@@ -69,9 +69,9 @@ VARIANTS: dict[str, dict[str, dict[str, Any]]] = {
 }
 PROGRAM_OPTIONS: dict[str, Data] = {"photon": {"photons": 4000}}
 LAYERS = ("triangle", "depth")
-NEAR = 1e-4  # relative difference of a pixel, within which its bits alone differ
-FEW = 0.02  # share of pixels whose paths may have gone another way, by rounding
-MEAN, MEAN_SAMPLES, MEAN_WITHIN = 0.1009, 16, 0.1  # of the path traced picture, and how near it must be
+PIXEL_TOLERANCE = 1e-4  # relative difference of a pixel, within which its bits alone differ
+MAX_DIFFERING_SHARE = 0.02  # share of pixels whose paths may have gone another way, by rounding
+MEAN, MEAN_SAMPLES, MEAN_TOLERANCE = 0.1009, 16, 0.1  # of the path traced picture, and how near it must be
 
 # What is compiled: a name, and the settings.
 COMPILED: dict[str, Data] = {
@@ -85,11 +85,17 @@ COMPILED: dict[str, Data] = {
 }
 # Boxes, patches, a hall of columns, glass, a textured level.
 SCENES = ("cornell", "teapotahedron", "stadium", "glass_ball", "palace")
-EDGES = (32, 64, 128, 256, 512)  # of square pictures: the first that takes `LONG` seconds, measured for `MEASURED`
-LONG, MEASURED = 0.1, 0.4
+PICTURE_SIDES = (
+    32,
+    64,
+    128,
+    256,
+    512,
+)  # of square pictures: the first that takes `MIN_RENDER_SECONDS` seconds, measured for `MEASURE_SECONDS`
+MIN_RENDER_SECONDS, MEASURE_SECONDS = 0.1, 0.4
 
 
-class UnderTest:
+class DeviceUnderTest:
     """The device that is examined, by its number, and the pictures that others are held to."""
 
     def __init__(self, index: int | None) -> None:
@@ -110,20 +116,21 @@ class UnderTest:
         return {"linear": rendered.linear, **rendered.layers}
 
     def reference(self, program: str) -> dict[str, NDArray]:
-        """That of the single pass."""
+        """The program's picture by the single pass, rendered once."""
         if program not in self._reference:
             self._reference[program] = self.picture(program, machine="singlepass")
         return self._reference[program]
 
 
-def same_bits(subject: UnderTest, program: str, variant: str) -> Finding:
-    """The picture of a variant beside that of the single pass."""
+def same_bits(subject: DeviceUnderTest, program: str, variant: str) -> Finding:
+    """Compare the picture of a variant of `VARIANTS` with that of the single pass."""
     reference, picture = subject.reference(program), subject.picture(program, **VARIANTS[program][variant])
     return compare_pictures(reference, picture)
 
 
 def compare_pictures(reference: dict[str, NDArray], picture: dict[str, NDArray]) -> Finding:
-    """Two pictures with their layers, (H, W) or (H, W, channels) each."""
+    """Compare the layers, by name, of two pictures, (H, W) or (H, W, channels) each: bits, then linear colours within
+    `PIXEL_TOLERANCE`."""
     if all(reference[name].tobytes() == picture[name].tobytes() for name in reference):
         return Finding(PASS)
     one, other = (layers["linear"].astype(np.float64) for layers in (reference, picture))
@@ -131,23 +138,23 @@ def compare_pictures(reference: dict[str, NDArray], picture: dict[str, NDArray])
         return Finding(FAIL, f"{int((~np.isfinite(other)).any(axis=-1).sum())} pixels are not finite")
     difference = np.abs(one - other).max(axis=-1)
     bits = (reference["linear"] != picture["linear"]).any(axis=-1)
-    fraction = float((difference > NEAR * (1.0 + np.abs(one).max(axis=-1))).mean())
+    fraction = float((difference > PIXEL_TOLERANCE * (1.0 + np.abs(one).max(axis=-1))).mean())
     figures = {"pixels": int(bits.sum()), "largest": float(difference.max()), "share_apart": fraction}
     text = f"{int(bits.sum())} of {bits.size} pixels, by up to {difference.max():.2g}"
-    return Finding(DIFFERS if fraction <= FEW else FAIL, text, figures)
+    return Finding(DIFFERS if fraction <= MAX_DIFFERING_SHARE else FAIL, text, figures)
 
 
-def mean_picture(subject: UnderTest) -> Finding:
+def mean_picture(subject: DeviceUnderTest) -> Finding:
     """The mean of a path traced picture, as every driver should have it."""
     renderer = Renderer(load(SCENE), program="path", machine="singlepass", device=subject.index)
     mean = float(renderer.render(SIZE, spp=MEAN_SAMPLES).linear.mean(dtype=np.float64))
     renderer.release()
-    good = np.isfinite(mean) and abs(mean / MEAN - 1.0) <= MEAN_WITHIN
-    text = f"{mean:.4g}, not {MEAN:.4g}" if not good else ""
-    return Finding(PASS if good else FAIL, text, {"mean": mean})
+    if abs(mean / MEAN - 1.0) <= MEAN_TOLERANCE:  # false for a NaN, too
+        return Finding(PASS, "", {"mean": mean})
+    return Finding(FAIL, f"{mean:.4g}, not {MEAN:.4g}", {"mean": mean})
 
 
-def compile_seconds(subject: UnderTest, name: str) -> dict[str, float]:
+def compile_seconds(subject: DeviceUnderTest, name: str) -> dict[str, float]:
     """Seconds to compile the programs of a picture of the small scene, the driver's part of every pass included."""
     renderer = Renderer(load(SCENE), device=subject.index, **COMPILED[name])
     with renderer.device.current():
@@ -162,8 +169,8 @@ def compile_seconds(subject: UnderTest, name: str) -> dict[str, float]:
     return data
 
 
-def speed(subject: UnderTest, name: str) -> Data:
-    """Primary rays and path samples a second of a scene, in millions."""
+def speed(subject: DeviceUnderTest, name: str) -> Data:
+    """Primary rays and path samples a second, in millions, of a built-in scene."""
     scene = load(name)
     renderer = Renderer(scene, program="cast", device=subject.index)
     cast, edge = _rate(lambda edge: renderer.render((edge, edge)))
@@ -181,15 +188,15 @@ def speed(subject: UnderTest, name: str) -> Data:
 
 def _rate(render: Callable[[int], object]) -> tuple[float, int]:
     """Pixels a second, and the edge of the picture that it was measured by."""
-    for edge in EDGES:
+    for edge in PICTURE_SIDES:
         render(edge)  # other sizes have other streams
         start_time = perf_counter()
         render(edge)
-        if perf_counter() - start_time > LONG:
+        if perf_counter() - start_time > MIN_RENDER_SECONDS:
             break
     times: list[float] = []
     start_time = perf_counter()
-    while not times or perf_counter() - start_time < MEASURED:
+    while not times or perf_counter() - start_time < MEASURE_SECONDS:
         render_start = perf_counter()
         render(edge)
         times.append(perf_counter() - render_start)
@@ -200,9 +207,9 @@ def _rate(render: Callable[[int], object]) -> tuple[float, int]:
 
 # Parts of the report that hold no checks.
 DEVICE, FALLBACKS, MICROSECONDS, COMPILE, SPEED = "device", "fallbacks", "microseconds", "compile", "speed"
-MARK = "raystream-doctor "  # begins its lines: drivers print to standard output, too
+LINE_PREFIX = "raystream-doctor "  # begins its lines: drivers print to standard output, too
 BEGUN, FOUND, NO_DEVICE = "begun", "found", "no device"
-CHECKED = (*GROUPS, "pictures")  # parts with checks
+CHECKED_PARTS = (*GROUPS, "pictures")  # parts with checks
 
 
 @dataclass(frozen=True)
@@ -211,18 +218,18 @@ class Item:
 
     part: str
     name: str
-    run: Callable[[UnderTest], Data]
+    run: Callable[[DeviceUnderTest], Data]
     cold: bool = False
 
     @property
     def key(self) -> str:
-        """Its name among all."""
+        """``part: name``, unique among all items."""
         return f"{self.part}: {self.name}"
 
 
 @cache
 def items() -> dict[str, Item]:
-    """All, by their keys."""
+    """All items of an examination, by their keys, in order."""
     return {item.key: item for item in _all_items()}
 
 
@@ -232,11 +239,11 @@ def _all_items() -> Iterator[Item]:
         for check in checks:
             yield Item(group, check.name, partial(_checked, check))
     yield Item(FALLBACKS, "ways", _fallbacks)
-    yield Item("pictures", "path, mean", _finding(mean_picture))
+    yield Item("pictures", "path, mean", _as_data(mean_picture))
     for program, variants in VARIANTS.items():
         for variant in variants:
             run = partial(same_bits, program=program, variant=variant)
-            yield Item("pictures", f"{program}, {variant}", _finding(run))
+            yield Item("pictures", f"{program}, {variant}", _as_data(run))
     for name, measure in TIMES.items():
         yield Item(MICROSECONDS, name, partial(_timed, measure), cold=measure is TIMES["small program"])
     for name in COMPILED:
@@ -250,23 +257,23 @@ def finding_data(finding: Finding) -> Data:
     return {"verdict": finding.verdict, "text": finding.text, "figures": dict(finding.figures)}
 
 
-def _finding(run: Callable[[UnderTest], Finding]) -> Callable[[UnderTest], Data]:
+def _as_data(run: Callable[[DeviceUnderTest], Finding]) -> Callable[[DeviceUnderTest], Data]:
     return lambda subject: finding_data(run(subject))
 
 
-def _capabilities(subject: UnderTest) -> Data:
+def _capabilities(subject: DeviceUnderTest) -> Data:
     with subject.device.current():
         return capabilities(subject.device)
 
 
-def _checked(check: Check, subject: UnderTest) -> Data:
+def _checked(check: Check, subject: DeviceUnderTest) -> Data:
     finding = examine(subject.device, check)
     if check.decides:
         record_result(subject.device, check.name, fails=finding.verdict == FAIL)
     return finding_data(finding)
 
 
-def _fallbacks(subject: UnderTest) -> Data:
+def _fallbacks(subject: DeviceUnderTest) -> Data:
     """The lines that pictures would come with, for every mask and both machines."""
     device = subject.device
     apply_fallbacks(device)
@@ -277,7 +284,7 @@ def _fallbacks(subject: UnderTest) -> Data:
     return {"lines": list(dict.fromkeys(lines))}
 
 
-def _timed(measure: Callable[[Any], float], subject: UnderTest) -> Data:
+def _timed(measure: Callable[[Any], float], subject: DeviceUnderTest) -> Data:
     with subject.device.current():
         return {"microseconds": measure(subject.device)}
 
@@ -286,18 +293,18 @@ def run_items(argument: str) -> None:
     """Run the items by their keys: ``{"device": number or null, "items": [keys]}``."""
     request = json.loads(argument)
     warnings.simplefilter("ignore", ViewerWarning)
-    subject, available = UnderTest(request["device"]), items()
+    subject, available = DeviceUnderTest(request["device"]), items()
     try:
         _ = subject.device
     except ViewerError as error:
-        _tell({NO_DEVICE: [error.where, error.what, error.hint]})
+        _write_message({NO_DEVICE: [error.where, error.what, error.hint]})
         return
     for key in request["items"]:
-        _tell({BEGUN: key})
-        _tell({FOUND: key, "data": run_item(subject, available[key])})
+        _write_message({BEGUN: key})
+        _write_message({FOUND: key, "data": run_item(subject, available[key])})
 
 
-def run_item(subject: UnderTest, item: Item) -> Data:
+def run_item(subject: DeviceUnderTest, item: Item) -> Data:
     """An item's finding, with its seconds; of an exception verdict and text."""
     start_time = perf_counter()
     try:
@@ -307,9 +314,9 @@ def run_item(subject: UnderTest, item: Item) -> Data:
     return {**data, "seconds": round(perf_counter() - start_time, 4)}
 
 
-def _tell(line: Mapping[str, Any]) -> None:
+def _write_message(line: Mapping[str, Any]) -> None:
     # In one call: a thread of a driver may print between two.
-    sys.stdout.write(f"\n{MARK}{json.dumps(json_value(line), allow_nan=False)}\n")
+    sys.stdout.write(f"\n{LINE_PREFIX}{json.dumps(json_value(line), allow_nan=False)}\n")
     sys.stdout.flush()
 
 
@@ -317,11 +324,11 @@ def _tell(line: Mapping[str, Any]) -> None:
 
 START_SECONDS = 60.0  # after which a child is given up that has not yet opened its device
 ITEM_SECONDS = 60.0  # after which an item is
-MOST_DEATHS = 6  # of children one after another, each at its first item: nothing works then
-TAIL = 200  # characters of a dead child's last words
+MAX_DEATHS = 6  # of children one after another, each at its first item: nothing works then
+MAX_LAST_WORDS = 200  # characters of a dead child's last words
 CODE = "from raystream.cli.doctor import run_items; run_items(sys.argv[1])"
 # Programs are compiled, not found: by Mesa, and by NVIDIA's driver.
-COLD = {"MESA_SHADER_CACHE_DISABLE": "true", "MESA_GLSL_CACHE_DISABLE": "true", "__GL_SHADER_DISK_CACHE": "0"}
+WITHOUT_CACHES = {"MESA_SHADER_CACHE_DISABLE": "true", "MESA_GLSL_CACHE_DISABLE": "true", "__GL_SHADER_DISK_CACHE": "0"}
 
 Progress = Callable[[float, str], None]
 
@@ -340,9 +347,9 @@ def examination(device: int | None, progress: Progress, keys: Sequence[str] | No
     for cold in (False, True):
         pending = [key for key in requested if items()[key].cold == cold]
         deaths = 0
-        while pending and deaths < MOST_DEATHS:
+        while pending and deaths < MAX_DEATHS:
             finished = len(findings)
-            _child(device, pending, COLD if cold else {}, begin, findings)
+            _run_child(device, pending, WITHOUT_CACHES if cold else {}, begin, findings)
             deaths = deaths + 1 if len(findings) <= finished + 1 else 0
             pending = [key for key in pending if key not in findings]
         for key in pending:
@@ -350,7 +357,7 @@ def examination(device: int | None, progress: Progress, keys: Sequence[str] | No
     return {key: findings[key] for key in requested}
 
 
-def _child(
+def _run_child(
     device: int | None,
     keys: list[str],
     variables: Mapping[str, str],
@@ -409,14 +416,14 @@ def _messages(process: subprocess.Popen[bytes]) -> Iterator[Data | None]:
         if line is None:
             return
         text = line.decode(errors="replace")
-        if text.startswith(MARK):
+        if text.startswith(LINE_PREFIX):
             seconds = ITEM_SECONDS
             with suppress(ValueError):  # cut by its death
-                yield json.loads(text.removeprefix(MARK))
+                yield json.loads(text.removeprefix(LINE_PREFIX))
 
 
 def _exit_reason(code: int) -> str:
-    """An exit code in stderr."""
+    """An exit code in words: the name of the signal that ended the process, or the number."""
     if code < 0:
         with suppress(ValueError):
             return signal.Signals(-code).name
@@ -428,13 +435,13 @@ def _last_line(stderr: IO[bytes]) -> str:
     stderr.seek(0)
     lines = stderr.read().decode(errors="replace").split("\n")
     last = next((line.strip() for line in reversed(lines) if line.strip()), "")
-    return f" ({printable(last)[-TAIL:]})" if last else ""
+    return f" ({printable(last)[-MAX_LAST_WORDS:]})" if last else ""
 
 
 # -- the report: as data for a file, as lines for a terminal, and as one line for an issue -----------------------------
 
 FORMAT = 1  # of the file
-LONGEST = 80  # characters of a text in the one line
+MAX_LINE_TEXT = 80  # characters of a text in the one line
 VERDICTS = {PASS: "pass", DIFFERS: "differ", ABSENT: "absent", FAIL: "fail"}  # of several checks
 # Variables that choose or change a driver; no paths.
 VARIABLES = (
@@ -460,12 +467,14 @@ def report_data(findings: Mapping[str, Data], seconds: float) -> Data:
         part, _, name = key.partition(": ")
         data_by_part.setdefault(part, {})[name] = data
     checks = [
-        {"part": part, "name": name, **data} for part in CHECKED for name, data in data_by_part.get(part, {}).items()
+        {"part": part, "name": name, **data}
+        for part in CHECKED_PARTS
+        for name, data in data_by_part.get(part, {}).items()
     ]
     crashes = [
         {"part": part, "name": f"{part}: {name}", **data}
         for part, members in data_by_part.items()
-        if part not in CHECKED
+        if part not in CHECKED_PARTS
         for name, data in members.items()
         if data.get("verdict") == FAIL
     ]
@@ -510,7 +519,7 @@ def one_line(report: Data) -> str:
     ]
     failed = [check for check in report["checks"] if check["verdict"] == FAIL]
     if failed:
-        phrases.append("fails " + ", ".join(f"{check['name']} ({check['text'][:LONGEST]})" for check in failed))
+        phrases.append("fails " + ", ".join(f"{check['name']} ({check['text'][:MAX_LINE_TEXT]})" for check in failed))
     phrases += [line for line in report[FALLBACKS] if not failed]
     speeds = [
         f"{name} {data['cast_mrays']:.3g}/{data['path_msamples']:.3g}"

@@ -17,22 +17,22 @@ from raystream.programs.photon_map import photon_map
 from raystream.renderer.inputs.program_file import EXTENSION, read_program
 from raystream.stream.declare.program import Program
 
-TREE = 2  # surfaces of a path: as many levels as a stack needs to be seen as one
+TREE_DEPTH = 2  # surfaces of a path: as many levels as a stack needs to be seen as one
 
 
 def drawings() -> dict[str, tuple[Callable[[], Program], str]]:
     """Programs and their captions, by name: the picture programs, other forms of them, and the rest."""
     programs: dict[str, tuple[Callable[[], Program], str]] = {}
     for name, program in PICTURES.items():
-        form = program.arguments(depth=TREE)
-        caption = program.caption + (f", here of depth {TREE}" if form else "")
+        form = program.arguments(depth=TREE_DEPTH)
+        caption = program.caption + (f", here of depth {TREE_DEPTH}" if form else "")
         programs[name] = partial(program.make, **form), caption
-    photon = partial(photon_map, depth=TREE)
+    photon = partial(photon_map, depth=TREE_DEPTH)
     return {
         **programs,
         "cast_instances": (partial(ray_cast, LEVELS[2]), "a structure over instances, and one in each object"),
-        "photon_gather": (partial(photon, gather=True), f"final gather, tree of depth {TREE}"),
-        "photon_nearest": (partial(photon, search="nearest"), f"the nearest photons, tree of depth {TREE}"),
+        "photon_gather": (partial(photon, gather=True), f"final gather, tree of depth {TREE_DEPTH}"),
+        "photon_nearest": (partial(photon, search="nearest"), f"the nearest photons, tree of depth {TREE_DEPTH}"),
         "photon_emission": (photon_emission, "photons leave the lights"),
         "photon_trace": (photon_frame, "the photons of one bounce, from those of the bounce before"),
         "trace": (trace, "given rays to their hits"),

@@ -43,14 +43,14 @@ PRESETS: dict[str, dict[str, Any]] = {
     "2004": {**_PUBLISHED, "depth": OPTIONS["depth"].value.high},
 }
 
-OF_PATHS = "spp", "eye_rays", "strategy", "depth", "roulette"  # what only path tracing has of these
+PATH_OPTIONS = "spp", "eye_rays", "strategy", "depth", "roulette"  # what only path tracing has of these
 
 # Seconds of two cores under a software driver, kernel by kernel. Photons: for a map, and for a sample of a pixel;
 # ``ring`` takes 45 for 512 x 384. Paths: for the passes of a sample, whatever the size, and for a pixel of it; a sample
 # of the bunny takes 14 for 256 x 256. Both measured on a machine with little other work.
 PHOTON_SECONDS, PIXEL_SECONDS = 5.0, 2.03e-4
 PATH_SECONDS, PATH_PIXEL_SECONDS = 1.0, 1.94e-4
-WORTH_TELLING = 10.0
+MIN_REMARK_SECONDS = 10.0
 
 
 def preset(name: str, scene: str, program: str | None = None) -> dict[str, Any]:
@@ -60,7 +60,7 @@ def preset(name: str, scene: str, program: str | None = None) -> dict[str, Any]:
 
     values = {**PRESETS[name], **(PUBLISHED.get(scene, {}) if name == "2003" else {})}
     paths = program in (None, "path") or values["program"] != "path"
-    return values if paths else {option: value for option, value in values.items() if option not in OF_PATHS}
+    return values if paths else {option: value for option, value in values.items() if option not in PATH_OPTIONS}
 
 
 def published_remark(arguments: Namespace, software: bool) -> list[str]:
@@ -74,7 +74,7 @@ def published_remark(arguments: Namespace, software: bool) -> list[str]:
         seconds = PHOTON_SECONDS + PIXEL_SECONDS * width * height * samples
     else:
         seconds = (PATH_SECONDS + PATH_PIXEL_SECONDS * width * height) * samples
-        if not software or seconds < WORTH_TELLING:
+        if not software or seconds < MIN_REMARK_SECONDS:
             return []
         size += f" with {samples} samples"
     estimate = f", about {duration(seconds * 2 / (os.cpu_count() or 2))} for {size}" if software else ""

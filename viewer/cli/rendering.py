@@ -35,8 +35,8 @@ from raystream.cli.commands import (
 )
 from raystream.cli.presets import published_remark
 from raystream.cli.workers import results
-from raystream.options.picture import BEST_STATE, DEFAULT_QUALITY, MOST_SAMPLES
-from raystream.options.table import OPTIONS, most_samples
+from raystream.options.picture import BEST_STATE, DEFAULT_QUALITY, MAX_SAMPLES
+from raystream.options.table import OPTIONS, sample_limit
 
 if TYPE_CHECKING:
     from raystream.cli.progress import TerminalProgress
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from raystream.renderer.sequence import Frame
     from raystream.scene.scene import Scene
 
-NOISE_FROM = 8  # samples from which on an estimate of the noise is worth a word
+MIN_NOISE_SAMPLES = 8  # samples from which on an estimate of the noise is worth a word
 
 
 def check_render(arguments: Namespace) -> None:
@@ -122,7 +122,7 @@ def render_picture(arguments: Namespace, progress: TerminalProgress, renderer: R
     print_notes(_find_state(state, arguments), arguments, progress)
     try:
         with _driver_warnings_as_notes(arguments, progress):
-            picture = _picture(renderer, arguments, state, progress)
+            picture = _rendered_picture(renderer, arguments, state, progress)
         times.append(perf_counter())
         print_notes(picture.remarks(arguments.exposure if _is_displayed(arguments) else 0.0), arguments, progress)
         progress(None, f"writing {arguments.output}")
@@ -151,7 +151,9 @@ def _try_options(renderer: Renderer, picture: Picture, seconds: float, quiet: bo
         trials.measure_after(renderer, samples, seconds, lambda: progress(None, "measuring machine options, once"))
 
 
-def _picture(renderer: Renderer, arguments: Namespace, state: Checkpoint | None, progress: TerminalProgress) -> Picture:
+def _rendered_picture(
+    renderer: Renderer, arguments: Namespace, state: Checkpoint | None, progress: TerminalProgress
+) -> Picture:
     """The picture, by this process or by a cluster."""
     options = {**chosen_options(arguments, "render"), "progress": progress, "state": state}
     if arguments.cluster is None:
@@ -172,9 +174,9 @@ def _is_displayed(arguments: Namespace) -> bool:
 
 
 def fill_darkness(renderer: Renderer, arguments: Namespace) -> list[str]:
-    """Put a scene under the sky whose own lights show nothing to its camera, as a small picture tells; a note on it.
-    Only where that is left to Raystream: without an environment, and with an exposure that no picture can be shown
-    at."""
+    """Put a scene under the sky, or a lamp at its camera, where a small picture by its own lights is black; returns
+    notes. Only where that is left to Raystream: without an environment, and with an exposure that no picture can be
+    shown at."""
     requested = arguments.environment, arguments.sun, arguments.exposure
     automatic = requested == (None, None, "auto") and _is_displayed(arguments)
     if not automatic:
@@ -205,7 +207,7 @@ def _summary(arguments: Namespace, picture: Picture, triangles: int, seconds: di
         samples = facts["samples"]
         samples_text = _counted(samples, "sample") if isinstance(samples, int) else f"{samples} samples"
         phrases.append(f"{samples_text} a pixel{stop_rule}")
-    if "estimated error" in facts and not (isinstance(facts["samples"], int) and facts["samples"] < NOISE_FROM):
+    if "estimated error" in facts and not (isinstance(facts["samples"], int) and facts["samples"] < MIN_NOISE_SAMPLES):
         from raystream.renderer.session.session import percent
 
         denoiser = f" before --denoise {facts['denoised']}" if "denoised" in facts else ""
@@ -239,7 +241,7 @@ def _noise_remark(arguments: Namespace, facts: dict[str, Any]) -> str:
     elif isinstance(samples, int):
         needed = samples * (error / limit) ** 2
         digits = 10 ** max(0, math.floor(math.log10(needed)) - 1)
-        remedy = f"{quality_flag} --spp {min(math.ceil(needed / digits) * digits, MOST_SAMPLES)}".strip()
+        remedy = f"{quality_flag} --spp {min(math.ceil(needed / digits) * digits, MAX_SAMPLES)}".strip()
     else:
         remedy = "a larger --spp"
     return f", above the {percent(limit)} of {rule} ({remedy} gets there)"
@@ -267,7 +269,7 @@ def _resume_message(state: Checkpoint | None, arguments: Namespace) -> str:
     path = shlex.quote(os.fspath(state.path))
     if not state.saved:
         return f"stopped; go on with --resume {path}"
-    goal = most_samples(arguments.spp, arguments.time, arguments.error, arguments.quality)
+    goal = sample_limit(arguments.spp, arguments.time, arguments.error, arguments.quality)
     return f"stopped after {state.samples} of {_counted(goal, 'sample')}; go on with --resume {path}"
 
 
@@ -313,7 +315,7 @@ def _render_frames(arguments: Namespace) -> bool:
 
         finish_loading()
         scene = load_scene(arguments, progress)
-        frames = _frames(scene, arguments, progress)
+        frames = _rendered_frames(scene, arguments, progress)
         remarks: list[list[str]] = []
 
         def note(frame: Frame) -> None:
@@ -335,7 +337,7 @@ def _render_frames(arguments: Namespace) -> bool:
     return True
 
 
-def _frames(scene: Scene, arguments: Namespace, progress: TerminalProgress) -> Generator[Frame, None, None]:
+def _rendered_frames(scene: Scene, arguments: Namespace, progress: TerminalProgress) -> Generator[Frame, None, None]:
     """The frames, by this process or by a cluster."""
     options: dict[str, Any] = {
         "scene": scene,
@@ -348,18 +350,18 @@ def _frames(scene: Scene, arguments: Namespace, progress: TerminalProgress) -> G
         from raystream.renderer.sequence import render_frames
 
         return render_frames(**options)
-    from raystream.farm.pictures import render_frames as farmed
+    from raystream.farm.pictures import render_frames as farm_frames
 
     options |= {"cluster": arguments.cluster, "mix_builds": arguments.mix_builds}
-    return farmed(
+    return farm_frames(
         **options,
         films=arguments.output.lower().endswith(".exr"),
         notify=lambda line: print_notes([line], arguments, progress),
     )
 
 
-def _counted(count: int, one: str, many: str = "") -> str:
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
+def _counted(count: int, singular: str, plural: str = "") -> str:
+    return f"{count:,} {singular if count == 1 else plural or singular + 's'}"
 
 
 # -- several scenes: one picture each, by one renderer or by several processes; a scene that fails is told at the end --
@@ -367,7 +369,7 @@ def _counted(count: int, one: str, many: str = "") -> str:
 PLACEHOLDER = re.compile(r"\{(stem|name|index)\}")
 EXAMPLE = "such as -o {stem}.png; there are {stem}, {name} and {index}"
 RENDERER = "raystream.cli.rendering:SceneRenderer"  # of workers
-SINGLE = ("frames", "resume", "stats")  # options of one picture, or of one scene
+SINGLE_SCENE_OPTIONS = ("frames", "resume", "stats")  # options of one picture, or of one scene
 
 
 def render(arguments: Namespace) -> bool | int:
@@ -387,9 +389,8 @@ def render(arguments: Namespace) -> bool | int:
     jobs = min(arguments.jobs, len(tasks))
     with TerminalProgress(arguments.quiet) as progress:
         try:
-            for result, fault in (
-                _by_processes(tasks, jobs, progress) if jobs > 1 else _by_this_process(tasks, progress)
-            ):
+            outcomes = _by_processes(tasks, jobs, progress) if jobs > 1 else _by_this_process(tasks, progress)
+            for result, fault in outcomes:
                 if fault:
                     failed.append((fault, result if isinstance(result, int) else FAULT))
                 elif not arguments.quiet:
@@ -425,7 +426,7 @@ def _scene_tasks(arguments: Namespace, scenes: Sequence[str]) -> list[Namespace]
         where = "--output" if arguments.output is None else arguments.output
         named = f"'{scenes[0]}', '{scenes[1]}'{' ...' if len(scenes) > 2 else ''}"
         raise ViewerError(where, f"one file cannot hold the pictures of {len(scenes)} scenes, {named}", EXAMPLE)
-    for name in SINGLE:
+    for name in SINGLE_SCENE_OPTIONS:
         if name in arguments.typed:
             raise ViewerError(f"--{name}", f"is for one scene, and there are {len(scenes)}", "render them one by one")
     owners: dict[str, int] = {}
@@ -444,7 +445,7 @@ def _scene_tasks(arguments: Namespace, scenes: Sequence[str]) -> list[Namespace]
 
 @contextmanager
 def _folders(outputs: Sequence[str]) -> Iterator[None]:
-    """Makes the missing folders of these files, where those above are there; an error in the block takes them away."""
+    """Create the missing folders of these files, whose parents exist; remove them after an error in the block."""
     created: list[Path] = []
     try:
         for folder in dict.fromkeys(Path(output).parent for output in outputs):
@@ -467,7 +468,7 @@ class SceneRenderer:
         self._renderer: Renderer | None = None
 
     def render(self, task: Namespace, progress: TerminalProgress) -> tuple[str | int, str]:
-        """The line of a picture that is written, and empty; or the exit code, and the fault."""
+        """Render and write a task's picture: (its summary line, ""), or (exit code, fault)."""
         try:
             done = render_picture(task, progress, self._renderer)
         except Exception as error:

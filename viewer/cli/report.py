@@ -138,7 +138,7 @@ def describe(
 
 
 def lines(data: Mapping[str, Any]) -> Iterator[str]:
-    """The lines of a described scene."""
+    """The text lines of a scene's report. data : of `describe`."""
     yield data["name"]
     instanced = "" if data["triangles"] == data["triangles_seen"] else f", {data['triangles_seen']:,} with instances"
     low, high = data["bounds"]
@@ -171,7 +171,7 @@ def lines(data: Mapping[str, Any]) -> Iterator[str]:
 
 
 def device_lines(devices: list[Mapping[str, Any]]) -> Iterator[str]:
-    """The lines of `raystream.stream.gl.device.devices`."""
+    """The text lines of the report of `raystream.stream.gl.device.devices`."""
     for device in devices:
         marks = [word for word in ("default", "software") if device.get(word)]
         index = "-" if device["index"] is None else device["index"]
@@ -229,12 +229,12 @@ def _aligned(rows: list[tuple[str, str]]) -> Iterator[str]:
         yield f"   {label:{width}}  {value}".rstrip()
 
 
-def _list_rows(label: str, entries: list[str], sum_of_all: str = "", most: int = 12) -> list[tuple[str, str]]:
+def _list_rows(label: str, entries: list[str], total: str = "", max_rows: int = 12) -> list[tuple[str, str]]:
     """Rows of a list: its length and a remark on all, then an entry each, the end left out of long ones."""
-    remark = f": {sum_of_all}" if entries and sum_of_all else ""
-    rows = [(label, f"{len(entries):,}{remark}")] + [("", entry) for entry in entries[:most]]
-    if len(entries) > most:
-        rows.append(("", f"and {len(entries) - most:,} more (--json lists all)"))
+    remark = f": {total}" if entries and total else ""
+    rows = [(label, f"{len(entries):,}{remark}")] + [("", entry) for entry in entries[:max_rows]]
+    if len(entries) > max_rows:
+        rows.append(("", f"and {len(entries) - max_rows:,} more (--json lists all)"))
     return rows
 
 
@@ -315,18 +315,18 @@ def _texture(texture: Mapping[str, Any]) -> str:
     return f"{texture['image']}: {', '.join(parts)}"
 
 
-def _nested_rows(label: str, value: Any, bytes_: bool = False) -> Iterator[tuple[str, str]]:
+def _nested_rows(label: str, value: Any, in_bytes: bool = False) -> Iterator[tuple[str, str]]:
     """Rows of nested data; a number under a name with ``bytes`` or ``memory`` is shown in binary units."""
-    counted = bytes_ or any(word in label.lower() for word in ("bytes", "memory"))
+    in_bytes = in_bytes or any(word in label.lower() for word in ("bytes", "memory"))
     text = label.replace("_", " ")
     if isinstance(value, Mapping):
         yield text, ""
         for key, item in value.items():
-            for inner, shown in _nested_rows(str(key), item, counted):
-                yield f"  {inner}", shown
+            for inner_label, inner_text in _nested_rows(str(key), item, in_bytes):
+                yield f"  {inner_label}", inner_text
     elif isinstance(value, bool) or not isinstance(value, (int, float)):
         yield text, _vector(value) if isinstance(value, list) else str(value)
-    elif counted and isinstance(value, int):
+    elif in_bytes and isinstance(value, int):
         yield text, size_text(value)
     else:
         yield text, f"{value:,}" if isinstance(value, int) else f"{value:.4g}"

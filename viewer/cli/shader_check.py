@@ -116,7 +116,7 @@ class _Check:
         self._files: set[str] = set()
 
     def add(self, name: str, stages: Stages) -> None:
-        """Check a program, if it has not been."""
+        """Compile and validate a program, unless one of the same texts has been."""
         texts = tuple(source.text for source in stages.values())
         if texts in self._checked_texts:
             return
@@ -142,7 +142,8 @@ class _Check:
             self.report(f"{name}: ok, {sum(len(source.lines) for source in stages.values())} lines")
 
     def end(self, whole: bool) -> int:
-        """Report the sum, and for a ``whole`` check the files that are in no program; the number of failures."""
+        """Report the sums, and for a ``whole`` check the files that are in no program; returns the number of
+        failures."""
         files = (str(file.relative_to(paths.shaders())) for file in Path(paths.shaders()).rglob("*.glsl"))
         for file in sorted(set(files) - self._files) if whole else ():
             self.report(f"{file}: in no program")
@@ -195,7 +196,7 @@ def jobs(device: Device) -> list[Job]:
 
 
 def jobs_of(name: str, device: Device) -> list[Job]:
-    """Those of one program of pictures."""
+    """The checks of one program of pictures, by its name."""
     return [*map(_over_tiles, machine_jobs_of(name, device))]
 
 
@@ -242,7 +243,7 @@ def _drawn(stages: Sequence[Source]) -> Stages:
 
 
 def _drawn_over_streams() -> Sources:
-    """Fragment programs that are no kernels'."""
+    """Fragment programs that are drawn over streams, but are no kernels."""
     yield "first picture: background", raster_source("headlight_background")
     for name, source in (*sort_sources(), *routing_sources()):
         yield f"photon map: {name}", source

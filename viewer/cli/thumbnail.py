@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-LARGEST = 1024  # pixels: the standard's largest size
+MAX_THUMBNAIL_SIDE = 1024  # pixels: the standard's largest size
 QUALITY, SAMPLES = "draft", 8
-TEXELS = 4  # of a texture's longest side, by the thumbnail's
+TEXELS_PER_PIXEL = 4  # of a texture's longest side, by the thumbnail's
 # Of freedesktop's shared-mime-info, and those of PLY that other viewers register.
 TYPES = ("model/gltf-binary", "model/gltf+json", "model/obj", "model/stl", "model/ply", "application/extension-ply")
 ENTRY = f"""[Thumbnailer Entry]
@@ -42,7 +42,7 @@ def thumbnail(arguments: Namespace) -> bool:
     for name in ("input", "output", "size"):
         if getattr(arguments, name) is None:
             raise ViewerError("thumbnail", f"the {name} is missing", "such as raystream thumbnail a.glb a.png 256")
-    path, edge = local_path(arguments.input), _edge(arguments.size)
+    path, edge = local_path(arguments.input), _parse_side(arguments.size)
     part_file.check_path(arguments.output)
     try:
         changed = os.stat(path).st_mtime
@@ -55,7 +55,7 @@ def thumbnail(arguments: Namespace) -> bool:
     from raystream.renderer.renderer import Renderer
 
     start.finish_loading()
-    renderer = Renderer(load(path, lenient=True).with_parts(framed=True), max_texture=TEXELS * edge)
+    renderer = Renderer(load(path, lenient=True).with_parts(framed=True), max_texture=TEXELS_PER_PIXEL * edge)
     add_default_sky(renderer, (edge, edge))
     picture = renderer.render((edge, edge), spp=SAMPLES, quality=QUALITY)
     _write(arguments.output, picture.srgb8(), {"Thumb::URI": uri, "Thumb::MTime": str(int(changed))})
@@ -79,10 +79,10 @@ def _is_uri(name: str) -> bool:
     return re.match(r"[A-Za-z][A-Za-z0-9+.-]+:/", name) is not None and not os.path.exists(name)
 
 
-def _edge(text: str) -> int:
-    """The thumbnail's width and height, pixels."""
-    if not re.fullmatch("[0-9]{1,4}", text) or not 1 <= int(text) <= LARGEST:
-        raise ViewerError(f"size {text!r}", f"expected a whole number from 1 to {LARGEST}")
+def _parse_side(text: str) -> int:
+    """The thumbnail's width and height, pixels. Raises ViewerError for other texts."""
+    if not re.fullmatch("[0-9]{1,4}", text) or not 1 <= int(text) <= MAX_THUMBNAIL_SIDE:
+        raise ViewerError(f"size {text!r}", f"expected a whole number from 1 to {MAX_THUMBNAIL_SIDE}")
     return int(text)
 
 

@@ -13,7 +13,7 @@ from raystream.dataset import fields as f
 from raystream.dataset.fields import MAX_COORDINATE, Span, Vector, by
 from raystream.film.tonemap import TONEMAPS
 from raystream.options.declare import suggestion
-from raystream.options.table import check, keywords, part
+from raystream.options.table import check, keywords, names_of_part
 from raystream.renderer.inputs.program_file import EXTENSION
 from raystream.renderer.inputs.settings import NAMES, Settings
 from raystream.scene.projections import Intrinsics
@@ -213,7 +213,7 @@ def render_options(chosen: Any, where: str) -> dict[str, Any]:
     """The checked options of the table ``render``, with `RENDERING` for those not given. where : for messages."""
     if not isinstance(chosen, dict):
         raise ViewerError(where, f"{f.echo(chosen)} is no table of options")
-    reserved = RESERVED | set(part("camera"))
+    reserved = RESERVED | set(names_of_part("camera"))
     accepted = [name for name in keywords("renderer") if name not in reserved]
     accepted += ["spp", *keywords("save")]
     values = dict(RENDERING)

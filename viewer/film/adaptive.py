@@ -129,9 +129,8 @@ def _ratios(
     rate_ratio: float,
 ) -> NDArray[np.float64]:
     """(H, W) variance of the mean by the squared difference of the halves, for ``pixels`` of ``samples`` each.
-
-    spread : (H, W) variance of the mean of as many independent samples. far : the same ratio by the convergence rate.
-    """
+    spread : (H, W) variance of the mean of as many independent samples. rate_ratio : of that by the convergence
+    rate."""
     sums, spreads = block_sums(mean, half_difference, pixels), blocks(np.where(pixels, spread, 0.0))
     ratio = ratios(sums)
     rough = np.sqrt(rate_ratio * ratios_by_spread(sums[..., 0], spreads, int(samples)))
@@ -144,10 +143,7 @@ def next_round(
 ) -> tuple[NDArray[np.bool_], int]:
     """The pixels (H, W) of the next round, those with the fewest samples that are to get more, and the sample count
     that it brings them to: at most ``max_samples`` and the next power of two. No pixels, and 0, where none is to get
-    more.
-
-    count, granted : (H, W) float32.
-    """
+    more. count, granted : (H, W) float32."""
     waiting = count < np.minimum(granted, max_samples)
     if not waiting.any():
         return waiting, 0

@@ -353,12 +353,9 @@ class FilmBuffer(Buffer):
         return spread / mean if mean > 0 else float("inf")
 
     def adapt(self, goal: float, samples: int) -> int:
-        """Choose the pixels of the next round; returns the sample count that it brings them to, at most ``samples``,
-        or 0 where no pixel needs more. The rounds before must be complete.
-
-        goal : relative error, see `raystream.film.adaptive`; every pixel must have
-        `raystream.film.adaptive.MIN_SAMPLES` samples.
-        """
+        """Choose the pixels of the next round; returns the sample count that it brings them to, at most ``samples``, or
+        0 where no pixel needs more. The rounds before must be complete. goal : relative error, see
+        `raystream.film.adaptive`; every pixel must have `raystream.film.adaptive.MIN_SAMPLES` samples."""
         if self._current_round is not None:
             chosen, end = self._current_round
             self._count, self._current_round = np.where(chosen, np.float32(end), self._count), None

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raystream.options.picture import QUALITIES
-from raystream.options.table import check, most_samples
+from raystream.options.table import check, sample_limit
 
 # -- when a render is done: a number of samples, a time, or an error ---------------------------------------------------
 
@@ -35,10 +35,8 @@ CAUTION = 1.0  # standard errors that are added to an estimated error
 
 def bound(error: float, relative_std_error: float) -> float:
     """Upper bound of an estimated error, by which a render may end: it includes `CAUTION` standard errors, since
-    frequent looks would else end the render at an estimate that is low by chance.
-
-    relative_std_error : of the estimate, see the function of that name.
-    """
+    frequent looks would else end the render at an estimate that is low by chance. relative_std_error : of the estimate,
+    see the function of that name."""
     return error * (1 + CAUTION * relative_std_error)
 
 
@@ -100,7 +98,7 @@ def stop_of(spp: Any, time: Any, error: Any, quality: Any = None, tolerance: flo
     step = 0
     if quality is not None and error is None:
         error, step = QUALITIES[quality][0] * tolerance, MIN_ERROR_SAMPLES
-    return Stop(most_samples(spp, time, error, quality), time, error, step)
+    return Stop(sample_limit(spp, time, error, quality), time, error, step)
 
 
 # -- the convergence of a film's mean, measured ------------------------------------------------------------------------
@@ -157,11 +155,9 @@ def round_ends(before: int, samples: int) -> list[int]:
 def variance_of_mean(
     spread: float, samples: int, differences: Mapping[int, float], variances: Mapping[int, float] | None = None
 ) -> float:
-    """V(n), the variance of the mean of n = ``samples``, averaged over a picture's pixels.
-
-    spread : variance of the mean of n independent samples, s^2 / n. differences, variances : as in `Halves`; entries
-    beyond n samples are ignored. Without differences the result is the spread.
-    """
+    """V(n), the variance of the mean of n = ``samples``, averaged over a picture's pixels. spread : variance of the
+    mean of n independent samples, s^2 / n. differences, variances : as in `Halves`; entries beyond n samples are
+    ignored. Without differences the result is the spread."""
     levels = np.array(sorted(level for level in differences if 1 << level <= samples), int)
     if not len(levels) or spread <= 0:
         return spread
@@ -328,10 +324,8 @@ def neighbour_variances(
     sums: NDArray[np.float64], spreads: NDArray[np.float64], level: int, pixels: int, differences: Mapping[int, float]
 ) -> NDArray[np.float64]:
     """(rows, columns) the sum of V(n), the variance of the mean of n = 2^level samples, over each block's pixels.
-
     sums : `block_sums`. spreads : (rows, columns) sums of the variances of means of independent samples. pixels : of
-    the picture. differences : as for `variance_of_mean`; their rate is used where the picture is not smooth.
-    """
+    the picture. differences : as for `variance_of_mean`; their rate is used where the picture is not smooth."""
     total = differences[level]
     if total <= 0:
         return np.zeros(sums.shape[:-1])

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raystream.lighting.lights import LightList
-from raystream.options.values import blur_of
+from raystream.options.values import blur_degrees
 from raystream.scene.environment import ConstantEnvironment, Environment, ImageEnvironment, cached_by_pixels
 from raystream.scene.light import luminance
 from raystream.stream.declare.kernel import Module, Table
@@ -244,7 +244,7 @@ def backdrop_of(background: Any, floor: Floor | None, tone: float = 1.0) -> Back
         return Backdrop(name, (_scaled(GRADIENT_LOW, tone), _scaled(GRADIENT_HIGH, tone)), floor=floor)
     if isinstance(background, tuple):
         return Backdrop(",".join(f"{value:g}" for value in background), (background, background), floor=floor)
-    if degrees := blur_of(background):
+    if degrees := blur_degrees(background):
         return Backdrop(background, degrees=degrees, floor=floor)
     return None if floor is None else Backdrop("environment", floor=floor)
 

@@ -194,10 +194,8 @@ def grow(
     """Split the cluster of rows first .. last - 1, at least two, of this node and level; low, high : its bit trail.
 
     complete : split its parts, too, down to single lights. far : by power alone.
-    bounds (2 N, `BOUND_COLUMNS`), links
-    (2 N, 1),
-    written : of both children of each node. trails (L, 2), written : of
-    single lights. The rest: `scratch`. Returns the levels below the root, and the first row of the right part of the
+    Writes bounds (2 N, `BOUND_COLUMNS`) and links (2 N, 1) of both children of each node, and trails (L, 2) of single
+    lights. The rest: `scratch`. Returns the levels below the root, and the first row of the right part of the
     last cluster that was split.
     """
     max_depth, place, top = depth + 1, first, 0

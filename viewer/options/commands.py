@@ -6,10 +6,10 @@ from __future__ import annotations
 from typing import Any
 
 from raystream.options import values
-from raystream.options.declare import Affects, Help, Option, Value, of_command, wrong
+from raystream.options.declare import Affects, Help, Option, Value, command_options, wrong
 from raystream.options.values import SWITCH, choice, file, integer
 
-DATASET = of_command(
+DATASET = command_options(
     Option(
         "output",
         file("FOLDER", "a folder"),
@@ -23,7 +23,7 @@ DATASET = of_command(
     Option("jobs", integer(1, 256, 1), Help("processes among which the pictures are shared out"), Affects.NOTHING),
 )
 
-DOCTOR = of_command(
+DOCTOR = command_options(
     Option(
         "output",
         file("REPORT.json", "a file name such as report.json; - is standard output", "raystream-doctor.json"),
@@ -32,7 +32,7 @@ DOCTOR = of_command(
     )
 )
 
-GRAPH = of_command(
+GRAPH = command_options(
     Option(
         "output",
         file("OUT", "a file name ending in .svg; - is standard output"),
@@ -41,12 +41,12 @@ GRAPH = of_command(
     )
 )
 
-THUMBNAIL = of_command(
+THUMBNAIL = command_options(
     Option("entry", SWITCH, Help("print the entry that file managers look for, in place of a picture"), Affects.NOTHING)
 )
 
 
-MEASURE = of_command(
+MEASURE = command_options(
     Option(
         "measure",
         file("SCENE"),
@@ -58,7 +58,7 @@ MEASURE = of_command(
     )
 )
 
-CHECK = of_command(
+CHECK = command_options(
     Option(
         "program",
         Value(values.read_optional_word, None, "NAME"),
@@ -82,7 +82,7 @@ def read_host(option: Option, value: Any) -> str:
     return value
 
 
-REMOTE = of_command(
+REMOTE = command_options(
     Option(
         "remote",
         Value(
@@ -121,7 +121,7 @@ def read_texts(option: Option, value: Any) -> tuple[str, ...]:
     return texts
 
 
-COMPARE = of_command(
+COMPARE = command_options(
     Option(
         "render",
         Value(

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from raystream.base.errors import ViewerError
 
-LONGEST_ECHO = 60  # characters of a wrong value that a message repeats
+MAX_ECHO_LENGTH = 60  # characters of a wrong value that a message repeats
 _TYPED = re.compile(r"(?!nan$|-?inf$)[^\s'\"()\[\]{}<>]+")  # a word of the command line, not the text of a Python value
 
 Taker = Literal["renderer", "prepare", "render", "save", "call", "command"]
@@ -100,7 +100,7 @@ class Scope:
     serves   : any ``picture``, so that ``raystream view`` takes it, too; a ``batch``, of work that nobody watches; or
                the ``file`` that a render writes or goes on from: without effect where pictures are only compared.
     offered  : elsewhere, too: by ``raystream info``, or on the ``page`` of ``raystream view --remote``.
-    part     : its theme, see `of_part`: panels, remarks and topics of help go by it.
+    part     : its theme, see `options_of_part`: panels, remarks and topics of help go by it.
     programs : the programs that it serves; empty: all. A program may ask for more, see `raystream.programs.registry`.
     sampled  : it serves programs that add samples alone.
     unless   : another option, and values of it with which this one has no effect.
@@ -205,7 +205,8 @@ class Option:
         return f"{self.help.text}; in program{'s' if len(programs) > 1 else ''} {join_words(programs, 'and')}"
 
     def brief(self, width: int) -> str:
-        """Its help in a line of ``width`` characters: its choices, or as much of it as fits and can stand alone."""
+        """The help in one line of at most ``width`` characters: its topic with the choices, or its text, cut if need be
+        where what is left can stand alone."""
         text = self.help.text
         choices = f"{re.split('[:;,]| [(]', text)[0]}: {join_words(self.value.choices)}" if self.value.choices else ""
         if choices and len(choices) <= width:
@@ -213,8 +214,8 @@ class Option:
         if len(text) <= width:
             return text
         for ends in "[:;]| [(]", ",":  # a list is not cut within
-            if before := [end.start() for end in re.finditer(ends, text) if end.start() <= width]:
-                return text[: before[-1]]
+            if cuts := [end.start() for end in re.finditer(ends, text) if end.start() <= width]:
+                return text[: cuts[-1]]
         return textwrap.shorten(text, width, placeholder=" ...")
 
     def useful(self, settings: Mapping[str, Any]) -> bool:
@@ -252,22 +253,22 @@ def suggestion(word: str, names: Iterable[str]) -> str:
     return f"did you mean '{by_lower[close[0]]}'?" if close else ""
 
 
-def of_part(part: str, *options: Option, **common: Any) -> tuple[Option, ...]:
-    """The options of a part, with the fields that their scopes share."""
+def options_of_part(part: str, *options: Option, **common: Any) -> tuple[Option, ...]:
+    """The options with ``part`` and further fields, shared by all of them, in their scopes."""
     return tuple(option.with_scope(part=part, **common) for option in options)
 
 
-def of_command(*options: Option, part: str = "") -> dict[str, Option]:
-    """The options of one command, by name: the command line's alone."""
+def command_options(*options: Option, part: str = "") -> dict[str, Option]:
+    """The options that one command alone has, by name."""
     return {option.name: option.with_scope(taker="command", part=part) for option in options}
 
 
 def join_words(words: Iterable[str], joint: str = "or") -> str:
-    """Words with commas, and a word before the last."""
-    *most, last = list(words)
-    return f"{', '.join(most)} {joint} {last}" if most else last
+    """``a, b or c``: words with commas, and ``joint`` before the last."""
+    *rest, last = list(words)
+    return f"{', '.join(rest)} {joint} {last}" if rest else last
 
 
 def _echo(value: Any) -> str:
     text = repr(value)
-    return text if len(text) <= LONGEST_ECHO else f"{text[: LONGEST_ECHO - 4]} ..."
+    return text if len(text) <= MAX_ECHO_LENGTH else f"{text[: MAX_ECHO_LENGTH - 4]} ..."

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from raystream.options import values
-from raystream.options.declare import Affects, Help, Option, Scope, Value, of_part
+from raystream.options.declare import Affects, Help, Option, Scope, Value, options_of_part
 from raystream.options.values import ON_OFF, SWITCH, file, integer, number, open_number, optional_choice
 
 # Samples per pixel where --spp does not say: alone, and where --time or --error is to end the picture.
-FEW_SAMPLES, MOST_SAMPLES = 32, 65536
+DEFAULT_SAMPLES, MAX_SAMPLES = 32, 65536
 # Limits of --quality: estimated relative error before Open Image Denoise, and samples per pixel at most.
-QUALITIES: dict[str, tuple[float, int]] = {"draft": (0.2, 8), "good": (0.1, FEW_SAMPLES), "best": (0.02, 1024)}
+QUALITIES: dict[str, tuple[float, int]] = {"draft": (0.2, 8), "good": (0.1, DEFAULT_SAMPLES), "best": (0.02, 1024)}
 BEST_STATE = "auto"  # of a stopped render, in place of a file's name
 DEFAULT_QUALITY = "good"  # of a picture to be looked at, without any limit
 _LIMITS = "; ".join(f"{name} {100 * noise:g} %, {samples:,}" for name, (noise, samples) in QUALITIES.items())
-MOST_KEYS = 33  # of an exposure
+MAX_SHUTTER_KEYS = 33  # of an exposure
 
-WHOLE = of_part(
+WHOLE = options_of_part(
     "picture",
     Option(
         "output",
@@ -36,7 +36,7 @@ WHOLE = of_part(
             "WxH",
             "WIDTHxHEIGHT such as 640x480, or one number for a square; each from {low} to {high} pixels",
             1,
-            values.LARGEST_SIDE,
+            values.MAX_SIDE,
         ),
         Help("width and height of the picture", "512x512", shown="first"),
         Affects.SAMPLES,
@@ -44,8 +44,8 @@ WHOLE = of_part(
     ),
     Option(
         "spp",
-        integer(1, MOST_SAMPLES),
-        Help("samples per pixel, at most", f"{FEW_SAMPLES}; with --time or --error {MOST_SAMPLES}", shown="first"),
+        integer(1, MAX_SAMPLES),
+        Help("samples per pixel, at most", f"{DEFAULT_SAMPLES}; with --time or --error {MAX_SAMPLES}", shown="first"),
         Affects.SAMPLES,
         Scope("render", offered=("page",), sampled=True),
     ),
@@ -90,7 +90,7 @@ WHOLE = of_part(
     ),
     Option(
         "sample_range",
-        integer(1, MOST_SAMPLES),
+        integer(1, MAX_SAMPLES),
         Help(
             "so many samples of a pixel are summed by themselves before they join the sum, with the bits of a cluster"
             " whose units are samples",
@@ -102,7 +102,7 @@ WHOLE = of_part(
     ),
 )
 
-SHOWN = of_part(
+SHOWN = options_of_part(
     "picture",
     Option(
         "adaptive",
@@ -167,7 +167,7 @@ SHOWN = of_part(
     ),
 )
 
-MOTION = of_part(
+MOTION = options_of_part(
     "motion",
     Option(
         "frames",
@@ -176,7 +176,7 @@ MOTION = of_part(
             None,
             "FIRST-LAST",
             "two whole numbers such as 0-119, the first not after the last, up to {high}",
-            high=values.LAST_FRAME,
+            high=values.MAX_FRAME,
         ),
         Help(
             "render frames of motion: into files numbered by %04d in the name of -o, or into one .mp4 or .gif",
@@ -229,7 +229,7 @@ MOTION = of_part(
     ),
     Option(
         "motion_keys",
-        integer(2, MOST_KEYS, "auto"),
+        integer(2, MAX_SHUTTER_KEYS, "auto"),
         Help(
             "times of the shutter at which what moves is placed, in between on straight lines; auto: as many as turns"
             " need"
@@ -248,7 +248,7 @@ MOTION = of_part(
     ),
 )
 
-COMMAND = of_part(
+COMMAND = options_of_part(
     "command",
     Option(
         "preset",

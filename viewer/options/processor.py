@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from raystream.options import values
-from raystream.options.declare import Affects, Help, Option, Scope, Value, of_part
+from raystream.options.declare import Affects, Help, Option, Scope, Value, options_of_part
 from raystream.options.values import SWITCH, PolicyChoice, Unroll, choice, file, integer
 
-MULTIPASS = of_part(
+MULTIPASS = options_of_part(
     "machine",
     Option(
         "policy",
@@ -80,7 +80,7 @@ MULTIPASS = of_part(
 )
 
 MACHINE = (
-    *of_part(
+    *options_of_part(
         "machine",
         Option(
             "machine",
@@ -92,7 +92,7 @@ MACHINE = (
     *MULTIPASS,
 )
 
-DEVICE = of_part(
+DEVICE = options_of_part(
     "device",
     Option(
         "device", integer(0, 255), Help("the GPU by its number in 'raystream devices'", "the driver's"), Affects.DEVICE

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from raystream.options import values
-from raystream.options.declare import Affects, Help, Option, Scope, Value, of_part
+from raystream.options.declare import Affects, Help, Option, Scope, Value, options_of_part
 from raystream.options.values import SWITCH, choice, integer, number, open_number, optional_choice
 
-STRUCTURE = of_part(
+STRUCTURE = options_of_part(
     "structure",
     Option(
         "accel",
@@ -90,7 +90,7 @@ STRUCTURE = of_part(
     taker="prepare",
 )
 
-SCENE = of_part(
+SCENE = options_of_part(
     "scene",
     Option(
         "variant",
@@ -156,7 +156,7 @@ SCENE = of_part(
     ),
 )
 
-CAMERA = of_part(
+CAMERA = options_of_part(
     "camera",
     Option(
         "camera",
@@ -264,7 +264,7 @@ CAMERA = of_part(
     ),
 )
 
-FILTER = of_part(
+FILTER = options_of_part(
     "picture",
     Option(
         "pixel_filter",
@@ -275,7 +275,7 @@ FILTER = of_part(
     ),
 )
 
-LIGHT = of_part(
+LIGHT = options_of_part(
     "light",
     Option(
         "environment",
@@ -324,7 +324,7 @@ LIGHT = of_part(
             values.read_background,
             None,
             "R,G,B|WORD|blur=DEGREES",
-            f"{', '.join(values.BACKGROUNDS)}, blur=DEGREES with {values.LEAST_BLUR:g} to {values.MOST_BLUR:g}, or "
+            f"{', '.join(values.BACKGROUNDS)}, blur=DEGREES with {values.MIN_BLUR:g} to {values.MAX_BLUR:g}, or "
             "three numbers from 0 such as 1,1,1",
             high=1e30,
             words=(*values.BACKGROUNDS, "blur=10"),

@@ -18,7 +18,7 @@ from raystream.base.errors import KEYWORDS, ViewerError
 from raystream.base.errors import keywords as without_flags
 from raystream.options import picture, processor, scene, tracing
 from raystream.options.declare import PAPERS, Option, Taker, suggestion, wrong
-from raystream.options.picture import FEW_SAMPLES, MOST_SAMPLES, QUALITIES
+from raystream.options.picture import DEFAULT_SAMPLES, MAX_SAMPLES, QUALITIES
 
 OPTIONS: dict[str, Option] = {
     entry.name: entry
@@ -46,7 +46,7 @@ OPTIONS: dict[str, Option] = {
 KEYWORDS.update({entry.flag: entry.keyword for entry in OPTIONS.values() if entry.scope.taker != "command"})
 
 # What other renderers call these options.
-ELSEWHERE = {
+SYNONYMS = {
     "accel": ("acceleration", "structure"),
     "aperture": ("dof", "lens_radius"),
     "background": ("backdrop", "bg", "film_transparent"),
@@ -69,7 +69,7 @@ ELSEWHERE = {
     "time": ("limit", "time_limit", "timeout"),
     "tonemap": ("tone_mapping", "view_transform"),
 }
-_MEANT = {word: name for name, words in ELSEWHERE.items() for word in words}
+_OPTION_BY_SYNONYM = {word: name for name, words in SYNONYMS.items() for word in words}
 
 
 def suggest_option(word: str, allowed: Iterable[str]) -> str:
@@ -77,8 +77,8 @@ def suggest_option(word: str, allowed: Iterable[str]) -> str:
     alone."""
     names = list(allowed)
     bare = word.lstrip("-").lower().replace("-", "_")
-    if bare in _MEANT:
-        typed = OPTIONS[_MEANT[bare]].flag if word.startswith("-") else _MEANT[bare]
+    if bare in _OPTION_BY_SYNONYM:
+        typed = OPTIONS[_OPTION_BY_SYNONYM[bare]].flag if word.startswith("-") else _OPTION_BY_SYNONYM[bare]
         if typed in names:
             return f"did you mean '{typed}'?"
     return suggestion(word, names)
@@ -112,14 +112,14 @@ def check(name: str, value: Any, choices: Collection[str] = ()) -> Any:
         raise wrong(declaration, value) from None
 
 
-def most_samples(spp: int | None, time: float | None, error: float | None, quality: str | None = None) -> int:
-    """The maximum of samples of a pixel that these checked values mean: without ``spp`` that of the quality; without
-    this few, but where a time or an error is given, enough for these to decide."""
+def sample_limit(spp: int | None, time: float | None, error: float | None, quality: str | None = None) -> int:
+    """The most samples of a pixel by these checked values: ``spp``, else that of the quality, else `DEFAULT_SAMPLES`,
+    or with a limit of time or error `MAX_SAMPLES`, so that this one ends the picture."""
     if spp is not None:
         return spp
     if quality is not None:
         return QUALITIES[quality][1]
-    return FEW_SAMPLES if time is None and error is None else MOST_SAMPLES
+    return DEFAULT_SAMPLES if time is None and error is None else MAX_SAMPLES
 
 
 @cache
@@ -140,8 +140,8 @@ def viewable_options() -> list[str]:
     return [name for name, declaration in OPTIONS.items() if declaration.scope.serves == "picture"]
 
 
-def part(*parts: str) -> list[str]:
-    """The names of the options of these parts."""
+def names_of_part(*parts: str) -> list[str]:
+    """The names of the options whose scope has one of these parts."""
     return [name for name, declaration in OPTIONS.items() if declaration.scope.part in parts]
 
 
@@ -155,10 +155,10 @@ def by_topic(options: Iterable[Option]) -> dict[str, list[Option]]:
 
 WIDTH, INDENT = 96, " " * 4  # of a docstring's lines, which `help` indents once more
 
-Known = Mapping[str, Option]
+OptionTable = Mapping[str, Option]
 
 
-def markdown_table(options: Known = OPTIONS) -> str:
+def markdown_table(options: OptionTable = OPTIONS) -> str:
     """The tables of options in Markdown, one a topic, for viewer/options/README.md. options : those, as registered."""
     lines: list[str] = []
     for topic, declarations in by_topic(options.values()).items():
@@ -172,8 +172,8 @@ def markdown_table(options: Known = OPTIONS) -> str:
     return "\n".join(lines[:-1])
 
 
-def docstring(names: Iterable[str], options: Known = OPTIONS) -> str:
-    """A paragraph for each of these options, as a docstring lists keywords."""
+def docstring(names: Iterable[str], options: OptionTable = OPTIONS) -> str:
+    """The text of a docstring that lists these options as keywords, a paragraph for each."""
     lines = []
     for declaration in (options[name] for name in names):
         default = declaration.default_words()
@@ -186,7 +186,7 @@ def docstring(names: Iterable[str], options: Known = OPTIONS) -> str:
 
 
 def signature(template: Signature, names: Iterable[str]) -> Signature:
-    """A signature whose ``**`` stands for these options: with each of them by name, and its default."""
+    """The signature with its ``**`` replaced by a keyword for each of these options, with its default."""
     fixed = [parameter for parameter in template.parameters.values() if parameter.kind != Parameter.VAR_KEYWORD]
     fixed_names = {parameter.name for parameter in fixed}
     added = [Parameter(name, Parameter.KEYWORD_ONLY, default=_plain(name)) for name in names if name not in fixed_names]
@@ -194,6 +194,6 @@ def signature(template: Signature, names: Iterable[str]) -> Signature:
 
 
 def _plain(name: str) -> Any:
-    """An option's default as one would write it."""
+    """An option's default for a signature: plain Python values as they are, others as text."""
     default = OPTIONS[name].value.default
     return default if default is None or isinstance(default, (bool, int, float, str, tuple)) else str(default)

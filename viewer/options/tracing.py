@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from raystream.options import values
-from raystream.options.declare import Affects, Help, Option, Scope, Value, of_part
+from raystream.options.declare import Affects, Help, Option, Scope, Value, options_of_part
 from raystream.options.values import ON_OFF, choice, integer, number
 
-PROGRAM = of_part(
+PROGRAM = options_of_part(
     "picture",
     Option(
         "program",
@@ -17,7 +17,7 @@ PROGRAM = of_part(
     ),
 )
 
-PATHS = of_part(
+PATHS = options_of_part(
     "sampling",
     Option(
         "depth",
@@ -64,7 +64,7 @@ PATHS = of_part(
     ),
 )
 
-CAMERA_RAYS = of_part(
+CAMERA_RAYS = options_of_part(
     "picture",
     Option(
         "first_hits",
@@ -97,7 +97,7 @@ CAMERA_RAYS = of_part(
     ),
 )
 
-ESTIMATE = of_part(
+ESTIMATE = options_of_part(
     "sampling",
     Option(
         "strategy",
@@ -167,7 +167,7 @@ ESTIMATE = of_part(
 )
 
 
-STENCIL_ROUTING = of_part(
+STENCIL_ROUTING = options_of_part(
     "photons",
     Option(
         "footprint",
@@ -203,7 +203,7 @@ STENCIL_ROUTING = of_part(
     unless=("photon_map", ("sort",)),
 )
 
-PHOTONS = of_part(
+PHOTONS = options_of_part(
     "photons",
     Option(
         "photons",

@@ -13,8 +13,8 @@ from typing import Any, Literal, TypeVar
 
 from raystream.options.declare import Option, Value, suggestion, wrong
 
-LARGEST_SIDE = 32768  # pixels; a larger picture than a stream may be is cut into streams
-LAST_FRAME = 9_999_999
+MAX_SIDE = 32768  # pixels; a picture larger than a stream may be is cut into several
+MAX_FRAME = 9_999_999
 OPEN_IMAGE_DENOISE = "pyoidn"  # the package of its binding
 
 N = TypeVar("N", int, float)
@@ -23,7 +23,7 @@ R = TypeVar("R", bound=Callable[[Option, Any], Any])
 
 
 def takes(types: str) -> Callable[[R], R]:
-    """Decorate a reader that takes other types than it returns, and texts, as annotations write them."""
+    """Decorate a reader with the ``types`` that it takes, as annotations write them, where it returns others."""
 
     def decorate(read: R) -> R:
         read.takes = types  # type: ignore[attr-defined]
@@ -58,7 +58,7 @@ def read_denoiser(option: Option, value: Any) -> str:
     return read_word(option, value)
 
 
-def whole(value: Any) -> int | None:
+def parse_whole(value: Any) -> int | None:
     """The whole number of a text or Python value, None where it is none; a bool is none."""
     if isinstance(value, str):
         # int() also takes underscores and other scripts' digits, and raises on thousands of digits.
@@ -71,7 +71,7 @@ def whole(value: Any) -> int | None:
         return None
 
 
-def real(value: Any) -> float | None:
+def parse_real(value: Any) -> float | None:
     """The finite number of a text or Python value, None where it is none; a bool is none."""
     if isinstance(value, bool) or (isinstance(value, str) and "_" in value):
         return None
@@ -82,32 +82,32 @@ def real(value: Any) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _within(option: Option, value: Any, number: N | None) -> N:
-    """The number read from a value, in the option's range."""
+def _check_range(option: Option, value: Any, number: N | None) -> N:
+    """The number, parsed from ``value``, if it is in the option's range; raises ViewerError if not, or for None."""
     if number is None or not option.value.low <= number <= option.value.high:
         raise wrong(option, value)
     return number
 
 
-def _parts(value: Any, separators: str = ",") -> list[Any]:
-    """A text's parts between the separators, or a collection's elements; none of other values."""
+def _split(value: Any, separators: str = ",") -> list[Any]:
+    """The parts of a text between any of the separators, or the elements of a collection; [] for other values."""
     if isinstance(value, str):
         return re.split(f"[{separators}]", value)
     return list(value) if isinstance(value, Iterable) else []
 
 
 def _numbers(
-    option: Option, value: Any, parts: Sequence[Any], count: int, read: Callable[[Any], float | None] = real
+    option: Option, value: Any, parts: Sequence[Any], count: int, read: Callable[[Any], float | None] = parse_real
 ) -> tuple[Any, ...]:
-    """``count`` numbers in the option's range, from the parts of a value."""
+    """The parts of ``value`` as ``count`` numbers in the option's range; raises ViewerError for other parts."""
     if len(parts) != count:
         raise wrong(option, value)
-    return tuple(_within(option, value, read(part)) for part in parts)
+    return tuple(_check_range(option, value, read(part)) for part in parts)
 
 
 def read_integer(option: Option, value: Any) -> int:
     """A whole number in the option's range."""
-    return _within(option, value, whole(value))
+    return _check_range(option, value, parse_whole(value))
 
 
 @takes("int | Literal['auto', 'never'] | str | None")
@@ -131,7 +131,7 @@ def read_integer_or_auto(option: Option, value: Any) -> int | Literal["auto"]:
 
 def read_real(option: Option, value: Any) -> float:
     """A finite number in the option's range."""
-    return _within(option, value, real(value))
+    return _check_range(option, value, parse_real(value))
 
 
 def read_real_or_auto(option: Option, value: Any) -> float | Literal["auto"]:
@@ -148,7 +148,7 @@ def read_optional_open_real(option: Option, value: Any) -> float | None:
     """A number between the ends of the option's range, or None."""
     if value is None:
         return None
-    number = real(value)
+    number = parse_real(value)
     if number is None or not option.value.low < number < option.value.high:
         raise wrong(option, value)
     return number
@@ -158,7 +158,7 @@ def read_optional_above(option: Option, value: Any) -> float | None:
     """A number above the low end of the option's range, up to its high end, or None."""
     if value is None:
         return None
-    number = real(value)
+    number = parse_real(value)
     if number is None or not option.value.low < number <= option.value.high:
         raise wrong(option, value)
     return number
@@ -169,7 +169,7 @@ def read_frames(option: Option, value: Any) -> range | None:
     if value is None or isinstance(value, range):
         frames = value
     else:
-        ends = [whole(end) for end in value.split("-")] if isinstance(value, str) else []
+        ends = [parse_whole(end) for end in value.split("-")] if isinstance(value, str) else []
         if len(ends) not in (1, 2) or ends[0] is None or ends[-1] is None:
             raise wrong(option, value)
         if ends[0] > ends[-1]:
@@ -177,7 +177,7 @@ def read_frames(option: Option, value: Any) -> range | None:
         frames = range(ends[0], ends[-1] + 1)
     if frames is None:
         return None
-    if not frames or frames.step != 1 or frames[0] < 0 or frames[-1] > LAST_FRAME:
+    if not frames or frames.step != 1 or frames[0] < 0 or frames[-1] > MAX_FRAME:
         raise wrong(option, value)
     return range(frames[0], frames[-1] + 1)
 
@@ -186,7 +186,7 @@ def read_shutter(option: Option, value: Any) -> tuple[float, float] | None:
     """``"OPEN,CLOSE"``, or two numbers: shares of a frame."""
     if value is None:
         return None
-    opens, closes = _numbers(option, value, _parts(value), 2)
+    opens, closes = _numbers(option, value, _split(value), 2)
     if closes < opens:
         raise wrong(option, value, hint=f"it closes at {closes:g}, before it opens at {opens:g}")
     return opens, closes
@@ -196,7 +196,7 @@ def read_optional_name(option: Option, value: Any) -> str | int | None:
     """A name or a number; which ones there are, the scene knows."""
     if value is None or (isinstance(value, str) and value.strip()):
         return value
-    number = None if isinstance(value, str) else whole(value)
+    number = None if isinstance(value, str) else parse_whole(value)
     if number is None or number < 0:
         raise wrong(option, value)
     return number
@@ -205,8 +205,8 @@ def read_optional_name(option: Option, value: Any) -> str | int | None:
 @takes("int | str | Sequence[int]")
 def read_size(option: Option, value: Any) -> tuple[int, int]:
     """``"WxH"`` or two whole numbers; one is the side of a square."""
-    side = whole(value)
-    width, height = _numbers(option, value, _parts(value, "xX") if side is None else [side, side], 2, whole)
+    side = parse_whole(value)
+    width, height = _numbers(option, value, _split(value, "xX") if side is None else [side, side], 2, parse_whole)
     return width, height
 
 
@@ -214,7 +214,7 @@ def read_cells(option: Option, value: Any) -> tuple[int, int, int] | None:
     """``"XxYxZ"`` or three whole numbers; ``"auto"`` or None: None."""
     if is_auto(value):
         return None
-    x, y, z = _numbers(option, value, _parts(value, "xX"), 3, whole)
+    x, y, z = _numbers(option, value, _split(value, "xX"), 3, parse_whole)
     return x, y, z
 
 
@@ -226,7 +226,7 @@ def read_ground(option: Option, value: Any) -> tuple[float, float] | str | None:
         return None if value is None else "auto" if value else "none"
     if isinstance(value, str) and value in ("auto", "shadow", "none"):
         return value
-    width, depth = _numbers(option, value, _parts(value, "xX"), 2)
+    width, depth = _numbers(option, value, _split(value, "xX"), 2)
     return width, depth
 
 
@@ -253,22 +253,22 @@ def read_camera(option: Option, value: Any) -> Any:
 def _points_of_matrix(rows: Sequence[Any]) -> list[tuple[float, float, float] | None]:
     """Origin, target and up of a camera's place in the world, (4, 4) for column vectors; nothing of other numbers."""
     matrix = [
-        [real(number) for number in row] for row in rows if isinstance(row, Iterable) and not isinstance(row, str)
+        [parse_real(number) for number in row] for row in rows if isinstance(row, Iterable) and not isinstance(row, str)
     ]
     if [len(row) for row in matrix] != [4] * 4 or matrix[3] != [0, 0, 0, 1] or any(None in row for row in matrix):
         return []
-    y, z = ([float(row[k]) for row in matrix[:3]] for k in (1, 2))  # type: ignore[arg-type]
-    position = [float(row[3]) for row in matrix[:3]]  # type: ignore[arg-type]
+    y, z, position = ([float(row[k]) for row in matrix[:3]] for k in (1, 2, 3))  # type: ignore[arg-type]
     if not (any(y) and any(z)):
         return []
-    points = position, [p - away for p, away in zip(position, z, strict=True)], y
+    target = [p - backward for p, backward in zip(position, z, strict=True)]
+    points = position, target, y
     return [_vector(point) for point in points]
 
 
 def _vector(value: Any) -> tuple[float, float, float] | None:
     """The three finite numbers of ``"x,y,z"`` or a sequence, None where it is none."""
-    numbers = [number for part in _parts(value) if (number := real(part)) is not None]
-    return (numbers[0], numbers[1], numbers[2]) if len(numbers) == len(_parts(value)) == 3 else None
+    numbers = [parse_real(part) for part in _split(value)]
+    return None if len(numbers) != 3 or None in numbers else tuple(numbers)  # type: ignore[return-value]
 
 
 def read_environment(option: Option, value: Any) -> Any:
@@ -287,7 +287,7 @@ def read_sun(option: Option, value: Any) -> tuple[float, float] | None:
     """``"elevation,azimuth"`` or two numbers, degrees."""
     if value is None:
         return None
-    elevation, azimuth = _numbers(option, value, _parts(value), 2)
+    elevation, azimuth = _numbers(option, value, _split(value), 2)
     if not 0 <= elevation <= 90:
         raise wrong(option, value)
     return elevation, azimuth
@@ -356,7 +356,7 @@ def read_switch(option: Option, value: Any) -> bool:
 # -- a camera's projection, and the background for rays that leave the scene -------------------------------------------
 
 _SIZE = re.compile(r"(\d{1,6})x(\d{1,6})")
-_COUNTS = (0, 4, 5, 8)  # of OpenCV's coefficients
+DISTORTION_COUNTS = (0, 4, 5, 8)  # of OpenCV's coefficients
 
 
 def read_ortho(option: Option, value: Any) -> float | Literal["auto"] | None:
@@ -381,10 +381,10 @@ def read_intrinsics(option: Option, value: Any) -> tuple[tuple[float, ...], tupl
         matrix = matrix.split(",")
     elif isinstance(value, (tuple, list)) and len(value) == 2:
         matrix, sides = value
-        size = _sides(sides)
+        size = _parse_size(sides)
         if size is None and sides is not None:
             raise wrong(option, value)
-    numbers = _flat(matrix)
+    numbers = _flatten_numbers(matrix)
     if numbers is not None and len(numbers) == 4:
         fx, fy, cx, cy = numbers
         numbers = (fx, 0.0, cx, 0.0, fy, cy, 0.0, 0.0, 1.0)
@@ -397,27 +397,27 @@ def read_distortion(option: Option, value: Any) -> tuple[float, ...] | None:
     """4, 5 or 8 numbers, or none."""
     if value is None:
         return None
-    numbers = _flat(value.split(",") if isinstance(value, str) else value)
-    if numbers is None or len(numbers) not in _COUNTS:
+    numbers = _flatten_numbers(value.split(",") if isinstance(value, str) else value)
+    if numbers is None or len(numbers) not in DISTORTION_COUNTS:
         raise wrong(option, value)
     return numbers
 
 
-def _flat(values: Any) -> tuple[float, ...] | None:
-    """All numbers, row by row; None where something is none, or not finite."""
+def _flatten_numbers(values: Any) -> tuple[float, ...] | None:
+    """The numbers of nested collections, row by row; None if an element is no finite number."""
     numbers: list[float] = []
     for value in values if isinstance(values, Iterable) and not isinstance(values, str) else [values]:
-        inner = _flat(value) if isinstance(value, Iterable) and not isinstance(value, str) else None
-        number = real(value) if inner is None else None
+        inner = _flatten_numbers(value) if isinstance(value, Iterable) and not isinstance(value, str) else None
+        number = parse_real(value) if inner is None else None
         if inner is None and number is None:
             return None
         numbers += [number] if inner is None else inner  # type: ignore[list-item]
     return tuple(numbers)
 
 
-def _sides(value: Any) -> tuple[int, int] | None:
-    """A size of whole numbers, None where it is none."""
-    numbers = _flat(value)
+def _parse_size(value: Any) -> tuple[int, int] | None:
+    """(width, height) of two whole numbers; None for other values."""
+    numbers = _flatten_numbers(value)
     if numbers is None or len(numbers) != 2 or any(number != int(number) for number in numbers):
         return None
     return int(numbers[0]), int(numbers[1])
@@ -425,7 +425,7 @@ def _sides(value: Any) -> tuple[int, int] | None:
 
 BACKGROUNDS = ("environment", "transparent", "gradient")
 BLUR = "blur="
-LEAST_BLUR, MOST_BLUR = 0.5, 90.0  # degrees
+MIN_BLUR, MAX_BLUR = 0.5, 90.0  # degrees
 
 
 def read_background(option: Option, value: Any) -> str | tuple[float, float, float] | None:
@@ -433,8 +433,8 @@ def read_background(option: Option, value: Any) -> str | tuple[float, float, flo
     if value is None or (isinstance(value, str) and value in BACKGROUNDS):
         return value
     if isinstance(value, str) and value.startswith(BLUR):
-        degrees = real(value.removeprefix(BLUR))
-        if degrees is None or not LEAST_BLUR <= degrees <= MOST_BLUR:
+        degrees = parse_real(value.removeprefix(BLUR))
+        if degrees is None or not MIN_BLUR <= degrees <= MAX_BLUR:
             raise wrong(option, value)
         return f"{BLUR}{degrees:g}"
     radiance = _vector(value)
@@ -443,8 +443,8 @@ def read_background(option: Option, value: Any) -> str | tuple[float, float, flo
     return radiance
 
 
-def blur_of(value: Any) -> float:
-    """Degrees of a checked value; 0 of one that blurs nothing."""
+def blur_degrees(value: Any) -> float:
+    """The blur of a checked background, degrees; 0 for one that is not blurred."""
     return float(value.removeprefix(BLUR)) if isinstance(value, str) and value.startswith(BLUR) else 0.0
 
 
@@ -522,16 +522,16 @@ def read_policy(option: Option, value: Any) -> PolicyChoice:
     policy = value
     if isinstance(value, str):
         name, equals, text = value.partition("=")
-        share_text, comma, of = text.partition(",")
+        share_text, comma, base = text.partition(",")
         if name not in option.value.choices:
             raise wrong(option, value, hint=suggestion(name, option.value.choices))
-        if equals and (name != "threshold" or not share_text or (comma and not of)):
+        if equals and (name != "threshold" or not share_text or (comma and not base)):
             raise wrong(option, value)
-        fraction = real(share_text) if equals else PolicyChoice.share
-        policy = PolicyChoice(name, math.nan if fraction is None else fraction, of or PolicyChoice.of)
+        fraction = parse_real(share_text) if equals else PolicyChoice.share
+        policy = PolicyChoice(name, math.nan if fraction is None else fraction, base or PolicyChoice.of)
     if not isinstance(policy, PolicyChoice) or policy.name not in option.value.choices:
         raise wrong(option, value)
-    fraction = real(policy.share)
+    fraction = parse_real(policy.share)
     if fraction is None or not 0 < fraction <= 1 or policy.of not in ("active", "all"):
         raise wrong(option, value)
     return PolicyChoice(policy.name, fraction, policy.of)
@@ -544,13 +544,13 @@ def read_photon_filter(option: Option, value: Any) -> PhotonFilter:
         name, equals, text = value.partition("=")
         if name not in option.value.choices:
             raise wrong(option, value, hint=suggestion(name, option.value.choices))
-        width = real(text) if equals else PhotonFilter.width
+        width = parse_real(text) if equals else PhotonFilter.width
         if equals and (name != "cone" or width is None):
             raise wrong(option, value)
         photon_filter = PhotonFilter(name, PhotonFilter.width if width is None else width)
     if not isinstance(photon_filter, PhotonFilter) or photon_filter.name not in option.value.choices:
         raise wrong(option, value)
-    width = real(photon_filter.width)
+    width = parse_real(photon_filter.width)
     if width is None or not 1 <= width <= 1e6:
         raise wrong(option, value)
     return PhotonFilter(photon_filter.name, width)
@@ -566,7 +566,7 @@ def read_unroll(option: Option, value: Any) -> Unroll:
         calls = calls.split(",")
     elif not isinstance(calls, Iterable):
         calls = (calls,)
-    counts = tuple(whole(part) for part in calls)
+    counts = tuple(parse_whole(part) for part in calls)
     if not counts or any(count is None or not option.value.low <= count <= option.value.high for count in counts):
         raise wrong(option, value)
     return Unroll(counts)  # type: ignore[arg-type]

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from raystream.base.errors import ViewerError, warn
 from raystream.film.tonemap import srgb8
-from raystream.options.values import LARGEST_SIDE as LARGEST
+from raystream.options.values import MAX_SIDE as LARGEST
 from raystream.pyrender.checked import Checked
 from raystream.pyrender.constants import RenderFlags
 from raystream.pyrender.conversion import Conversion, Eye

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from raystream.base.errors import ViewerError, ViewerWarning, warn
 from raystream.film.files.movie import frame_path, is_movie, write_movie
-from raystream.options.table import OPTIONS, check, part
+from raystream.options.table import OPTIONS, check, names_of_part
 from raystream.renderer.inputs.camera import view
 from raystream.renderer.inputs.hit_attributes import PosedFrame
 from raystream.renderer.inputs.prepared import PreparedScene
@@ -117,7 +117,7 @@ class FrameSequence:
             raise ViewerError(scene.name, "nothing moves in it", "--turntable turns the camera around it")
         self.frames, self.fps, self.camera = frames, fps, camera
         self.shutter, self.motion_keys = check("shutter", shutter), check("motion_keys", motion_keys)
-        self.staging = {name: options[name] for name in part("scene") if name in options}
+        self.staging = {name: options[name] for name in names_of_part("scene") if name in options}
         self.turntable_box: NDArray[np.float64] | None = None  # bounds (2, 3) that the camera orbits
         if turntable:
             self.turntable_box = _bounds(self.staged(scene), frames, fps)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raystream.base.errors import ViewerError
-from raystream.options.picture import MOST_KEYS
+from raystream.options.picture import MAX_SHUTTER_KEYS
 from raystream.scene.animation import Pose
 from raystream.scene.camera import Camera
 from raystream.scene.deform import DeformedMesh, Matrices, MeshPose
@@ -32,7 +32,7 @@ MAX_DEVIATION = 1e-3
 
 
 def enough_keys(scene: Scene, poses: Callable[[int], list[Pose]]) -> list[Pose]:
-    """The poses at the fewest of 2, 3, 5, 9, 17 and `MOST_KEYS` keys whose chords are within `MAX_DEVIATION` of the
+    """The poses at the fewest of 2, 3, 5, 9, 17 and `MAX_SHUTTER_KEYS` keys whose chords are within `MAX_DEVIATION` of the
     motion in their middles. poses : a function of the number of keys."""
     return _fewest_keys(poses, lambda key_poses: _pose_deviation(scene, key_poses))
 
@@ -45,7 +45,7 @@ def enough_cameras(cameras: Callable[[int], list[Camera]]) -> list[Camera]:
 def _fewest_keys(keys_at: Callable[[int], list[Key]], deviation: Callable[[list[Key]], float]) -> list[Key]:
     """The fewest of ``keys_at``(2, 3, 5 ...) whose chords are close enough: the keys between them tell."""
     count, keys = 2, keys_at(3)
-    while count < MOST_KEYS and deviation(keys) > MAX_DEVIATION:
+    while count < MAX_SHUTTER_KEYS and deviation(keys) > MAX_DEVIATION:
         count = 2 * count - 1
         keys = keys_at(2 * count - 1)
     return keys[::2]

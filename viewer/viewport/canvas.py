@@ -111,7 +111,7 @@ class Bitmaps:
 
 MODES = ("orbit", "fly")
 # How a source is taken; ``up`` is of objects alone.
-TAKEN = (*(name for name in options.part("scene") if options.option(name).scope.taker == "call"), "up")
+TAKEN = (*(name for name in options.names_of_part("scene") if options.option(name).scope.taker == "call"), "up")
 ENDS = ("spp", "error")  # options of renders that end a session
 MOTION = ("moment", "animation")
 OWN = (*VIEW, *ENDS, *MOTION, *options.keywords("save"), "mode")  # options that are not the loader's

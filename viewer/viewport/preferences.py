@@ -18,8 +18,8 @@ from typing import Any
 
 from raystream.base.errors import ViewerError
 from raystream.options.declare import suggestion
-from raystream.options.table import MOST_SAMPLES, OPTIONS, check
-from raystream.options.values import LARGEST_SIDE
+from raystream.options.table import MAX_SAMPLES, OPTIONS, check
+from raystream.options.values import MAX_SIDE
 
 VARIABLE = "RAYSTREAM_SETTINGS"
 MAX_RECENT = 10
@@ -149,16 +149,16 @@ def _exposure(value: Any) -> float | str | None:
 
 
 _SIZE = _reader(
-    lambda value: isinstance(value, list) and [_whole(side, LARGEST_SIDE) for side in value] == [True] * 2, tuple
+    lambda value: isinstance(value, list) and [_whole(side, MAX_SIDE) for side in value] == [True] * 2, tuple
 )
 _KEYS = _reader(lambda value: isinstance(value, dict) and all(isinstance(k, str) or _texts(k) for k in value.values()))
 _FLAG = _reader(lambda value: isinstance(value, bool)), "true or false"
 
 # Key of the file -> (the checked value, or None for a wrong one; what is expected).
 READERS: dict[str, tuple[Callable[[Any], Any], str]] = {
-    "size": (_SIZE, f"[WIDTH, HEIGHT], whole numbers from 1 to {LARGEST_SIDE}"),
+    "size": (_SIZE, f"[WIDTH, HEIGHT], whole numbers from 1 to {MAX_SIDE}"),
     **dict.fromkeys(("full_screen", "panels", "statistics", "hint"), _FLAG),
-    "samples": (_reader(lambda value: _whole(value, MOST_SAMPLES)), f"a whole number from 1 to {MOST_SAMPLES}"),
+    "samples": (_reader(lambda value: _whole(value, MAX_SAMPLES)), f"a whole number from 1 to {MAX_SAMPLES}"),
     "noise": (_number(0, 1), "a share of the mean from 0 to 1; 0 for no end"),
     "exposure": (_exposure, OPTIONS["exposure"].expected()),
     "tonemap": (_reader(lambda value: isinstance(value, str) and value != ""), 'the name of a tone map, such as "agx"'),

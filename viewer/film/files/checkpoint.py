@@ -87,12 +87,9 @@ def film_metadata(film: Film, settings: Mapping[str, Any], prefix: str = "film")
 def resume(
     path: str | os.PathLike[str], size: tuple[int, int], settings: Mapping[str, Any], prefix: str = "film"
 ) -> Film:
-    """The film of an EXR, to the bit, for a picture of ``size`` (width, height) with these ``settings``.
-
-    settings : all that samples depend on, by the options' names: scene, program, camera, depth, seed ...
-
-    Raises ViewerError with the first difference for a file of another picture, without a film, or damaged.
-    """
+    """The film of an EXR, to the bit, for a picture of ``size`` (width, height) with these ``settings``. settings : all
+    that samples depend on, by the options' names: scene, program, camera, depth, seed ... Raises ViewerError with the
+    first difference for a file of another picture, without a film, or damaged."""
     where = os.fspath(path)
     head = image.exr_header(path)  # sizes and settings are compared before pixels take memory
     header, names = head.texts, [f"{prefix}.{field}{suffix}" for field in SHAPES for suffix in _suffixes(SHAPES[field])]
@@ -183,10 +180,8 @@ class Checkpoint:
 
     def find(self, size: tuple[int, int], pictures: bool = True) -> tuple[Path | None, int, list[str]]:
         """The path of the state with the most samples of a render of ``size`` (width, height), or None; its samples;
-        and the reasons why other states do not fit.
-
-        pictures : the picture itself counts, too, where it is an EXR with a film.
-        """
+        and the reasons why other states do not fit. pictures : the picture itself counts, too, where it is an EXR with
+        a film."""
         candidates: list[tuple[int, Path]] = []
         reasons: list[str] = []
         picture_exists = self.target.suffix.lower() == ".exr" and self.target.is_file()

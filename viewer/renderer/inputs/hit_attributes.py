@@ -18,8 +18,8 @@ from raystream.scene.scene import Scene
 
 
 class HitAttributes:
-    """Looks up attributes of hits (N,) of `HIT`. instances : (N,) of `PreparedScene.instance_indices`, -1 for no
-    hit."""
+    """Looks up attributes of hits (N,) of `HIT`; their instances are indices (N,) of `PreparedScene.instance_indices`,
+    -1 for no hit."""
 
     def __init__(self, prepared: PreparedScene) -> None:
         self.prepared, self.scene = prepared, prepared.scene

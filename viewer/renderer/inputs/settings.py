@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
 NAMES = tuple(options.keywords("renderer"))
 STRUCTURE = tuple(options.keywords("prepare"))
-MACHINE = tuple(options.part("machine"))
+MACHINE = tuple(options.names_of_part("machine"))
 PATH = tuple(name for name in signature(PathSettings).parameters if name in NAMES)
-VIEW = tuple(options.part("camera"))  # the camera follows from these and the scene
+VIEW = tuple(options.names_of_part("camera"))  # the camera follows from these and the scene
 # Options by which a scene is prepared, before any OpenGL.
-PREPARED = tuple(name for name in options.part("structure", "scene", "light") if name in NAMES)
+PREPARED = tuple(name for name in options.names_of_part("structure", "scene", "light") if name in NAMES)
 # Keyword -> the call that takes it, where that is not the renderer's constructor.
 TAKERS = {
     **dict.fromkeys((*options.keywords("render"), "stats"), "Renderer.render"),

@@ -13,7 +13,7 @@ from raystream.denoise.reprojection import INPUTS as HISTORY_INPUTS
 from raystream.denoise.reprojection import MOST_MOVED, Changes
 from raystream.kernels.records import FEATURES, VERTEX
 from raystream.options.declare import Affects
-from raystream.options.table import part
+from raystream.options.table import names_of_part
 from raystream.renderer.device.gpu_scene import GpuScene
 from raystream.renderer.inputs.prepared import PreparedScene
 from raystream.renderer.inputs.scene_diff import scene_changes
@@ -28,7 +28,7 @@ from raystream.stream.gl.passes import Pass, TablePass, pass_source, table_pass_
 from raystream.stream.gl.resources import Resources
 from raystream.stream.gl.stream import NamedStreams, Stream
 
-LIGHT = frozenset(part("light"))  # options by which light falls otherwise
+LIGHT = frozenset(names_of_part("light"))  # options by which light falls otherwise
 
 
 def of_motion(settings: Settings) -> Settings:

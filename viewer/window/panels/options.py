@@ -9,7 +9,7 @@ from raystream.film.error import stop_of
 from raystream.options import table as options
 from raystream.options.declare import Option, join_words
 from raystream.options.picture import DEFAULT_QUALITY, QUALITIES
-from raystream.options.table import MOST_SAMPLES
+from raystream.options.table import MAX_SAMPLES
 from raystream.options.values import PhotonFilter, PolicyChoice, Unroll
 from raystream.programs import programs_with
 from raystream.renderer.inputs.settings import Settings
@@ -33,7 +33,7 @@ UNROLLS = ("auto", "1", "2", "4", "8", "16", "32", "64", "256")
 
 def draw_part(context: ViewportContext, part: str, settings: Settings) -> None:
     """The widgets of a part's options that serve the program; greyed where others leave them nothing to decide."""
-    for name in options.part(part):
+    for name in options.names_of_part(part):
         if settings.picture_program.uses(name):
             imgui.begin_disabled(not options.option(name).useful(settings))
             draw_option(context, name, settings.resolved_values.get(name, settings[name]))
@@ -165,7 +165,7 @@ def draw_photons(context: ViewportContext) -> None:
         keys = (context.view.keymap.text(f"program.{name}") for name in programs_with(lambda each: each.maps_photons))
         imgui.text_disabled(f"for programs with a photon map, key {join_words(keys)}")
     imgui.begin_disabled(not mapped)
-    for name in options.part("photons"):
+    for name in options.names_of_part("photons"):
         imgui.begin_disabled(not options.option(name).useful(settings))
         draw_option(context, name, settings[name])
         imgui.end_disabled()
@@ -219,7 +219,7 @@ def draw_sampling(context: ViewportContext) -> None:
     if chosen is not None:
         samples, error = limits[chosen].spp, limits[chosen].error
     widgets.label("samples")
-    changed, typed_samples = whole("##samples", stop.spp, 1, MOST_SAMPLES)
+    changed, typed_samples = whole("##samples", stop.spp, 1, MAX_SAMPLES)
     widgets.tip("of each pixel, to stop at")
     if changed:
         samples = typed_samples

@@ -141,7 +141,7 @@ def _progress(context: ViewportContext) -> None:
 
 def _structure(context: ViewportContext) -> None:
     """Every option that structures are built from; the worker rebuilds them."""
-    for name in options.part("structure"):
+    for name in options.names_of_part("structure"):
         draw_option(context, name, context.scene_loader.requested[name])
     if context.view.renderer is not None:
         structure = context.view.renderer.prepared.structure
