@@ -48,7 +48,7 @@ def test_bands_of_pictures_make_no_difference(
     np.testing.assert_allclose(found.pixels, reduce_pixels(linear, most), rtol=1e-6)
     assert (found.rotation, found.name) == (30, "a.png")
     size = f"{found.pixels.shape[1]} x {found.pixels.shape[0]}"
-    assert notes == ([f"a.png: 20 x 10 pixels reduce_pixels to {size}"] if most < 200 else [])
+    assert notes == ([f"a.png: 20 x 10 pixels reduced to {size}"] if most < 200 else [])
 
 
 @pytest.mark.parametrize(
