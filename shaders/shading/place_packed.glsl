@@ -16,8 +16,8 @@ void set_interaction_place(inout Interaction at, vec3 place, vec4 tangent) {
 // Tangent and bitangent of the image, about the shading normal of the front.
 void interaction_tangents(Interaction at, out vec3 tangent, out vec3 bitangent) {
     vec3 right, up;
-    int packed = int(at.place.z) & 4095;
-    float angle = float(packed & 2047) * 3.0679616e-3, side = packed > 2047 ? -1.0 : 1.0;
+    int packed_place = int(at.place.z) & 4095;
+    float angle = float(packed_place & 2047) * 3.0679616e-3, side = packed_place > 2047 ? -1.0 : 1.0;
     frame_around(at.shading, right, up);
     tangent = right * cos(angle) + up * sin(angle);
     bitangent = cross(at.shading, tangent) * side;

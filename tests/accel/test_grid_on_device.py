@@ -174,12 +174,12 @@ def test_lists_grow_and_lie_in_textures(monkeypatch: pytest.MonkeyPatch, device:
 def test_a_kept_resolution(device: Any) -> None:
     corners = soup("random", np.random.default_rng(0), 500)
     first = plan(corners)
-    moved = plan(corners * np.float32(1.05), before=first)
+    moved = plan(corners * np.float32(1.05), earlier=first)
     assert moved.resolution == first.resolution
     assert moved.pointers is first.pointers and moved.lists is first.lists
     few = plan(corners[:2])
-    assert plan(corners, before=few).resolution == first.resolution != few.resolution
-    assert plan(corners[:-1], before=first).lists is not first.lists
+    assert plan(corners, earlier=few).resolution == first.resolution != few.resolution
+    assert plan(corners[:-1], earlier=first).lists is not first.lists
 
 
 def test_limits(monkeypatch: pytest.MonkeyPatch, device: Any) -> None:

@@ -338,7 +338,7 @@ def show_scene(
         check_limits(goal, chosen)
     gpu_scene.show(goal, edit.moved, partial(prepared, before), edit.posed)
     if not edit.same_scene:
-        request.source.animated.forget()
+        request.source.animated.clear()
     return camera, max(deepest, Affects.SCENE) if edit.differs else deepest
 
 
