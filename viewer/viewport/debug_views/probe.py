@@ -377,7 +377,12 @@ class _History:
         traversal, tested = self._stream(state, kernels.TRAVERSAL), None
         if name == COUNTER_LAYERS["tests"] and traversal is not None and self.traversals is not None:
             tested = self.traversals.candidate(before[traversal])
-        changes = tuple(self._changes(before))
+        changes = tuple(
+            Change(stream, field_name, before[stream][field_name] if stream in before else None, now[field_name])
+            for stream, now in self.elements.items()
+            for field_name in now.dtype.names or ()
+            if stream not in before or before[stream][field_name].tobytes() != now[field_name].tobytes()
+        )
         row = Row(len(self.probe.rows) + 1, name, state.kernel.name, exits, self.states[at], changes, tested)
         self.probe.rows.append(row)
         self.back = back
@@ -409,17 +414,6 @@ class _History:
         if isinstance(target, Call):
             return self.program.number(target.state), 0 if target.then is DONE else self.program.number(target.then)
         return self.program.number(target), self.back
-
-    def _changes(self, before: Mapping[str, np.void]) -> Iterator[Change]:
-        for stream, now in self.elements.items():
-            old = before.get(stream)
-            if old is now:
-                continue
-            for name in now.dtype.names or ():
-                if old is None:
-                    yield Change(stream, name, None, now[name])
-                elif old[name].tobytes() != now[name].tobytes():
-                    yield Change(stream, name, old[name], now[name])
 
     # -- its way in space ------------------------------------------------------------------------------------------
 
