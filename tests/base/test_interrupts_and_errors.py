@@ -298,11 +298,12 @@ def test_memory_by_the_process_s_own_limit(monkeypatch: pytest.MonkeyPatch) -> N
     assert list(memory._address_space_limits()) == []
 
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no signals between processes")
+signals = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no signals between processes")
 
 ENDLESS = [sys.executable, "-c", "import time; time.sleep(1000)"]
 
 
+@signals
 def test_a_child_ends_with_its_block() -> None:
     with starts() as made:
         with child_process(ENDLESS, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
@@ -316,6 +317,7 @@ def test_a_child_ends_with_its_block() -> None:
             raise AssertionError
 
 
+@signals
 def test_ctrl_c_while_a_child_starts() -> None:
     with starts(ctrl_c) as made:
         with pytest.raises(KeyboardInterrupt), child_process(ENDLESS):
@@ -323,6 +325,7 @@ def test_ctrl_c_while_a_child_starts() -> None:
         assert len(made) == 1 and gone(made[0])
 
 
+@signals
 def test_a_second_ctrl_c_while_a_child_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
     kill = subprocess.Popen.kill
 
@@ -338,6 +341,7 @@ def test_a_second_ctrl_c_while_a_child_is_killed(monkeypatch: pytest.MonkeyPatch
         assert len(made) == 1 and gone(made[0])
 
 
+@signals
 def test_a_child_that_cannot_be_killed_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     """As one that hangs in a driver. To close its pipes would wait for it."""
     monkeypatch.setattr(interrupts, "KILL_TIMEOUT", 0.01)

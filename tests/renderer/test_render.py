@@ -326,7 +326,7 @@ def test_pictures_compare_by_identity(picture) -> None:
 
 
 @pytest.fixture
-def renderer(monkeypatch: pytest.MonkeyPatch) -> Any:
+def renderer_facts(monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setattr(picture_metadata, "picture_facts", lambda renderer: {"program": "photon"})
     monkeypatch.setattr(picture_metadata, "sample_settings", lambda renderer: {"depends": "on this"})
     return SimpleNamespace(
@@ -344,8 +344,8 @@ def picture_of(renderer: Any, film: Any, reason: str = "") -> Any:
     return picture_metadata.picture(renderer, np.zeros((2, 3, 3), np.float32), film, Stats(), reason, 1.5)
 
 
-def test_what_a_picture_of_samples_keeps(renderer: Any) -> None:
-    picture = picture_of(renderer, film(np.full((2, 3), 4)), "noise")
+def test_what_a_picture_of_samples_keeps(renderer_facts: Any) -> None:
+    picture = picture_of(renderer_facts, film(np.full((2, 3), 4)), "noise")
     assert picture.photon_remark == "no photon under these" and picture.own_lights
     assert picture.depends == {"depends": "on this"}
     facts = {"size": "3x2", "program": "photon", "samples": "4", "stopped by": "noise", "estimated error": "0.0123"}
@@ -353,24 +353,24 @@ def test_what_a_picture_of_samples_keeps(renderer: Any) -> None:
     assert picture.stats.facts["seconds"] == 1.5 and picture.stats.facts["samples"] == 4
 
 
-def test_lights_are_not_its_own_beside_an_environment(renderer: Any) -> None:
-    renderer.settings.environment = "sky"
-    assert not picture_of(renderer, film(np.full((2, 3), 1))).own_lights
-    renderer.settings.environment, renderer.prepared.lighting.only_own_lights = None, False
-    assert not picture_of(renderer, film(np.full((2, 3), 1))).own_lights
+def test_lights_are_not_its_own_beside_an_environment(renderer_facts: Any) -> None:
+    renderer_facts.settings.environment = "sky"
+    assert not picture_of(renderer_facts, film(np.full((2, 3), 1))).own_lights
+    renderer_facts.settings.environment, renderer_facts.prepared.lighting.only_own_lights = None, False
+    assert not picture_of(renderer_facts, film(np.full((2, 3), 1))).own_lights
 
 
-def test_samples_of_an_adaptive_picture_are_told_by_their_mean(renderer: Any) -> None:
+def test_samples_of_an_adaptive_picture_are_told_by_their_mean(renderer_facts: Any) -> None:
     uneven = [[1, 2, 3], [4, 5, 7]]
-    assert picture_of(renderer, film(uneven, budget=4.0)).metadata["samples"] == "3.7 (1 to 7)"
-    assert picture_of(renderer, film(uneven)).metadata["samples"] == "1"
-    assert picture_of(renderer, film(np.full((2, 3), 6), budget=6.0)).metadata["samples"] == "6"
-    facts = picture_of(renderer, film(uneven, error=np.inf)).metadata
+    assert picture_of(renderer_facts, film(uneven, budget=4.0)).metadata["samples"] == "3.7 (1 to 7)"
+    assert picture_of(renderer_facts, film(uneven)).metadata["samples"] == "1"
+    assert picture_of(renderer_facts, film(np.full((2, 3), 6), budget=6.0)).metadata["samples"] == "6"
+    facts = picture_of(renderer_facts, film(uneven, error=np.inf)).metadata
     assert "estimated error" not in facts and facts["stopped by"] == "nothing yet"
 
 
-def test_a_picture_without_a_film_has_one_sample_and_no_remark(renderer: Any) -> None:
-    picture = picture_of(renderer, None)
+def test_a_picture_without_a_film_has_one_sample_and_no_remark(renderer_facts: Any) -> None:
+    picture = picture_of(renderer_facts, None)
     assert picture.metadata == {"size": "3x2", "program": "photon", "samples": "1"} and not picture.photon_remark
 
 

@@ -186,7 +186,8 @@ def test_renderers_in_turns_and_two_contexts_at_once(scene: Scene) -> None:
         assert rgb.tobytes() == first[k].linear.tobytes()
 
 
-def test_many_sizes_keep_few_machines(renderer: Renderer) -> None:
+def test_many_sizes_keep_few_machines(scene: Scene) -> None:
+    renderer = Renderer(scene, program="cast")
     for edge in range(8, 24):
         renderer.render((edge, edge))
     assert len(renderer.gpu_scene.machines) <= MAX_MACHINES
