@@ -244,6 +244,17 @@ def test_a_shader_sees_nothing_beyond_where_a_distortion_folds(device: Device, f
     assert 200 < seen.sum() < 400 and ((direction != 0).any(axis=1) != seen).sum() <= 4
 
 
+@pytest.mark.parametrize("name", ["matrix", "barrel", "rational", "pincushion", "measured fisheye"])
+def test_the_principal_point_looks_straight_ahead(device: Device, name: str) -> None:
+    """Where the centre of a pixel falls on it, no angle is left: it is seen all the same, and so are those around."""
+    lens = replace(MODELS[name], fx=40.0, fy=40.0, cx=15.0, cy=10.0, skew=0.0, size=(31, 21))
+    camera = replace(BASE, projection=lens)
+    pixels = np.array([[x, y] for y in (9, 10, 11) for x in (14, 15, 16)])
+    _, directions = Function(device, CENTRE, modules=[module(camera, (31, 21))])(pixels)
+    ahead = directions @ camera.basis()[2]
+    assert ahead[4] == pytest.approx(1.0, abs=3e-7) and (np.delete(ahead, 4) < 0.9998).all() and (ahead > 0.998).all()
+
+
 def test_eyes_of_a_pair_are_apart() -> None:
     """Parallel, so that a point's two places differ by focal length times the distance of the eyes over its depth."""
     camera = Camera((0, 0, 0), (0, 0, -1), fov=90, eyes=0.2)

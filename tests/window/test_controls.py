@@ -249,13 +249,18 @@ def test_animations(panel_stage: Stage, controls: Controls, monkeypatch: pytest.
 
 
 def test_the_timeline(panel_stage: Stage, controls: Controls, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A bar below the picture of an animated scene, where panels are shown."""
+    """A bar below the picture of an animated scene, where panels are shown; the picture is seen through it."""
+    alphas: list[Any] = []  # and names of windows behind theirs
+    begin = imgui.begin
+    monkeypatch.setattr(imgui, "set_next_window_bg_alpha", alphas.append)
+    monkeypatch.setattr(imgui, "begin", lambda name, *rest: (alphas.append(name), begin(name, *rest))[1])
     scene, sought = SimpleNamespace(duration=4.0, animations=[SimpleNamespace(name="walk")], animation=0), []
     monkeypatch.setattr(type(panel_stage.view), "scene", property(lambda view: scene))
     monkeypatch.setattr(panel_stage.editing.animation, "seek", lambda seconds: sought.append(seconds))
     controls.show(lambda context: None)
     controls.click("##timeline.time", 0.25)
     assert sought[-1] == pytest.approx(1.0, abs=0.15) and controls.click("Play") == ["animation.play"]
+    assert 0.5 < alphas[alphas.index("##timeline") - 1] < 1.0
     scene.duration = 0.0
     controls.again()
     assert "##timeline.time" not in controls.places

@@ -151,6 +151,27 @@ def test_open_image_denoise_takes_over(session: Session, monkeypatch: pytest.Mon
     assert session.picture().metadata["denoised"] == "oidn"
 
 
+def test_a_film_of_many_samples_is_guided_by_its_own_surfaces(
+    renderer: Renderer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Few have more camera rays than samples, which are gone once the film has seen as much."""
+    pytest.importorskip(oidn.PACKAGE)
+    guides, begin = dict[int, bool](), BackgroundDenoiser.begin
+    with renderer.device.current():
+        session = Session(renderer, (24, 18), Stop(2 * scheduler.MOST_AT_REST), screen=PictureTexture(renderer.device))
+
+    def begun(self: BackgroundDenoiser, film: Any, samples: int, noisy: NoisyPicture) -> None:
+        preview = session.runner.preview
+        guides[samples] = preview._guide is preview._buffers["film"]
+        begin(self, film, samples, noisy)
+
+    monkeypatch.setattr(BackgroundDenoiser, "begin", begun)
+    run(session, 200)
+    session.release()
+    assert max(guides) == 2 * scheduler.MOST_AT_REST
+    assert guides == {samples: samples >= scheduler.MOST_AT_REST for samples in guides}
+
+
 def test_at_rest_it_is_the_picture_of_a_file(session: Session, renderer: Renderer) -> None:
     """Softened, with all that places and normals do not tell, as the edges of shadows."""
     renderer.update(denoise="shader")
