@@ -126,13 +126,13 @@ def _resampled_axis(values: NDArray, edges: NDArray[np.float64], axis: int, weig
     shape = [1, 1, 1]
     shape[axis] = -1
     if len(edges) - 1 < count:
-        first = edges.astype(np.intp)
-        sums = np.add.reduceat(weights, first[:-1])
+        starts = edges.astype(np.intp)
+        sums = np.add.reduceat(weights, starts[:-1])
         if axis == 1:  # where all weights are 1
-            return np.add.reduceat(values, first[:-1], axis=1) / sums.reshape(shape)
+            return np.add.reduceat(values, starts[:-1], axis=1) / sums.reshape(shape)
         # No copy of a large picture in float64: products in its own type, and sums of few rows each.
         flat, light = values.reshape(count, -1), weights.astype(values.dtype)
-        means = np.stack([light[low:high] @ flat[low:high] for low, high in pairwise(first)])
+        means = np.stack([light[low:high] @ flat[low:high] for low, high in pairwise(starts)])
         return (means / sums[:, None]).reshape(-1, *values.shape[1:])
     if len(edges) - 1 == count:
         return values.astype(np.float64)

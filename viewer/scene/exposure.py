@@ -32,8 +32,8 @@ MAX_DEVIATION = 1e-3
 
 
 def enough_keys(scene: Scene, poses: Callable[[int], list[Pose]]) -> list[Pose]:
-    """The poses at the fewest of 2, 3, 5, 9, 17 and `MAX_SHUTTER_KEYS` keys whose chords are within `MAX_DEVIATION` of the
-    motion in their middles. poses : a function of the number of keys."""
+    """The poses at the fewest of 2, 3, 5, 9, 17 and `MAX_SHUTTER_KEYS` keys whose chords are within `MAX_DEVIATION` of
+    the motion in their middles. poses : a function of the number of keys."""
     return _fewest_keys(poses, lambda key_poses: _pose_deviation(scene, key_poses))
 
 
