@@ -337,7 +337,7 @@ def begin_part(target: Path) -> part_file.PartFile:
         raise ViewerError(str(target), f"cannot be written: {_reason(error)}", "choose another folder") from None
 
 
-def write_whole(target: Path, write: Callable[[Path], None]) -> None:
+def write_whole(target: Path, write: Callable[[Path], object]) -> None:
     """Let ``write`` fill a part file, then rename it to the target; on any exception the old file stays."""
     part = begin_part(target)
     try:
