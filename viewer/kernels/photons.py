@@ -179,7 +179,8 @@ class EstimateKernels:
 
     @property
     def cell(self) -> Kernel:
-        """The kernel that finds the next cell."""
+        """The kernel that moves an estimate on to the next cell of the photon map; exits: ``again`` with an empty cell,
+        ``photon`` with its first photon, and the end of the search, or of a shell of cells."""
         arguments = (IN("interaction", SCENE_INTERACTION), INOUT("estimate", ESTIMATE), *self.form.cell)
         needs = self.settings, f"{self.form.name}_cell"
         end_exit = "shell" if self.search == "nearest" else "end"

@@ -233,6 +233,7 @@ void set_interaction_{name}(inout Interaction at, int value) {{
 
 
 def _source(kind: str, shader: str, surfaces: SurfaceFeatures) -> str:
+    """The GLSL file of a kind of material, under the folder of shaders. shader : of kinds that have their own."""
     if kind in FOREIGN:
         return FOREIGN[kind].source
     if kind == "principled":

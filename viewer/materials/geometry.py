@@ -116,10 +116,12 @@ def object_geometry(objects: Objects) -> Module:
         needs=("object_ray", "quadric_at") if quadric else ("object_ray",),
         uses=(RAY, HIT, GEOMETRY),
     )
-    count = max(map(len, objects.keys), default=0)
-    if not count:
-        return module
-    keys = np.zeros((count, len(vertices)), VERTEX_KEY.dtype)
+    return with_vertex_keys(module, _vertex_keys(objects, vertices)) if any(objects.keys) else module
+
+
+def _vertex_keys(objects: Objects, vertices: NDArray) -> NDArray:
+    """(K, V) of `VERTEX_KEY`: the vertices (V,) of all objects at each of their K keys, those that rest repeated."""
+    keys = np.zeros((max(map(len, objects.keys)), len(vertices)), VERTEX_KEY.dtype)
     keys["position"], keys["normal"] = vertices["position"], vertices["normal"]
     vertex = 0
     for mesh, scale, poses in zip(objects.meshes, objects.scales, objects.keys, strict=True):
@@ -128,7 +130,7 @@ def object_geometry(objects: Objects) -> Module:
                 row["position"] = pose.positions.astype(np.float64) * scale
             row["normal"] = pose.normals
         vertex += len(mesh.positions)
-    return with_vertex_keys(module, keys)
+    return keys
 
 
 # -- vertex data of normal maps, anisotropy, alpha, and textures of the second coordinates -----------------------------

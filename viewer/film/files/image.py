@@ -46,7 +46,7 @@ XMP = (
     '<rdf:Description xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:description><rdf:Alt>'
     '<rdf:li xml:lang="x-default">{}</rdf:li></rdf:Alt></dc:description></rdf:Description></rdf:RDF></x:xmpmeta>'
 )
-_LONGEST_COMMENT = 65533  # bytes: a JPEG segment's length has 16 bits and counts itself
+_MAX_COMMENT_BYTES = 65533  # bytes: a JPEG segment's length has 16 bits and counts itself
 
 
 # Keys that ImageMagick takes for settings of a picture it reads, and refuses values of (MagickCore/property.c,
@@ -77,7 +77,7 @@ def write_jpeg(file: BinaryIO, pixels: NDArray[np.uint8], metadata: Mapping[str,
     pixels a side exceeds any picture's."""
     from PIL import Image
 
-    comment = "\n".join(f"{key}: {value}" for key, value in metadata.items()).encode()[:_LONGEST_COMMENT]
+    comment = "\n".join(f"{key}: {value}" for key, value in metadata.items()).encode()[:_MAX_COMMENT_BYTES]
     buffer = io.BytesIO()  # Pillow misses a full disk when it writes directly to a file
     Image.fromarray(pixels).save(
         buffer, format="JPEG", quality=JPEG_QUALITY, subsampling=0, optimize=True, comment=comment

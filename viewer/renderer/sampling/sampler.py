@@ -254,7 +254,8 @@ class Sampler:
     def _render_round(
         self, plan: FramePlan, tile_round: _TileRound, rectangles: Iterable[Rectangle], samples: int
     ) -> Iterator[Event]:
-        """Bring all tiles to ``samples``; yields their events."""
+        """Render all rectangles up to ``samples`` per pixel, one tile after the other. Yields `PlanProgress`, of photon
+        maps `PhotonMapProgress` and `PhotonMapBuilt`, `TilePass` while a tile is rendered, and `TileDone` after it."""
         scene, done_pixels, film = self.scene, 0, tile_round.run.buffers.get("film")
         executor = scene.executor
         for rectangle in rectangles:
@@ -280,9 +281,8 @@ class Sampler:
                         yield PhotonMapBuilt(done_pixels / tile_round.pixels)
                     uniforms = self.photon_map.uniforms(plan.settings, plan.camera, plan.size[1], end - 1)
                     run = replace(run, uniforms={**run.uniforms, **uniforms}, streams=self.photon_map.streams)
-                for fraction in executor.run(
-                    tile_job(run, rectangle, scene.resources, scene.pixels, tile_round.first_hits)
-                ):
+                job = tile_job(run, rectangle, scene.resources, scene.pixels, tile_round.first_hits)
+                for fraction in executor.run(job):
                     fraction = (done_pixels + count * (index + fraction) / max(1, len(sample_ends))) / tile_round.pixels
                     machine = executor.machine
                     if machine is not None and (tile is None or tile.machine is not machine):
