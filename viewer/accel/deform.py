@@ -38,7 +38,7 @@ _EMPTY = np.array([[np.inf] * 3, [-np.inf] * 3])
 class DeformedBounds:
     """Boxes around a deforming mesh's vertices before joints move them, scaled by ``scale`` to its object's space.
 
-    skinned : whether joints move it. sums : the least and the largest sum of a vertex's weights.
+    skinned : whether joints move it. weight_sums : the least and the largest sum of a vertex's weights.
     """
 
     def __init__(self, mesh: DeformedMesh, scale: float) -> None:

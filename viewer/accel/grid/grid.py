@@ -143,7 +143,7 @@ class DeviceGrid:
 def plan(corners: NDArray[np.float32], resolution: object = "auto", earlier: DeviceGrid | None = None) -> DeviceGrid:
     """The grid over triangles (T, 3, 3) float32, world space, to be built on the device.
 
-    resolution : as of `raystream.accel.grid.build.build`. before : of an earlier frame, whose memories serve on, and
+    resolution : as of `raystream.accel.grid.build.build`. earlier : of an earlier frame, whose memories serve on, and
     whose resolution where "auto" is about as good.
 
     Raises ViewerError for an invalid resolution and one beyond 2^24 voxels, the numbers that are sorted, for 2^24

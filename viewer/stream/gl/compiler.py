@@ -131,7 +131,7 @@ class Compiler:
     alone.
 
     prelinked : of the context; None: moderngl compiles, and waits. compiled : programs so far. loaded : those of them
-    that binaries gave. begun : those that the driver compiles, as far as is known.
+    that binaries gave. pending : those that the driver compiles, as far as is known.
     """
 
     def __init__(

@@ -41,8 +41,8 @@ Box = tuple[int, int, int, int]  # x, y, width, height
 class DrawSizes:
     """The sizes of one program's draws, from a small one on, by the times of earlier ones.
 
-    rays : of the next draw, at most; or points, or triangles. turns : of a loop in it, where even the smallest takes
-    too long; None: any number. listed : of points or triangles, of which a draw may have a single one.
+    rays : of the next draw, at most; or points, or triangles. iterations : of a loop in it, where even the smallest
+    takes too long; None: any number. listed : of points or triangles, of which a draw may have a single one.
     """
 
     def __init__(self, first: int = FIRST_RAYS, listed: bool = False) -> None:

@@ -54,7 +54,7 @@ class SampleBatches:
         return self._is_reached_known and self._end - self._reached <= 1
 
     def record(self, all_reached: bool, without_retry: bool = True) -> None:
-        """All rays have come to the present limit, or some have not. unaided : not by another machine's help."""
+        """All rays have come to the present limit, or some have not. without_retry : not by another machine's help."""
         if all_reached:
             if without_retry and self._is_reached_known and self._end - self._reached == self.max_samples:
                 self._record_pass()
