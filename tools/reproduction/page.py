@@ -35,8 +35,8 @@ from .model import (
     Text,
     Wish,
 )
-from .published.glossary import GLOSSARY
 from .registry import PAPERS
+from .statements import CLAIMS, GLOSSARY
 
 MILLION = 1e6
 WORDS = [name for name in GLOSSARY if re.fullmatch(r"[A-Z]{3,}", name)]  # abbreviations that are words of texts
@@ -51,20 +51,7 @@ CHAPTERS = {
     7: "Memory and computation",
 }
 # Claims by which the answer at the top tells what was reproduced, each as a part of its sentence.
-HEADLINES = {
-    "Traversal and intersection dominate the cost.": "traversal and intersection dominate the cost",
-    "A single pass saves memory bandwidth.": "a single pass saves bandwidth",
-    "Whitted's and path tracing cost 2.62, 3.24 times the instructions of ray casting.": "reflections and paths cost "
-    "what is printed",
-    "A bitonic sort of 1024 x 1024 photons takes 210 passes.": "photons are sorted in the printed passes",
-    "Weights carried by rays take the place of recursion.": "weights replace recursion",
-    "To intersect once 20 % of the rays wait needs the fewest passes of each view.": "intersecting once 20 % of "
-    "the rays wait needs the fewest passes",
-    "Reflected rays of MIMD gain nothing.": "reflected rays gain nothing from a cache",
-    "Very little time is spent on the intersection of rays.": "rays take little of the time of photon mapping",
-    "All acceleration structures are within a factor of two of each other.": "structures are within a factor of two",
-    "GPU ray tracing is, or will soon be, as fast as good CPU ray tracers.": "speed is that of tracers for processors",
-}
+HEADLINES = {each.claim: each.headline for each in CLAIMS.values() if each.headline}
 # Tables that stand in the main part, by section: the papers' own beside ours. The rest is the appendix.
 MAIN = {
     "table_5_1": ("SIMD: of a call",),

@@ -22,11 +22,12 @@ from .. import timed
 from ..context import Context
 from ..diagram_drawings import draw_loops, draw_texture
 from ..grades import LITTLE, NOT_PRINTED, OTHER_DEVICE, POINTS, at_points, beside
-from ..model import OURS, OWN, Check, Conclusion, Figure, Part, Table
+from ..model import OURS, OWN, Check, Figure, Part, Table
 from ..plane_tests import CONDITION, by_test, differing
 from ..published.adinetz import DEVICE, FIGURES, INTERFACE, SIZE, TABLE, TEXTURE
 from ..registry import section
 from ..shown import Shot, sheet
+from ..statements import concluded
 from ..timed import Case, Releasing
 from .diagrams import listing
 
@@ -121,18 +122,10 @@ def make(context: Context) -> Iterator[Part]:
     columns = ("scene", "triangles", "instances", "lights", "frames a second")
     yield Table("Frames a second", columns, rows, note, checks, own=("triangles", "instances", "lights"))
     yield Table("The method, published and here", ("what", "paper", "here"), METHOD, own=("paper", "here"))
-    yield Conclusion(
-        "A 5",
-        "Scenes of 1,676 to 33,404 triangles are ray traced at 5.8 to 16 frames a second, 512 x 512.",
-        [None],
-        f"here {min(rates):.3g} to {max(rates):.3g} on {context.device_name}",
-    )
+    yield concluded("frame_rates", [None], f"here {min(rates):.3g} to {max(rates):.3g} on {context.device_name}")
     slower = made[MOVES].median / made[MOVING].median - 1
-    yield Conclusion(
-        "A 5",
-        "Objects that move cost little.",
-        [slower <= LITTLE],
-        f"{MOVING}: {slower:+.0%} of a frame's seconds on {context.device_name}",
+    yield concluded(
+        "moving", [slower <= LITTLE], f"{MOVING}: {slower:+.0%} of a frame's seconds on {context.device_name}"
     )
     yield from _diagrams()
     yield from _tests(context, edge)
@@ -226,9 +219,8 @@ def _tests(context: Context, edge: int) -> Iterator[Part]:
         for name, share in apart.items()
     ]
     yield Table("The triangle's test", ("scene, test", "seconds", "differs"), rows, note, checks, own=OURS)
-    yield Conclusion(
-        "A 4.3",
-        "A conditional around the triangle's test gains about 10 %.",
+    yield concluded(
+        "conditional",
         [at_points(GAIN, each) for each in gains],
         f"{', '.join(f'{each:+.1%}' for each in gains)} for {', '.join(names)}, to {100 * POINTS:.0f} points; "
         f"on {context.device_name}; published on an {DEVICE}",

@@ -10,6 +10,7 @@ from ..context import Context
 from ..grades import TWICE
 from ..model import OURS, Conclusion, Part, Table
 from ..registry import section
+from ..statements import concluded
 
 ACCEL = Path(__file__).parents[2] / "results" / "llvmpipe-amd-epyc-2-cpus" / "accel.json"  # of tools/bench.py
 PROCESSOR = "Embree, 2 threads"
@@ -53,9 +54,8 @@ def _conclusions(made: Rates) -> Iterator[Conclusion]:
         for tracer in (GRID, IN_PASSES, TREE)
     }
     listed = "; ".join(f"{tracer} {', '.join(f'{each:.2f}' for each in by)}" for tracer, by in shares.items())
-    yield Conclusion(
-        "D abstract, D 1.1, D 5.5, D 8.1, P2 abstract, P2 1, A 6",
-        "GPU ray tracing is, or will soon be, as fast as good CPU ray tracers.",
+    yield concluded(
+        "as_fast",
         [each * TWICE >= 1 for tracer in (GRID, IN_PASSES) for each in shares[tracer]],
         f"here, eye rays of {', '.join(flat)} over Embree's on the same processor: {listed}; comparable: half of it",
     )
@@ -63,18 +63,16 @@ def _conclusions(made: Rates) -> Iterator[Conclusion]:
         scene: [max(by[GRID], by[TREE]) / min(by[GRID], by[TREE]) for by in kept.values()]
         for scene, kept in flat.items()
     }
-    yield Conclusion(
-        "D 3.3, P2 3",
-        "All acceleration structures are within a factor of two of each other.",
+    yield concluded(
+        "within_twice",
         [each <= TWICE for by in apart.values() for each in by],
         "grid and hierarchy, one pass, the faster over the slower by type of ray: "
         + "; ".join(f"{scene} {', '.join(f'{each:.1f}' for each in by)}" for scene, by in apart.items()),
     )
     one, two = ([by[LEVELS[each]] for by in made[TWO_LEVELS].values()] for each in LEVELS)
     gains = [after / before for before, after in zip(one, two, strict=True)]
-    yield Conclusion(
-        "A 3",
-        "The overhead of two levels is offset by the quality of their grids.",
+    yield concluded(
+        "two_levels",
         [each >= 1 for each in gains],
         f"{TWO_LEVELS}, rays a second of two levels over one, by type of ray: "
         + ", ".join(f"{each:.1f}" for each in gains),

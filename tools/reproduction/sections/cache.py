@@ -35,6 +35,7 @@ from ..grades import LITTLE, MUCH, POINTS, at_points
 from ..model import CLAIM, OURS, Check, Conclusion, Figure, Part, Table
 from ..published.chapter5 import CACHE, TRIANGLE_HITS
 from ..registry import section
+from ..statements import concluded
 
 QUICK_ROWS, TILED_ROWS = 8, 128  # rows of a picture that are traced: quick, and of tiles; else all
 BY_LIGHT = "a light after the other"  # the order of shadow rays
@@ -42,14 +43,14 @@ RULES = ("kept", "a miss")  # hits beyond the voxel: ours, and the published rul
 PARTS = ("state", "stream", "structures")
 PART_NAMES = {"state": "state", "stream": "stream data", "structures": "data structures"}
 HALF = 0.005  # of a printed percent
-SENTENCES = {
-    "A texture cache gains SIMD little and MIMD much (bytes, SIMD / MIMD).": "SIMD gains little",
-    "Triangle data alone hit in 96 to 99 % (SIMD / MIMD).": "hits of triangle data",
-    "Shadow rays of MIMD gain 35 %. The paper does not say in which order they are traced.": "Shadow: MIMD",
-    "Reflected rays of MIMD gain nothing.": "Reflect: MIMD",
-    "Secondary rays of SIMD gain nothing.": "SIMD has no gain",
+# Claims, and words of the statements of their checks.
+CLAIMS = {
+    "cache_little": "SIMD gains little",
+    "triangle_hits": "hits of triangle data",
+    "shadow_gain": "Shadow: MIMD",
+    "reflect_nothing": "Reflect: MIMD",
+    "simd_nothing": "SIMD has no gain",
 }
-OF_EYE_RAYS = ("SIMD gains little", "hits of triangle data")
 
 
 @section("cache", paper="D 5.2.3, P2 4.1, P2 4.2, P2 4.3, P2 5.3", title="Texture cache (figure 5.6; P2 9)")
@@ -80,8 +81,7 @@ def make(context: Context) -> Iterator[Part]:
         wished = _wishes(context)
         yield wished
         (said,) = wished.checks
-        claim = "Tiles rendered to completion keep their temporaries in the cache."
-        yield Conclusion("P2 5.3", claim, [said.passed], f"bytes, written back: {said.ours}")
+        yield concluded("tiles_in_cache", [said], f"bytes, written back: {said.ours}")
 
 
 # -- what decides --------------------------------------------------------------------------------------------------
@@ -237,14 +237,11 @@ def _table(found: dict[str, dict[str, Any]], rows: int, reasons: Mapping[str, fl
 
 def _conclusions(found: dict[str, dict[str, Any]], reasons: Mapping[str, float]) -> Iterator[Conclusion]:
     made = checks(found, reasons)
-    for claim, words in SENTENCES.items():
+    for claim, words in CLAIMS.items():
         of = [check for check in made if words in check.what]
         if of:
             figure = "; ".join(str(check.ours) + check.what.partition("MIMD bytes")[2] for check in of)
-            published = str(of[0].published)
-            figure = f"published {published}, here {figure}"
-            place = "D 5.2.3, P2 4.2" if words in OF_EYE_RAYS else "D 5.2.3, P2 4.3"
-            yield Conclusion(place, claim, [check.passed for check in of], figure)
+            yield concluded(claim, of, f"published {of[0].published}, here {figure}")
 
 
 def _which(rows: int) -> str:

@@ -21,10 +21,10 @@ from raystream.scene.scene import Instance, Scene
 from raystream.scene.texture import Image, Texture
 
 from ..context import Context
-from ..counted import faults
-from ..model import CLAIM, OURS, OWN, Absent, Check, Conclusion, Figure, Part, Table, Text
+from ..model import CLAIM, OURS, OWN, Absent, Check, Figure, Part, Table, Text
 from ..registry import section
 from ..shown import Shot, sheet, webp
+from ..statements import concluded, faults
 
 PLAIN = ClassicMaterial()  # which neither reflects nor refracts: it shines in its colour
 # Colours of table 1, exact in a half float but for the material's.
@@ -205,9 +205,8 @@ def _order(context: Context) -> Iterator[Part]:
         same = made["same"][last]
         what = f"{last} looks like {alone}, bit for bit: what replaces hides what was before"
         yield Check(CLAIM, what, "yes", "yes" if same else "no", same, "the pictures differ")
-    yield Conclusion(
-        "T 6.3.1, fig. 6-5",
-        "Of textures in turn the last that replaces hides those before it.",
+    yield concluded(
+        "last_replaces",
         list(made["same"].values()),
         f"{sum(made['same'].values())} of {len(HIDDEN)} orders the same bits",
     )

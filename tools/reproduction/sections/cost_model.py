@@ -14,6 +14,7 @@ from ..grades import ALL, COUNT, FITTED, LONGEST, MOST, MUCH, about, beside
 from ..model import ARITHMETIC, CLAIM, OURS, OWN, Check, Conclusion, Figure, Part, Table, Text
 from ..published.chapter5 import COST_DERIVED, HARDWARE, PIXELS, TABLE_5_1, VIEWS
 from ..registry import section
+from ..statements import concluded
 
 GIGA = 1e9
 FORMULA = (
@@ -23,26 +24,15 @@ FORMULA = (
     "test, C_s of a shading (Color), all by table 5.1; v, t, s how many of these a ray has. C_state is the look at the "
     "state, one byte of every ray in each of P passes; the MIMD machine has none. A word is four bytes."
 )
-SENTENCES = (
-    ("D 5.2.2, P2 4.1", "Traversal and intersection dominate the cost.", "dominate"),
-    ("D 5.2.1, P2 4.1", "The grids' resolutions make traversal and intersection take equal time.", "equal amounts"),
-    ("D 5.2.2, D 5.2.4", "SIMD's instructions per byte match the Radeon 9700 Pro's.", "match the Radeon"),
-    ("D 5.2.2, P2 4.2", "MIMD is limited by instructions, not by bandwidth.", "limited by"),
-    (
-        "D 5.2.2, P2 4.2",
-        "SIMD's bandwidth is mostly for intermediate values, and then for states.",
-        "intermediate values",
-    ),
-    ("D 5.2.2, P2 4.2", "All of MIMD's bandwidth is for voxels and triangles.", "all bytes of MIMD"),
+# Claims, what the statements of their checks have, and the unit of these.
+CLAIMS = (
+    ("dominate", "dominate", "their share"),
+    ("equal_times", "equal amounts", "traversal to intersection"),
+    ("radeon", "match the Radeon", "instructions per byte over the Radeon's"),
+    ("limited", "limited by", ""),
+    ("intermediate", "intermediate values", "of the bytes"),
+    ("voxels_alone", "all bytes of MIMD", "of the bytes"),
 )
-UNITS = {
-    "dominate": "their share",
-    "equal amounts": "traversal to intersection",
-    "match the Radeon": "instructions per byte over the Radeon's",
-    "limited by": "instructions per byte, where the Radeon has 0.208",
-    "all bytes of MIMD": "of the bytes",
-    "intermediate values": "of the bytes",
-}
 RADEON = "Radeon 9700 Pro (D)"
 TYPE_NAMES = {"state": "state", "stream": "stream data", "structures": "data structures"}
 
@@ -171,21 +161,15 @@ def limited(name: str, found: Mapping[str, Cost]) -> Check:
 
 def _conclusions(own: list[Check], printed: list[Check]) -> Iterator[Conclusion]:
     """A sentence of the text for each statement, tested on our views."""
-    for paper, claim, words in SENTENCES:
+    for claim, words, unit in CLAIMS:
         ours, theirs = ([check for check in checks if words in check.what] for checks in (own, printed))
-        kept = sum(check.passed is True for check in theirs)
         if not ours:
-            figures = ", ".join(str(check.ours) for check in theirs)
-            yield Conclusion(paper, claim, [check.passed for check in theirs], f"by table 5.1 {figures}", ARITHMETIC)
+            yield concluded(claim, theirs, f"by table 5.1 {', '.join(str(check.ours) for check in theirs)}")
             continue
-        figure = ", ".join(str(check.ours) for check in ours)
-        yield Conclusion(
-            paper,
-            claim,
-            [check.passed for check in ours],
-            f"here, {UNITS.get(words, words)}: {figure}; by the paper's own tables it holds in {kept} of "
-            f"{len(theirs)} views",
-        )
+        holds = sum(check.passed is True for check in theirs)
+        figures = ", ".join(str(check.ours) for check in ours)
+        own_tables = f"by the paper's own tables it holds in {holds} of {len(theirs)} views"
+        yield concluded(claim, ours, f"here, {unit}: {figures}; {own_tables}")
 
 
 @section(
@@ -214,9 +198,8 @@ def make(context: Context) -> Iterator[Part]:
     yield _bytes("Our views, bytes a ray by kernel of SIMD", ours, {name: work.rays for name, work in works.items()})
     yield from _conclusions(own, printed)
     saved = [1 - found["MIMD"].total_bytes / found["SIMD"].total_bytes for found in ours.values()]
-    yield Conclusion(
-        "A 6",
-        "A single pass saves memory bandwidth.",
+    yield concluded(
+        "single_pass",
         [each >= MUCH for each in saved],
         f"here, by the kernels of table 5.1, bytes of MIMD's one pass less than SIMD's: "
         f"{', '.join(f'{each:.0%}' for each in saved)}",

@@ -9,7 +9,6 @@ from raystream.cli.graph import drawings, graph
 
 from ..caption_drawings import CHAPTER_2, CHAPTER_4, OURS, figures
 from ..context import Context
-from ..counted import faults
 from ..diagram_drawings import (
     LOOPS,
     draw_loop,
@@ -20,6 +19,7 @@ from ..diagram_drawings import (
 )
 from ..model import Figure, Listing, Part, Text
 from ..registry import section
+from ..statements import faults
 
 WITHOUT = "Drawn with a structure over the scene; the paper has none, nor has preset 2003 in its scenes (--accel none)."
 DRAWN_FROM = "Made from the program's table: raystream graph {} -o {}.svg."

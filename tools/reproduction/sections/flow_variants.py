@@ -15,8 +15,9 @@ from reproduction.simulators.counts.programs import RECIPE
 from .. import timed
 from ..context import Context
 from ..kept import digest
-from ..model import OURS, OWN, Check, Conclusion, Part, Table
+from ..model import OURS, OWN, Check, Part, Table
 from ..registry import section
+from ..statements import concluded
 
 SIZE, QUICK = 256, 32
 AGAIN = "depth, query, again"  # the same work timed twice
@@ -83,11 +84,8 @@ def flow_variants(context: Context) -> Iterator[Part]:
     by_mask = {mask: times[f"{mask}, {count}"].median for mask, count in wanted if count == "query"}
     masked = [by_mask[mask] < by_mask["none"] for mask in ("depth", "stencil") if mask in by_mask and "none" in by_mask]
     if masked:
-        yield Conclusion(
-            "D 4.1.2, P2 2.2",
-            "Rays in other states are best masked off before their fragments run (early depth or stencil test).",
-            masked,
-            ", ".join(f"{mask} {1e3 * seconds:.3g} ms" for mask, seconds in by_mask.items()),
+        yield concluded(
+            "masked_early", masked, ", ".join(f"{mask} {1e3 * seconds:.3g} ms" for mask, seconds in by_mask.items())
         )
 
 

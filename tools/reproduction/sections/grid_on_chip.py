@@ -14,8 +14,9 @@ from raystream.scene.scene import Scene
 
 from .. import timed
 from ..context import Context
-from ..model import OURS, OWN, Check, Conclusion, Part, Table
+from ..model import OURS, OWN, Check, Part, Table
 from ..registry import section
+from ..statements import concluded
 
 RAYS = 20_000
 COUNTS = ("triangles", "list_entries", "sort_passes")
@@ -31,8 +32,7 @@ def make(context: Context) -> Iterator[Part]:
         what = f"{name}: hits over the grid built on the device and over the host's"
         checks.append(Check(OWN, what, "all", f"{share:.0%} the same to the bit", share == 1.0, "another grid"))
     yield from checks
-    claim = "A grid could be built on the chip, for scenes in motion."
-    yield Conclusion("P2 5.1", claim, [check.passed for check in checks], "the same hits to the bit as the host's grid")
+    yield concluded("grid_on_chip", checks, "the same hits to the bit as the host's grid")
     for name in names:
         parts = timed.keep(context, ("build", name), lambda name=name: _builds(context, name))["device"].parts
         stages = [parts[stage].of(lambda seconds: 1e3 * seconds).text() for stage in STAGES]

@@ -21,10 +21,11 @@ from reproduction.simulators.walk import Space, walk
 from ..context import Context
 from ..counted import PROGRAMS, counted, program
 from ..grades import beside, exact, unprinted
-from ..model import ARITHMETIC, OURS, OWN, AbsentError, Cell, Check, Conclusion, Figure, Part, Table
+from ..model import ARITHMETIC, OURS, OWN, AbsentError, Cell, Check, Figure, Part, Table
 from ..published.chapter5 import BUNNY_VOXELS, LARGEST_INTEGERS, LARGEST_TEXTURE, LIMITS_PRINTED, TABLE_5_3, VIEWS
 from ..registry import section
 from ..shown import webp
+from ..statements import concluded
 
 YEARS = tuple(LIMITS)
 STEPWISE: dict[str, Any] = {**RECIPE, "fuse": "none", "unroll": 1}
@@ -48,13 +49,11 @@ def limits(context: Context) -> Iterator[Part]:
     yield _kernels(context)
     for name in PICTURED:
         yield from _pictures(context, name)
-    yield Conclusion(
-        "D 5.4.1",
-        "24-bit floats address too few texels for real scenes.",
+    yield concluded(
+        "too_few_texels",
         [LARGEST_INTEGERS < BUNNY_VOXELS, LARGEST_INTEGERS < TRIANGLES],
         f"{LARGEST_INTEGERS:,} texels; the bunny's published grid has {BUNNY_VOXELS:,} voxels, the forest "
         f"{TRIANGLES:,} triangles",
-        ARITHMETIC,
     )
 
 

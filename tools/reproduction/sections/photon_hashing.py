@@ -12,10 +12,11 @@ from raystream.photons.grid import PhotonGrid
 from reproduction.simulators.hashing import buckets, route
 
 from ..context import Context
-from ..model import CLAIM, OURS, Check, Conclusion, Part, Table, Text
+from ..model import CLAIM, OURS, Check, Part, Table, Text
 from ..photon_cases import renderer_of
 from ..published.chapter6 import ROUTED, SETTINGS
 from ..registry import section
+from ..statements import concluded
 
 PLACES = (65_536, 16_384, 4_096)  # of the hash table
 EXACT = 1e-9  # of all power
@@ -65,17 +66,15 @@ def make(context: Context) -> Iterator[Part]:
         checks=checks,
         own=OURS,
     )
-    yield Conclusion(
-        "D 6.4.4",
-        "With a hash table of cells the redistribution of power is no longer trivial.",
-        [check.passed for check in checks[::2]],
+    yield concluded(
+        "hash_redistribution",
+        checks[::2],
         "power of cells off, as a share of all power: "
         + "; ".join(f"{name} {check.ours}" for name, check in zip(found, checks[::2], strict=True)),
     )
-    yield Conclusion(
-        "D 6.2.2",
-        "Scaled by what came over what is kept, photons of a full cell keep their power.",
-        [check.passed for check in checks[1::2]],
+    yield concluded(
+        "scaled_power",
+        checks[1::2],
         "total power, dense grid: "
         + "; ".join(f"{name} {check.ours}" for name, check in zip(found, checks[1::2], strict=True)),
     )

@@ -15,7 +15,7 @@ from .. import photon_cases, plots, timed
 from ..context import Context
 from ..diagram_drawings import draw_photon_memory
 from ..grades import beside, exact, unprinted
-from ..model import ARITHMETIC, CLAIM, OWN, Cell, Check, Conclusion, Figure, Listing, Part, Table, Text
+from ..model import ARITHMETIC, CLAIM, OWN, Cell, Check, Figure, Listing, Part, Table, Text
 from ..published.chapter6 import (
     CAPTION_NEAREST,
     CAPTION_REJECTED,
@@ -25,6 +25,7 @@ from ..published.chapter6 import (
     STENCIL_EDGES,
 )
 from ..registry import section
+from ..statements import concluded
 
 BUS = "another bus, or none where the device is the processor itself; and no numbers are printed of "
 BUS += "what few and many photons are"
@@ -95,12 +96,7 @@ def bitonic(context: Context) -> Iterator[Part]:
     )
     sorted_ = [check for check in checks if check.kind == CLAIM]
     if sorted_:
-        yield Conclusion(
-            "D 6.2.2, P3 2.2.1",
-            "A bitonic sort of 1024 x 1024 photons takes 210 passes.",
-            [check.passed for check in sorted_],
-            f"{sorted_[0].ours} on this device, sorted",
-        )
+        yield concluded("sort_passes", sorted_, f"{sorted_[0].ours} on this device, sorted")
 
 
 def _sorted(row: dict[str, Any]) -> Cell:
@@ -214,10 +210,9 @@ def stencil_routing(context: Context) -> Iterator[Part]:
         checks,
         own=("photons", f"count of {CROWD}", "their power"),
     )
-    yield Conclusion(
-        "D 6.2.2, P3 2.2.2",
-        "Stencil routing keeps m^2 photons of a cell in one pass, m = 16.",
-        [check.passed for check in checks],
+    yield concluded(
+        "stencil_keeps",
+        checks,
         "to m = 15; with the published m = 16 one of 256 photons is left, as eight bits saturate",
     )
     cells = (1024 // STENCIL_EDGES[0]) ** 2
@@ -263,11 +258,8 @@ def stencil_routing(context: Context) -> Iterator[Part]:
     )
     shares = [row["reading"] / row["read-back"] for row in found]
     if len(shares) > 1:
-        yield Conclusion(
-            "D 6.4.2, P3 4.2",
-            "Reading photons back takes a tenth of the build for few photons, 60 % and more for many.",
-            [None],
-            f"here {', '.join(f'{each:.0%}' for each in shares)} on {context.device_name}",
+        yield concluded(
+            "read_back", [None], f"here {', '.join(f'{each:.0%}' for each in shares)} on {context.device_name}"
         )
 
 

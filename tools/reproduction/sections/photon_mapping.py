@@ -18,19 +18,15 @@ from reproduction.simulators.photons import converge
 from .. import plots
 from ..context import Context
 from ..grades import BY_EYE, COUNT, POINTS, about, at_points
-from ..model import CLAIM, OWN, Check, Conclusion, Figure, Part, Text
+from ..model import CLAIM, OWN, Check, Figure, Part, Text
 from ..photon_cases import MAPS
 from ..photon_pictures import greatest_radius, pictures
 from ..published.chapter6 import ROUTED, TABLE_6_1, VISUAL_CONVERGENCE
 from ..registry import section
 from ..shown import webp
+from ..statements import concluded
 
 SHOWN = {each.scene: each.shows for each in TABLE_6_1.values()}
-LOOKING = (
-    "By sort GLASS BALL looks converged after a quarter of the time that it takes.",
-    "By stencil routing it looks converged no sooner than it is.",
-    "Stencil routing makes the radiance estimate shorter, to 52 to 71 % (derived).",
-)
 MEAN = 0.06  # of a picture: at its radius an estimate by k photons has a standard error of 1 / sqrt(k), less on average
 CLOSE = 0.01  # mean error of displayed values at which a picture looks converged
 LIT, BRIGHT = 25, 128  # of 255, as displayed: the caustic, and what is bright of it
@@ -71,9 +67,8 @@ def fig_6_7(context: Context) -> Iterator[Part]:
             alt=f"{name}, three times",
         )
     yield from checks
-    yield Conclusion(
-        "D 6.2.3, P3 2.3",
-        "A larger search radius does not reduce quality.",
+    yield concluded(
+        "larger_radius",
         [each <= POINTS for each in differences.values()],
         "mean difference of a pixel, map by sort, from the picture of the k nearest: "
         + ", ".join(f"{name} {each:.1%}" for name, each in differences.items()),
@@ -160,9 +155,8 @@ def fig_6_8(context: Context) -> Iterator[Part]:
         passes["dark"] > passes["bright"],
         bound=f"bright: displayed by more than {BRIGHT} of 255",
     )
-    for claim, check in zip(LOOKING, checks, strict=True):
-        place = "D table 6.1, P3 table 1" if claim == LOOKING[-1] else "D 6.3.1, P3 3.1"
-        yield Conclusion(place, claim, [check.passed], f"published {check.published}, here {check.ours}")
+    for name, check in zip(("converged_quarter", "stencil_converged", "estimate_shorter"), checks, strict=True):
+        yield concluded(name, [check], f"published {check.published}, here {check.ours}")
 
 
 class _Caustic(NamedTuple):

@@ -21,14 +21,14 @@ from raystream.scene.builtin.caustics import PUBLISHED
 
 from .. import timed
 from ..context import Context
-from ..counted import faults
 from ..grades import ALL, OTHER_DEVICE, ROUND_NUMBER, about, beside, exact, near
-from ..model import ARITHMETIC, CLAIM, OURS, OWN, Cell, Check, Conclusion, Part, Table, Text
+from ..model import ARITHMETIC, CLAIM, OURS, OWN, Cell, Check, Part, Table, Text
 from ..photon_cases import renderer_of
 from ..photon_pictures import POINTS, ends, greatest_radius, published
 from ..photon_stages import STAGES
 from ..published.chapter6 import INTERACTIVE, SETTINGS, STENCIL_EDGES, TABLE_6_1, WINDOWS
 from ..registry import section
+from ..statements import concluded, faults
 
 # Photons depend on chance and on geometry that is not published; "stored" is printed in thousands.
 SENT = f"to {ROUND_NUMBER:.0%}: as many photons are sent as store about the number printed in thousands"
@@ -190,10 +190,9 @@ def search_end(context: Context) -> Iterator[Part]:
         own=OURS,
     )
     lights = ", ".join(f"{each['lit']:.2f}" for each in found.values())
-    yield Conclusion(
-        "D 6.2.3, P3 2.3",
-        "The search over the grid finds all photons in a sphere around the query.",
-        [check.passed for check in checks],
+    yield concluded(
+        "all_in_sphere",
+        checks,
         f"by our reading of where it ends, in {', '.join(check.ours for check in checks)} of the pixels that have k "
         f"photons near, with {lights} of the light of all; a search that looks on until no nearer photon can come has "
         "it by its construction",
@@ -228,11 +227,8 @@ def interactive(context: Context) -> Iterator[Part]:
         + (" A quarter of that, with few photons." if context.quick else ""),
     )
     yield from _moves(context)
-    yield Conclusion(
-        "D 6.3.4, P3 3.4",
-        "Light and geometry can be moved live: rebuilt and converged in one or two seconds.",
-        [None],
-        f"here {', '.join(f'{each:.3g} s' for each in made)} on {context.device_name}, of today",
+    yield concluded(
+        "moved_live", [None], f"here {', '.join(f'{each:.3g} s' for each in made)} on {context.device_name}, of today"
     )
 
 

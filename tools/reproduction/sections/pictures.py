@@ -11,10 +11,11 @@ from raystream.scene.scene import Scene
 from .. import measured, views
 from ..context import Context
 from ..grades import FITTED, LONGEST, ROUND_NUMBER, beside, between, exact, near
-from ..model import CLAIM, Check, Conclusion, Figure, Part, Table
+from ..model import CLAIM, Check, Figure, Part, Table
 from ..published.chapter5 import VIEWS
 from ..registry import section
 from ..shown import Shot, sheet
+from ..statements import concluded
 
 STAND_IN = "Stand-in: {}."
 LEVEL = "chapel.bsp"
@@ -77,9 +78,8 @@ def scenes(context: Context) -> Iterator[Part]:
             )
         ],
     )
-    yield Conclusion(
-        "P2 5.1",
-        f"Some scenes that were looked at take {least} to {most} MB of textures.",
+    yield concluded(
+        "textures_mb",
         [between(least, most, row[-1]) for row in rows if row[-1] > SMALL],
         ", ".join(dict.fromkeys(f"{row[-1]} MB" for row in rows if row[-1] > SMALL)),
     )

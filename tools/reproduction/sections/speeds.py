@@ -16,10 +16,11 @@ from reproduction.simulators.cost import WORD
 from .. import measured, timed
 from ..context import Context
 from ..grades import NOT_RUN, beside, unprinted
-from ..model import ARITHMETIC, AbsentError, Cell, Check, Conclusion, Part, Table
+from ..model import ARITHMETIC, AbsentError, Cell, Check, Part, Table
 from ..published.chapter5 import HARDWARE, RATES, TABLE_5_1
 from ..published.thesis import BANDWIDTH, COPIED
 from ..registry import section
+from ..statements import concluded
 
 RATIO = "the claim is that CUDA is better in every type of copy; the ratio is that of the printed numbers"
 MACHINES = ("multipass", "singlepass")
@@ -61,12 +62,10 @@ def copies(context: Context) -> Iterator[Part]:
         heads={"CUDA / OpenCL": ("claimed", "derived")},
         own=("ours, OpenGL",),
     )
-    yield Conclusion(
-        "T 8, fig. 8-1",
-        "CUDA is better in every type of memory copy.",
+    yield concluded(
+        "cuda_copies",
         [kind not in faster for kind in BANDWIDTH],
         f"in {len(BANDWIDTH) - len(faster)} of 3 by the figure; neither runs here",
-        ARITHMETIC,
     )
 
 

@@ -18,6 +18,7 @@ from ..grades import COST, beside, near
 from ..model import ARITHMETIC, OURS, OWN, Check, Conclusion, Figure, Part, Table, Text
 from ..published.chapter5 import TABLE_3, TABLE_3_RAYS_DERIVED, TABLE_5_1, VIEWS
 from ..registry import section
+from ..statements import concluded
 
 SAMPLES = 64
 PATH = (
@@ -86,13 +87,12 @@ def _conclusions(rows: Sequence[Sequence[Any]]) -> Iterator[Conclusion]:
     nothing."""
     shadow, *others = rows
     fitted = f"; the light is placed so that shadow casting costs the printed {shadow[1].published}"
-    for what, cells, who, more in (
-        ("instructions", [row[1] for row in others], "Whitted's and path tracing", fitted),
-        ("bytes", [row[2] for row in rows], "Shadow casting, Whitted's and path tracing", ""),
+    for what, cells, more in (
+        ("instructions", [row[1] for row in others], fitted),
+        ("bytes", [row[2] for row in rows], ""),
     ):
-        printed, here = (", ".join(str(getattr(each, whose)) for each in cells) for whose in ("published", "ours"))
-        claim = f"{who} cost {printed} times the {what} of ray casting."
-        yield Conclusion("P2 4.3, table 3", claim, [cell.agrees for cell in cells], f"here {here}{more}")
+        here = ", ".join(str(each.ours) for each in cells)
+        yield concluded(f"table_3_{what}", [cell.agrees for cell in cells], f"here {here}{more}")
 
 
 def _by_lights(calls: Mapping[str, Mapping[str, float]]) -> Figure:

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from reproduction.simulators.counts import PUBLISHED_KERNELS, Instructions
+from reproduction.simulators.counts import MACHINES, PUBLISHED_KERNELS, Instructions
 
 from ..context import Context
-from ..counted import MACHINES, PROGRAMS, all_words, as_described, counted, faults, of_kernel, program_of, words_of
+from ..counted import PROGRAMS, all_words, as_described, counted, of_kernel, program_of, words_of
 from ..grades import COUNT, NOT_HERE, OTHER_MACHINE, about, beside, near
-from ..model import CLAIM, OURS, OWN, Cell, Check, Conclusion, Part, Table, Text
+from ..model import CLAIM, OURS, OWN, Cell, Check, Part, Table, Text
 from ..published.chapter5 import TABLE_5_1
 from ..registry import section
+from ..statements import concluded, faults
 
 RECORDS = (
     "our records hold the end of a ray's interval, barycentric weights, instances and colours of any "
@@ -87,13 +88,9 @@ def table_5_1(context: Context) -> Iterator[Part]:
     yield Text(DIFFERS)
     if counts:
         grades = [_close(counts, kernel) for kernel in GRADED]
-        yield Conclusion(
-            "D table 5.1, P2 table 1",
-            "Eye rays, set-up, step and intersection are kernels of some 20 to 40 four-wide instructions.",
-            grades,
+        yield concluded("kernels_short", grades,
             ", ".join(f"{kernel.split(': ')[-1].lower()} {_own(counts, kernel)} for "
-                      f"{TABLE_5_1['SIMD'][kernel].instructions}" for kernel in GRADED),
-        )  # fmt: skip
+                      f"{TABLE_5_1['SIMD'][kernel].instructions}" for kernel in GRADED))  # fmt: skip
     for name in PROGRAMS:
         yield _states(name, counts.get(name, {}))
     yield from faults("table 5.1", "P2 table 1")

@@ -17,6 +17,7 @@ from ..grades import FEWEST, LONGEST, beside, between
 from ..model import ARITHMETIC, CLAIM, OURS, OWN, Check, Conclusion, Figure, Part, Table
 from ..published.chapter5 import ACTIVE, NAIVE_OF_OPTIMUM, ORACLE_OF_OPTIMUM, PASSES, TABLE_5_2, VIEWS
 from ..registry import section
+from ..statements import concluded
 
 # Which decide what the next pass serves. H. C. Delany (1988): the kernel that most rays wait for.
 ORACLES: dict[str, Policy] = {
@@ -224,45 +225,31 @@ def _conclusions(found: dict[str, dict[str, Any]]) -> Iterator[Conclusion]:
 
     loop = {name: kept["rows"]["20 % of active"]["total"] - OTHER_PASSES for name, kept in found.items()}
     over = ", ".join(f"{100 * (loop[name] / kept['best'] - 1):.0f} %" for name, kept in found.items())
-    yield Conclusion(
-        "D 4.1.2, P2 3.2",
-        "To intersect once 20 % of the rays wait needs the fewest passes of each view.",
-        of("no other oracle"),
-        f"passes over the best found, by view: {over}",
-    )
+    yield concluded("twenty_fewest", of("no other oracle"), f"passes over the best found, by view: {over}")
     one = together(found)
-    yield Conclusion(
-        "D 4.1.2, P2 3.2", "As one rule for all views, it needs the fewest.", [one.passed], f"here {one.ours}"
-    )
+    yield concluded("one_rule", [one.passed], f"here {one.ours}")
     rows = [kept["rows"] for kept in found.values()]
-    yield Conclusion(
-        "D 4.1.2, D 5.2.2, P2 3.2, P2 4.2",
-        "With it passes are within two to three times the optimum.",
+    yield concluded(
+        "twice_to_thrice",
         of("at most"),
         "1.1 to 2.0 by the published table, here "
         f"{min(row['20 % of active']['over bound'] for row in rows):.2f} to "
         f"{max(row['20 % of active']['over bound'] for row in rows):.2f} times the bound",
     )
     naive = [row["naive"]["over bound"] for row in rows]
-    yield Conclusion(
-        "D 5.2.2, P2 4.2",
-        "A naive oracle needs at least five times the optimum.",
-        of("naive needs"),
-        f"here {', '.join(f'{each:.1f}' for each in naive)} times the bound",
+    yield concluded(
+        "naive_five", of("naive needs"), f"here {', '.join(f'{each:.1f}' for each in naive)} times the bound"
     )
     totals = [row["20 % of active"]["total"] for row in rows]
-    yield Conclusion(
-        "P2 4.2",
-        f"A picture takes {PASSES[0]} to {PASSES[1]} passes.",
+    yield concluded(
+        "passes_of_picture",
         [between(*PASSES, each) for each in totals],
         f"here {', '.join(map(str, totals))}; printed {', '.join(str(each.total) for each in TABLE_5_2.values())}",
     )
     shares, printed = active(found), active()
-    yield Conclusion(
-        "D 5.2.2, P2 4.2",
-        f"Between {100 * ACTIVE[0]:.0f} and {100 * ACTIVE[1]:.0f} % of the rays are active in a pass, but for "
-        f"{EXCEPTED}.",
-        [check.passed for check in shares],
+    yield concluded(
+        "active_share",
+        shares,
         f"here {', '.join(str(check.ours) for check in shares)}; scenes are stand-ins; printed "
         f"{', '.join(str(check.ours) for check in printed)}",
     )

@@ -9,12 +9,13 @@ from raystream.stream.declare.limits import LIMITS
 from reproduction.simulators.counts import PUBLISHED_KERNELS, Instructions
 
 from ..context import Context
-from ..counted import as_described, counted, faults, program, program_of
+from ..counted import as_described, counted, program, program_of
 from ..grades import COUNT, NOT_HERE, about, beside, near
-from ..model import ARITHMETIC, CLAIM, OWN, Cell, Check, Conclusion, Part, Table
+from ..model import ARITHMETIC, CLAIM, OWN, Cell, Check, Part, Table
 from ..plain_kernels import STEP_BY_AXIS
 from ..published.chapter5 import HARDWARE, RATES, TABLE_5_1, TABLE_5_3
 from ..registry import section
+from ..statements import concluded, faults
 
 SAME = ("Generate Eye Ray", "Traverse: Setup", "Traverse: Step", "Intersect")
 ALIKE = "the same algorithm, written down independently"
@@ -65,9 +66,8 @@ def table_5_3(context: Context) -> Iterator[Part]:
     heads = ("kernel", "states here", "instr", "read", "written", "passes of ours")
     yield Table("Of a pass", heads, rows, note, checks, own=("states here", "passes of ours"))
     if grades:
-        yield Conclusion(
-            "D table 5.3",
-            "The kernels of the ray caster fit into 27 to 59 instructions of the Radeon 9700 Pro.",
+        yield concluded(
+            "kernels_fit",
             list(grades.values()),
             f"{sum(grades.values())} of the {len(grades)} kernels compared are within a quarter of the printed number",
         )

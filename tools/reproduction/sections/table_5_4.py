@@ -22,10 +22,11 @@ from reproduction.simulators.walk import Space, walk
 
 from ..context import Context
 from ..grades import COUNT, OTHER_SCENE, about, beside, near
-from ..model import CLAIM, OURS, OWN, Cell, Check, Conclusion, Figure, Part, Table
+from ..model import CLAIM, OURS, OWN, Cell, Check, Figure, Part, Table
 from ..published.chapter5 import TABLE_5_4
 from ..registry import section
 from ..shown import Shot, sheet
+from ..statements import concluded
 
 SIZE, QUICK = 256, 64
 DEVICE_EDGE = 32  # where the device runs it too
@@ -100,10 +101,9 @@ def make(context: Context) -> Iterator[Part]:
     )
     yield _by_view(tried)
     devices = [check for check in checks if check.kind == CLAIM]
-    yield Conclusion(
-        "D 5.1.3, D 5.3",
-        "Each type of ray runs to its end before the next, so that set-up is one pass for each.",
-        [check.passed for check in devices],
+    yield concluded(
+        "types_in_turn",
+        devices,
         f"{sum(check.passed is True for check in devices)} of {len(devices)} scenes on this device; these runs end "
         "with the hits of a type of ray, all of which one pass then shades",
     )

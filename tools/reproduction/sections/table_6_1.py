@@ -15,13 +15,11 @@ from ..photon_counts import VISITS, calls
 from ..photon_stages import STAGES
 from ..published.chapter6 import GPU, MACHINE, ROUTED, TABLE_6_1, TOTALS
 from ..registry import section
+from ..statements import concluded
 from ..timed import Spread, Timed
 
 # A picture by passes takes up to minutes; one run of the longest.
 UNFUSED_RUNS = {"GLASS BALL": 2, "RING": 2, "CORNELL BOX": 1}
-SENTENCES = {
-    "Stencil routing builds its map slower than the sort does.": "builds slower",
-}
 GPU_2003 = f"{OTHER_DEVICE} than the {GPU} of 2003, and the geometry of the scenes is not published"
 CLOCK = (
     "another machine: its passes make as many calls as rays need; the verdict is by passes of the published one "
@@ -73,18 +71,13 @@ def table_6_1(context: Context) -> Iterator[Part]:
         own=OURS,
     )
     yield from _shares(context)
-    for claim, words in SENTENCES.items():
-        of = [check for check in checks if words in check.what]
-        yield Conclusion(
-            "D table 6.1, P3 table 1",
-            claim,
-            [check.passed for check in of],
-            "; ".join(
-                f"{check.what.split(':')[0]} {check.ours} for {check.published}"
-                + (" (runs overlap: not decided)" if check.passed is None else "")
-                for check in of
-            ),
-        )
+    built_slower = [check for check in checks if "builds slower" in check.what]
+    figures = (
+        f"{check.what.split(':')[0]} {check.ours} for {check.published}"
+        + (" (runs overlap: not decided)" if check.passed is None else "")
+        for check in built_slower
+    )
+    yield concluded("routing_slower", built_slower, "; ".join(figures))
 
 
 def _shares(context: Context) -> Iterator[Conclusion]:
@@ -97,12 +90,11 @@ def _shares(context: Context) -> Iterator[Conclusion]:
             medians = [_stages(context, name, way)["sort"].parts[stage].median for stage in STAGES]
             by_scene.append([each / sum(medians) for each in medians])
     for place, claim, holds in (
-        (estimate, "Most of the time is spent on the radiance estimate.", lambda share: share > MOST),
-        (rays, "Very little time is spent on the intersection of rays.", lambda share: share <= LITTLE),
+        (estimate, "mostly_estimate", lambda share: share > MOST),
+        (rays, "little_rays", lambda share: share <= LITTLE),
     ):
         listed = "; ".join(f"{way} {', '.join(f'{each[place]:.0%}' for each in by)}" for way, by in ours.items())
-        yield Conclusion(
-            "D 6.3.1, P3 3.1",
+        yield concluded(
             claim,
             [holds(each[place]) for by in ours.values() for each in by],
             f"of the stages' seconds of {', '.join(names(context))}: here {listed}; by table 6.1 "

@@ -10,11 +10,11 @@ from reproduction.simulators.counts import NoCompiler
 from reproduction.simulators.counts.photons import listed_sort, photon_instructions
 
 from ..context import Context
-from ..counted import faults
 from ..grades import COUNT, NOT_HERE, POINTS, about, beside, unprinted
-from ..model import ARITHMETIC, CLAIM, OWN, Absent, Cell, Check, Conclusion, Part, Table
+from ..model import ARITHMETIC, CLAIM, OWN, Absent, Cell, Check, Part, Table
 from ..published.chapter6_instructions import ESTIMATE_OVERHEAD, HAND_CODED_SORT, LEAST_PER_TEXTURE, TABLE_6_2, Row
 from ..registry import section
+from ..statements import concluded, faults
 
 HEADS = ("kernel", "Inst", "TEX", "Addr", "Pack")
 
@@ -45,11 +45,10 @@ def table_6_2(context: Context) -> Iterator[Part]:
     )
     claims = list(_claims())
     yield Table("Instructions of one iteration, nothing unrolled", HEADS, rows, note, [*claims, *_ours(ours, listed)])
-    for paper, claim, words in CONCLUSIONS:
+    for claim, (words, kernel) in CLAIMS.items():
         found = [check for check in claims if words in check.what]
         figure = ", ".join(str(check.ours) for check in found)
-        own = _share(ours, words)
-        yield Conclusion(paper, claim, [check.passed for check in found], f"by table 6.2 {figure}{own}", ARITHMETIC)
+        yield concluded(claim, found, f"by table 6.2 {figure}{_share(ours.get(kernel))}")
     yield from faults("6.4.1", "6.3.2")
 
 
@@ -62,13 +61,13 @@ def _parts(found: Instructions) -> dict[str, int]:
     return {part: getattr(found, part) for part in Row._fields}
 
 
-# Place, sentence, and what the checks of it have in their statements.
-CONCLUSIONS = (
-    ("D 6.4.1, P3 4.1", "Nearly 60 % of stencil routing is addresses.", "routing: share"),
-    ("D 6.4.1, P3 4.1", "Over 72 % of binary search is addresses.", "search: share"),
-    ("D 6.4.1, P3 4.1", "The estimates spend a third to a half on addresses and packing.", "overhead"),
-    ("D 6.3.2, P3 3.2", "At least 20 arithmetic operations for every texture access.", "for each fetch"),
-)
+# Claims, what the statements of their checks have, and the kernel of which it is a share.
+CLAIMS = {
+    "routing_addresses": ("routing: share", "Stencil Routing"),
+    "search_addresses": ("search: share", "Binary Search"),
+    "estimate_overhead": ("overhead", ""),
+    "twenty_operations": ("for each fetch", ""),
+}
 RULES = "another set of instructions, with integers, and several outputs in place of packing"
 
 
@@ -76,12 +75,9 @@ def _cell(theirs: int, mine: Any) -> Cell:
     return beside(theirs, mine, NOT_HERE if mine == "-" else RULES)
 
 
-def _share(ours: dict[str, dict[str, int]], words: str) -> str:
-    """The same of our kernels, where it is a share of one."""
-    kernel = {"routing: share": "Stencil Routing", "search: share": "Binary Search"}.get(words)
-    if kernel not in ours:
-        return ""
-    return f"; here {ours[kernel]['addresses'] / ours[kernel]['all']:.0%}, with integers"
+def _share(kernel: dict[str, int] | None) -> str:
+    """The same of our kernel, where it is a share of one."""
+    return "" if kernel is None else f"; here {kernel['addresses'] / kernel['all']:.0%}, with integers"
 
 
 def _claims() -> Iterator[Check]:

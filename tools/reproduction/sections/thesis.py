@@ -26,7 +26,6 @@ from ..model import (
     AbsentError,
     Cell,
     Check,
-    Conclusion,
     Figure,
     Part,
     Table,
@@ -35,6 +34,7 @@ from ..model import OURS as ALONE
 from ..published.thesis import BACK_ENDS, INTERSECTIONS, MINUTE, RATES, SCENES, SECONDS, TRIANGLES
 from ..registry import section
 from ..shown import Shot, sheet
+from ..statements import concluded
 from ..thesis_back_ends import (
     DEPTH,
     FRAME,
@@ -170,17 +170,15 @@ def _claims(found: Mapping[str, dict[str, Any]]) -> Iterator[Part]:
     serial = [each["emulation"] for each in median.values()]
     parallel = [min(each[end] for end in OURS[2:] if end in each) for each in median.values()]
     gains = [one / other for one, other in zip(serial, parallel, strict=True)]
-    yield Conclusion(
-        "T table 2",
-        "The kernels run many times faster in parallel than one after the other.",
+    yield concluded(
+        "parallel",
         [None],  # the printed parallel device is a graphics board
         f"published emulation over CUDA {_listed(each[1] / each[3] for each in SECONDS.values())}; here emulation over "
         f"the fastest of OpenCL and fragment programs {_listed(gains)}, on the same processor",
     )
     recursion = [each["CPU"] / each["emulation"] for each in median.values()]
-    yield Conclusion(
-        "T 6.4.4, table 2",
-        "On the CPU the recursion takes longer than the kernels one after the other.",
+    yield concluded(
+        "recursion_longer",
         [None],  # the text has it of the scene graph's pointers, which are not there in these arrays
         f"published CPU over emulation {_listed(each[0] / each[1] for each in SECONDS.values())}, over a scene graph; "
         f"here {_listed(recursion)}: both read the same arrays, the recursion is compiled, and kernels in NumPy pass "
@@ -195,12 +193,8 @@ def _claims(found: Mapping[str, dict[str, Any]]) -> Iterator[Part]:
         min(ratio) > 3,
         "by table 2 not for the bunny",
     )
-    yield Conclusion(
-        "T 8",
-        "CUDA is more than three times faster than OpenCL.",
-        [each > 3 for each in ratio],
-        f"by table 2 {_listed(ratio)}; CUDA runs on no device here",
-        ARITHMETIC,
+    yield concluded(
+        "cuda_thrice", [each > 3 for each in ratio], f"by table 2 {_listed(ratio)}; CUDA runs on no device here"
     )
 
 

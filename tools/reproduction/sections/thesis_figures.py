@@ -20,10 +20,11 @@ from .. import timed
 from ..caption_drawings import THESIS, figures
 from ..context import Context
 from ..grades import POINTS
-from ..model import OURS, OWN, AbsentError, Check, Conclusion, Figure, Part, Table
+from ..model import OURS, OWN, AbsentError, Check, Figure, Part, Table
 from ..published.thesis import SCENES
 from ..registry import section
 from ..shown import webp
+from ..statements import concluded
 from ..thesis_back_ends import DEPTH, FRAME, SKY, Draw, drawn, fragments, going_around, pixels, prepared
 from ..thesis_drawings import ANGLE, INDEX, directions, draw_kernels, draw_vectors
 from .thesis import model as scene_of
@@ -158,9 +159,8 @@ def _colors(context: Context) -> Iterator[Part]:
         "of a vertex that is read anyway."
     )
     yield Table("Cost of colours of vertices", ("back end", "without, s", "with, s", "cost"), rows, note=note, own=OURS)
-    yield Conclusion(
-        "T 8",
-        "Vertex colours do not slow rendering.",
+    yield concluded(
+        "vertex_colours",
         [each <= POINTS for each in costs.values()],
         "seconds with them, against a material's colour: "
         + ", ".join(f"{end} {each:+.1%}" for end, each in costs.items()),

@@ -16,10 +16,11 @@ from raystream.scene.scene import Scene
 from reproduction.simulators.whitted.formulas import reflectance
 
 from ..context import Context
-from ..model import ARITHMETIC, OURS, OWN, AbsentError, Check, Conclusion, Figure, Part, Table, Text
+from ..model import ARITHMETIC, OURS, OWN, AbsentError, Check, Figure, Part, Table, Text
 from ..published.thesis import REFLECTION, SCENES
 from ..registry import section
 from ..shown import Shot, sheet
+from ..statements import concluded
 from ..thesis_back_ends import DEPTH, SAME, SHARE
 from ..thesis_drawings import INDEX, SCHLICK, draw_tree, share
 from ..thesis_measures import ANGLES, DEEPEST, TESTED, angles, channels, grids, rigid, structure, tree, weights
@@ -100,15 +101,13 @@ def _structure(context: Context) -> Iterator[Part]:
     rows = [(name, *(f"{each:.1f}" for each in found[name]["tested"]), f"{found[name]['lost']:.1%}") for name in found]
     note = f"Rays of levels 0 to {DEPTH} of {edge} x {edge} pixels, in the tree that the back ends read."
     yield Table("Algorithm 6-4: boxes tested", heads, rows, note=note, own=OURS)
-    yield Conclusion(
-        "T algorithm 6-1",
-        "Boxes are halved on x, y and z in turn until a primitive is left.",
+    yield concluded(
+        "halved_in_turn",
         [each["endless"] == 0 for each in found.values()],
         "primitives in nodes that no axis divides: " + _listed(found, "endless", ","),
     )
-    yield Conclusion(
-        "T algorithm 6-4",
-        "A ray is tested against a box by its near and far planes.",
+    yield concluded(
+        "near_and_far",
         [each["lost"] == 0 for each in found.values()],
         f"hits lost without their exchange for negative directions: {_listed(found, 'lost', '.1%')}; with it none",
     )
@@ -121,9 +120,8 @@ def _structure(context: Context) -> Iterator[Part]:
         max(exchanged) == 0,
         "some are lost",
     )
-    yield Conclusion(
-        "T 6.4.1",
-        "After a leaf its neighbour is next, so that a leaf needs no escape index.",
+    yield concluded(
+        "leaf_neighbour",
         [each["neighbours"] == 0 for each in found.values()],
         "leaves after which another node is next, but for the last of an object: " + _listed(found, "neighbours", ","),
     )
@@ -132,18 +130,16 @@ def _structure(context: Context) -> Iterator[Part]:
 
 def _two_levels(context: Context) -> Iterator[Part]:
     made = context.keep("rigid", rigid)
-    yield Conclusion(
-        "T 6.2",
-        "A rigid motion of an object changes the upper level alone.",
+    yield concluded(
+        "rigid_motion",
         [made["below"] == 0],
         f"the sphere turned and moved: of {made['tree']:,} bytes of the lower level {made['below']:,} change, of "
         f"{made['top']:,} of the upper {made['above']:,}",
     )
     edge = QUICK if context.quick else 2 * EDGE
     share = context.keep(("grids below", edge), lambda: grids(context, edge))
-    yield Conclusion(
-        "T 6.2",
-        "Any structure may be the lower level.",
+    yield concluded(
+        "any_lower_level",
         [share <= SHARE],
         f"grids in place of trees: {share:.2%} of the pixels differ; of kd-trees, which the text names, there are none "
         "here",
@@ -173,9 +169,8 @@ def _rays(context: Context) -> Iterator[Part]:
         made["reflected"] < BOUND,
         f"to {BOUND:g}",
     )
-    yield Conclusion(
-        "T 6.3.3, (6.30)",
-        "Refracted rays are those of Snell's law.",
+    yield concluded(
+        "snell",
         [made["into"] < BOUND, made["out"] < BOUND],
         f"index {INDEX:g}, {len(ANGLES)} angles: into glass to {made['into']:.1g}, out of it to {made['out']:.1g}; at "
         f"{made['beyond']} of them the root is negative on the way out, for which the text has no case: one ray is "
@@ -248,17 +243,15 @@ def _weights(context: Context) -> Iterator[Part]:
     )
     yield Table("Rays that end with a level", columns, rows, note=note, own=OURS)
     apart = [each["apart"] for each in found.values()]
-    yield Conclusion(
-        "T 6.4.2, (6.31), (6.32)",
-        "Weights carried by rays take the place of recursion.",
+    yield concluded(
+        "weights",
         [each < EXACT for each in apart],
         f"greatest difference of the light of {edge} x {edge} pixels, in float64: {max(apart):.1g}",
     )
     rays = context.keep(("channels", edge), lambda: channels(edge))
     ratio = [many / one for one, many in zip(*rays.values(), strict=True)]
-    yield Conclusion(
-        "T 6.3.5",
-        "A white ray that is refracted becomes three, one for each channel, and a channel's ray stays one.",
+    yield concluded(
+        "three_rays",
         [max(ratio) <= CHANNELS],
         f"rays of levels 0 to {DEPTH} of the sphere's scene, an index for each channel over one index: "
         + ", ".join(f"{each:.2f}" for each in ratio)

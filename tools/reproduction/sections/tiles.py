@@ -18,6 +18,7 @@ from ..photon_cases import PASSES, TILES, renderer_of
 from ..photon_counts import calls, gains
 from ..published.chapter6 import TABLE_6_1, TILES_GAIN
 from ..registry import section
+from ..statements import concluded
 from ..timed import Timed
 from .table_6_1 import GPU_2003
 
@@ -90,17 +91,15 @@ def _conclusions(counted: Mapping[str, Any], by_clock: Mapping[str, Timed], prin
     """By counts and by the clock."""
     ours = [found["gains"][str(TILE)] for found in counted.values()]
     drawn, masked = (_gain(by_clock, each) for each in (IN_TILES, PIXELS))
-    yield Conclusion(
-        "D 6.3.3, 6.4.3",
-        "Drawing the estimate in tiles of 16 x 16 gains a factor of two to ten.",
+    yield concluded(
+        "tiles_gain",
         [TILES_GAIN[0] <= each <= TILES_GAIN[1] for each in (*ours, drawn)],
         f"{printed} by the printed seconds; here {', '.join(f'{each:.2g}' for each in ours)} by counts, with as "
         f"many tiles; {drawn:.2g} by the clock, {TIMED}, as in a quad, too, what is done ends at once here",
     )
     singles = [found["gains"]["1"] for found in counted.values()]
-    yield Conclusion(
-        "D 6.4.3",
-        "A computation mask of single pixels would gain more than tiles.",
+    yield concluded(
+        "single_pixels",
         [*(one > each for one, each in zip(singles, ours, strict=True)), masked > drawn],
         f"here {', '.join(f'{each:.2g}' for each in singles)} over one quad by counts, where smaller tiles never draw "
         f"more; {masked:.2g} by the clock, {TIMED}, with tiles {drawn:.2g}",

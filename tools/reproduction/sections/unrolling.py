@@ -16,13 +16,15 @@ from ..grades import POINTS, saves
 from ..model import CLAIM, OURS, Check, Conclusion, Figure, Part, Table
 from ..published.chapter5 import TABLE_5_1, UNROLL
 from ..registry import section
+from ..statements import concluded
 
 TIMES = (1, 2, 4, 8, 16)
 PUBLISHED = int(UNROLL["steps"]), int(UNROLL["tests"])
-SENTENCES = {
-    "4 steps or 2 tests in a pass cut the bandwidth of every scene by half.": "in a pass: bytes",
-    "With references suppressed it is 60 %.": "suppressed: bytes",
-    "Instructions change little: they grow by less than 10 %.": "in a pass: instructions",
+# Claims, and how the statements of their checks end.
+CLAIMS = {
+    "unrolled_half": "in a pass: bytes",
+    "suppressed_sixty": "suppressed: bytes",
+    "instructions_little": "in a pass: instructions",
 }
 CURVES = {"both kernels": lambda n: (n, n), "traversal": lambda n: (n, 1), "intersection": lambda n: (1, n)}
 
@@ -112,21 +114,14 @@ def _check(what: str, ours: float, theirs: float, why: str) -> Check:
 
 def _conclusions(found: dict[str, dict[str, list[float]]], further: list[Check]) -> Iterator[Conclusion]:
     all_ = [check for name, each in found.items() for check in checks(name, each)]
-    for claim, ending in SENTENCES.items():
+    for claim, ending in CLAIMS.items():
         of = [check for check in all_ if check.what.endswith(ending)]
-        figure = ", ".join(str(check.ours) for check in of)
-        yield Conclusion("D 5.2.2, P2 4.2", claim, [check.passed for check in of], f"here {figure}")
-    yield Conclusion(
-        "D 5.2.2, P2 4.2",
-        "Unrolled further, instructions of scenes differ by a factor of two or more.",
-        [further[0].passed],
-        f"here {further[0].ours} between the scenes at {TIMES[-1]} calls in a pass",
+        yield concluded(claim, of, f"here {', '.join(str(check.ours) for check in of)}")
+    yield concluded(
+        "apart_twice", [further[0].passed], f"here {further[0].ours} between the scenes at {TIMES[-1]} calls in a pass"
     )
-    yield Conclusion(
-        "D 5.2.2, P2 4.2",
-        "However far unrolled, SIMD never has MIMD's instructions per byte.",
-        [check.passed for check in further[1:]],
-        "executed instructions: here " + "; ".join(str(check.ours) for check in further[1:]),
+    yield concluded(
+        "never_mimd", further[1:], "executed instructions: here " + "; ".join(str(check.ours) for check in further[1:])
     )
 
 

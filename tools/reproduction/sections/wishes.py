@@ -10,8 +10,8 @@ import numpy as np
 
 from ..context import Context
 from ..model import Part, Text, Wish
-from ..published.wishes import WISHES
 from ..registry import section
+from ..statements import WISHES
 
 ADAPTIVE = Path(__file__).parents[2] / "results" / "llvmpipe-amd-epyc-2-cpus" / "adaptive.json"  # of tools/bench.py
 

@@ -1,0 +1,51 @@
+"""What the papers say: claims, errors, wishes and abbreviations, as tables in ``published`` with tabs between columns;
+and the parts of sections that are made of them.
+
+Of each statement the last column is a few words or numbers by which it is looked up at the places that it names: a
+regular expression, in small letters (``tests/reproduce/test_papers.py``). Authors, titles, years and venues of papers
+among the wishes were checked against public bibliographies in November 2026; dates of extensions and products are their
+specifications' and makers'.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from .model import Check, Conclusion, Fault
+
+
+class Claim(NamedTuple):
+    """A claim in a sentence. kind : of `model.KINDS_OF_CHECKS`; headline : the claim as a part of the sentence that
+    tells what was reproduced, at the top of the report, or empty."""
+
+    kind: str
+    places: str
+    claim: str
+    headline: str
+    words: str
+
+
+def _rows(name: str) -> list[list[str]]:
+    """The rows of a table, below its head."""
+    text = (Path(__file__).parent / "published" / f"{name}.tsv").read_text(encoding="utf-8")
+    return [line.split("\t") for line in text.splitlines()[1:]]
+
+
+CLAIMS = {name: Claim(*rest) for name, *rest in _rows("claims")}
+FAULTS = {Fault(where, said, right): words for where, said, right, words in _rows("faults")}
+WISHES = _rows("wishes")  # where, wish, what became of it in the field, what this project does, words
+GLOSSARY = {abbreviation: meaning for abbreviation, meaning in _rows("glossary")}
+
+
+def concluded(name: str, results: Sequence[Check | bool | None], figure: str) -> Conclusion:
+    """What became of the claim of that name, by results that decide it, or the checks of them."""
+    claim = CLAIMS[name]
+    grades = [each.passed if isinstance(each, Check) else each for each in results]
+    return Conclusion(claim.places, claim.claim, grades, figure, claim.kind)
+
+
+def faults(*places: str) -> list[Fault]:
+    """The papers' errors at places that contain one of these words; all without any."""
+    return [fault for fault in FAULTS if not places or any(place in fault.where for place in places)]
