@@ -203,9 +203,8 @@ def _tests(context: Context, edge: int) -> Iterator[Part]:
         gains.append(made["planes"].median / made[CONDITION].median - 1)
         apart[name] = differ["planes, weights to 1"]
     note = (
-        f"{edge} x {edge}. Differs: pixels that are another by more than "
-        f"0.02 than by the watertight test. A sum of weights to {PUBLISHED_SLACK:g} closes cracks and widens "
-        "silhouettes."
+        f"{edge} x {edge}. Differs: pixels that are another by more than 0.02 than by the watertight test. A sum of "
+        f"weights to {PUBLISHED_SLACK:g} closes cracks and widens silhouettes."
     )
     checks = [
         Check(

@@ -220,15 +220,13 @@ def _table(found: dict[str, dict[str, Any]], rows: int, reasons: Mapping[str, fl
         *("triangle hits", "triangles alone"),
     )
     note = (
-        f"Bytes with the cache over bytes without; {_which(rows)} of 1024 x 1024 pixels, in raster "
-        "order, one pixel wide, of all views alike. 65,536 / 48 is no whole number: 1,365 lines, each of four RGB or "
-        "three RGBA texels of floats. A reference is a "
-        "texel. Writes go through. States, a byte for each ray in each pass and for each call that writes one, pass by "
-        "the cache. Beyond missed: a hit beyond the voxel counts as a miss, as published; here it is kept. Rays to "
-        "their nearest hit step and test alike by both rules, shadow rays do not. "
+        f"Bytes with the cache over bytes without; {_which(rows)} of 1024 x 1024 pixels, in raster order, one pixel "
+        "wide, of all views alike. 65,536 / 48 is no whole number: 1,365 lines, each of four RGB or three RGBA texels "
+        "of floats. A reference is a texel. Writes go through. States, a byte for each ray in each pass and for each "
+        "call that writes one, pass by the cache. Beyond missed: a hit beyond the voxel counts as a miss, as "
+        "published; here it is kept. Rays to their nearest hit step and test alike by both rules, shadow rays do not. "
         "Shadow: three lights, of MIMD a pixel's three rays in turn; Reflect: two bounces off face normals, every "
-        "primitive a mirror, without shadow rays, a bounce after the other; both "
-        "forest inside, secondary rays alone."
+        "primitive a mirror, without shadow rays, a bounce after the other; both forest inside, secondary rays alone."
     )
     return Table(
         "64 kB, direct mapped, 1,365 lines of 48 bytes", columns, lines, note, checks(found, reasons), own=OURS
@@ -304,7 +302,6 @@ def _wishes(context: Context) -> Table:
     note = (
         f"Bytes with the cache over bytes without; the middle {rows} rows, {rows / EDGE:.1%} of the picture. Written "
         "back: lines stay in the cache until they are evicted, so that what a tile's passes hand on need not leave it; "
-        "all tiles share their streams. "
-        "Two caches: 32 kB each, written back."
+        "all tiles share their streams. Two caches: 32 kB each, written back."
     )
     return Table(title, columns, lines, note, [said], own=OURS)

@@ -46,11 +46,10 @@ SHADING = (
 )
 SHADING_NOTE = (
     "I the ray's direction, N the normal against it; C the surface's own colour, C_r and C_t what the reflected and "
-    "the "
-    "refracted ray bring; r reflectivity, t transmittance, S specular, A ambient colour. C is that of the vertices, or "
-    "else the diffuse one, and unlit: Whitted's tracer with modifications, as the text says; here lights and shadow "
-    "rays can be had, too (--classic). W is the weight of a ray of which W_p is the parent's: so (6.7) is had without "
-    "recursion; rays beyond the greatest depth add nothing. Weights and recursion are compared in the "
+    "the refracted ray bring; r reflectivity, t transmittance, S specular, A ambient colour. C is that of the "
+    "vertices, or else the diffuse one, and unlit: Whitted's tracer with modifications, as the text says; here lights "
+    "and shadow rays can be had, too (--classic). W is the weight of a ray of which W_p is the parent's: so (6.7) is "
+    "had without recursion; rays beyond the greatest depth add nothing. Weights and recursion are compared in the "
     "section on claims of the text."
 )
 SLANT = 45.0  # degrees from the normal, of a ray through the pane

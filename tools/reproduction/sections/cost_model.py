@@ -18,8 +18,7 @@ from ..statements import concluded
 
 GIGA = 1e9
 FORMULA = (
-    f"The cost of a picture is C = R (C_r + v C_v + t C_t + s C_s) + R P C_state, of instructions and of bytes "
-    f"alike. R "
+    "The cost of a picture is C = R (C_r + v C_v + t C_t + s C_s) + R P C_state, of instructions and of bytes alike. R "
     f"are the eye rays, {PIXELS:,}; C_r the cost of making and setting up a ray, C_v of a step of traversal, C_t of a "
     "test, C_s of a shading (Color), all by table 5.1; v, t, s how many of these a ray has. C_state is the look at the "
     "state, one byte of every ray in each of P passes; the MIMD machine has none. A word is four bytes."
@@ -283,11 +282,9 @@ def _by_kernel(
         axis.set_ylabel("instructions a ray" if what == "instructions" else "bytes a ray")
     axes[1].legend(*axes[1].get_legend_handles_labels(), fontsize=7)
     note = (
-        "Of each pair the left bar is derived: the model over the printed tables, as the papers' bars have no "
-        "numbers; the "
-        "right one is our stand-in by the same kernels. Dashed: what a Radeon "
-        "9700 Pro does in a second (2.5 G instructions, 12 GB), dotted a GeForce3 by P2 (2 G, 8 GB), over 1024 x 1024 "
-        "rays."
+        "Of each pair the left bar is derived: the model over the printed tables, as the papers' bars have no numbers; "
+        "the right one is our stand-in by the same kernels. Dashed: what a Radeon 9700 Pro does in a second (2.5 G "
+        "instructions, 12 GB), dotted a GeForce3 by P2 (2 G, 8 GB), over 1024 x 1024 rays."
     )
     return Figure(title, svg=plots.svg(figure), note=note, alt="stacked bars by kernel for five views")
 

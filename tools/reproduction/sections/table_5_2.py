@@ -232,8 +232,7 @@ def _conclusions(found: dict[str, dict[str, Any]]) -> Iterator[Conclusion]:
     yield concluded(
         "twice_to_thrice",
         of("at most"),
-        "1.1 to 2.0 by the published table, here "
-        f"{min(row['20 % of active']['over bound'] for row in rows):.2f} to "
+        f"1.1 to 2.0 by the published table, here {min(row['20 % of active']['over bound'] for row in rows):.2f} to "
         f"{max(row['20 % of active']['over bound'] for row in rows):.2f} times the bound",
     )
     naive = [row["naive"]["over bound"] for row in rows]

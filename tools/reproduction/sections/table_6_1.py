@@ -179,8 +179,7 @@ def _why(visits: Mapping[str, Mapping[str, int]]) -> str:
     return (
         f"the searches look into {cells} cells, and at {photons} photons, by sort and by routing: {stencil / sort:.3f} "
         f"of the calls. {visits['sort']['cell'] / sort:.0%} are for cells, which both maps have alike, and only where "
-        "a cell has more than "
-        f"m^2 = {ROUTED} photons does routing keep fewer. Each of its photons is fetched from a "
+        f"a cell has more than m^2 = {ROUTED} photons does routing keep fewer. Each of its photons is fetched from a "
         "footprint and scaled, by more instructions than an entry of our list takes (table 6.2). The paper prints 193 "
         "instructions for 202, which does not explain it either"
     )

@@ -37,10 +37,9 @@ def table_6_2(context: Context) -> Iterator[Part]:
     note = (
         "Inst: all; TEX: texture fetches; Addr: for addresses; Pack: for packing. Published are what the Cg compiler "
         f"made; the sort written by hand had {HAND_CODED_SORT}. A pass of it compares n times, and reads two elements "
-        "and writes one for each. Ours by the rules in "
-        "viewer/stream/analysis/instructions.py. Nothing is packed here: several "
-        "outputs take what one of 128 bits did then. Our estimates read the streams of three passes, hence more "
-        "fetches; the stencil's photons are looked for in the map of counts, too. Our sort orders equal cells by "
+        "and writes one for each. Ours by the rules in viewer/stream/analysis/instructions.py. Nothing is packed here: "
+        "several outputs take what one of 128 bits did then. Our estimates read the streams of three passes, hence "
+        "more fetches; the stencil's photons are looked for in the map of counts, too. Our sort orders equal cells by "
         "photon, and has integers: what the published one does by mod and floor."
     )
     claims = list(_claims())

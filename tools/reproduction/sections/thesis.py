@@ -120,14 +120,13 @@ def make(context: Context) -> Iterator[Part]:
 def _tables(context: Context, found: Mapping[str, dict[str, Any]], checks: list[Check], long: float) -> Iterator[Part]:
     devices = [each["opencl"] for each in found.values() if each["opencl"]]
     note = (
-        f"Printed seconds, and ours on {context.device_name}: means of a frame over runs, together "
-        f"{long:g} s a scene, shared by the back ends, the camera turning by 2 degrees a frame, {DEPTH} levels. "
-        "All of ours read one structure, the thesis's: two levels by escape indices, boxes halved, a triangle in a "
-        "leaf, rays tested by Cramer's rule. CPU: the tree of rays depth first, compiled, one thread; the thesis's "
-        "goes over a scene graph, OpenSG. Emulation: the kernels in NumPy with compiled intersection, one after the "
-        "other. "
-        f"OpenCL: the four kernels on {devices[0] if devices else 'no device here'}. CUDA runs on no device here; "
-        "beside it stand fragment programs in one pass. The thesis's board is a GTX 280, its processor not named."
+        f"Printed seconds, and ours on {context.device_name}: means of a frame over runs, together {long:g} s a scene, "
+        f"shared by the back ends, the camera turning by 2 degrees a frame, {DEPTH} levels. All of ours read one "
+        "structure, the thesis's: two levels by escape indices, boxes halved, a triangle in a leaf, rays tested by "
+        "Cramer's rule. CPU: the tree of rays depth first, compiled, one thread; the thesis's goes over a scene graph, "
+        "OpenSG. Emulation: the kernels in NumPy with compiled intersection, one after the other. OpenCL: the four "
+        f"kernels on {devices[0] if devices else 'no device here'}. CUDA runs on no device here; beside it stand "
+        "fragment programs in one pass. The thesis's board is a GTX 280, its processor not named."
     )
     rows = [
         (

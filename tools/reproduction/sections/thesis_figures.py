@@ -153,10 +153,9 @@ def _colors(context: Context) -> Iterator[Part]:
         costs[end] = with_.median / without.median - 1
         rows.append((end, without.text(), with_.text(), f"{costs[end]:+.1%}"))
     note = (
-        f"The sphere's scene, {edge} x {edge}. No such pair is published. "
-        "On the thesis's CPU the sphere, alone with colours of vertices, takes longer (17.9 s) than the dragon of 87 "
-        "times its triangles (13.25 s), and less than it everywhere else. In our arrays a colour is three numbers more "
-        "of a vertex that is read anyway."
+        f"The sphere's scene, {edge} x {edge}. No such pair is published. On the thesis's CPU the sphere, alone with "
+        "colours of vertices, takes longer (17.9 s) than the dragon of 87 times its triangles (13.25 s), and less than "
+        "it everywhere else. In our arrays a colour is three numbers more of a vertex that is read anyway."
     )
     yield Table("Cost of colours of vertices", ("back end", "without, s", "with, s", "cost"), rows, note=note, own=OURS)
     yield concluded(

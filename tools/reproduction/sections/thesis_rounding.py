@@ -59,8 +59,7 @@ def make(context: Context) -> Iterator[Part]:
     columns = ("scene, back end", *(f"to level {k}" for k in range(DEPTH + 1)))
     note = (
         f"Pixels of {edge} x {edge} that differ by more than {SAME:g} of a channel from those of the compiled "
-        "recursion, by the deepest level of rays; eye rays are level 0. "
-        f"{MANY} is left out where it is as {FRAGMENTS}."
+        f"recursion, by the deepest level of rays; eye rays are level 0. {MANY} is left out where it is as {FRAGMENTS}."
     )
     yield Table("Share of the pixels that differ", columns, levels, note=note, own=OURS)
     note = (
