@@ -1,19 +1,19 @@
-"""What the papers say: claims, errors, wishes and abbreviations, as tables in ``published`` with tabs between columns;
-and the parts of sections that are made of them.
+"""What the papers say, claims, errors, wishes and abbreviations, and the texts of figures: tables in ``published``, tabs
+between columns; and the parts of sections that are made of them.
 
-Of each statement the last column is a few words or numbers by which it is looked up at the places that it names: a
-regular expression, in small letters (``tests/reproduce/test_papers.py``). Authors, titles, years and venues of papers
-among the wishes were checked against public bibliographies in November 2026; dates of extensions and products are their
-specifications' and makers'.
+Of each claim, error and wish the last column is a few words or numbers by which it is looked up at the places that it
+names: a regular expression, in small letters (``tests/reproduce/test_papers.py``). Authors, titles, years and venues of
+papers among the wishes were checked against public bibliographies in November 2026; dates of extensions and products
+are their specifications' and makers'.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from .model import Check, Conclusion, Fault
+from .model import Check, Conclusion, Fault, Figure
 
 
 class Claim(NamedTuple):
@@ -27,16 +27,17 @@ class Claim(NamedTuple):
     words: str
 
 
-def _rows(name: str) -> list[list[str]]:
+def rows(name: str) -> list[list[str]]:
     """The rows of a table, below its head."""
     text = (Path(__file__).parent / "published" / f"{name}.tsv").read_text(encoding="utf-8")
     return [line.split("\t") for line in text.splitlines()[1:]]
 
 
-CLAIMS = {name: Claim(*rest) for name, *rest in _rows("claims")}
-FAULTS = {Fault(where, said, right): words for where, said, right, words in _rows("faults")}
-WISHES = _rows("wishes")  # where, wish, what became of it in the field, what this project does, words
-GLOSSARY = {abbreviation: meaning for abbreviation, meaning in _rows("glossary")}
+CLAIMS = {name: Claim(*rest) for name, *rest in rows("claims")}
+FAULTS = {Fault(where, said, right): words for where, said, right, words in rows("faults")}
+WISHES = rows("wishes")  # where, wish, what became of it in the field, what this project does, words
+FIGURES = {key: texts for key, *texts in rows("figures")}  # title, note and what is to be seen
+GLOSSARY = {abbreviation: meaning for abbreviation, meaning in rows("glossary")}
 
 
 def concluded(name: str, results: Sequence[Check | bool | None], figure: str) -> Conclusion:
@@ -44,6 +45,12 @@ def concluded(name: str, results: Sequence[Check | bool | None], figure: str) ->
     claim = CLAIMS[name]
     grades = [each.passed if isinstance(each, Check) else each for each in results]
     return Conclusion(claim.places, claim.claim, grades, figure, claim.kind)
+
+
+def captioned(key: str, /, svg: str = "", png: bytes = b"", **values: Any) -> Figure:
+    """The figure of that name, with its title and note. values : that these have in braces."""
+    title, note, alt = (text.format(**values) for text in FIGURES[key])
+    return Figure(title, svg, png, note, alt)
 
 
 def faults(*places: str) -> list[Fault]:

@@ -27,7 +27,7 @@ from ..plane_tests import CONDITION, by_test, differing
 from ..published.adinetz import DEVICE, FIGURES, INTERFACE, SIZE, TABLE, TEXTURE
 from ..registry import section
 from ..shown import Shot, sheet
-from ..statements import concluded
+from ..statements import captioned, concluded
 from ..timed import Case, Releasing
 from .diagrams import listing
 
@@ -174,21 +174,8 @@ def _diagrams() -> Iterator[Part]:
     yield listing("Figure 2: our traversal of the grid", "accel/grid_adinetz.glsl", note)
     note = "Ours scales the planes of the sides by 1 / h."
     yield listing("Figure 3: our ray-triangle intersection by planes", "accel/triangle_planes.glsl", note)
-    yield Figure(
-        "Grids in one texture (4.2)",
-        svg=draw_texture(),
-        note="The chair: the grid of each of its first objects, and the blocks of 16 x 16 x 16 voxels that it takes of "
-        "the texture, from the arrays of our grids. Published are contiguous regions of blocks; here a table of tiles "
-        "leads to any block, which costs a fetch more; flat tiles share one.",
-        alt="objects' grids beside rows of blocks",
-    )
-    yield Figure(
-        "Loops of the pass: four, one in the other (4.2)",
-        svg=draw_loops(),
-        note="Rays of a pixel, the scene's grid, the object's grid, the triangles of a voxel. On the published card "
-        "loops nest four deep at most, so that the scene's loop has one body that either steps or intersects.",
-        alt="boxes within boxes",
-    )
+    yield captioned("grids_in_texture", svg=draw_texture())
+    yield captioned("loops_of_pass", svg=draw_loops())
 
 
 def _tests(context: Context, edge: int) -> Iterator[Part]:

@@ -35,7 +35,7 @@ from ..grades import LITTLE, MUCH, POINTS, at_points
 from ..model import CLAIM, OURS, Check, Conclusion, Figure, Part, Table
 from ..published.chapter5 import CACHE, TRIANGLE_HITS
 from ..registry import section
-from ..statements import concluded
+from ..statements import captioned, concluded
 
 QUICK_ROWS, TILED_ROWS = 8, 128  # rows of a picture that are traced: quick, and of tiles; else all
 BY_LIGHT = "a light after the other"  # the order of shadow rays
@@ -265,9 +265,7 @@ def _figure(found: dict[str, dict[str, Any]]) -> Figure:
         axis.set_title(machine, fontsize=9)
     axes[0].set_ylabel("bytes with the cache over bytes without")
     axes[1].legend(fontsize=7)
-    note = "Left bars: a hit beyond the voxel is kept, as here; right bars: it is a miss, as published. States pass by "
-    note += "the cache; MIMD has none."
-    return Figure("Figure 5.6", svg=plots.svg(figure), note=note, alt="stacked bars for five views, Shadow and Reflect")
+    return captioned("cache", svg=plots.svg(figure))
 
 
 def _shapes(found: dict[str, dict[str, Any]]) -> Table:

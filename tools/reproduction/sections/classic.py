@@ -24,7 +24,7 @@ from ..context import Context
 from ..model import CLAIM, OURS, OWN, Absent, Check, Figure, Part, Table, Text
 from ..registry import section
 from ..shown import Shot, sheet, webp
-from ..statements import concluded, faults
+from ..statements import captioned, concluded, faults
 
 PLAIN = ClassicMaterial()  # which neither reflects nor refracts: it shines in its colour
 # Colours of table 1, exact in a half float but for the material's.
@@ -194,12 +194,7 @@ def _order(context: Context) -> Iterator[Part]:
         }
 
     made: Mapping[str, Any] = context.keep(("order", edge), make)
-    yield Figure(
-        "Figure 6-5: textures in their order",
-        png=made["picture"],
-        note=f"{'; '.join(names)}. Marble and wood replace, the grid modulates.",
-        alt="a green square, a wooden one, and one of marble with a grid",
-    )
+    yield captioned("textures_in_order", png=made["picture"], orders="; ".join(names))
     for last, alone in HIDDEN.items():
         same = made["same"][last]
         what = f"{last} looks like {alone}, bit for bit: what replaces hides what was before"
@@ -244,6 +239,4 @@ def _balls(
             scene = replace(scene, materials=[own, *scene.materials[1:]])
             scene.meshes = [replace(scene.meshes[0], colors=None), *scene.meshes[1:]]
         shots.append(Shot(lambda scene=scene: (scene, None), (edge, edge), 1, SKY))
-    note = f"{'; '.join(materials)}. The scene is our own."
-    picture = sheet(context, title, *shots)
-    return Figure(title, png=picture, note=note, alt="the thesis's sphere, by each material")
+    return captioned("classic_balls", png=sheet(context, title, *shots), title=title, materials="; ".join(materials))

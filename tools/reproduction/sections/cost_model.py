@@ -14,7 +14,7 @@ from ..grades import ALL, COUNT, FITTED, LONGEST, MOST, MUCH, about, beside
 from ..model import ARITHMETIC, CLAIM, OURS, OWN, Check, Conclusion, Figure, Part, Table, Text
 from ..published.chapter5 import COST_DERIVED, HARDWARE, PIXELS, TABLE_5_1, VIEWS
 from ..registry import section
-from ..statements import concluded
+from ..statements import captioned, concluded
 
 GIGA = 1e9
 FORMULA = (
@@ -209,7 +209,7 @@ def make(context: Context) -> Iterator[Part]:
         note = "Instructions by what glslangValidator makes of our kernels, as in table 5.1; words of our records."
         yield _table("Our views, by our kernels", by_ours, [], note)
     for number, machine in (("5.3", "SIMD"), ("5.4", "MIMD")):
-        yield _by_kernel(f"Figure {number}: {machine}, by kernel", machine, theirs, ours, works)
+        yield _by_kernel(number, machine, theirs, ours, works)
     yield _by_type(theirs, ours, works)
     yield _buffers(context, works)
 
@@ -260,7 +260,7 @@ def _bytes(title: str, found: Mapping[str, Mapping[str, Cost]], rays: Mapping[st
 
 
 def _by_kernel(
-    title: str, machine: str, theirs: Mapping[str, Any], ours: Mapping[str, Any], works: Mapping[str, Workload]
+    number: str, machine: str, theirs: Mapping[str, Any], ours: Mapping[str, Any], works: Mapping[str, Workload]
 ) -> Figure:
     figure, axes = plots.figure(9.0, 3.8, ncols=2)
     groups = {"eye, set-up": (EYE, SETUP), "traversal": (STEP,), "intersection": (INTERSECT,), "shading": (COLOR,)}
@@ -281,12 +281,7 @@ def _by_kernel(
             axis.axhline(line / PIXELS, color="0.4", linestyle=style, linewidth=0.8, label=f"{hardware}, a second")
         axis.set_ylabel("instructions a ray" if what == "instructions" else "bytes a ray")
     axes[1].legend(*axes[1].get_legend_handles_labels(), fontsize=7)
-    note = (
-        "Of each pair the left bar is derived: the model over the printed tables, as the papers' bars have no numbers; "
-        "the right one is our stand-in by the same kernels. Dashed: what a Radeon 9700 Pro does in a second (2.5 G "
-        "instructions, 12 GB), dotted a GeForce3 by P2 (2 G, 8 GB), over 1024 x 1024 rays."
-    )
-    return Figure(title, svg=plots.svg(figure), note=note, alt="stacked bars by kernel for five views")
+    return captioned("by_kernel", svg=plots.svg(figure), number=number, machine=machine)
 
 
 def _by_type(theirs: Mapping[str, Any], ours: Mapping[str, Any], works: Mapping[str, Workload]) -> Figure:
@@ -300,12 +295,7 @@ def _by_type(theirs: Mapping[str, Any], ours: Mapping[str, Any], works: Mapping[
         _bars(axis, list(columns), stacks)
         axis.set_ylabel(f"{machine}: bytes a ray")
     axes[0].legend(*axes[0].get_legend_handles_labels(), fontsize=7)
-    note = (
-        "Of each pair the left bar is derived from the printed tables, the right one our stand-in by the same kernels."
-    )
-    return Figure(
-        "Figure 5.5: bytes by type", svg=plots.svg(figure), note=note, alt="stacked bars by type for five views"
-    )
+    return captioned("by_type", svg=plots.svg(figure))
 
 
 def _columns(theirs: Mapping[str, Any], ours: Mapping[str, Any], machine: str) -> dict[tuple[str, str], Cost]:

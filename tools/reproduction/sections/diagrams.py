@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from raystream.base.paths import shaders
 from raystream.cli.graph import drawings, graph
 
-from ..caption_drawings import CHAPTER_2, CHAPTER_4, OURS, figures
+from ..caption_drawings import OURS, figures
 from ..context import Context
 from ..diagram_drawings import (
     LOOPS,
@@ -19,7 +19,7 @@ from ..diagram_drawings import (
 )
 from ..model import Figure, Listing, Part, Text
 from ..registry import section
-from ..statements import faults
+from ..statements import captioned, faults
 
 WITHOUT = "Drawn with a structure over the scene; the paper has none, nor has preset 2003 in its scenes (--accel none)."
 DRAWN_FROM = "Made from the program's table: raystream graph {} -o {}.svg."
@@ -41,14 +41,9 @@ def kernel_streams(context: Context) -> Iterator[Part]:
         "A kernel takes an element of its input streams and writes one of its output streams; it may read memory, and "
         "returns an exit, which says what its ray needs next. The smallest program has one state."
     )
-    yield from figures(CHAPTER_2)
+    yield from figures("2.")
     yield _program("photon_emission", "One kernel between streams: photons leave the lights")
-    yield Figure(
-        "A pass of a kernel in the graphics pipeline",
-        svg=draw_pass(),
-        note="Made from the linked program: the streams and memories that its pass reads, and the streams it writes.",
-        alt="quad, rasterizer, mask and fragment program in a row, with the textures that are read and written",
-    )
+    yield captioned("pass", svg=draw_pass())
 
 
 @section("ray_tracer_flow", paper="D 3.3, P2 3", title="The streaming ray tracer (figure 3.1)")
@@ -80,19 +75,8 @@ def intersector(context: Context) -> Iterator[Part]:
 @section("memory_layout", paper="D 5.1.2, P2 3.1.3", title="A scene in texture memory (figure 5.1)")
 def memory_layout(context: Context) -> Iterator[Part]:
     """From voxels to lists to triangles, and records as they lie in texels."""
-    yield Figure(
-        "Figure 5.1: from a voxel to its list, and from there to its triangles",
-        svg=draw_scene_memory(),
-        note="The Cornell box in 4 x 4 x 4 voxels, from the arrays that go to the device. The published textures have "
-        "a texel for each corner; here a triangle is a record.",
-        alt="rows of cells with numbers, arrows from a voxel to its list and from the list to triangles",
-    )
-    yield Figure(
-        "Where the fields of each record lie",
-        svg=draw_records(),
-        note="A row is a texel of four 32-bit floats; integers are floats of the same value, exact to 2^24.",
-        alt="records as rows of four components with the names of fields",
-    )
+    yield captioned("scene_memory", svg=draw_scene_memory())
+    yield captioned("records", svg=draw_records())
 
 
 @section("data_flow", paper="D 3.3.4, P2 3.1.4", title="Flow of the four ray tracers (figure 3.3)", order=1)
@@ -117,7 +101,7 @@ def flow_control(context: Context) -> Iterator[Part]:
         "back, tells the host which pass is next. Boxes with a loop on the left are those that unrolling repeats "
         "within a pass."
     )
-    yield from figures(CHAPTER_4)
+    yield from figures("4.")
     for number, (title, *_) in enumerate(LOOPS):
         about = f"{title[0].upper()}{title[1:]}"
         yield Figure(about, svg=draw_loop(number), note=OURS if not number else "", alt="passes and a way back")
@@ -127,13 +111,6 @@ def flow_control(context: Context) -> Iterator[Part]:
 @section("photon_flow", paper="D 6.2, P3 2", title="Photon mapping: the system (figure 6.1)")
 def photon_flow(context: Context) -> Iterator[Part]:
     """The programs of photon mapping in turn."""
-    yield Figure(
-        "Figure 6.1: from photons to the picture",
-        svg=draw_stages(),
-        note="Left of the map only when geometry or lights change. From the programs' inputs and results. As published "
-        "each stage is a quad over the screen, drawn into textures of floats, but the estimate, which is drawn as "
-        "points that tile the screen and shown while it grows.",
-        alt="boxes of programs with arrows named by the streams between them",
-    )
+    yield captioned("photon_stages", svg=draw_stages())
     yield _program("photon_trace", "Tracing photons, a frame for each bounce", WITHOUT)
     yield _program("photon_nearest", "Rays and the radiance estimate", WITHOUT)

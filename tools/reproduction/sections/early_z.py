@@ -13,6 +13,7 @@ from .. import measured, plots
 from ..context import Context
 from ..model import OURS, OWN, Check, Figure, Part, Table, Text
 from ..registry import section
+from ..statements import captioned
 
 EDGE, QUICK_EDGE = 512, 96  # pixels along a picture
 PUBLISHED = 4  # pixels along the smallest block of the boards of the day
@@ -82,5 +83,4 @@ def _figure(found: dict[str, dict[str, Any]]) -> Figure:
     axes.set_ylabel("fragments that run, % of all")
     axes.set_ylim(bottom=0)
     axes.legend()
-    note = "1 x 1 is the test of single pixels, the rays in the state alone. Dashed: the blocks of the day."
-    return Figure("Fragments that run, by the size of a block", svg=plots.svg(figure), note=note, alt="rising curves")
+    return captioned("early_z", svg=plots.svg(figure))

@@ -18,6 +18,7 @@ from ..grades import COUNT
 from ..model import OURS, Figure, Part, Table, Text
 from ..published.chapter5 import TABLE_5_1
 from ..registry import section
+from ..statements import captioned
 
 EDGE, QUICK_EDGE = 256, 64  # pixels along a picture
 SHARES = (1 / 8, 1 / 4, 3 / 8, 1 / 2, 3 / 4, 1)  # of the published voxels along the shortest side
@@ -164,5 +165,4 @@ def _figure(found: dict[str, dict[int, dict[str, Any]]]) -> Figure:
         axis.set_xlabel("voxels along the shortest side")
         axis.set_title(title, fontsize=9)
     axes[0].legend(fontsize=7)
-    note = "Grey: equal time, to a quarter, by the instructions of SIMD's kernels."
-    return Figure("Steps, tests and cost by resolution", svg=plots.svg(figure), note=note, alt="crossing curves")
+    return captioned("grid_resolution", svg=plots.svg(figure))

@@ -21,11 +21,11 @@ from reproduction.simulators.walk import Space, walk
 from ..context import Context
 from ..counted import PROGRAMS, counted, program
 from ..grades import beside, exact, unprinted
-from ..model import ARITHMETIC, OURS, OWN, AbsentError, Cell, Check, Figure, Part, Table
+from ..model import ARITHMETIC, OURS, OWN, AbsentError, Cell, Check, Part, Table
 from ..published.chapter5 import BUNNY_VOXELS, LARGEST_INTEGERS, LARGEST_TEXTURE, LIMITS_PRINTED, TABLE_5_3, VIEWS
 from ..registry import section
 from ..shown import webp
-from ..statements import concluded
+from ..statements import captioned, concluded
 
 YEARS = tuple(LIMITS)
 STEPWISE: dict[str, Any] = {**RECIPE, "fuse": "none", "unroll": 1}
@@ -256,8 +256,4 @@ def _pictures(context: Context, name: str) -> Iterator[Part]:
     )
     rows = [(year, f"{made['means'][year]:.6f}") for year in ("none", *YEARS)]
     yield Table(f"Cornell box, {name}, {edge} x {edge}", ("--limits", "mean radiance"), rows, "", checks, own=OURS)
-    yield Figure(
-        f"Cornell box, {name}: as it is, and with 24 bits",
-        png=made["picture"],
-        alt="two pictures of the Cornell box side by side, the right one with the floats of 2004",
-    )
+    yield captioned("limits", png=made["picture"], name=name)

@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from .. import plots
 from ..context import Context
-from ..model import Figure, Part
+from ..model import Part
 from ..published.chapter7 import LAST, MEMORY, PROCESSOR
 from ..registry import section
+from ..statements import captioned
 
 
 def growth(rates: Sequence[tuple[int, float]], years: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -39,10 +40,12 @@ def memory_gap(context: Context) -> Iterator[Part]:
     axes.set_xticks(range(1980, LAST + 1, 5))
     axes.set_ylabel("speed, 1980 = 1")
     axes.legend()
-    yield Figure(
-        "Processor and memory since 1980",
+    yield captioned(
+        "memory_gap",
         svg=plots.svg(figure),
-        note=f"Drawn from the rates that the text names; {LAST}: {_powers(PROCESSOR)} = {processor[-1]:,.0f} and "
-        f"{_powers(MEMORY)} = {memory[-1]:.2f}.",
-        alt="two rising lines on a logarithmic scale, the processor's far steeper",
+        last=LAST,
+        processor=_powers(PROCESSOR),
+        faster=processor[-1],
+        memory=_powers(MEMORY),
+        latency=memory[-1],
     )

@@ -15,7 +15,7 @@ from .. import photon_cases, plots, timed
 from ..context import Context
 from ..diagram_drawings import draw_photon_memory
 from ..grades import beside, exact, unprinted
-from ..model import ARITHMETIC, CLAIM, OWN, Cell, Check, Figure, Listing, Part, Table, Text
+from ..model import ARITHMETIC, CLAIM, OWN, Cell, Check, Listing, Part, Table, Text
 from ..published.chapter6 import (
     CAPTION_NEAREST,
     CAPTION_REJECTED,
@@ -25,7 +25,7 @@ from ..published.chapter6 import (
     STENCIL_EDGES,
 )
 from ..registry import section
-from ..statements import concluded
+from ..statements import captioned, concluded
 
 BUS = "another bus, or none where the device is the processor itself; and no numbers are printed of "
 BUS += "what few and many photons are"
@@ -46,23 +46,12 @@ POINT, WANTED, RADIUS = (1.5, 1.5), 3, 1.2
 )
 def bitonic(context: Context) -> Iterator[Part]:
     """The network of eight elements, its kernel and result, passes, and the sort on the device."""
-    yield Figure(
-        "Figure 6.2: the passes over eight elements",
-        svg=_network(8),
-        note="A column is a pass; the smaller key goes to the arrow's tail, the larger to its head.",
-        alt="eight lines with arrows between pairs of them in six columns",
-    )
+    yield captioned("sort_network", svg=_network(8))
     text = (shaders() / "photons" / "sort_step.glsl").read_text(encoding="utf-8").strip()
     note = "shaders/photons/sort_step.glsl. partner is half of the published 'stage', run its 'stepno'; what is "
     note += "mod and floor there are bits here, and equal cells are ordered by photon."
     yield Listing("Figure 6.3: the fragment program of a step of the bitonic merge sort", text, note)
-    yield Figure(
-        "Figure 6.4: what it gives: first photons of the cells, the list, the photons",
-        svg=draw_photon_memory(DRAWN),
-        note="The photons of figure 6.6, sorted by the published listing; a cell without photons has the first of the "
-        "next that has some.",
-        alt="three rows of cells, with arrows from grid cells to the list and from the list to the photons",
-    )
+    yield captioned("photon_memory", svg=draw_photon_memory(DRAWN))
     keys = np.random.default_rng(6).integers(0, 40, 256)
     order = bitonic_sort(keys)
     whole = bool((np.diff(keys[order]) >= 0).all()) and len(set(order.tolist())) == len(keys)
@@ -171,12 +160,7 @@ def _network(n: int) -> str:
 )
 def stencil_routing(context: Context) -> Iterator[Part]:
     """Photons drawn over a cell's texels, of which the stencil lets one pass."""
-    note = (
-        "Left: without a stencil each covers all texels, and the last is left. Right: the stencil before each, "
-        "and the photons after the last one; where it is 3 the photon passes, and all texels are incremented."
-    )
-    alt = "grids of two by two texels with their stencil values and the photons that are in them"
-    yield Figure("Figure 6.5: three photons of one cell of 2 x 2 texels", svg=_routing(), note=note, alt=alt)
+    yield captioned("stencil_routing", svg=_routing())
     rows, checks = [], []
     for edge, wraps in ((2, False), (4, False), (15, False), (16, False), (16, True)):
         texels = edge * edge
@@ -321,13 +305,7 @@ def knn_grid(context: Context) -> Iterator[Part]:
         "The cell of the point first, then shells of cells around it. Until k photons are counted each is added, and "
         "the radius grows; from then on those within the radius alone."
     )
-    yield Figure(
-        f"Figure 6.6, drawn for k = {WANTED}",
-        svg=_search(steps),
-        note="Filled: added; hollow: rejected, by the maximum radius (dashed) and as k have been counted. The "
-        "full circle is the radius after the step.",
-        alt="the point among nine cells with photons, step by step",
-    )
+    yield captioned("search", svg=_search(steps), wanted=WANTED)
     counted, rejected = steps[-1].counted, sum(not step.taken for step in steps)
     yield Check(OWN, "Photons of our run that are counted", 4, counted, counted == 4, "another run than drawn")
     yield Check(OWN, "Photons of our run that k or the radius rejects", 2, rejected, rejected == 2, "another run")

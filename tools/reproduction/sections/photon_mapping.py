@@ -18,13 +18,13 @@ from reproduction.simulators.photons import converge
 from .. import plots
 from ..context import Context
 from ..grades import BY_EYE, COUNT, POINTS, about, at_points
-from ..model import CLAIM, OWN, Check, Figure, Part, Text
+from ..model import CLAIM, OWN, Check, Part, Text
 from ..photon_cases import MAPS
 from ..photon_pictures import greatest_radius, pictures
 from ..published.chapter6 import ROUTED, TABLE_6_1, VISUAL_CONVERGENCE
 from ..registry import section
 from ..shown import webp
-from ..statements import concluded
+from ..statements import captioned, concluded
 
 SHOWN = {each.scene: each.shows for each in TABLE_6_1.values()}
 MEAN = 0.06  # of a picture: at its radius an estimate by k photons has a standard error of 1 / sqrt(k), less on average
@@ -60,12 +60,7 @@ def fig_6_7(context: Context) -> Iterator[Part]:
             bound = f"to {MEAN:.0%}, of direct light and photons together; mean difference of a pixel {apart:.1%}"
             checks.append(Check(OWN, what, 1, round(mean, 3), near, why, bound))
     for name, picture in sheets:
-        yield Figure(
-            f"Figure 6.7: {name}: map by sort, by stencil routing, and the reference",
-            png=picture,
-            note=f"To be seen: {SHOWN[name]}.",
-            alt=f"{name}, three times",
-        )
+        yield captioned("photon_pictures", png=picture, name=name, shown=SHOWN[name])
     yield from checks
     yield concluded(
         "larger_radius",
@@ -97,18 +92,9 @@ def fig_6_8(context: Context) -> Iterator[Part]:
     axes.set_xlabel("passes, one photon or empty cell each")
     axes.set_ylabel("% of the light; % of the pixels")
     axes.legend()
-    yield Figure(
-        "Convergence of the running estimate",
-        svg=plots.svg(figure),
-        note="Simulated at the points that the eye sees, by the published search over this project's photons.",
-        alt="two falling curves; the error falls before the share of pixels that run",
-    )
-    yield Figure(
-        "Figure 6.8: the estimate at stages of convergence",
-        png=found["stages"],
-        note="After " + ", ".join(f"{each:,}" for each in found["at"]) + " passes, and converged.",
-        alt="the caustic of a glass ball growing bright",
-    )
+    yield captioned("convergence", svg=plots.svg(figure))
+    passes = ", ".join(f"{each:,}" for each in found["at"])
+    yield captioned("stages_of_convergence", png=found["stages"], passes=passes)
     close = int(visits[np.argmax(error < CLOSE)])
     printed = VISUAL_CONVERGENCE[0] / VISUAL_CONVERGENCE[1]
     by_stencil = found["stencil"]

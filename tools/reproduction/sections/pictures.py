@@ -15,9 +15,8 @@ from ..model import CLAIM, Check, Figure, Part, Table
 from ..published.chapter5 import VIEWS
 from ..registry import section
 from ..shown import Shot, sheet
-from ..statements import concluded
+from ..statements import captioned, concluded
 
-STAND_IN = "Stand-in: {}."
 LEVEL = "chapel.bsp"
 WORDS = 27  # of a triangle in texture memory
 CAST = {"program": "cast"}
@@ -39,12 +38,9 @@ def scenes(context: Context) -> Iterator[Part]:
         view = measured.SOURCES[name]
         found = context.keep(("scene", name), lambda name=name: _scene(context, name))
         found["resolution"] = [int(each) for each in found["grid"].split(" x ")]
-        yield Figure(
-            name,
-            png=sheet(context, ("view", name), Shot(lambda view=view: _look(context, view), (size, size), 1, CAST)),
-            note=f"{STAND_IN.format(view.stand_in)} {found['triangles']:,} triangles; each lit from the camera.",
-            alt=f"the scene {view.scene}",
-        )
+        shot = Shot(lambda view=view: _look(context, view), (size, size), 1, CAST)
+        texts = {"view": name, "stand_in": view.stand_in, "triangles": found["triangles"], "scene": view.scene}
+        yield captioned("viewpoint", png=sheet(context, ("view", name), shot), **texts)
         kept, published = measured.workload(context, name), VIEWS[name]
         cells = [beside(f"{getattr(published, each):g}", f"{kept[each]:.2f}", FITTED) for each in ("v", "t", "s")]
         passes = beside(published.passes, kept["passes"], LONGEST)
@@ -132,12 +128,7 @@ def cornell(context: Context) -> Iterator[Part]:
     scene = context.scene("cornell")
     settings = {"program": "shadow", "first_hits": "raster"}
     shots = [Shot(lambda each=each: (scene, each), (size, size), spp, settings) for each in scene.cameras[:3]]
-    yield Figure(
-        "Soft shadows from three views",
-        png=sheet(context, "cornell", *shots),
-        note=f"First hits by rasterising, shadow rays traced to random points on the light; {spp} samples a pixel.",
-        alt="the Cornell box from three sides",
-    )
+    yield captioned("soft_shadows", png=sheet(context, "cornell", *shots), spp=spp)
 
 
 @section("fig_5_9", paper="D 5.3", title="The teapotahedron (figure 5.9)", order=4)
@@ -149,11 +140,7 @@ def teapotahedron(context: Context) -> Iterator[Part]:
         Shot(lambda: (context.scene("teapotahedron"), None), (size, size), spp, {**settings, "shadows": shadows})
         for shadows in ("on", "off")
     ]
-    yield Figure(
-        "Shadows and reflections; reflections alone",
-        png=sheet(context, "teapotahedron", *shots),
-        alt="a teapot among solids, twice",
-    )
+    yield captioned("teapotahedron", png=sheet(context, "teapotahedron", *shots))
 
 
 @section("fig_5_10", paper="D 5.3", title="A Quake3 level (figure 5.10)", order=5)
@@ -166,10 +153,5 @@ def quake(context: Context) -> Iterator[Part]:
     for camera in scene.cameras:
         ours = Shot(lambda camera=camera: (scene, camera), (size, size), 1, settings)
         theirs = Shot(lambda camera=camera: (baked, camera), (size, size), 1, {"program": "whitted"})
-        yield Figure(
-            f"{scene.name}, {camera.name}",
-            png=sheet(context, camera.name, ours, theirs),
-            note="A level of our own in the format of Quake III: left shadow rays to its lights after rasterised "
-            "first hits, right the light that the level has baked in its lightmaps.",
-            alt="a vaulted hall with arches and columns",
-        )
+        picture = sheet(context, camera.name, ours, theirs)
+        yield captioned("level", png=picture, scene=scene.name, camera=camera.name)

@@ -18,7 +18,7 @@ from ..grades import COST, beside, near
 from ..model import ARITHMETIC, OURS, OWN, Check, Conclusion, Figure, Part, Table, Text
 from ..published.chapter5 import TABLE_3, TABLE_3_RAYS_DERIVED, TABLE_5_1, VIEWS
 from ..registry import section
-from ..statements import concluded
+from ..statements import captioned, concluded
 
 SAMPLES = 64
 PATH = (
@@ -113,9 +113,7 @@ def _by_lights(calls: Mapping[str, Mapping[str, float]]) -> Figure:
     axes.set_xlabel("lights, L")
     axes.set_ylabel("times the ray caster's")
     axes.legend()
-    note = "An eye ray, L shadow rays and a reflected one are L + 2 rays of a pixel where every ray hits; here "
-    note += "the share s of them does. Each light costs what the light of the table does."
-    return Figure("Cost by the number of lights", svg=plots.svg(figure), note=note, alt="straight lines, rising")
+    return captioned("by_lights", svg=plots.svg(figure))
 
 
 def arithmetic() -> list[Check]:

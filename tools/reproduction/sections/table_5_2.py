@@ -17,7 +17,7 @@ from ..grades import FEWEST, LONGEST, beside, between
 from ..model import ARITHMETIC, CLAIM, OURS, OWN, Check, Conclusion, Figure, Part, Table
 from ..published.chapter5 import ACTIVE, NAIVE_OF_OPTIMUM, ORACLE_OF_OPTIMUM, PASSES, TABLE_5_2, VIEWS
 from ..registry import section
-from ..statements import concluded
+from ..statements import captioned, concluded
 
 # Which decide what the next pass serves. H. C. Delany (1988): the kernel that most rays wait for.
 ORACLES: dict[str, Policy] = {
@@ -287,5 +287,4 @@ def _curves(found: dict[str, dict[str, Any]]) -> Figure:
     axes.set_xlabel("threshold: share of the active rays that wait for intersection, %")
     axes.set_ylabel("passes over the bound")
     axes.legend()
-    note = "Dashed: 20 %, the best found in P2."
-    return Figure("Passes by threshold", svg=plots.svg(figure), note=note, alt="curves with flat minima")
+    return captioned("passes_by_threshold", svg=plots.svg(figure))

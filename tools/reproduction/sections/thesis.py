@@ -26,7 +26,6 @@ from ..model import (
     AbsentError,
     Cell,
     Check,
-    Figure,
     Part,
     Table,
 )
@@ -34,7 +33,7 @@ from ..model import OURS as ALONE
 from ..published.thesis import BACK_ENDS, INTERSECTIONS, MINUTE, RATES, SCENES, SECONDS, TRIANGLES
 from ..registry import section
 from ..shown import Shot, sheet
-from ..statements import concluded
+from ..statements import captioned, concluded
 from ..thesis_back_ends import (
     DEPTH,
     FRAME,
@@ -94,13 +93,7 @@ def make(context: Context) -> Iterator[Part]:
             warm_up=False,
         )
         found[name]["seconds"] = {end: each.parts[FRAME] for end, each in made.items()}
-        yield Figure(
-            f"Figure 7-1, {name}: {count:,} triangles",
-            png=picture,
-            note="Refracting and reflecting materials and a texture, as published; which ones is our own choice. Bunny "
-            "and dragon are the models' triangles, and two of the plane.",
-            alt=f"{name.lower()} of glass on tiles",
-        )
+        yield captioned("thesis_scene", png=picture, name=name, triangles=count, lower=name.lower())
         checks += _checks(name, count, found[name], most)
     if not found:
         return

@@ -17,14 +17,14 @@ from reproduction.simulators.whitted.model import SETTINGS, Model, Traced, build
 from reproduction.simulators.whitted.processor import Processor
 
 from .. import timed
-from ..caption_drawings import THESIS, figures
+from ..caption_drawings import figures
 from ..context import Context
 from ..grades import POINTS
-from ..model import OURS, OWN, AbsentError, Check, Figure, Part, Table
+from ..model import OURS, OWN, AbsentError, Check, Part, Table
 from ..published.thesis import SCENES
 from ..registry import section
 from ..shown import webp
-from ..statements import concluded
+from ..statements import captioned, concluded
 from ..thesis_back_ends import DEPTH, FRAME, SKY, Draw, drawn, fragments, going_around, pixels, prepared
 from ..thesis_drawings import ANGLE, INDEX, directions, draw_kernels, draw_vectors
 from .thesis import model as scene_of
@@ -52,27 +52,16 @@ ARRAYS = {
 )
 def make(context: Context) -> Iterator[Part]:
     """Drawn from what the back ends run."""
-    yield from figures(THESIS)
+    yield from figures("6-")
     yield from _vectors()
     yield from _arrays(context)
-    yield Figure(
-        "Figure 6-16: the four kernels",
-        svg=draw_kernels(),
-        note="The names are those of the OpenCL program that the OpenCL column runs (section Frame times by back end).",
-        alt="boxes of kernels with arrows between them",
-    )
+    yield captioned("opencl_kernels", svg=draw_kernels())
     yield from _layers(context)
     yield from _colors(context)
 
 
 def _vectors() -> Iterator[Part]:
-    yield Figure(
-        "Reflected and refracted rays",
-        svg=draw_vectors(),
-        note=f"From the tracer's own shading, index {INDEX:g}: incident (black), reflected (orange), refracted "
-        "(green). Leaving glass, and beyond the critical angle, are cases that the thesis's formulas lack.",
-        alt="arrows at a surface",
-    )
+    yield captioned("vectors", svg=draw_vectors(), index=INDEX)
     turn = np.radians(ANGLE)
     (_, reflected), (_, refracted) = directions(ANGLE)
     wanted = np.array([np.sin(turn), np.cos(turn), 0.0])
@@ -124,13 +113,7 @@ def _layers(context: Context) -> Iterator[Part]:
     """What each level of rays adds."""
     edge = QUICK if context.quick else EDGE
     made = context.keep(("layers", edge), lambda: _layered(edge))
-    yield Figure(
-        "Layers of the picture, level by level",
-        png=made["picture"],
-        note=f"Rays of levels 0 to {DEPTH}: {', '.join(f'{each:,}' for each in made['rays'])}. "
-        "The picture is their sum.",
-        alt="pictures of the sphere, from eye rays on darker and darker",
-    )
+    yield captioned("layers", png=made["picture"], depth=DEPTH, rays=", ".join(f"{each:,}" for each in made["rays"]))
 
 
 def _layered(edge: int) -> dict[str, Any]:

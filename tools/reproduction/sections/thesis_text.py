@@ -16,11 +16,11 @@ from raystream.scene.scene import Scene
 from reproduction.simulators.whitted.formulas import reflectance
 
 from ..context import Context
-from ..model import ARITHMETIC, OURS, OWN, AbsentError, Check, Figure, Part, Table, Text
+from ..model import ARITHMETIC, OURS, OWN, AbsentError, Check, Part, Table, Text
 from ..published.thesis import REFLECTION, SCENES
 from ..registry import section
 from ..shown import Shot, sheet
-from ..statements import concluded
+from ..statements import captioned, concluded
 from ..thesis_back_ends import DEPTH, SAME, SHARE
 from ..thesis_drawings import INDEX, SCHLICK, draw_tree, share
 from ..thesis_measures import ANGLES, DEEPEST, TESTED, angles, channels, grids, rigid, structure, tree, weights
@@ -203,11 +203,12 @@ def _rays(context: Context) -> Iterator[Part]:
         Shot(partial(_ball, each), (SIZE, SIZE), 1, {"program": "whitted", "depth": DEPTH, "environment": "sky"})
         for each in RAYS.values()
     ]
-    yield Figure(
-        "Reflected and refracted rays in a picture (6.3.2, 6.3.3)",
+    yield captioned(
+        "balls",
         png=sheet(context, "reflection and refraction", *shots, width=CHANNELS * SIZE),
-        note=f"{'; '.join(RAYS)}. {SIZE} x {SIZE}, {DEPTH} levels; the scene is our own.",
-        alt="a mirror sphere, a clear one, and one of glass",
+        materials="; ".join(RAYS),
+        size=SIZE,
+        depth=DEPTH,
     )
 
 
@@ -225,12 +226,8 @@ def _weights(context: Context) -> Iterator[Part]:
     found = yield from _of_scenes(context, "weights", weights, edge)
     if not found:
         return
-    yield Figure(
-        "The rays of a pixel and their weights (6.4.2)",
-        svg=draw_tree(context.keep(("tree", edge), lambda: tree(edge, SHOWN))),
-        note="No number is published. A pixel of the sphere's scene, by the emulation: weights in the middle channel, "
-        f"levels 0 to {DEPTH}; filled: rays that miss, and take the environment; dashed lines: refracted.",
-        alt="a tree of circles with weights beside them",
+    yield captioned(
+        "rays_of_pixel", svg=draw_tree(context.keep(("tree", edge), lambda: tree(edge, SHOWN))), depth=DEPTH
     )
     rows = []
     for name, each in found.items():

@@ -13,12 +13,12 @@ from raystream.renderer.photon_map import NEAREST_SHARE
 from .. import photon_cases, plots, timed
 from ..context import Context
 from ..grades import COUNT, about, beside, unprinted
-from ..model import ARITHMETIC, CLAIM, OWN, Cell, Check, Conclusion, Figure, Part, Table
+from ..model import ARITHMETIC, CLAIM, OWN, Cell, Check, Conclusion, Part, Table
 from ..photon_cases import PASSES, TILES, renderer_of
 from ..photon_counts import calls, gains
 from ..published.chapter6 import TABLE_6_1, TILES_GAIN
 from ..registry import section
-from ..statements import concluded
+from ..statements import captioned, concluded
 from ..timed import Timed
 from .table_6_1 import GPU_2003
 
@@ -61,14 +61,7 @@ def tiles(context: Context) -> Iterator[Part]:
         own=("tiles", "passes", "tiles drawn", "fragments, millions"),
     )
     swept = timed.keep(context, ("sweep", TIMED_EDGES), lambda: _sweep(context), SWEPT, warm_up=False)
-    yield Figure(
-        "Tiles of other sizes",
-        svg=_plot(counted, swept),
-        note="Lines: fragments of one quad over those drawn, at the published size; smaller tiles never draw more. "
-        f"Points: seconds of one quad over those in tiles, GLASS BALL, 1 / {SWEPT_PART} of the published width and "
-        "height, where each tile is a draw and a query of its own.",
-        alt="two falling curves of gains over the edge of a tile, and measured gains that rise and fall",
-    )
+    yield captioned("tiles", svg=_plot(counted, swept), part=SWEPT_PART)
     yield _best(swept)
     by_clock = _clock(context)
     yield _seconds(by_clock, counted)

@@ -16,7 +16,7 @@ from ..grades import POINTS, saves
 from ..model import CLAIM, OURS, Check, Conclusion, Figure, Part, Table
 from ..published.chapter5 import TABLE_5_1, UNROLL
 from ..registry import section
-from ..statements import concluded
+from ..statements import captioned, concluded
 
 TIMES = (1, 2, 4, 8, 16)
 PUBLISHED = int(UNROLL["steps"]), int(UNROLL["tests"])
@@ -182,8 +182,7 @@ def _alone(found: dict[str, dict[str, list[float]]]) -> Figure:
         axis.set_title(f"{kernel} alone: bytes, suppressed", fontsize=9)
         axis.set_ylim(bottom=0)
     axes[0].legend(fontsize=7)
-    note = "Relative to one call in a pass; the other kernel once."
-    return Figure("Unrolling of either kernel", svg=plots.svg(figure), note=note, alt="falling curves of bytes")
+    return captioned("either_kernel", svg=plots.svg(figure))
 
 
 def _figure(found: dict[str, dict[str, list[float]]]) -> Figure:
@@ -197,5 +196,4 @@ def _figure(found: dict[str, dict[str, list[float]]]) -> Figure:
         axis.set_title(f"{what}, times one call in a pass", fontsize=8)
         axis.set_ylim(bottom=0)
     axes[0].legend(fontsize=7)
-    note = "Relative to one call in a pass."
-    return Figure("Unrolling", svg=plots.svg(figure), note=note, alt="curves of instructions and bytes by unrolling")
+    return captioned("unrolling", svg=plots.svg(figure))
