@@ -22,12 +22,12 @@ from .. import timed
 from ..context import Context
 from ..diagram_drawings import draw_loops, draw_texture
 from ..grades import LITTLE, NOT_PRINTED, OTHER_DEVICE, POINTS, at_points, beside
-from ..model import OURS, OWN, Check, Figure, Part, Table
+from ..model import OWN, Check, Figure, Part
 from ..plane_tests import CONDITION, by_test, differing
 from ..published.adinetz import DEVICE, FIGURES, INTERFACE, SIZE, TABLE, TEXTURE
 from ..registry import section
 from ..shown import Shot, sheet
-from ..statements import captioned, concluded
+from ..statements import captioned, concluded, tabled
 from ..timed import Case, Releasing
 from .diagrams import listing
 
@@ -119,9 +119,8 @@ def make(context: Context) -> Iterator[Part]:
         f"with weights to {PUBLISHED_SLACK:g}. What moves has {FRAME:g} s between two frames, and its grid of "
         "instances built anew for each. Hind24 has no published counts."
     )
-    columns = ("scene", "triangles", "instances", "lights", "frames a second")
-    yield Table("Frames a second", columns, rows, note, checks, own=("triangles", "instances", "lights"))
-    yield Table("The method, published and here", ("what", "paper", "here"), METHOD, own=("paper", "here"))
+    yield tabled("classical_frames", rows, checks, note=note)
+    yield tabled("the_method_published_and_here", METHOD)
     yield concluded("frame_rates", [None], f"here {min(rates):.3g} to {max(rates):.3g} on {context.device_name}")
     slower = made[MOVES].median / made[MOVING].median - 1
     yield concluded(
@@ -189,10 +188,6 @@ def _tests(context: Context, edge: int) -> Iterator[Part]:
             rows.append((f"{name}, {each}", made[each].wall.text(), f"{100 * differ[each]:.3f} %"))
         gains.append(made["planes"].median / made[CONDITION].median - 1)
         apart[name] = differ["planes, weights to 1"]
-    note = (
-        f"{edge} x {edge}. Differs: pixels that are another by more than 0.02 than by the watertight test. A sum of "
-        f"weights to {PUBLISHED_SLACK:g} closes cracks and widens silhouettes."
-    )
     checks = [
         Check(
             OWN,
@@ -204,7 +199,7 @@ def _tests(context: Context, edge: int) -> Iterator[Part]:
         )
         for name, share in apart.items()
     ]
-    yield Table("The triangle's test", ("scene, test", "seconds", "differs"), rows, note, checks, own=OURS)
+    yield tabled("the_triangle_s_test", rows, checks, edge=edge, published_slack=PUBLISHED_SLACK)
     yield concluded(
         "conditional",
         [at_points(GAIN, each) for each in gains],
@@ -239,16 +234,7 @@ def _packets(context: Context) -> Iterator[Part]:
             fetched, own = four[0] / one[0], four[1] / max(one[1], 1)
             rows.append((f"{name}, {kind}", f"{one[2]:,}", *(f"{each:.2f}" for each in (fetched, own, 4 * fetched))))
             saved.setdefault(kind, []).append(fetched)
-    note = (
-        f"{edge} x {edge}, packets of 2 x 2 pixels through the hierarchy by escape indices; to single rays, which "
-        "fetch a box for each test. At a quarter nothing would be tested in vain."
-    )
-    columns = ("scene, rays", "rays", "boxes fetched", "triangles fetched", "boxes tested")
     eye, mirrored = (sum(each) / len(each) for each in saved.values())
-    note += (
-        f" On average {eye:.2f} of the boxes are fetched for eye rays, and {mirrored:.2f} for those mirrored at what "
-    )
-    note += "they hit, which part sooner."
     least, most = (end(each for values in saved.values() for each in values) for end in (min, max))
     share = Check(
         OWN,
@@ -258,7 +244,7 @@ def _packets(context: Context) -> Iterator[Part]:
         least >= 1 / PACKET and most <= 1,
         "packets lose nodes, or enter some that no ray of theirs meets",
     )
-    yield Table("Packets of four rays, relative to single ones (simulated)", columns, rows, note, [share], own=OURS)
+    yield tabled("packets_of_four_rays_relative", rows, [share], edge=edge, eye=eye, mirrored=mirrored)
 
 
 def packets(scene: Scene, edge: int) -> dict[str, list[list[int]]]:

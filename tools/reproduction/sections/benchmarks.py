@@ -8,9 +8,9 @@ from pathlib import Path
 
 from ..context import Context
 from ..grades import TWICE
-from ..model import OURS, Conclusion, Part, Table
+from ..model import Conclusion, Part
 from ..registry import section
-from ..statements import concluded
+from ..statements import concluded, tabled
 
 ACCEL = Path(__file__).parents[2] / "results" / "llvmpipe-amd-epyc-2-cpus" / "accel.json"  # of tools/bench.py
 PROCESSOR = "Embree, 2 threads"
@@ -39,11 +39,7 @@ def benchmarks(context: Context) -> Iterator[Part]:
         for scene, kept in made.items()
         for ray, by in kept.items()
     ]
-    note = (
-        "Millions of rays a second on two cores of an AMD EPYC, which run Embree and llvmpipe's programs alike: "
-        "no graphics board is compared with a processor here. From tools/results (python tools/bench.py accel)."
-    )
-    yield Table("Rays a second by structure", ("scene, rays", PROCESSOR, *tracers), rows, note, own=OURS)
+    yield tabled("rays_a_second_by_structure", rows, columns=("scene, rays", PROCESSOR, *tracers))
     yield from _conclusions(made)
 
 

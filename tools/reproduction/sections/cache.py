@@ -35,7 +35,7 @@ from ..grades import LITTLE, MUCH, POINTS, at_points
 from ..model import CLAIM, OURS, Check, Conclusion, Figure, Part, Table
 from ..published.chapter5 import CACHE, TRIANGLE_HITS
 from ..registry import section
-from ..statements import captioned, concluded
+from ..statements import captioned, concluded, tabled
 
 QUICK_ROWS, TILED_ROWS = 8, 128  # rows of a picture that are traced: quick, and of tiles; else all
 BY_LIGHT = "a light after the other"  # the order of shadow rays
@@ -123,10 +123,7 @@ def _tried(reasons: Mapping[str, float], turns: Mapping[str, float], traced: int
         rows.append(
             [f"{TOP}, {edge} pixels a side, {pixels}", f"{100 * reasons[f'above, {edge}']:.1f} % hits of triangles"]
         )
-    note = "What differs above, tried: other lights, rays that start farther apart, and normals that send them apart "
-    note += "(a normal deviate of so much is added to each component). Bytes, MIMD; "
-    note += f"{_which(traced).rstrip(',')}; of 4096 pixels a side as many rays."
-    return Table("What decides what the cache gains", ("rays", "MIMD"), rows, note=note, own=OURS)
+    return tabled("what_decides_what_the_cache", rows, which=_which(traced).rstrip(","))
 
 
 # -- what is shown -------------------------------------------------------------------------------------------------
@@ -215,22 +212,7 @@ def _table(found: dict[str, dict[str, Any]], rows: int, reasons: Mapping[str, fl
             state = f"{100 * moved['state'][0] / max(1, sum(moved[kind][0] for kind in PARTS)):.0f} %"
             references = f"{kept['references'] / 1e6:.1f}"
             lines.append([name, machine, references, total, missed, state, *parts, *hits])
-    columns = (
-        *("view", "machine", "M references", "bytes", "bytes, beyond missed", "of them states", "stream", "structures"),
-        *("triangle hits", "triangles alone"),
-    )
-    note = (
-        f"Bytes with the cache over bytes without; {_which(rows)} of 1024 x 1024 pixels, in raster order, one pixel "
-        "wide, of all views alike. 65,536 / 48 is no whole number: 1,365 lines, each of four RGB or three RGBA texels "
-        "of floats. A reference is a texel. Writes go through. States, a byte for each ray in each pass and for each "
-        "call that writes one, pass by the cache. Beyond missed: a hit beyond the voxel counts as a miss, as "
-        "published; here it is kept. Rays to their nearest hit step and test alike by both rules, shadow rays do not. "
-        "Shadow: three lights, of MIMD a pixel's three rays in turn; Reflect: two bounces off face normals, every "
-        "primitive a mirror, without shadow rays, a bounce after the other; both forest inside, secondary rays alone."
-    )
-    return Table(
-        "64 kB, direct mapped, 1,365 lines of 48 bytes", columns, lines, note, checks(found, reasons), own=OURS
-    )
+    return tabled("64_kb_direct_mapped_1", lines, checks(found, reasons), which=_which(rows))
 
 
 def _conclusions(found: dict[str, dict[str, Any]], reasons: Mapping[str, float]) -> Iterator[Conclusion]:
@@ -276,8 +258,7 @@ def _shapes(found: dict[str, dict[str, Any]]) -> Table:
             apart = (kept["stream"][0] + kept["structures apart"]) / (kept["stream"][0] + kept["structures"][0])
             ratios = (f"{100 * kept['shapes'][shape]:.0f} %" for shape in SHAPES)
             rows.append([name, machine, *ratios, f"{100 * apart:.0f} %"])
-    note = "Bytes with the cache over bytes without. Structures alone: streams pass by the cache, a word a word."
-    return Table("Other caches", ("view", "machine", *SHAPES, "structures alone"), rows, note=note, own=OURS)
+    return tabled("other_caches", rows, columns=("view", "machine", *SHAPES, "structures alone"))
 
 
 def _wishes(context: Context) -> Table:

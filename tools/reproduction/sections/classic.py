@@ -21,10 +21,10 @@ from raystream.scene.scene import Instance, Scene
 from raystream.scene.texture import Image, Texture
 
 from ..context import Context
-from ..model import CLAIM, OURS, OWN, Absent, Check, Figure, Part, Table, Text
+from ..model import CLAIM, OWN, Absent, Check, Figure, Part, Table, Text
 from ..registry import section
 from ..shown import Shot, sheet, webp
-from ..statements import captioned, concluded, faults
+from ..statements import captioned, concluded, faults, tabled
 
 PLAIN = ClassicMaterial()  # which neither reflects nor refracts: it shines in its colour
 # Colours of table 1, exact in a half float but for the material's.
@@ -44,14 +44,6 @@ SHADING = (
     ("(6.31)", "W = W_p R_f S r"),
     ("(6.32)", "W = W_p T_f A t"),
 )
-SHADING_NOTE = (
-    "I the ray's direction, N the normal against it; C the surface's own colour, C_r and C_t what the reflected and "
-    "the refracted ray bring; r reflectivity, t transmittance, S specular, A ambient colour. C is that of the "
-    "vertices, or else the diffuse one, and unlit: Whitted's tracer with modifications, as the text says; here lights "
-    "and shadow rays can be had, too (--classic). W is the weight of a ray of which W_p is the parent's: so (6.7) is "
-    "had without recursion; rays beyond the greatest depth add nothing. Weights and recursion are compared in the "
-    "section on claims of the text."
-)
 SLANT = 45.0  # degrees from the normal, of a ray through the pane
 # Figures of the sphere: what of its glass is another.
 AMBIENT = {"ambient colour white": (1.0, 1.0, 1.0), "blue": (0.25, 0.35, 1.0)}
@@ -62,7 +54,7 @@ def classic(context: Context) -> Iterator[Part]:
     """Modes by their formulas, and pictures."""
     yield _modes(context)
     yield from _order(context)
-    yield Table("Formulas of shading", ("T", "formula"), SHADING, note=SHADING_NOTE, own=OURS)
+    yield tabled("formulas_of_shading", SHADING)
     yield from faults("T (6", "T 6.3", "T algorithm", "T 6.2", "T 6.4")
     if context.quick:
         yield Absent("Figures 6-6 and 6-11 to 6-13", "take long: without --quick")
@@ -160,9 +152,14 @@ def _modes(context: Context) -> Table:
         rows.append((mode.upper(), FORMULAS[mode], _text(wanted), _text(found[mode])))
         what = f"{mode.upper()}: the colour of the formula is rendered"
         checks.append(Check(OWN, what, _text(wanted), _text(found[mode]), same, "not the formula's colour"))
-    note = f"C_c {_text(COLOR)}, T_c {_text(TEXEL)}, T_a {OPACITY}, T_e {_text(ENVIRONMENT)}."
-    return Table(
-        "Table 1: modes of textures", ("mode", "formula", "by the formula", "rendered"), rows, note, checks, own=OURS
+    return tabled(
+        "table_1_modes_of_textures",
+        rows,
+        checks,
+        color=_text(COLOR),
+        texel=_text(TEXEL),
+        opacity=OPACITY,
+        environment=_text(ENVIRONMENT),
     )
 
 

@@ -14,7 +14,7 @@ from ..grades import ALL, COUNT, FITTED, LONGEST, MOST, MUCH, about, beside
 from ..model import ARITHMETIC, CLAIM, OURS, OWN, Check, Conclusion, Figure, Part, Table, Text
 from ..published.chapter5 import COST_DERIVED, HARDWARE, PIXELS, TABLE_5_1, VIEWS
 from ..registry import section
-from ..statements import captioned, concluded
+from ..statements import captioned, concluded, tabled
 
 GIGA = 1e9
 FORMULA = (
@@ -220,9 +220,7 @@ def _workloads(works: Mapping[str, Workload]) -> Table:
         view = VIEWS[name]
         cells = [beside(getattr(view, key), f"{getattr(work, key):.2f}", FITTED) for key in ("v", "t", "s")]
         rows.append((name, *cells, beside(view.passes, work.passes, LONGEST)))
-    return Table(
-        "What a ray does", ("view", "v", "t", "s", "P"), rows, note="v voxels, t tests, s shadings a ray; P passes."
-    )
+    return tabled("what_a_ray_does", rows)
 
 
 def _table(title: str, found: Mapping[str, Mapping[str, Cost]], checks: list[Check], note: str = "") -> Table:
@@ -349,15 +347,4 @@ def _buffers(context: Context, works: Mapping[str, Workload]) -> Table:
                 f"{mimd.total_bytes / rays:.0f}",
             )
         )
-    return Table(
-        "A stream buffer on the chip, with conditional output (D 5.2.3, 5.4.2)",
-        (
-            *("view", "rays held", "launches of traversal", "of intersection", "lanes used"),
-            *("bytes a ray off chip", "on chip", "SIMD", "MIMD"),
-        ),
-        rows,
-        note="Not simulated by the authors: 128 kB hold rays with their records; the longer queue is served, all of "
-        "it; each ray is appended to the queue it waits in next. No mask, no state, and off the chip no more than "
-        "MIMD.",
-        own=OURS,
-    )
+    return tabled("a_stream_buffer_on_the", rows)

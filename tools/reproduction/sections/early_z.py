@@ -11,9 +11,9 @@ from reproduction.simulators.schedule import Simulation
 
 from .. import measured, plots
 from ..context import Context
-from ..model import OURS, OWN, Check, Figure, Part, Table, Text
+from ..model import OWN, Check, Figure, Part, Table, Text
 from ..registry import section
-from ..statements import captioned
+from ..statements import captioned, tabled
 
 EDGE, QUICK_EDGE = 512, 96  # pixels along a picture
 PUBLISHED = 4  # pixels along the smallest block of the boards of the day
@@ -61,14 +61,12 @@ def _table(found: dict[str, dict[str, Any]], edge: int) -> Table:
         ours, why = f"{each['passes']} passes, {100 * run[1]:.2f} %", "one of the simulations is wrong"
         checks.append(Check(OWN, what, f"{passes} passes, {100 * active:.2f} %", ours, same, why))
     blocks_ = tuple("rays in the state" if size == 1 else f"{size} x {size}" for size in EDGES)
-    return Table(
-        "Fragments that a pass of the loop runs, of all",
-        ("view", *blocks_, f"{PUBLISHED} x {PUBLISHED} over rays"),
+    return tabled(
+        "fragments_that_a_pass_of",
         rows,
-        note=f"{edge} x {edge} eye rays, intersection once 20 % of the active rays wait; passes of traversal and "
-        "intersection, on average. The last column: fragments that run for each ray that has to.",
-        checks=checks,
-        own=OURS,
+        checks,
+        columns=("view", *blocks_, f"{PUBLISHED} x {PUBLISHED} over rays"),
+        edge=edge,
     )
 
 

@@ -15,9 +15,9 @@ from reproduction.simulators.counts.programs import RECIPE
 from .. import timed
 from ..context import Context
 from ..kept import digest
-from ..model import OURS, OWN, Check, Part, Table
+from ..model import OWN, Check, Part
 from ..registry import section
-from ..statements import concluded
+from ..statements import concluded, tabled
 
 SIZE, QUICK = 256, 32
 AGAIN = "depth, query, again"  # the same work timed twice
@@ -62,16 +62,10 @@ def flow_variants(context: Context) -> Iterator[Part]:
         rows.append((f"{mask}, {count}", MASKS[mask], COUNTS[count], *numbers, _ms(times[f"{mask}, {count}"])))
     same = len({each["picture"] for each in found}) == 1
     passes = {each["passes"] for each in found}
-    yield Table(
-        "The Cornell box by each",
-        ("variant", "rays in other states", "how many wait", "passes", "mask passes", "count passes", "waits", "ms"),
+    yield tabled(
+        "the_cornell_box_by_each",
         rows,
-        note=f"{edge} x {edge} eye rays, {GRID} x {GRID} x {GRID} voxels, a call of a kernel in a pass, intersection "
-        f"once 20 % of the active rays wait; {context.device_name}. waits: of the host for the device. Fragments that "
-        "are masked off keep what they had: kernels write in place where the driver has a texture barrier, else copies "
-        "are made. P2's own kernels set the stencil themselves; here a pass of its own does.",
-        own=OURS,
-        checks=[
+        [
             Check(
                 OWN, "all give the same picture, bit for bit", "yes", "yes" if same else "no", same, "pictures differ"
             ),
@@ -80,6 +74,9 @@ def flow_variants(context: Context) -> Iterator[Part]:
             ),
             timed.alike("depth, query, timed twice in turns", times["depth, query"].wall, times[AGAIN].wall),
         ],
+        edge=edge,
+        grid=GRID,
+        device=context.device_name,
     )
     by_mask = {mask: times[f"{mask}, {count}"].median for mask, count in wanted if count == "query"}
     masked = [by_mask[mask] < by_mask["none"] for mask in ("depth", "stencil") if mask in by_mask and "none" in by_mask]

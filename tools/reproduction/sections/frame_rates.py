@@ -14,11 +14,12 @@ from raystream.scene.builtin import SCENES
 from .. import timed
 from ..context import Context
 from ..grades import OTHER_DEVICE, beside
-from ..model import Absent, AbsentError, Part, Table
+from ..model import Absent, AbsentError, Part
 from ..published.chapter5 import TABLE_5_4
 from ..published.chapter6 import GPU, TABLE_6_1, TOTALS
 from ..published.frame_rates import RATES, Rate
 from ..registry import section
+from ..statements import tabled
 from .thesis import model
 
 EDGE = 512  # pixels, where a paper gives no size
@@ -77,20 +78,9 @@ def frame_rates(context: Context) -> Iterator[Part]:
         derived = "; derived: one over the printed total, by sort" if rate.paper == SECONDS else ""
         both = beside(rate.fps, fps.text(), f"{OTHER_DEVICE} than the {rate.device}{derived}")
         rows.append((f"{rate.paper}, {rate.name}", rate.device, kind, f"{width} x {height}", both))
-    machine = context.device_name
-    note = f"Ours on {machine}: pictures of one sample a second, structures ready, machine by the "
-    note += "program's own choice. Scenes are stand-ins where the papers' are not available; T gives no size, here "
-    note += f"{EDGE} x {EDGE}; of table 6.1 photons and map are kept between pictures while nothing moves."
-    if context.quick:
-        note += f" Width and height are {QUICK} times smaller than published."
-    yield Table(
-        "Frames a second",
-        ("paper and scene", "published on", "program", "size", "frames a second"),
-        rows,
-        note,
-        heads={"frames a second": ("published or derived", "ours")},
-        own=("published on", "program", "size"),
-    )
+    small = f" Width and height are {QUICK} times smaller than published." if context.quick else ""
+    heads = {"frames a second": ("published or derived", "ours")}
+    yield tabled("all_frames", rows, heads=heads, device=context.device_name, edge=EDGE, small=small)
     yield from absent
 
 

@@ -14,9 +14,9 @@ from raystream.scene.scene import Scene
 
 from .. import timed
 from ..context import Context
-from ..model import OURS, OWN, Check, Part, Table
+from ..model import OWN, Check, Part
 from ..registry import section
-from ..statements import concluded
+from ..statements import concluded, tabled
 
 RAYS = 20_000
 COUNTS = ("triangles", "list_entries", "sort_passes")
@@ -37,16 +37,8 @@ def make(context: Context) -> Iterator[Part]:
         parts = timed.keep(context, ("build", name), lambda name=name: _builds(context, name))["device"].parts
         stages = [parts[stage].of(lambda seconds: 1e3 * seconds).text() for stage in STAGES]
         rows.append((name, *(int(parts[each].median) for each in COUNTS), *stages))
-    note = (
-        "Milliseconds. The paper wants geometry scan-converted into a grid on the chip, for scenes in motion, and has "
-        "no scattered writes for it. Here gathers do: prefix sums, binary searches, and a sort by voxel and triangle, "
-        "two steps of it in a pass. The host reads the numbers of rows and of entries. Rows: the lines of voxels along "
-        "x within each triangle's bounds, counted; spans: the voxels of each row that the triangle overlaps; entries "
-        "are pairs of a voxel and a triangle, which sort brings into the order of voxels; search finds each voxel's "
-        "first; copy writes both as the memories that rays read."
-    )
     columns = ("scene", "triangles", "entries", "passes of the sort", *STAGES)
-    yield Table("The grid of a frame, built by fragment programs", columns, rows, note, own=OURS)
+    yield tabled("the_grid_of_a_frame", rows, columns=columns)
 
 
 @contextmanager

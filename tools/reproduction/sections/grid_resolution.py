@@ -15,10 +15,10 @@ from reproduction.simulators.walk import Space, walk
 from .. import measured, plots
 from ..context import Context
 from ..grades import COUNT
-from ..model import OURS, Figure, Part, Table, Text
+from ..model import Figure, Part, Table, Text
 from ..published.chapter5 import TABLE_5_1
 from ..registry import section
-from ..statements import captioned
+from ..statements import captioned, tabled
 
 EDGE, QUICK_EDGE = 256, 64  # pixels along a picture
 SHARES = (1 / 8, 1 / 4, 3 / 8, 1 / 2, 3 / 4, 1)  # of the published voxels along the shortest side
@@ -129,18 +129,7 @@ def _table(found: dict[str, dict[int, dict[str, Any]]], edge: int) -> Table:
                 f"{at_['megabytes']:.{0 if at_['megabytes'] >= 10 else 1}f}",
             )
             rows.append((name, at_["grid"], *worked, "; ".join(filter(None, (published, marks and f"least {marks}")))))
-    return Table(
-        "What a ray does and costs, by resolution",
-        (
-            *("view", "grid", "v", "t", "P", "SIMD instr", "SIMD bytes", "MIMD instr"),
-            *("traversal : intersection", "MB", "which"),
-        ),
-        rows,
-        note=f"{edge} x {edge} eye rays. v voxels pierced and t triangles tested by a ray; P passes of the SIMD "
-        "machine; instructions and bytes of a ray; traversal : intersection by SIMD's instructions; MB of voxels and "
-        "lists. Scenes are stand-ins, so that the published resolution need not be the best one here.",
-        own=OURS,
-    )
+    return tabled("what_a_ray_does_and", rows, edge=edge)
 
 
 def _figure(found: dict[str, dict[int, dict[str, Any]]]) -> Figure:

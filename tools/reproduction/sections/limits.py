@@ -21,11 +21,11 @@ from reproduction.simulators.walk import Space, walk
 from ..context import Context
 from ..counted import PROGRAMS, counted, program
 from ..grades import beside, exact, unprinted
-from ..model import ARITHMETIC, OURS, OWN, AbsentError, Cell, Check, Part, Table
+from ..model import ARITHMETIC, OWN, AbsentError, Cell, Check, Part, Table
 from ..published.chapter5 import BUNNY_VOXELS, LARGEST_INTEGERS, LARGEST_TEXTURE, LIMITS_PRINTED, TABLE_5_3, VIEWS
 from ..registry import section
 from ..shown import webp
-from ..statements import captioned, concluded
+from ..statements import captioned, concluded, tabled
 
 YEARS = tuple(LIMITS)
 STEPWISE: dict[str, Any] = {**RECIPE, "fuse": "none", "unroll": 1}
@@ -102,15 +102,14 @@ def _table() -> Table:
             "a longer one would not have run",
         ),
     )
-    note = (
-        "Published for 2004: 64 or 1,024 instructions, 16 or 32 registers, by board; --limits has the fewer. "
-        f"2002: {LIMITS['2002'].about}; 2004: {LIMITS['2004'].about}. integers: records that an address reaches; "
-        "outputs: RGBA textures of a pass, one with more is drawn several times, all from what was there before; "
-        "texture: edge; instructions: arithmetic; fetches: levels of dependent ones. Arithmetic is of 32 bits; streams "
-        "and memories are rounded when they are written. Instructions and fetches beyond the limits are told, here and "
-        "by the command, and run all the same."
+    return tabled(
+        "what_they_are",
+        rows,
+        checks,
+        columns=("", *YEARS),
+        about_2002=LIMITS["2002"].about,
+        about_2004=LIMITS["2004"].about,
     )
-    return Table("What they are", ("", *YEARS), rows, note, checks)
 
 
 def _limit(year: str, what: str) -> Cell:
@@ -134,8 +133,7 @@ def _scenes(context: Context) -> Iterator[Part]:
         ]
         rows.append((name, found["grid"], *columns, *fits))
     heads = ("scene", "grid", "triangles", "vertices", "voxels", "list entries", *(f"too many for {y}" for y in YEARS))
-    note = "Vertices and triangles are tables of their own here; the published list of a voxel names its triangles."
-    yield Table("Scenes", heads, rows, note, own=OURS)
+    yield tabled("scenes", rows, columns=heads)
     yield from absent
 
 
@@ -173,11 +171,14 @@ def _kernels(context: Context) -> Table:
         "levels",
         "2004",
     )
-    note = (
-        f"Of 2004 {LIMITS['2004'].instructions} arithmetic instructions and {LIMITS['2004'].fetches} levels of fetches "
-        f"are allowed: {over} kernels are too long for one pass of then. A card of 1,024 instructions takes all."
+    return tabled(
+        "kernels",
+        rows,
+        columns=heads,
+        instructions=LIMITS["2004"].instructions,
+        fetches=LIMITS["2004"].fetches,
+        over=over,
     )
-    return Table("Kernels", heads, rows, note, own=OURS)
 
 
 def _leaving(context: Context) -> str:
@@ -255,5 +256,5 @@ def _pictures(context: Context, name: str) -> Iterator[Part]:
         ),
     )
     rows = [(year, f"{made['means'][year]:.6f}") for year in ("none", *YEARS)]
-    yield Table(f"Cornell box, {name}, {edge} x {edge}", ("--limits", "mean radiance"), rows, "", checks, own=OURS)
+    yield tabled("cornell_box_name_edge_x", rows, checks, name=name, edge=edge)
     yield captioned("limits", png=made["picture"], name=name)

@@ -21,10 +21,11 @@ from reproduction.simulators.walk import State
 from .. import measured
 from ..context import Context
 from ..grades import LONGEST, beside, unprinted
-from ..model import OWN, Check, Figure, Part, Table
+from ..model import OWN, Check, Figure, Part
 from ..published.chapter5 import TABLE_5_1, VIEWS
 from ..registry import section
 from ..shown import webp
+from ..statements import tabled
 
 MACHINES = ("SIMD", "MIMD", "stream buffer")
 EDGE, QUICK_EDGE = 256, 128  # calls are simulated one by one
@@ -46,16 +47,7 @@ def make(context: Context) -> Iterator[Part]:
         figures.append(Figure(name, png=found["picture"], note=note, alt=name))
     if not rows:
         return
-    yield Table(
-        "What each machine runs and moves",
-        ("view", "machine", "v", "t", "s", "passes", "stream B", "structures B", "state B", "with cache"),
-        rows,
-        note=f"{edge} x {edge} eye rays; kernels of table 5.1; bytes a ray, off the chip. Passes: of the stream buffer "
-        "launches on a queue. States are a byte a ray and pass. With cache: bytes of streams and structures through "
-        "the cache of figure 5.6, over those without. The published P is of 1024 x 1024 rays.",
-        checks=checks,
-        own=("machine", "v", "t", "s", "stream B", "structures B", "state B", "with cache"),
-    )
+    yield tabled("what_each_machine_runs_and", rows, checks, edge=edge)
     yield from figures
 
 

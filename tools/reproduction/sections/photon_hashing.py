@@ -12,11 +12,11 @@ from raystream.photons.grid import PhotonGrid
 from reproduction.simulators.hashing import buckets, route
 
 from ..context import Context
-from ..model import CLAIM, OURS, Check, Part, Table, Text
+from ..model import CLAIM, Check, Part, Text
 from ..photon_cases import renderer_of
 from ..published.chapter6 import ROUTED, SETTINGS
 from ..registry import section
-from ..statements import concluded
+from ..statements import concluded, tabled
 
 PLACES = (65_536, 16_384, 4_096)  # of the hash table
 EXACT = 1e-9  # of all power
@@ -52,20 +52,7 @@ def make(context: Context) -> Iterator[Part]:
         why += "the mean apart (standard deviation); the newest of a place are not its average"
         bound = f"to {CONSERVED:.0%}"
         checks.append(Check(CLAIM, what, "off by 0 %", f"off by {100 * off:.1f} %", off <= CONSERVED, why, bound))
-    yield Table(
-        "Photons routed into the dense grid and into hash tables",
-        (
-            *("scene", "table", "cells with photons", "cells that share", "photons left out", "cells left empty"),
-            *("total power", "power of cells off, scaled by place", "scaled by cell"),
-        ),
-        rows,
-        note="Total power: after routing and scaling, over that before. Power of cells off: the sum of the differences "
-        "of each cell's power before and after, as a share of all power. Photons that are kept are scaled by place, by "
-        "what came to the place over what is kept of it, as published; or by cell, by what came of the cell itself, "
-        "which a count for each cell would have to tell. Cells of the hash are cubes of the dense grid's least edge.",
-        checks=checks,
-        own=OURS,
-    )
+    yield tabled("photons_routed_into_the_dense", rows, checks)
     yield concluded(
         "hash_redistribution",
         checks[::2],

@@ -15,7 +15,7 @@ from .. import photon_cases, plots, timed
 from ..context import Context
 from ..diagram_drawings import draw_photon_memory
 from ..grades import beside, exact, unprinted
-from ..model import ARITHMETIC, CLAIM, OWN, Cell, Check, Listing, Part, Table, Text
+from ..model import ARITHMETIC, CLAIM, OWN, Cell, Check, Listing, Part, Text
 from ..published.chapter6 import (
     CAPTION_NEAREST,
     CAPTION_REJECTED,
@@ -25,7 +25,7 @@ from ..published.chapter6 import (
     STENCIL_EDGES,
 )
 from ..registry import section
-from ..statements import captioned, concluded
+from ..statements import captioned, concluded, tabled
 
 BUS = "another bus, or none where the device is the processor itself; and no numbers are printed of "
 BUS += "what few and many photons are"
@@ -75,13 +75,10 @@ def bitonic(context: Context) -> Iterator[Part]:
         kind, theirs = (CLAIM, expected) if printed else (OWN, f"{expected} = k (k + 1) / 2")
         checks.append(Check(kind, what, theirs, row["passes"], agrees, "another number of passes, or no order"))
     checks.append(_alike(context, counts))
-    yield Table(
-        "The sort on this device",
-        ("photons", "passes", "sort, ms", "binary search, ms"),
+    yield tabled(
+        "the_sort_on_this_device",
         [(f"{row['photons']:,}", _sorted(row), row["ms"], row["search_ms"]) for row in rows],
-        "Random cells of 65,536. The search finds the first photon of every cell in a single pass.",
         checks,
-        own=("sort, ms", "binary search, ms"),
     )
     sorted_ = [check for check in checks if check.kind == CLAIM]
     if sorted_:
@@ -181,18 +178,15 @@ def stencil_routing(context: Context) -> Iterator[Part]:
             )
             what = "m = 16, increment: of m^2 = 256 photons of a cell as many texels are filled"
             checks.append(Check(CLAIM, what, texels, kept, kept == texels, why))
-    yield Table(
-        "Photons that are left of m^2 in a cell, and cells of a buffer of 1024 x 1024",
-        ("routing", "photons", "left", "cells", f"count of {CROWD}", "their power"),
+    yield tabled(
+        "photons_that_are_left_of",
         rows,
-        "Printed are m = 2 (figure 6.5) and m = 16, and that a cell keeps m^2 photons. Powers of those left are "
-        "multiplied by the cell's photons over the photons left, and the stencil holds the count: exact to "
-        f"{STENCIL_LARGEST} with either, from then on too small, or its remainder by {STENCIL_LARGEST + 1}; so is the "
-        f"cell's power, here of {CROWD} photons that are alike. Here a pass that adds floats counts photons and powers "
-        "(--redistribution count or power). By counts all photons of a cell are taken to have about the same power "
-        "(F. Suykens, Y. D. Willems, 2000).",
         checks,
+        columns=("routing", "photons", "left", "cells", f"count of {CROWD}", "their power"),
         own=("photons", f"count of {CROWD}", "their power"),
+        stencil_largest=STENCIL_LARGEST,
+        remainder=STENCIL_LARGEST + 1,
+        crowd=CROWD,
     )
     yield concluded(
         "stencil_keeps",
@@ -210,9 +204,8 @@ def stencil_routing(context: Context) -> Iterator[Part]:
     yield Check(ARITHMETIC, what, f"<= {STENCIL_EDGES[1]:,}", f"{largest:,}", fits, why, "to a tenth, and not more")
     counts = (1_000,) if context.quick else (5_000, 65_000, 1_000_000)
     found = _read_backs(context, counts)
-    yield Table(
-        "Reading photons back to draw them as points (section 6.4.2)",
-        ("photons emitted", "stored", "build by fetch, ms", "with read-back, ms", "read-back's share"),
+    yield tabled(
+        "reading_photons_back_to_draw",
         [
             (
                 f"{row['emitted']:,}",
@@ -223,10 +216,6 @@ def stencil_routing(context: Context) -> Iterator[Part]:
             )
             for row, share in zip(found, _shares(len(found)), strict=True)
         ],
-        "The vertex program fetches the photons itself, as the authors wished; a read-back is there to be compared. It "
-        "reads the texture of all frames, with the places of photons that are not stored, so that it grows with those "
-        f"emitted. The papers' scenes store {min(SCENE_PHOTONS):,} to {max(SCENE_PHOTONS):,}: few and many stand at "
-        "our least and our greatest number.",
         [
             Check(
                 OWN,
@@ -238,7 +227,8 @@ def stencil_routing(context: Context) -> Iterator[Part]:
             )
             for row in found
         ],
-        own=("stored", "build by fetch, ms", "with read-back, ms"),
+        least=min(SCENE_PHOTONS),
+        most=max(SCENE_PHOTONS),
     )
     shares = [row["reading"] / row["read-back"] for row in found]
     if len(shares) > 1:

@@ -22,13 +22,13 @@ from raystream.scene.builtin.caustics import PUBLISHED
 from .. import timed
 from ..context import Context
 from ..grades import ALL, OTHER_DEVICE, ROUND_NUMBER, about, beside, exact, near
-from ..model import ARITHMETIC, CLAIM, OURS, OWN, Cell, Check, Part, Table, Text
+from ..model import ARITHMETIC, CLAIM, OWN, Cell, Check, Part, Text
 from ..photon_cases import renderer_of
 from ..photon_pictures import POINTS, ends, greatest_radius, published
 from ..photon_stages import STAGES
 from ..published.chapter6 import INTERACTIVE, SETTINGS, STENCIL_EDGES, TABLE_6_1, WINDOWS
 from ..registry import section
-from ..statements import concluded, faults
+from ..statements import concluded, faults, tabled
 
 # Photons depend on chance and on geometry that is not published; "stored" is printed in thousands.
 SENT = f"to {ROUND_NUMBER:.0%}: as many photons are sent as store about the number printed in thousands"
@@ -124,14 +124,11 @@ def photon_settings(context: Context) -> Iterator[Part]:
         if stored is not None:
             close = about(theirs.stored, stored, ROUND_NUMBER)
             checks.append(Check(OWN, f"{name}: photons stored", theirs.stored, stored, close, bound=SENT))
-    heads = ("scene", "pixels", "grid", "k", "light", "light samples", "photons stored")
     note = "" if not context.quick else "Photons are counted without --quick."
-    yield Table("Settings, of the preset 2003", heads, rows, note, checks)
-    yield Table(
-        "What the papers say of the method without a number", ("what", "papers", "here"), TOLD, own=("papers", "here")
-    )
+    yield tabled("settings_of_the_preset_2003", rows, checks, note=note)
+    yield tabled("what_the_papers_say_of", TOLD)
     open_ = [*_chosen(context), *OPEN]
-    yield Table("What the papers leave open", ("what", "papers", "here"), open_, own=("papers", "here"))
+    yield tabled("what_the_papers_leave_open", open_)
     yield from faults("D 6.3.1")
 
 
@@ -176,19 +173,7 @@ def search_end(context: Context) -> Iterator[Part]:
     what = "pixels that have fewer photons near: the same light by either search"
     bound = f"in {1 - ALL:.0%} of them: float32, and photons at the radius itself"
     alike = Check(OWN, what, "all", ", ".join(f"{each:.1%}" for each in few), min(few) > 1 - ALL, bound=bound)
-    yield Table(
-        "Light of the photons, by our reading and by all photons searched for the k nearest",
-        ("scene", "pixels with k photons", "of these alike", "light"),
-        rows,
-        f"Diffuse surfaces that the eye sees directly, in up to {POINTS:,} pixels of a picture of 1 / {scale} of the "
-        "published width and height; the second search is in NumPy, over the same photons and with the same greatest "
-        "radius, within which k are there or not. Light: of the first over the second, in all pixels. Where k are "
-        "there the first is too dark: cells make squares, the farthest photon lies near a corner, and the circle "
-        f"through it, with pi / 2 of the square's area, has {2 / np.pi:.2f} of the light; less still where one cell "
-        "holds k photons and the point lies near its edge.",
-        [*checks, alike],
-        own=OURS,
-    )
+    yield tabled("light_of_the_photons_by", rows, [*checks, alike], points=POINTS, scale=scale, light=2 / np.pi)
     lights = ", ".join(f"{each['lit']:.2f}" for each in found.values())
     yield concluded(
         "all_in_sphere",
@@ -218,14 +203,8 @@ def interactive(context: Context) -> Iterator[Part]:
         found = timed.keep(context, ("interactive", edge), lambda edge=edge: _anew(context, edge))["anew"]
         made.append(found.median)
         rows.append((f"{paper}, {edge} x {edge}", beside(INTERACTIVE, found.wall.text(), OTHER_DEVICE)))
-    yield Table(
-        "GLASS BALL: from a moved light to the converged picture",
-        ("window", "seconds"),
-        rows,
-        note=f"Ours on {context.device_name}: the light moved, photons traced, map and picture made, one sample a "
-        "pixel. The size is 160 x 160 in P3 and 256 x 256 in D, with the same time."
-        + (" A quarter of that, with few photons." if context.quick else ""),
-    )
+    small = " A quarter of that, with few photons." if context.quick else ""
+    yield tabled("glass_ball_from_a_moved", rows, device=context.device_name, small=small)
     yield from _moves(context)
     yield concluded(
         "moved_live", [None], f"here {', '.join(f'{each:.3g} s' for each in made)} on {context.device_name}, of today"
@@ -245,14 +224,7 @@ def _moves(context: Context) -> Iterator[Part]:
         words = {True: "traced again", False: "kept"}
         why = "photons depend on lights and geometry alone"
         checks.append(Check(OWN, f"{what} moved: photons", words[expected], words[traced], traced == expected, why))
-    yield Table(
-        f"GLASS BALL, {edge} x {edge}: seconds of the next picture, by what moved",
-        ("moved", "photons", "map", "picture", "whole"),
-        rows,
-        note="Whole: by the clock, with what the host does between; programs are compiled before.",
-        checks=checks,
-        own=OURS,
-    )
+    yield tabled("glass_ball_edge_x_edge", rows, checks, edge=edge)
 
 
 @contextmanager

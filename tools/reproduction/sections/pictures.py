@@ -11,11 +11,11 @@ from raystream.scene.scene import Scene
 from .. import measured, views
 from ..context import Context
 from ..grades import FITTED, LONGEST, ROUND_NUMBER, beside, between, exact, near
-from ..model import CLAIM, Check, Figure, Part, Table
+from ..model import CLAIM, Check, Figure, Part
 from ..published.chapter5 import VIEWS
 from ..registry import section
 from ..shown import Shot, sheet
-from ..statements import captioned, concluded
+from ..statements import captioned, concluded, tabled
 
 LEVEL = "chapel.bsp"
 WORDS = 27  # of a triangle in texture memory
@@ -52,15 +52,10 @@ def scenes(context: Context) -> Iterator[Part]:
         return
     pixels, (least, most) = " x ".join(map(str, measured.size(context))), TEXTURES
     within = between(least, most, largest)
-    yield Table(
-        "Scenes, and what a ray does in them",
-        ("view", "triangles", "grid", "voxels v", "tests t", "shaded s", "passes P", "MB"),
+    yield tabled(
+        "scenes_and_what_a_ray",
         rows,
-        note=f"v, t, s: voxels pierced, triangles tested and hits shaded of an eye ray, on average; P: passes of the "
-        f"SIMD machine. {pixels} eye rays; published 1024 x 1024. Voxels along the edges of the grid are sorted, as y "
-        "is the shortest side here. MB: of textures as in figure 5.1, voxels, lists, corners, normals and colours.",
-        own=("MB",),
-        checks=[
+        [
             Check(
                 CLAIM,
                 "texture memory of the largest scene, MB (P2 5.1)",
@@ -73,6 +68,7 @@ def scenes(context: Context) -> Iterator[Part]:
                 "of voxels, whose length is not published: ours are as in figure 5.1",
             )
         ],
+        pixels=pixels,
     )
     yield concluded(
         "textures_mb",

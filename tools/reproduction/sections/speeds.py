@@ -16,11 +16,11 @@ from reproduction.simulators.cost import WORD
 from .. import measured, timed
 from ..context import Context
 from ..grades import NOT_RUN, beside, unprinted
-from ..model import ARITHMETIC, AbsentError, Cell, Check, Part, Table
+from ..model import ARITHMETIC, AbsentError, Cell, Check, Part
 from ..published.chapter5 import HARDWARE, RATES, TABLE_5_1
 from ..published.thesis import BANDWIDTH, COPIED
 from ..registry import section
-from ..statements import concluded
+from ..statements import concluded, tabled
 
 RATIO = "the claim is that CUDA is better in every type of copy; the ratio is that of the printed numbers"
 MACHINES = ("multipass", "singlepass")
@@ -43,13 +43,10 @@ def copies(context: Context) -> Iterator[Part]:
         for kind, theirs in BANDWIDTH.items()
     ]
     faster = [kind for kind, theirs in BANDWIDTH.items() if theirs["CUDA"] < theirs["OpenCL"]]
-    yield Table(
-        "MB a second",
-        ("copy", "CUDA, GTX 280", "OpenCL, GTX 280", "ours, OpenGL", "CUDA / OpenCL"),
+    yield tabled(
+        "mb_a_second",
         rows,
-        note=f"32 MiB; ours on {context.device_name}, buffer objects; where the device is the "
-        "processor itself, all three are copies within its memory.",
-        checks=[
+        [
             Check(
                 ARITHMETIC,
                 "CUDA is faster in every type of copy",
@@ -60,7 +57,7 @@ def copies(context: Context) -> Iterator[Part]:
             )
         ],
         heads={"CUDA / OpenCL": ("claimed", "derived")},
-        own=("ours, OpenGL",),
+        device=context.device_name,
     )
     yield concluded(
         "cuda_copies",
@@ -119,17 +116,7 @@ def rates(context: Context) -> Iterator[Part]:
         few, many = (edge * edge / best[f"{machine} {n}"].median for n in (1, STACKED))
         both = (unprinted(_short(each)) for each in (many * STACKED, few))
         rows.append((f"ours at best, {machine}", context.device_name, *both))
-    yield Table(
-        "A second",
-        ("what", "on", "ray-triangle tests", "rays"),
-        rows,
-        note=f"Ours: eye rays of the bunny on its ground, {edge} x {edge}, a grid of 64 voxels along the shortest "
-        "side, shading included, rendering again what is compiled and built; tests are rays by t of figure 5.2. "
-        f"D's and P2's tests are of the kernel alone. At best: a grid of one voxel; tests with {STACKED} triangles in "
-        "it, all of which every ray tests, rays with one.",
-        own=("on",),
-        checks=[_bytes()],
-    )
+    yield tabled("a_second", rows, [_bytes()], edge=edge, stacked=STACKED)
 
 
 def _bytes() -> Check:

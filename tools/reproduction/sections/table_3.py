@@ -15,10 +15,10 @@ from reproduction.simulators.walk import Space, walk
 from .. import measured, plots
 from ..context import Context
 from ..grades import COST, beside, near
-from ..model import ARITHMETIC, OURS, OWN, Check, Conclusion, Figure, Part, Table, Text
+from ..model import ARITHMETIC, OWN, Check, Conclusion, Figure, Part, Table, Text
 from ..published.chapter5 import TABLE_3, TABLE_3_RAYS_DERIVED, TABLE_5_1, VIEWS
 from ..registry import section
-from ..statements import captioned, concluded
+from ..statements import captioned, concluded, tabled
 
 SAMPLES = 64
 PATH = (
@@ -65,16 +65,16 @@ def make(context: Context) -> Iterator[Part]:
             )
         ]
         rows.append((name, *cells, beside(f"{TABLE_3_RAYS_DERIVED[name]:.2f}", f"{rays[name]:.2f}", HITS)))
-    yield Table(
-        "Relative to ray casting",
-        ("program", "instructions", "bandwidth", "rays"),
+    yield tabled(
+        "relative_to_ray_casting",
         rows,
-        note=f"The bunny on its ground, {edge} x {edge}, one point light {ELEVATION:g} degrees over the horizon, "
-        f"{DISTANCE:g} heights away: so sought. The MIMD kernels of table 5.1; the path "
-        f"tracer {edge // 4} x {edge // 4} with {SAMPLES} samples that share one eye ray a pixel, one scattered ray "
-        "each, no shadow rays. Shadow Caster: shadow rays alone, first hits are given.",
-        checks=[*arithmetic(), *_ours(rays, calls["eye"]["hit"] / calls["eye"]["rays"], calls)],
+        [*arithmetic(), *_ours(rays, calls["eye"]["hit"] / calls["eye"]["rays"], calls)],
         heads={"rays": ("derived", "ours")},
+        edge=edge,
+        elevation=ELEVATION,
+        distance=DISTANCE,
+        edge_of_paths=edge // 4,
+        samples=SAMPLES,
     )
     yield Text(PATH)
     yield _tried(tried)
@@ -188,13 +188,8 @@ def _tried(tried: Mapping[str, Any]) -> Table:
     for row in tried["lights"]:
         rows.append((f"light at {row['elevation']:g} degrees, {row['distance']:g} heights away", *cells(row)))
     rows.append(("the light of the table, shadow rays to their nearest hit", *cells(tried["nearest"])))
-    note = "Relative to ray casting; a smaller picture. The path tracer has no light; scattered evenly over the "
-    instructions, bytes_ = tried["uniform"]
-    note += f"hemisphere it takes {instructions:.2f} of the instructions and {bytes_:.2f} of the bytes, "
-    instructions, bytes_ = tried["cosine"]
-    note += f"by the cosine {instructions:.2f} and {bytes_:.2f}."
     columns = ("varied", "Shadow Caster: instructions", "bytes", "Whitted: instructions", "bytes ")
-    return Table("What decides the cost of secondary rays", columns, rows, note=note, own=OURS)
+    return tabled("what_decides_the_cost_of", rows, columns=columns, even=tried["uniform"], cosine=tried["cosine"])
 
 
 def _ours(rays: Mapping[str, float], s: float, calls: Mapping[str, Mapping[str, float]]) -> list[Check]:

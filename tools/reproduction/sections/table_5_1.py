@@ -10,10 +10,10 @@ from reproduction.simulators.counts import MACHINES, PUBLISHED_KERNELS, Instruct
 from ..context import Context
 from ..counted import PROGRAMS, all_words, as_described, counted, of_kernel, program_of, words_of
 from ..grades import COUNT, NOT_HERE, OTHER_MACHINE, about, beside, near
-from ..model import CLAIM, OURS, OWN, Cell, Check, Part, Table, Text
+from ..model import CLAIM, OWN, Cell, Check, Part, Table, Text
 from ..published.chapter5 import TABLE_5_1
 from ..registry import section
-from ..statements import concluded, faults
+from ..statements import concluded, faults, tabled
 
 RECORDS = (
     "our records hold the end of a ray's interval, barycentric weights, instances and colours of any "
@@ -34,19 +34,6 @@ WALKS = {
 }
 WALK = ("Traverse: Setup", "Traverse: Step", "Intersect")
 GRADED = ("Generate Eye Ray", *WALK)  # which do the same work in both
-NOTE = {
-    "SIMD": "R, W: 32-bit words read and written between passes; M: words fetched at random; RS, WS: 8-bit states read "
-    "and written; instr: four-wide instructions. A pass for every call: words of all streams that the kernel's "
-    "declaration reads and "
-    "writes, without padding to texels; states of 8 bits, ours the ray's own and the one that it returns to. "
-    "Instructions: ours are arithmetic ones and those that set the state; addresses within a texture and fetches are "
-    "apart, as a vertex program's set has neither; the 21 words of shading are nine of normals, nine of colours and "
-    "three "
-    "more; the rules stand in viewer/stream/analysis/instructions.py.",
-    "MIMD": "The same of one pass: streams of the program's own inputs and results alone, no state; instructions "
-    "of the kernel alone, and a jump for loops and branches that fetch. The printed words of eye rays, a direction and "
-    "where it enters the scene's box, and of set-up, these and the origin, are of the rays that the pass is given.",
-}
 
 _LOADS = "the papers do not say how a kernel's loads and stores of streams are counted"
 REMAINS = {
@@ -122,14 +109,7 @@ def _described(plain: dict[str, Instructions]) -> Table:
         ]
         grades.append(all(cell.agrees for cell in cells))
         rows.append((kernel, *cells))
-    return Table(
-        "The kernels as the papers describe them, counted by our rules",
-        ("kernel", "MIMD: arithmetic", "SIMD: with fetches and addresses"),
-        rows,
-        note="Written here, in floats, by the papers' words: a walk that adds to distances, Moeller and Trumbore's "
-        "test, one point light, interpolated normals and colours, addresses of one dimension. The papers give no "
-        "listings but that of the test.",
-    )
+    return tabled("the_kernels_as_the_papers", rows)
 
 
 def _published(machine: str, counts: dict[str, dict[str, Instructions]], plain: dict[str, Instructions]) -> Table:
@@ -157,8 +137,7 @@ def _published(machine: str, counts: dict[str, dict[str, Instructions]], plain: 
             what = "kernels with no more instructions on MIMD than on SIMD"
             why = "a branching machine loads and stores nothing"
             checks.append(Check(CLAIM, what, len(each), fewer, fewer == len(each), why))
-    columns = ("kernel", "states here", "instr", "R", "W", "M", *(("RS", "WS") if machine == "SIMD" else ()))
-    return Table(f"{machine}: of a call", columns, rows, NOTE[machine], checks, own=("states here",))
+    return tabled(f"{machine.lower()}_of_a_call", rows, checks)
 
 
 def _simd_checks(counts: dict[str, dict[str, Instructions]]) -> Iterator[Check]:
@@ -207,6 +186,4 @@ def _states(name: str, counts: dict[str, Instructions]) -> Table:
         now, texels = used[state], padded[state]
         read, written, random = (f"{a:g} ({b:g})" for a, b in zip(now[:3], texels[:3], strict=True))
         rows.append((state, *each, read, written, random, single[state].read, single[state].written))
-    heads = ("state", "instr", "arithmetic", "fetches", "addresses", "flow", "MIMD", "R", "W", "M", "R MIMD", "W MIMD")
-    note = "Words in brackets: texels of four words, as they lie in textures. Both arms of branches, loops once."
-    return Table(f"Program {name}: all states", heads, rows, note, own=OURS)
+    return tabled("program_name_all_states", rows, name=name)

@@ -14,10 +14,10 @@ from reproduction.simulators.schedule import Runs, Simulation
 from .. import measured, plots
 from ..context import Context
 from ..grades import FEWEST, LONGEST, beside, between
-from ..model import ARITHMETIC, CLAIM, OURS, OWN, Check, Conclusion, Figure, Part, Table
+from ..model import ARITHMETIC, CLAIM, OWN, Check, Conclusion, Figure, Part, Table
 from ..published.chapter5 import ACTIVE, NAIVE_OF_OPTIMUM, ORACLE_OF_OPTIMUM, PASSES, TABLE_5_2, VIEWS
 from ..registry import section
-from ..statements import captioned, concluded
+from ..statements import captioned, concluded, tabled
 
 # Which decide what the next pass serves. H. C. Delany (1988): the kernel that most rays wait for.
 ORACLES: dict[str, Policy] = {
@@ -91,16 +91,8 @@ def _beside(found: dict[str, dict[str, Any]], agreed: list[Check], note: str) ->
         rows.append((name, *cells))
     checks = [*agreed, *(_cross_check(name) for name in TABLE_5_2), *active()]
     source = ("derived", "ours")
-    return Table(
-        "Passes with the oracle of 20 %",
-        ("view", "total", "traversal", "intersection", "most steps", "most tests", "active", "over sum", "over larger"),
-        rows,
-        note=f"{note} Four passes more: eye rays, set-up in two, shading. Over sum, over larger: passes of the loop "
-        "over the most steps and the most tests of a ray, added, and over the larger of the two; published passes "
-        "alone "
-        "are printed, the ratios are worked out here from them.",
-        checks=checks,
-        heads={"over sum": source, "over larger": source},
+    return tabled(
+        "passes_with_the_oracle_of", rows, checks, heads={"over sum": source, "over larger": source}, rays=note
     )
 
 
@@ -262,17 +254,7 @@ def _oracles(found: dict[str, dict[str, Any]]) -> Table:
         rows.append((name, bound, *over, f"{kept['best'] / bound:.2f}"))
         checks += oracle_checks(name, kept)
     checks += [together(found), *active(found)]
-    return Table(
-        "Passes of the loop over the bound, by oracle",
-        ("view", "bound", *ORACLES, "best found"),
-        rows,
-        note="An oracle decides which kernel the next pass serves. Bound: the most steps of any ray plus the most "
-        "tests of any ray; a pass serves one kernel, each ray "
-        "once, so that nothing needs less. Naive: the latest kernel that any ray waits for. Delany: the kernel that "
-        "most wait for. The papers do not say which rays the 20 % are of.",
-        checks=checks,
-        own=OURS,
-    )
+    return tabled("passes_of_the_loop_over", rows, checks, columns=("view", "bound", *ORACLES, "best found"))
 
 
 def _curves(found: dict[str, dict[str, Any]]) -> Figure:

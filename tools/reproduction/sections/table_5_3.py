@@ -11,11 +11,11 @@ from reproduction.simulators.counts import PUBLISHED_KERNELS, Instructions
 from ..context import Context
 from ..counted import as_described, counted, program, program_of
 from ..grades import COUNT, NOT_HERE, about, beside, near
-from ..model import ARITHMETIC, CLAIM, OWN, Cell, Check, Part, Table
+from ..model import ARITHMETIC, CLAIM, OWN, Cell, Check, Part
 from ..plain_kernels import STEP_BY_AXIS
 from ..published.chapter5 import HARDWARE, RATES, TABLE_5_1, TABLE_5_3
 from ..registry import section
-from ..statements import concluded, faults
+from ..statements import concluded, faults, tabled
 
 SAME = ("Generate Eye Ray", "Traverse: Setup", "Traverse: Step", "Intersect")
 ALIKE = "the same algorithm, written down independently"
@@ -58,13 +58,7 @@ def table_5_3(context: Context) -> Iterator[Part]:
     what = "outputs of a pass: what --limits 2004 grants is what the published kernels use at most"
     checks.append(Check(OWN, what, theirs_most, most, theirs_most == most, "the hardware of 2004 has four"))
     checks += _rates()
-    note = (
-        "Ours read each memory of the scene and each four words of a stream as a texture of its own, "
-        "and the state; kernels of two states: both. Passes: that four outputs allow, as --limits 2004 draws them. The "
-        "published walk holds its state in more textures of which it uses fewer words."
-    )
-    heads = ("kernel", "states here", "instr", "read", "written", "passes of ours")
-    yield Table("Of a pass", heads, rows, note, checks, own=("states here", "passes of ours"))
+    yield tabled("of_a_pass", rows, checks)
     if grades:
         yield concluded(
             "kernels_fit",

@@ -22,11 +22,11 @@ from reproduction.simulators.walk import Space, walk
 
 from ..context import Context
 from ..grades import COUNT, OTHER_SCENE, about, beside, near
-from ..model import CLAIM, OURS, OWN, Cell, Check, Figure, Part, Table
+from ..model import CLAIM, OWN, Cell, Check, Figure, Part, Table
 from ..published.chapter5 import TABLE_5_4
 from ..registry import section
 from ..shown import Shot, sheet
-from ..statements import concluded
+from ..statements import concluded, tabled
 
 SIZE, QUICK = 256, 64
 DEVICE_EDGE = 32  # where the device runs it too
@@ -85,20 +85,7 @@ def make(context: Context) -> Iterator[Part]:
             seen = sheet(context, ("view", file), shot)
             figures.append(Figure(file, png=seen, note="The viewpoint of the table.", alt=name))
         checks += _on_device(context, name)
-    yield Table(
-        "Passes of the loop",
-        ("scene", "rays", "traversal", "intersection", "passes a second", "by type of ray: traversal + intersection"),
-        rows,
-        note=f"{edge} x {edge} pixels, published 256 x 256; E eye, S shadow, R reflected rays of one level. "
-        "Intersection once 20 % of the active rays wait. Hybrid: first hits are drawn, shadow rays alone are traced. "
-        "Voxels along the shortest side: 8 in the Cornell box, 8 in the teapotahedron; the papers name none. The "
-        "Quake3 level is our own. Frames a second stand below, with those of all papers; passes a second follow from "
-        "the printed frames and passes. The published machine: Radeon 9700 Pro, two Pentium III of 800 MHz, 1 GB, "
-        "Windows XP, driver Catalyst 2.3; its peak rates were measured with Catalyst 3.10.",
-        checks=checks,
-        heads={"passes a second": ("derived", "ours")},
-        own=("rays", "by type of ray: traversal + intersection"),
-    )
+    yield tabled("passes_of_the_loop", rows, checks, heads={"passes a second": ("derived", "ours")}, edge=edge)
     yield _by_view(tried)
     devices = [check for check in checks if check.kind == CLAIM]
     yield concluded(
@@ -107,13 +94,7 @@ def make(context: Context) -> Iterator[Part]:
         f"{sum(check.passed is True for check in devices)} of {len(devices)} scenes on this device; these runs end "
         "with the hits of a type of ray, all of which one pass then shades",
     )
-    yield Table(
-        "The scenes",
-        ("scene", "triangles", "grid", "voxels"),
-        scenes,
-        own=OURS,
-        note="Figure 5.7 states triangles and voxels; its numbers are lost in the text that was available.",
-    )
+    yield tabled("the_scenes", scenes)
     yield from figures
 
 
@@ -131,10 +112,8 @@ def by_view(scene: Scene) -> dict[str, dict[str, list[int]]]:
 
 def _by_view(tried: Mapping[str, Mapping[str, list[int]]]) -> Table:
     rows = [(grid, *(f"{a} + {b}" for a, b in views.values())) for grid, views in tried.items()]
-    note = f"Traversal + intersection of shadow rays, {VARIED_EDGE} x {VARIED_EDGE} pixels; published 18 + 54. Neither "
-    note += "viewpoint nor grid are published; the longest ray decides."
-    return Table(
-        "The Cornell box, by grid and viewpoint", ("voxels along an edge", *VIEWPOINTS), rows, note=note, own=OURS
+    return tabled(
+        "the_cornell_box_by_grid", rows, columns=("voxels along an edge", *VIEWPOINTS), varied_edge=VARIED_EDGE
     )
 
 

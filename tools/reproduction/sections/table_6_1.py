@@ -9,13 +9,13 @@ from typing import Any
 from .. import photon_cases, timed
 from ..context import Context
 from ..grades import LITTLE, MOST, OTHER_DEVICE, beside
-from ..model import ARITHMETIC, CLAIM, OURS, Check, Conclusion, Part, Table
+from ..model import ARITHMETIC, CLAIM, Check, Conclusion, Part
 from ..photon_cases import FAST, MAPS, PASSES, WAYS
 from ..photon_counts import VISITS, calls
 from ..photon_stages import STAGES
 from ..published.chapter6 import GPU, MACHINE, ROUTED, TABLE_6_1, TOTALS
 from ..registry import section
-from ..statements import concluded
+from ..statements import concluded, tabled
 from ..timed import Spread, Timed
 
 # A picture by passes takes up to minutes; one run of the longest.
@@ -28,9 +28,9 @@ CLOCK = (
 SUMS = "the printed stages add up to another number"
 BUILDS = ("sort", "stencil", "read-back")
 HEADS = ("scene", *STAGES, "total")
-PRINTED = f"Published: {GPU}, {MACHINE}; trace rays is eye and shadow rays; totals stand in D alone."
 NOTES = {
-    FAST: "This project's machine: passes of several states, loops within a pass.",
+    FAST: "This project's machine: passes of several states, loops within a pass. "
+    f"Published: {GPU}, {MACHINE}; trace rays is eye and shadow rays; totals stand in D alone.",
     PASSES: "Near the published configuration: every state a pass of its own, tiles of 16 x 16 whose rays wait. But a "
     "pass makes as many calls of a loop as its rays need, since with one call, as published, a picture takes minutes; "
     "section 6.3.3 has that by counts. Two runs, CORNELL BOX one.",
@@ -57,18 +57,12 @@ def table_6_1(context: Context) -> Iterator[Part]:
                 calm = timed.alike(f"{name}: rays, the same work, take the same time by either map", *rays)
                 claims = _claims(context, name, found, built[name])
                 checks += [*_sums(name), *(claims if calm.passed is not False else map(_disturbed, claims)), calm]
-        note = f"Seconds of a picture of one sample, photons and map included; estimate published. {NOTES[way]}"
-        note += f" {PRINTED}" if way == FAST else ""
-        if context.quick:
-            note += " An eighth of the width and height with few photons."
-        yield Table(f"Table 6.1, {way}", HEADS, rows, note, checks if way == FAST else ())
-    yield Table(
-        "Building the map",
-        ("scene", "sort, s", "stencil routing, s", "the same, photons read back, s"),
+        small = " An eighth of the width and height with few photons." if context.quick else ""
+        texts = {"way": way, "machine": NOTES[way], "small": small}
+        yield tabled("table_6_1_way", rows, checks if way == FAST else (), columns=HEADS, **texts)
+    yield tabled(
+        "building_the_map",
         [(name, *(found[way].parts["build grid"].text() for way in BUILDS)) for name, found in built.items()],
-        "The stage build grid by itself. Published routing reads the photons back and draws them as points; here the "
-        "vertex program fetches them.",
-        own=OURS,
     )
     yield from _shares(context)
     built_slower = [check for check in checks if "builds slower" in check.what]

@@ -11,10 +11,10 @@ from reproduction.simulators.counts.photons import listed_sort, photon_instructi
 
 from ..context import Context
 from ..grades import COUNT, NOT_HERE, POINTS, about, beside, unprinted
-from ..model import ARITHMETIC, CLAIM, OWN, Absent, Cell, Check, Part, Table
+from ..model import ARITHMETIC, CLAIM, OWN, Absent, Cell, Check, Part
 from ..published.chapter6_instructions import ESTIMATE_OVERHEAD, HAND_CODED_SORT, LEAST_PER_TEXTURE, TABLE_6_2, Row
 from ..registry import section
-from ..statements import concluded, faults
+from ..statements import concluded, faults, tabled
 
 HEADS = ("kernel", "Inst", "TEX", "Addr", "Pack")
 
@@ -34,16 +34,14 @@ def table_6_2(context: Context) -> Iterator[Part]:
         mine = ours.get(name, {})
         rows.append((name, *(_cell(old, mine.get(part, "-")) for part, old in theirs._asdict().items())))
     rows += [(f"of it {name}", *map(unprinted, mine.values())) for name, mine in ours.items() if name not in TABLE_6_2]
-    note = (
-        "Inst: all; TEX: texture fetches; Addr: for addresses; Pack: for packing. Published are what the Cg compiler "
-        f"made; the sort written by hand had {HAND_CODED_SORT}. A pass of it compares n times, and reads two elements "
-        "and writes one for each. Ours by the rules in viewer/stream/analysis/instructions.py. Nothing is packed here: "
-        "several outputs take what one of 128 bits did then. Our estimates read the streams of three passes, hence "
-        "more fetches; the stencil's photons are looked for in the map of counts, too. Our sort orders equal cells by "
-        "photon, and has integers: what the published one does by mod and floor."
-    )
     claims = list(_claims())
-    yield Table("Instructions of one iteration, nothing unrolled", HEADS, rows, note, [*claims, *_ours(ours, listed)])
+    yield tabled(
+        "instructions_of_one_iteration_nothing",
+        rows,
+        [*claims, *_ours(ours, listed)],
+        columns=HEADS,
+        hand_coded_sort=HAND_CODED_SORT,
+    )
     for claim, (words, kernel) in CLAIMS.items():
         found = [check for check in claims if words in check.what]
         figure = ", ".join(str(check.ours) for check in found)

@@ -27,13 +27,11 @@ from ..model import (
     Cell,
     Check,
     Part,
-    Table,
 )
-from ..model import OURS as ALONE
 from ..published.thesis import BACK_ENDS, INTERSECTIONS, MINUTE, RATES, SCENES, SECONDS, TRIANGLES
 from ..registry import section
 from ..shown import Shot, sheet
-from ..statements import captioned, concluded
+from ..statements import captioned, concluded, tabled
 from ..thesis_back_ends import (
     DEPTH,
     FRAME,
@@ -112,15 +110,6 @@ def make(context: Context) -> Iterator[Part]:
 
 def _tables(context: Context, found: Mapping[str, dict[str, Any]], checks: list[Check], long: float) -> Iterator[Part]:
     devices = [each["opencl"] for each in found.values() if each["opencl"]]
-    note = (
-        f"Printed seconds, and ours on {context.device_name}: means of a frame over runs, together {long:g} s a scene, "
-        f"shared by the back ends, the camera turning by 2 degrees a frame, {DEPTH} levels. All of ours read one "
-        "structure, the thesis's: two levels by escape indices, boxes halved, a triangle in a leaf, rays tested by "
-        "Cramer's rule. CPU: the tree of rays depth first, compiled, one thread; the thesis's goes over a scene graph, "
-        "OpenSG. Emulation: the kernels in NumPy with compiled intersection, one after the other. OpenCL: the four "
-        f"kernels on {devices[0] if devices else 'no device here'}. CUDA runs on no device here; beside it stand "
-        "fragment programs in one pass. The thesis's board is a GTX 280, its processor not named."
-    )
     rows = [
         (
             name,
@@ -132,7 +121,17 @@ def _tables(context: Context, found: Mapping[str, dict[str, Any]], checks: list[
         )
         for name, each in found.items()
     ]
-    yield Table("Table 2: seconds a frame", COLUMNS, rows, note=note, checks=checks, own=("many passes",))
+    yield tabled(
+        "table_2_seconds_a_frame",
+        rows,
+        checks,
+        columns=COLUMNS,
+        own=("many passes",),
+        device=context.device_name,
+        long=long,
+        depth=DEPTH,
+        opencl=devices[0] if devices else "no device here",
+    )
     rates = [
         (
             name,
@@ -141,10 +140,9 @@ def _tables(context: Context, found: Mapping[str, dict[str, Any]], checks: list[
         )
         for name in found
     ]
-    note = "Printed, and beside it 1 / seconds of table 2 (derived). Ours is in the last columns."
     columns = ("scene", *BACK_ENDS, *(f"ours, {each}" for each in OURS))
     heads = dict.fromkeys(BACK_ENDS, ("printed", "1 / table 2"))
-    yield Table("Table 3: frames a second", columns, rates, note=note, heads=heads, own=columns[5:])
+    yield tabled("table_3_frames_a_second", rates, columns=columns, heads=heads, own=columns[5:])
 
 
 def _cell(theirs: float, ours: Spread | None) -> Cell:
@@ -211,14 +209,7 @@ def _structures(context: Context) -> Iterator[Part]:
         rows += [(f"{name}, {each}", seconds[each].text(), f"{seconds[each].median / own:.2f}") for each in STRUCTURES]
     if not rows:
         return
-    note = f"{edge} x {edge}, one pass of fragment programs."
-    yield Table(
-        "The thesis's structure beside ours",
-        ("scene, structure", "seconds", "of the first"),
-        rows,
-        note=note,
-        own=ALONE,
-    )
+    yield tabled("the_thesis_s_structure_beside", rows, edge=edge)
     yield Check(
         CLAIM,
         "leaves of several primitives, by surface area, are faster (wished in T 8.1)",

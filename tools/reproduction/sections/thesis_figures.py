@@ -20,11 +20,11 @@ from .. import timed
 from ..caption_drawings import figures
 from ..context import Context
 from ..grades import POINTS
-from ..model import OURS, OWN, AbsentError, Check, Part, Table
+from ..model import OWN, AbsentError, Check, Part
 from ..published.thesis import SCENES
 from ..registry import section
 from ..shown import webp
-from ..statements import captioned, concluded
+from ..statements import captioned, concluded, tabled
 from ..thesis_back_ends import DEPTH, FRAME, SKY, Draw, drawn, fragments, going_around, pixels, prepared
 from ..thesis_drawings import ANGLE, INDEX, directions, draw_kernels, draw_vectors
 from .thesis import model as scene_of
@@ -97,11 +97,7 @@ def _arrays(context: Context) -> Iterator[Part]:
         (own, ", ".join(ARRAYS[own]), *(f"{sizes[k] / 1024:,.1f}" for sizes in columns.values()))
         for k, own in enumerate(ARRAYS)
     ]
-    note = (
-        "KiB of our scenes. The thesis keeps a leaf's triangle in the field of the escape index, and tells a leaf by "
-        "an empty box; here a leaf has a count. Its sizes are not given."
-    )
-    yield Table("Figure 6-15: the arrays", ("of the thesis", "here", *columns), rows, note=note, own=("here", *columns))
+    yield tabled("figure_6_15_the_arrays", rows, columns=("of the thesis", "here", *columns), own=("here", *columns))
 
 
 def _sizes(context: Context, file: str) -> list[int]:
@@ -135,12 +131,7 @@ def _colors(context: Context) -> Iterator[Part]:
         without, with_ = (made[f"{end}, {each}"].parts[FRAME] for each in ("without", "with"))
         costs[end] = with_.median / without.median - 1
         rows.append((end, without.text(), with_.text(), f"{costs[end]:+.1%}"))
-    note = (
-        f"The sphere's scene, {edge} x {edge}. No such pair is published. On the thesis's CPU the sphere, alone with "
-        "colours of vertices, takes longer (17.9 s) than the dragon of 87 times its triangles (13.25 s), and less than "
-        "it everywhere else. In our arrays a colour is three numbers more of a vertex that is read anyway."
-    )
-    yield Table("Cost of colours of vertices", ("back end", "without, s", "with, s", "cost"), rows, note=note, own=OURS)
+    yield tabled("cost_of_colours_of_vertices", rows, edge=edge)
     yield concluded(
         "vertex_colours",
         [each <= POINTS for each in costs.values()],

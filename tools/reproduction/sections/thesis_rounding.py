@@ -14,9 +14,10 @@ from reproduction.simulators.whitted.model import Traced
 from reproduction.simulators.whitted.processor import Processor, wide
 
 from ..context import Context
-from ..model import OURS, OWN, AbsentError, Check, Part, Table
+from ..model import OWN, AbsentError, Check, Part
 from ..published.thesis import SCENES
 from ..registry import section
+from ..statements import tabled
 from ..thesis_back_ends import DEPTH, SAME, SHARE, SKY, back_ends, prepared
 from .thesis import model
 
@@ -57,19 +58,10 @@ def make(context: Context) -> Iterator[Part]:
     if not levels:
         return
     columns = ("scene, back end", *(f"to level {k}" for k in range(DEPTH + 1)))
-    note = (
-        f"Pixels of {edge} x {edge} that differ by more than {SAME:g} of a channel from those of the compiled "
-        f"recursion, by the deepest level of rays; eye rays are level 0. {MANY} is left out where it is as {FRAGMENTS}."
+    yield tabled(
+        "share_of_the_pixels_that", levels, columns=columns, edge=edge, same=SAME, many=MANY, fragments=FRAGMENTS
     )
-    yield Table("Share of the pixels that differ", columns, levels, note=note, own=OURS)
-    note = (
-        f"The compiled recursion beside itself, its eye rays turned by so many roundings of float32 at most, {RUNS} "
-        "times: the share of pixels that changes in a run, and in any; and of the pixels in which one pass of fragment "
-        "programs differs, the share that is among these. Fragment programs round in another order at every hit, and "
-        "curved surfaces part neighbouring rays, so that a rounding grows from level to level."
-    )
-    columns = ("scene, roundings", "in a run", "in any", "of those that differ")
-    yield Table("Eye rays turned by roundings", columns, turned, note=note, own=OURS)
+    yield tabled("eye_rays_turned_by_roundings", turned, runs=RUNS)
     same = max(eye) == 0
     what = "without further levels no pixel differs: structure, textures and shading are the same"
     yield Check(OWN, what, "0", f"{max(eye):.3%}", same, "some do")

@@ -16,11 +16,11 @@ from raystream.scene.scene import Scene
 from reproduction.simulators.whitted.formulas import reflectance
 
 from ..context import Context
-from ..model import ARITHMETIC, OURS, OWN, AbsentError, Check, Part, Table, Text
+from ..model import ARITHMETIC, OWN, AbsentError, Check, Part, Text
 from ..published.thesis import REFLECTION, SCENES
 from ..registry import section
 from ..shown import Shot, sheet
-from ..statements import captioned, concluded
+from ..statements import captioned, concluded, tabled
 from ..thesis_back_ends import DEPTH, SAME, SHARE
 from ..thesis_drawings import INDEX, SCHLICK, draw_tree, share
 from ..thesis_measures import ANGLES, DEEPEST, TESTED, angles, channels, grids, rigid, structure, tree, weights
@@ -89,18 +89,10 @@ def _structure(context: Context) -> Iterator[Part]:
         )
         for name, each in found.items()
     ]
-    columns = ("object", "nodes", "levels", "one-sided", "primitives without end", "leaves' escapes elsewhere")
-    note = (
-        "Algorithm 6-1 by its word: boxes around a node's triangles halved on x, y and z in turn, where the middles of "
-        "the triangles' boxes lie. One-sided: an axis leaves all on one side; where all three do, the recursion does "
-        "not end. Here the next axis is taken, and then halves by number. The last column is of our arrays: leaves "
-        "whose escape index is neither their neighbour nor the end of their object."
-    )
-    yield Table("The tree, built as printed (6.2.1)", columns, rows, note=note, own=OURS)
+    yield tabled("the_tree_built_as_printed", rows)
     heads = ("scene", *(f"boxes a ray, {each}" for each in TESTED), "and none beyond the hit", "hits lost as printed")
     rows = [(name, *(f"{each:.1f}" for each in found[name]["tested"]), f"{found[name]['lost']:.1%}") for name in found]
-    note = f"Rays of levels 0 to {DEPTH} of {edge} x {edge} pixels, in the tree that the back ends read."
-    yield Table("Algorithm 6-4: boxes tested", heads, rows, note=note, own=OURS)
+    yield tabled("algorithm_6_4_boxes_tested", rows, columns=heads, depth=DEPTH, edge=edge)
     yield concluded(
         "halved_in_turn",
         [each["endless"] == 0 for each in found.values()],
@@ -191,12 +183,8 @@ def _rays(context: Context) -> Iterator[Part]:
         f"Fresnel's equations, index {INDEX:g}": reflectance(cosines, INDEX),
     }
     rows = [(name, *(f"{each:.3f}" for each in values)) for name, values in shares.items()]
-    note = (
-        "By degrees from the normal, by the tracer's own shading, of bias, scale and power; no numbers are published. "
-        f"Over {len(ANGLES)} angles the first comes to {made['schlick']:.3f} of Fresnel's equations."
-    )
     columns = ("R_f", *(f"{degrees}°" for degrees in DEGREES))
-    yield Table("The share that is reflected (6.3.1)", columns, rows, note=note, own=OURS)
+    yield tabled("the_share_that_is_reflected", rows, columns=columns, angles=len(ANGLES), schlick=made["schlick"])
     if context.quick:
         return
     shots = [
@@ -234,11 +222,7 @@ def _weights(context: Context) -> Iterator[Part]:
         rows.append((f"{name}, rays", *(f"{count:,}" for count in each["rays"])))
         rows.append((f"{name}, pixels still to change", *(f"{part:.1%}" for part in each["unfinished"][:-1]), "-"))
     columns = ("scene", *(f"level {level}" for level in range(DEEPEST + 1)))
-    note = (
-        f"{edge} x {edge}. Pixels that would change by more than {SAME:g} of a channel if rays went on to level "
-        f"{DEEPEST}. The text's greatest depth is not given; tables 2 and 3 are made here with {DEPTH}."
-    )
-    yield Table("Rays that end with a level", columns, rows, note=note, own=OURS)
+    yield tabled("rays_that_end_with_a", rows, columns=columns, edge=edge, same=SAME, deepest=DEEPEST, depth=DEPTH)
     apart = [each["apart"] for each in found.values()]
     yield concluded(
         "weights",

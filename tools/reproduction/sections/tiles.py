@@ -18,7 +18,7 @@ from ..photon_cases import PASSES, TILES, renderer_of
 from ..photon_counts import calls, gains
 from ..published.chapter6 import TABLE_6_1, TILES_GAIN
 from ..registry import section
-from ..statements import captioned, concluded
+from ..statements import captioned, concluded, tabled
 from ..timed import Timed
 from .table_6_1 import GPU_2003
 
@@ -47,19 +47,8 @@ def tiles(context: Context) -> Iterator[Part]:
     for name, found in counted.items():
         rows += _rows(name, found)
         checks.append(_check(name, found))
-    yield Table(
-        "Section 6.3.3, by counts: one call of the estimate's kernel a pass",
-        ("radiance estimate", "gain", "tiles", "passes", "tiles drawn", "fragments, millions"),
-        rows,
-        "Gains are derived from the printed seconds; ours are fragments of one quad over those drawn, of the map by "
-        "sort"
-        + (", an eighth of the width and height with few photons" if context.quick else "")
-        + ". A fragment program of 2003 has no branches: a fragment costs the same whether its pixel is done or not. A "
-        "pixel takes as many passes as its rays look into cells and at photons. The mask of single pixels is the "
-        "computation mask that section 6.4.3 wishes for.",
-        checks,
-        own=("tiles", "passes", "tiles drawn", "fragments, millions"),
-    )
+    small = ", an eighth of the width and height with few photons" if context.quick else ""
+    yield tabled("tiles_by_counts", rows, checks, small=small)
     swept = timed.keep(context, ("sweep", TIMED_EDGES), lambda: _sweep(context), SWEPT, warm_up=False)
     yield captioned("tiles", svg=_plot(counted, swept), part=SWEPT_PART)
     yield _best(swept)
@@ -185,15 +174,7 @@ def _seconds(found: Mapping[str, Timed], counted: Mapping[str, Any]) -> Table:
         passes, drawn = (int(found[way].parts[part].median) for part in ("passes", "tiles"))
         rows.append((f"{TIMED}, {way}", shown, f"{_gain(found, way):.3g}", passes, drawn or None))
     rows += [row for name in counted if name != TIMED for row in _untimed(name, found, counted)]
-    return Table(
-        "Section 6.3.3, by the clock",
-        ("radiance estimate and rays", "seconds", "gain", "passes", "tiles drawn"),
-        rows,
-        "The published size, nothing fused; a pass makes as many calls of a loop as its rays need, and the search "
-        "alternates between cells and photons. One quad and its finished pixels: here a fragment whose pixel is done "
-        "looks at its state and ends, which the hardware of 2003 could not, so that by the clock a quad loses less.",
-        own=("gain", "passes", "tiles drawn"),
-    )
+    return tabled("tiles_by_clock", rows)
 
 
 def _untimed(name: str, found: Mapping[str, Timed], counted: Mapping[str, Any]) -> Iterator[tuple[Any, ...]]:

@@ -13,10 +13,10 @@ from reproduction.simulators.machines import unrolled, workload
 from .. import measured, plots
 from ..context import Context
 from ..grades import POINTS, saves
-from ..model import CLAIM, OURS, Check, Conclusion, Figure, Part, Table
+from ..model import CLAIM, Check, Conclusion, Figure, Part, Table
 from ..published.chapter5 import TABLE_5_1, UNROLL
 from ..registry import section
-from ..statements import captioned, concluded
+from ..statements import captioned, concluded, tabled
 
 TIMES = (1, 2, 4, 8, 16)
 PUBLISHED = int(UNROLL["steps"]), int(UNROLL["tests"])
@@ -131,16 +131,8 @@ def _table(found: dict[str, dict[str, list[float]]]) -> Table:
         for steps, tests in dict.fromkeys([PUBLISHED, *((n, n) for n in TIMES[1:])]):
             numbers = (f"{100 * change:+.1f} %" for change in changes(each, steps, tests))
             rows.append([name, steps, tests, each[f"{steps} {tests}"][0], *numbers])
-    return Table(
-        "Against one call in a pass",
-        ("view", "steps", "tests", "passes", "instructions", "bytes", "bytes, suppressed", "instructions, all loads"),
-        rows,
-        note="Steps, tests: calls of either kernel in a pass. Kernels of table 5.1. All calls of a pass are "
-        "executed; suppressed: calls that a ray does not need any "
-        "more fetch nothing; all loads: every call loads and stores its streams. An unrolled kernel is the MIMD "
-        "machine's so many times, and once what SIMD's takes more.",
-        checks=[check for name, each in found.items() for check in checks(name, each)],
-        own=OURS,
+    return tabled(
+        "against_one_call_in_a", rows, [check for name, each in found.items() for check in checks(name, each)]
     )
 
 

@@ -19,9 +19,10 @@ from reproduction.simulators.walk import walk
 from .. import measured
 from ..context import Context
 from ..grades import FITTED, LONGEST, beside
-from ..model import Cell, Part, Table, Text
+from ..model import Cell, Part, Text
 from ..published.chapter5 import VIEWS
 from ..registry import section
+from ..statements import tabled
 
 EDGE, QUICK_EDGE = 256, 48  # pixels along a picture
 VIEWPOINTS, QUICK_VIEWPOINTS = 12, 3
@@ -57,14 +58,7 @@ def make(context: Context) -> Iterator[Part]:
         f"the first of {number} viewpoints, a share of a turn apart: the eye goes around the middle of the scene at "
         "its height; inside it stands and turns; above it looks down from a ring."
     )
-    yield Table(
-        "Least, median and greatest of the viewpoints",
-        ("view", "viewpoints", "of a ray", "least", "median", "greatest"),
-        rows,
-        note=f"{edge} x {edge} eye rays from each of {number} viewpoints. v voxels, t tests, s shadings a ray; P "
-        "passes of the SIMD machine, intersection once 20 % of the active rays wait. Published: the papers' one value.",
-        own=("viewpoints", "of a ray", "least", "greatest"),
-    )
+    yield tabled("least_median_and_greatest_of", rows, edge=edge, number=number)
 
 
 def viewpoint(camera: Camera, low: NDArray, high: NDArray, share: float, move: str) -> Camera:
