@@ -1,5 +1,5 @@
-"""What the papers say, claims, errors, wishes and abbreviations, and the texts of our figures and tables: tables in
-``published``, with tabs between columns; and the parts of sections that are made of them.
+"""What the papers say, their claims, errors, wishes and abbreviations, from tables in ``published``; the texts of our
+paragraphs, figures and tables, from tables in ``sections``; and the parts of sections that are made of them.
 
 Of each claim, error and wish the last column is a few words or numbers by which it is looked up at the places that it
 names: a regular expression, in small letters (``tests/reproduce/test_papers.py``). Authors, titles, years and venues of
@@ -10,10 +10,10 @@ are their specifications' and makers'.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
-from .model import OURS, Check, Conclusion, Fault, Figure, Table
+from .model import OURS, Check, Conclusion, Fault, Figure, Table, Text
+from .texts import table
 
 ALONE = "own: "
 
@@ -29,18 +29,14 @@ class Claim(NamedTuple):
     words: str
 
 
-def rows(name: str) -> list[list[str]]:
-    """The rows of a table, below its head."""
-    text = (Path(__file__).parent / "published" / f"{name}.tsv").read_text(encoding="utf-8")
-    return [line.split("\t") for line in text.splitlines()[1:]]
-
-
-CLAIMS = {name: Claim(*rest) for name, *rest in rows("claims")}
-FAULTS = {Fault(where, said, right): words for where, said, right, words in rows("faults")}
-WISHES = rows("wishes")  # where, wish, what became of it in the field, what this project does, words
-FIGURES = {key: texts for key, *texts in rows("figures")}  # title, note and what is to be seen
-TABLES = {key: texts for key, *texts in rows("tables")}  # title, columns (see `tabled`) and note
-GLOSSARY = {abbreviation: meaning for abbreviation, meaning in rows("glossary")}
+CLAIMS = {name: Claim(*rest) for name, *rest in table("published/claims")[1:]}
+FAULTS = {Fault(where, said, right): words for where, said, right, words in table("published/faults")[1:]}
+WISHES = table("published/wishes")[1:]  # where, wish, what became of it in the field, what this project does, words
+PARAGRAPHS = {key: text for key, text in table("sections/paragraphs")[1:]}
+FIGURES = {key: texts for key, *texts in table("sections/figures")[1:]}  # title, note and what is to be seen
+TABLES = {key: texts for key, *texts in table("sections/tables")[1:]}  # title, columns (see `tabled`) and note
+METHODS = table("sections/methods")[1:]
+GLOSSARY = {abbreviation: meaning for abbreviation, meaning in table("published/glossary")[1:]}
 
 
 def concluded(name: str, results: Sequence[Check | bool | None], figure: str) -> Conclusion:
@@ -48,6 +44,11 @@ def concluded(name: str, results: Sequence[Check | bool | None], figure: str) ->
     claim = CLAIMS[name]
     grades = [each.passed if isinstance(each, Check) else each for each in results]
     return Conclusion(claim.places, claim.claim, grades, figure, claim.kind)
+
+
+def told(key: str, /, **values: Any) -> Text:
+    """The paragraph of that name. values : that it has in braces."""
+    return Text(PARAGRAPHS[key].format(**values))
 
 
 def captioned(key: str, /, svg: str = "", png: bytes = b"", **values: Any) -> Figure:
@@ -77,6 +78,12 @@ def tabled(
     stars = [each for each in named.removeprefix(ALONE).split(" | ") if each] if named else []
     own = OURS if alone else own or [each.rstrip("*") for each in stars if each.endswith("*")]
     return Table(title, columns or [each.rstrip("*") for each in stars], lines, text + note, checks, heads or {}, own)
+
+
+def described(name: str, **values: Any) -> list[tuple[str, str, str]]:
+    """Of a method what it is, what the papers say of it and what is here. values : that these have in braces."""
+    each = (rest for which, *rest in METHODS if which == name)
+    return [(what, papers.format(**values), here.format(**values)) for what, papers, here in each]
 
 
 def faults(*places: str) -> list[Fault]:

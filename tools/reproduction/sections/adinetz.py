@@ -27,7 +27,7 @@ from ..plane_tests import CONDITION, by_test, differing
 from ..published.adinetz import DEVICE, FIGURES, INTERFACE, SIZE, TABLE, TEXTURE
 from ..registry import section
 from ..shown import Shot, sheet
-from ..statements import captioned, concluded, tabled
+from ..statements import captioned, concluded, described, tabled
 from ..timed import Case, Releasing
 from .diagrams import listing
 
@@ -56,31 +56,7 @@ SHOWS = {
     "Balls-1": "the two balls in the middle mirror each other and the rest, also as they move",
     "Chair_wood": "the shadow of the chair's back, from a distant light",
 }
-METHOD = (
-    ("Interface", INTERFACE, "OpenGL 3.3, GLSL 3.30, Python"),
-    (
-        "Texture of the grids",
-        f"{TEXTURE}^3 voxels in blocks of {BLOCK}^3; a grid has blocks that adjoin",
-        f"3-D, in blocks of {BLOCK}^3 that need not adjoin, found by a table of tiles: a fetch more",
-    ),
-    (
-        "Addresses",
-        "of voxels 3-D, else 2-D, of 16-bit floats; a list lies in one row",
-        "of voxels 3-D, else one number",
-    ),
-    (
-        "Resolution of a grid",
-        "by a simple formula, which is not given; sizes chosen by hand are",
-        "by expected cost: the voxels and triangles that a line through the box meets",
-    ),
-    (
-        "Planes of a triangle",
-        "four of a texel each; the test takes three, and the fourth is stored all the same",
-        "three, and a texel for the triangle's number",
-    ),
-    ("End of a path", "the greatest depth, or a least intensity", f"the greatest depth, {SETTINGS['depth']}"),
-    ("Light", "point lights, Phong shading", "the same; point, distant and area lights"),
-)
+METHOD = {"interface": INTERFACE, "texture": TEXTURE, "block": BLOCK, "depth": SETTINGS["depth"]}
 GAIN = 0.10  # of the conditional
 SHARE = 0.005  # of the pixels that the planes may show another way: along edges
 PACKET = 4
@@ -120,7 +96,7 @@ def make(context: Context) -> Iterator[Part]:
         "instances built anew for each. Hind24 has no published counts."
     )
     yield tabled("classical_frames", rows, checks, note=note)
-    yield tabled("the_method_published_and_here", METHOD)
+    yield tabled("the_method_published_and_here", described("classical", **METHOD))
     yield concluded("frame_rates", [None], f"here {min(rates):.3g} to {max(rates):.3g} on {context.device_name}")
     slower = made[MOVES].median / made[MOVING].median - 1
     yield concluded(

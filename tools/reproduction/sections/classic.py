@@ -25,6 +25,7 @@ from ..model import CLAIM, OWN, Absent, Check, Figure, Part, Table, Text
 from ..registry import section
 from ..shown import Shot, sheet, webp
 from ..statements import captioned, concluded, faults, tabled
+from ..texts import table
 
 PLAIN = ClassicMaterial()  # which neither reflects nor refracts: it shines in its colour
 # Colours of table 1, exact in a half float but for the material's.
@@ -36,14 +37,6 @@ SKY: dict[str, Any] = {"program": "whitted", "depth": 5, "environment": "sky"}
 PANE = [[(-1.3, 0.0, 1.9), (1.9, 0.0, 1.9), (1.9, 2.2, 1.9), (-1.3, 2.2, 1.9)]]
 # Textures in turn, and those of them that remain to be seen.
 HIDDEN = {"marble, grid, wood": "wood", "wood, marble, grid": "marble, grid"}
-SHADING = (
-    ("(6.3), (6.4)", "R_f = clamp(bias + scale (1 + I . N)^power, 0, 1), clamp(x, a, b) = min(max(x, a), b)"),
-    ("(6.5)", "T_f = 1 - R_f"),
-    ("(6.6)", "R = R_f (C (1 - r) + C_r r) + T_f (C (1 - t) + C_t t)"),
-    ("(6.7)", "R = R_f (C (1 - r) + C_r S r) + T_f (C (1 - t) + C_t A t)"),
-    ("(6.31)", "W = W_p R_f S r"),
-    ("(6.32)", "W = W_p T_f A t"),
-)
 SLANT = 45.0  # degrees from the normal, of a ray through the pane
 # Figures of the sphere: what of its glass is another.
 AMBIENT = {"ambient colour white": (1.0, 1.0, 1.0), "blue": (0.25, 0.35, 1.0)}
@@ -54,7 +47,7 @@ def classic(context: Context) -> Iterator[Part]:
     """Modes by their formulas, and pictures."""
     yield _modes(context)
     yield from _order(context)
-    yield tabled("formulas_of_shading", SHADING)
+    yield tabled("formulas_of_shading", table("sections/shading")[1:])
     yield from faults("T (6", "T 6.3", "T algorithm", "T 6.2", "T 6.4")
     if context.quick:
         yield Absent("Figures 6-6 and 6-11 to 6-13", "take long: without --quick")

@@ -11,18 +11,12 @@ from reproduction.simulators.machines import stream_buffer
 from .. import measured, plots
 from ..context import Context
 from ..grades import ALL, COUNT, FITTED, LONGEST, MOST, MUCH, about, beside
-from ..model import ARITHMETIC, CLAIM, OURS, OWN, Check, Conclusion, Figure, Part, Table, Text
+from ..model import ARITHMETIC, CLAIM, OURS, OWN, Check, Conclusion, Figure, Part, Table
 from ..published.chapter5 import COST_DERIVED, HARDWARE, PIXELS, TABLE_5_1, VIEWS
 from ..registry import section
-from ..statements import captioned, concluded, tabled
+from ..statements import captioned, concluded, tabled, told
 
 GIGA = 1e9
-FORMULA = (
-    "The cost of a picture is C = R (C_r + v C_v + t C_t + s C_s) + R P C_state, of instructions and of bytes alike. R "
-    f"are the eye rays, {PIXELS:,}; C_r the cost of making and setting up a ray, C_v of a step of traversal, C_t of a "
-    "test, C_s of a shading (Color), all by table 5.1; v, t, s how many of these a ray has. C_state is the look at the "
-    "state, one byte of every ray in each of P passes; the MIMD machine has none. A word is four bytes."
-)
 # Claims, what the statements of their checks have, and the unit of these.
 CLAIMS = (
     ("dominate", "dominate", "their share"),
@@ -178,7 +172,7 @@ def _conclusions(own: list[Check], printed: list[Check]) -> Iterator[Conclusion]
 )
 def make(context: Context) -> Iterator[Part]:
     """C = R (C_r + v C_v + t C_t + s C_s) + R P C_state, over the published figures and ours."""
-    yield Text(FORMULA)
+    yield told("cost_model", pixels=PIXELS)
     theirs, ours, works = published(), {}, {}
     for name in (yield from measured.there(context)):
         works[name] = Workload(**measured.workload(context, name))

@@ -17,9 +17,9 @@ from ..diagram_drawings import (
     draw_scene_memory,
     draw_stages,
 )
-from ..model import Figure, Listing, Part, Text
+from ..model import Figure, Listing, Part
 from ..registry import section
-from ..statements import captioned, faults
+from ..statements import captioned, faults, told
 
 WITHOUT = "Drawn with a structure over the scene; the paper has none, nor has preset 2003 in its scenes (--accel none)."
 DRAWN_FROM = "Made from the program's table: raystream graph {} -o {}.svg."
@@ -36,11 +36,7 @@ def _program(name: str, title: str, more: str = "") -> Figure:
 )
 def kernel_streams(context: Context) -> Iterator[Part]:
     """The smallest program: a kernel between streams."""
-    yield Text(
-        "Figure 2.2 shows colour bleeding and a caustic: both are in the CORNELL BOX of figure 6.7 here. "
-        "A kernel takes an element of its input streams and writes one of its output streams; it may read memory, and "
-        "returns an exit, which says what its ray needs next. The smallest program has one state."
-    )
+    yield told("kernel_streams")
     yield from figures("2.")
     yield _program("photon_emission", "One kernel between streams: photons leave the lights")
     yield captioned("pass", svg=draw_pass())
@@ -85,22 +81,13 @@ def data_flow(context: Context) -> Iterator[Part]:
     yield _program("shadow", "Shadow caster")
     yield _program("whitted", "Whitted's ray tracer")
     yield _program("path", "Path tracer, with light chosen at each surface and tested by a shadow ray")
-    yield Text(
-        "The published path tracer has no shadow rays: its scattered rays alone find lights. It is this program with "
-        "--strategy bsdf, whose exits to light and shadow rays no ray takes; so the picture of figure 3.3 and table 3 "
-        "of P2 were made."
-    )
+    yield told("data_flow")
 
 
 @section("flow_control", paper="D 4.1, D 4.2", title="A stream processor, and states of rays (figures 4.1 to 4.3)")
 def flow_control(context: Context) -> Iterator[Part]:
     """Section 4.1.2: a ray's state decides which pass it takes part in."""
-    yield Text(
-        "Each ray has a state, the box that it is in. A pass runs the kernel of one state over the screen; a mask "
-        "(depth or stencil) keeps rays in other states from running, and a count of the rays in each state, read "
-        "back, tells the host which pass is next. Boxes with a loop on the left are those that unrolling repeats "
-        "within a pass."
-    )
+    yield told("flow_control")
     yield from figures("4.")
     for number, (title, *_) in enumerate(LOOPS):
         about = f"{title[0].upper()}{title[1:]}"

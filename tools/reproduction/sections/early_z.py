@@ -11,9 +11,9 @@ from reproduction.simulators.schedule import Simulation
 
 from .. import measured, plots
 from ..context import Context
-from ..model import OWN, Check, Figure, Part, Table, Text
+from ..model import OWN, Check, Figure, Part, Table
 from ..registry import section
-from ..statements import captioned, tabled
+from ..statements import captioned, tabled, told
 
 EDGE, QUICK_EDGE = 512, 96  # pixels along a picture
 PUBLISHED = 4  # pixels along the smallest block of the boards of the day
@@ -28,12 +28,7 @@ def make(context: Context) -> Iterator[Part]:
         found[name] = context.keep(("early z", name, edge), lambda name=name: counted(context, name, edge))
     if not found:
         return
-    yield Text(
-        "A pass serves rays of one state, and the depth test is to keep all others from running. The boards of the day "
-        f"test blocks of {PUBLISHED} x {PUBLISHED} pixels and larger (5.4.2): a block in which a single ray is in the "
-        "state runs as a whole. The paper gives no number for what that costs; here every pass is played ray by ray, "
-        "and blocks with at least one such ray are counted."
-    )
+    yield told("early_z", published=PUBLISHED)
     yield _table(found, edge)
     yield _figure(found)
 

@@ -15,10 +15,10 @@ from reproduction.simulators.walk import Space, walk
 from .. import measured, plots
 from ..context import Context
 from ..grades import COUNT
-from ..model import Figure, Part, Table, Text
+from ..model import Figure, Part, Table
 from ..published.chapter5 import TABLE_5_1
 from ..registry import section
-from ..statements import captioned, tabled
+from ..statements import captioned, tabled, told
 
 EDGE, QUICK_EDGE = 256, 64  # pixels along a picture
 SHARES = (1 / 8, 1 / 4, 3 / 8, 1 / 2, 3 / 4, 1)  # of the published voxels along the shortest side
@@ -41,12 +41,7 @@ def make(context: Context) -> Iterator[Part]:
         }
     if not found:
         return
-    yield Text(
-        "The papers choose the grid so that traversal and intersection take equal amounts of time, and print that one "
-        "resolution. A finer grid has rays pierce more voxels (v) and test fewer triangles (t). Here the same eye rays "
-        "are followed through grids of several resolutions; the cost is the papers' model, over table 5.1. "
-        + _balance(found)
-    )
+    yield told("grid_resolution", balance=_balance(found))
     yield _table(found, edge)
     yield _figure(found)
 

@@ -12,11 +12,11 @@ from raystream.photons.grid import PhotonGrid
 from reproduction.simulators.hashing import buckets, route
 
 from ..context import Context
-from ..model import CLAIM, Check, Part, Text
+from ..model import CLAIM, Check, Part
 from ..photon_cases import renderer_of
 from ..published.chapter6 import ROUTED, SETTINGS
 from ..registry import section
-from ..statements import concluded, tabled
+from ..statements import concluded, tabled, told
 
 PLACES = (65_536, 16_384, 4_096)  # of the hash table
 EXACT = 1e-9  # of all power
@@ -28,13 +28,7 @@ def make(context: Context) -> Iterator[Part]:
     """Photons of the three scenes routed into the dense grid and into hash tables."""
     names = tuple(SETTINGS)[:1] if context.quick else tuple(SETTINGS)
     found = {name: context.keep(("hashing", name), lambda name=name: tables(context, name)) for name in names}
-    yield Text(
-        "Stencil routing keeps m^2 photons of a cell, and scales their power by what came over what is kept. In the "
-        "dense grid a place of the table is a cell. The authors wish for a hash table, in which the cells that hold "
-        "photons alone take room, and say that redistribution is no longer trivial there: cells that share a place "
-        "share its room, and what came to the place says nothing of each of them. Here the photons of the three scenes "
-        f"are routed both ways, the newest {ROUTED} of a place kept."
-    )
+    yield told("photon_hashing", routed=ROUTED)
     rows, checks = [], []
     for name, each in found.items():
         for table, numbers in each["tables"]:

@@ -15,7 +15,7 @@ from .. import photon_cases, plots, timed
 from ..context import Context
 from ..diagram_drawings import draw_photon_memory
 from ..grades import beside, exact, unprinted
-from ..model import ARITHMETIC, CLAIM, OWN, Cell, Check, Listing, Part, Text
+from ..model import ARITHMETIC, CLAIM, OWN, Cell, Check, Listing, Part
 from ..published.chapter6 import (
     CAPTION_NEAREST,
     CAPTION_REJECTED,
@@ -25,7 +25,7 @@ from ..published.chapter6 import (
     STENCIL_EDGES,
 )
 from ..registry import section
-from ..statements import captioned, concluded, tabled
+from ..statements import captioned, concluded, tabled, told
 
 BUS = "another bus, or none where the device is the processor itself; and no numbers are printed of "
 BUS += "what few and many photons are"
@@ -291,10 +291,7 @@ def _square(x: float, y: float, color: str) -> Any:
 def knn_grid(context: Context) -> Iterator[Part]:
     """The published search over the drawn photons."""
     steps, _ = search(POINT, DRAWN, WANTED, RADIUS, 3)
-    yield Text(
-        "The cell of the point first, then shells of cells around it. Until k photons are counted each is added, and "
-        "the radius grows; from then on those within the radius alone."
-    )
+    yield told("knn_grid")
     yield captioned("search", svg=_search(steps), wanted=WANTED)
     counted, rejected = steps[-1].counted, sum(not step.taken for step in steps)
     yield Check(OWN, "Photons of our run that are counted", 4, counted, counted == 4, "another run than drawn")

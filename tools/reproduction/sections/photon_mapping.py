@@ -18,13 +18,13 @@ from reproduction.simulators.photons import converge
 from .. import plots
 from ..context import Context
 from ..grades import BY_EYE, COUNT, POINTS, about, at_points
-from ..model import CLAIM, OWN, Check, Part, Text
+from ..model import CLAIM, OWN, Check, Part
 from ..photon_cases import MAPS
 from ..photon_pictures import greatest_radius, pictures
 from ..published.chapter6 import ROUTED, TABLE_6_1, VISUAL_CONVERGENCE
 from ..registry import section
 from ..shown import webp
-from ..statements import captioned, concluded
+from ..statements import captioned, concluded, told
 
 SHOWN = {each.scene: each.shows for each in TABLE_6_1.values()}
 MEAN = 0.06  # of a picture: at its radius an estimate by k photons has a standard error of 1 / sqrt(k), less on average
@@ -40,14 +40,7 @@ def fig_6_7(context: Context) -> Iterator[Part]:
     scale = 8 if context.quick else 2
     sheets, checks = [], []
     differences: dict[str, float] = {}
-    yield Text(
-        "Left by the map that is sorted, in the middle by stencil routing, right the reference: at what the eye sees "
-        "directly the k nearest of all photons, searched for in NumPy without a grid, as in Jensen's own algorithm "
-        "(2001); behind mirrors and glass the program's own, with caustic photons in a map apart. As every pixel is "
-        f"set against every photon there, pictures are {scale} times smaller than published, in width and height. The "
-        "map is looked at directly, without a final gather, as published. Settings are those of the preset 2003; "
-        "geometry, lights and camera are not in the papers."
-    )
+    yield told("fig_6_7", scale=scale)
     for name in names:
         found = context.keep(("pictures", name, scale), lambda name=name: _encoded(pictures(name, scale)))
         sheets.append((name, found["pictures"]))

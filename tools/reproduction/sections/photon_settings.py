@@ -22,13 +22,13 @@ from raystream.scene.builtin.caustics import PUBLISHED
 from .. import timed
 from ..context import Context
 from ..grades import ALL, OTHER_DEVICE, ROUND_NUMBER, about, beside, exact, near
-from ..model import ARITHMETIC, CLAIM, OWN, Cell, Check, Part, Text
+from ..model import ARITHMETIC, CLAIM, OWN, Cell, Check, Part
 from ..photon_cases import renderer_of
 from ..photon_pictures import POINTS, ends, greatest_radius, published
 from ..photon_stages import STAGES
 from ..published.chapter6 import INTERACTIVE, SETTINGS, STENCIL_EDGES, TABLE_6_1, WINDOWS
 from ..registry import section
-from ..statements import concluded, faults, tabled
+from ..statements import concluded, described, faults, tabled, told
 
 # Photons depend on chance and on geometry that is not published; "stored" is printed in thousands.
 SENT = f"to {ROUND_NUMBER:.0%}: as many photons are sent as store about the number printed in thousands"
@@ -38,60 +38,18 @@ MOVES = {"light": "the lamp", "geometry": "the ball", "camera": "the eye: photon
 NAMES = {"light": "lamp", "geometry": "ball"}  # of instances
 FOOTPRINT = 4  # m of stencil routing here
 SAMPLERS = {name: preset("2003", each.scene)["sampler"] for name, each in TABLE_6_1.items()}
-TOLD = (
-    (
-        "Random numbers for directions",
-        "a texture",
-        f"--sampler {' or '.join(dict.fromkeys(SAMPLERS.values()))} in figure 6.7 and in how the search ends; what is "
-        f"timed or counted, and figure 6.8, have the program's own points, {OPTIONS['sampler'].value.default}",
-    ),
-    (
-        "Structure over the scene",
-        "none: a routine for each scene, of tests with its quadrics and polygons",
-        "--accel none: every ray is tested against all of them; balls and rings are quadrics",
-    ),
-    ("Rays", "one from the eye a pixel; a pass gives the hits of one depth", "one from the eye a pixel"),
-)
-OPEN = (
-    ("Bounces of a photon", "not given", f"--photon-bounces, {OPTIONS['photon_bounces'].value.default}"),
-    ("Power, absorption", "not given", "alike at the lights; Russian roulette by albedo"),
-    (
-        "End of the search",
-        "k counted, or the maximum radius; not whether nearer photons are still looked for",
-        "--estimate published, our reading: after the shell of the k-th; --estimate nearest looks on",
-    ),
-    (
-        "Normalisation",
-        "not given, nor which radius where fewer than k are found",
-        "Jensen's: BSDF times power over pi r^2. r is the distance of the farthest of the first k; where fewer are "
-        "found it is the greatest radius, as all of its disc was searched (finish_estimate.glsl)",
-    ),
-    ("Photons straight from a light", "not said", "not stored, since shadow rays bring that light"),
-    ("Geometry, materials, cameras, powers", "not given", "our own: glass_ball, ring, cornell_photons"),
-    ("m of stencil routing", "16, in 1024 x 1024 for 65,536 cells", "--footprint 4, the one that gives 65,536 cells"),
-)
 
 
-def _chosen(context: Context) -> Iterator[tuple[str, str, str]]:
-    """What the papers leave open and each scene has its own value of."""
+def _chosen(context: Context) -> dict[str, str]:
+    """What each scene has its own value of, of what the papers leave open."""
     sent, reach = [], []
     for name, each in TABLE_6_1.items():
         settings, scene = PUBLISHED[each.scene], context.scene(each.scene)
         sent.append(f"{name} {settings['photons']:,} + {settings['caustic_photons']:,}")
         low, high = np.asarray(scene.bounds(ground=False), float)
         reach.append(f"{name} {greatest_radius(scene):.3g} (longest side {float(np.max(high - low)):.3g})")
-    yield (
-        "Photons that leave the lights",
-        "stored ones alone are given",
-        f"--photons + --caustic-photons, these aimed at mirrors and glass: {', '.join(sent)}; about as many are stored "
-        "as published",
-    )
-    yield (
-        "Greatest radius",
-        "not given",
-        f"--photon-radius; without one {Fraction(NEAREST_SHARE).limit_denominator(1000)} of the scene's diagonal: "
-        f"{', '.join(reach)}",
-    )
+    share = str(Fraction(NEAREST_SHARE).limit_denominator(1000))
+    return {"sent": ", ".join(sent), "share": share, "reach": ", ".join(reach)}
 
 
 @section("photon_settings", paper="D 6.3.1, P3 3.1", title="The three scenes and their settings (section 6.3.1)")
@@ -126,9 +84,10 @@ def photon_settings(context: Context) -> Iterator[Part]:
             checks.append(Check(OWN, f"{name}: photons stored", theirs.stored, stored, close, bound=SENT))
     note = "" if not context.quick else "Photons are counted without --quick."
     yield tabled("settings_of_the_preset_2003", rows, checks, note=note)
-    yield tabled("what_the_papers_say_of", TOLD)
-    open_ = [*_chosen(context), *OPEN]
-    yield tabled("what_the_papers_leave_open", open_)
+    own = {name: OPTIONS[name].value.default for name in ("sampler", "photon_bounces")}
+    samplers = " or ".join(dict.fromkeys(SAMPLERS.values()))
+    yield tabled("what_the_papers_say_of", described("photons_told", samplers=samplers, **own))
+    yield tabled("what_the_papers_leave_open", described("photons_open", **own, **_chosen(context)))
     yield from faults("D 6.3.1")
 
 
@@ -156,12 +115,7 @@ def search_end(context: Context) -> Iterator[Part]:
     scale = 8 if context.quick else 2
     names = tuple(TABLE_6_1)[:1] if context.quick else tuple(TABLE_6_1)
     found = {name: context.keep(("ends", name, scale), lambda name=name: _ends(name, scale)) for name in names}
-    yield Text(
-        "The text has the search go on until k photons are counted or the maximum radius is reached, and says that it "
-        "finds all photons in a sphere. Read to the word, it ends after the shell in which the k-th photon was "
-        "counted (our reading, --estimate published). The other reading goes on until the next shell lies beyond the "
-        "radius (--estimate nearest). The papers do not say which was run."
-    )
+    yield told("search_end")
     rows, checks = [], []
     for name, each in found.items():
         rows.append((name, f"{each['enough']:.1%}", f"{each['same']:.1%}", f"{each['lit']:.3f}"))

@@ -15,19 +15,12 @@ from reproduction.simulators.walk import Space, walk
 from .. import measured, plots
 from ..context import Context
 from ..grades import COST, beside, near
-from ..model import ARITHMETIC, OWN, Check, Conclusion, Figure, Part, Table, Text
+from ..model import ARITHMETIC, OWN, Check, Conclusion, Figure, Part, Table
 from ..published.chapter5 import TABLE_3, TABLE_3_RAYS_DERIVED, TABLE_5_1, VIEWS
 from ..registry import section
-from ..statements import captioned, concluded, tabled
+from ..statements import captioned, concluded, tabled, told
 
 SAMPLES = 64
-PATH = (
-    "The path tracer of P2 scatters rays at random until they meet a light (3.1.4, after Arnold), without shadow "
-    "rays to "
-    "lights, 64 samples a pixel and two bounces. All of that at 256 x 256 would cost over seven times the ray caster; "
-    "the table has 3.24, the text 3.2. By figure 3.3 of D there is one eye ray a pixel: two bounces then are the eye "
-    "ray's hit, which all samples share, and one scattered ray each, which is what the numbers of the table fit."
-)
 BOUND = "the view is fitted, and the light; directions scattered at random and other grids' borders remain"
 LIT = "the light, whose place is not published, was sought for it"
 HITS = "the rays that s gives, derived from the printed 0.82, and traced here with ours"
@@ -76,7 +69,7 @@ def make(context: Context) -> Iterator[Part]:
         edge_of_paths=edge // 4,
         samples=SAMPLES,
     )
-    yield Text(PATH)
+    yield told("table_3")
     yield _tried(tried)
     yield _by_lights(calls)
     yield from _conclusions(rows)

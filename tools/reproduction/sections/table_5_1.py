@@ -9,56 +9,24 @@ from reproduction.simulators.counts import MACHINES, PUBLISHED_KERNELS, Instruct
 
 from ..context import Context
 from ..counted import PROGRAMS, all_words, as_described, counted, of_kernel, program_of, words_of
-from ..grades import COUNT, NOT_HERE, OTHER_MACHINE, about, beside, near
-from ..model import CLAIM, OWN, Cell, Check, Part, Table, Text
+from ..grades import COUNT, NOT_HERE, about, beside, near
+from ..model import CLAIM, OWN, Cell, Check, Part, Table
 from ..published.chapter5 import TABLE_5_1
 from ..registry import section
-from ..statements import concluded, faults, tabled
+from ..statements import concluded, faults, tabled, told
+from ..texts import table
 
 RECORDS = (
     "our records hold the end of a ray's interval, barycentric weights, instances and colours of any "
     "material, as the text below tells"
 )
-WHY = {
-    "Shade: Color": "ours takes colours from vertices, materials and textures of any scene",
-    "Shade: Shadow": "ours chooses among all kinds of light and shades, two kernels",
-    "Shade: Reflected": "ours takes the normal from what has shaded the hit",
-    "Shade: Path": "ours scatters by any material's distribution, the published one diffusely",
-}
-WALKS = {
-    "Generate Eye Ray": "a camera's corner and edges make our eye rays, no matrix",
-    "Traverse: Setup": "ours prepares no distances to the next voxels and no steps: each step finds them anew",
-    "Traverse: Step": "ours finds the voxel's far sides anew in each step, so that no error builds up, where the "
-    "published one adds to distances",
-    "Intersect": "ours keeps the first of triangles at one distance",
-}
 WALK = ("Traverse: Setup", "Traverse: Step", "Intersect")
 GRADED = ("Generate Eye Ray", *WALK)  # which do the same work in both
-
-_LOADS = "the papers do not say how a kernel's loads and stores of streams are counted"
-REMAINS = {
-    "Generate Eye Ray": _LOADS,
-    "Traverse: Setup": f"it writes the printed twelve words, voxel, distances, their steps and the voxel's; {_LOADS}",
-    "Traverse: Step": _LOADS,
-    "Intersect": "the listing, with the test for the voxel that it lacks; selects in a row are one by our rules",
-    "Shade: Color": _LOADS,
-    "Shade: Shadow": f"a point light's direction and distance take 7 by our rules, no more is described; {_LOADS}",
-    "Shade: Reflected": _LOADS,
-    "Shade: Path": f"normals interpolated, a direction around them, a weight; {_LOADS}",
-}
-
+# By kernel, why ours differs, and what remains of it as it is described.
+DIFFERS = {kernel: differs for kernel, differs, _ in table("sections/kernels")}
+REMAINS = {kernel: remains for kernel, _, remains in table("sections/kernels")}
 OTHERS = "our records are read otherwise"
 QUARTER = "the same algorithm, written down independently: registers and addresses are made otherwise"
-
-
-DIFFERS = (
-    "What differs: rays here carry the end of their interval and what they may pass through, hits two barycentric "
-    "weights, a triangle and an instance; the walk keeps the reciprocal of the direction and finds the ends of voxels "
-    "anew in each step, so that no error builds up: Step reads more and writes less. Colours come from vertices, "
-    "materials and textures of any scene: Shade reads 51 words, not 21. A camera's corner and edges make eye rays; "
-    "those of the shadow caster and the tracers sample pixel and lens. The shadow "
-    "caster takes light by light, each of any of the kinds that a scene may have."
-)
 
 
 @section("table_5_1", paper="D table 5.1, P2 table 1", title="Kernels: instructions and words (table 5.1)", order=1)
@@ -72,7 +40,7 @@ def table_5_1(context: Context) -> Iterator[Part]:
         yield _published(machine, counts, plain)
     if plain:
         yield _described(plain)
-    yield Text(DIFFERS)
+    yield told("table_5_1")
     if counts:
         grades = [_close(counts, kernel) for kernel in GRADED]
         yield concluded("kernels_short", grades,
@@ -92,8 +60,8 @@ def _instructions(kernel: str, theirs: float, number: Any, plain: dict[str, Inst
         alone, all_ = plain[kernel].arithmetic, plain[kernel].all
         tried = f"; as described it takes {alone} by our rules, {all_} with fetches and addresses"
     if kernel in GRADED:
-        return near(theirs, number, COUNT, QUARTER, WALKS[kernel] + tried)
-    return beside(theirs, number, WHY.get(kernel, OTHER_MACHINE) + tried)
+        return near(theirs, number, COUNT, QUARTER, DIFFERS[kernel] + tried)
+    return beside(theirs, number, DIFFERS[kernel] + tried)
 
 
 def _described(plain: dict[str, Instructions]) -> Table:
@@ -151,7 +119,7 @@ def _simd_checks(counts: dict[str, dict[str, Instructions]]) -> Iterator[Check]:
     for kernel in GRADED if counts else ():
         mine, theirs = _own(counts, kernel), table[kernel].instructions
         what, close = f"{kernel}: instructions within a quarter", _close(counts, kernel)
-        yield Check(CLAIM, what, theirs, mine, close, WALKS[kernel], bound=QUARTER)
+        yield Check(CLAIM, what, theirs, mine, close, DIFFERS[kernel], bound=QUARTER)
     over = [kernel for kernel, row in table.items() if row.written > 8]
     yield Check(
         OWN,

@@ -16,11 +16,11 @@ from raystream.scene.scene import Scene
 from reproduction.simulators.whitted.formulas import reflectance
 
 from ..context import Context
-from ..model import ARITHMETIC, OWN, AbsentError, Check, Part, Text
+from ..model import ARITHMETIC, OWN, AbsentError, Check, Part
 from ..published.thesis import REFLECTION, SCENES
 from ..registry import section
 from ..shown import Shot, sheet
-from ..statements import captioned, concluded, tabled
+from ..statements import captioned, concluded, tabled, told
 from ..thesis_back_ends import DEPTH, SAME, SHARE
 from ..thesis_drawings import INDEX, SCHLICK, draw_tree, share
 from ..thesis_measures import ANGLES, DEEPEST, TESTED, angles, channels, grids, rigid, structure, tree, weights
@@ -50,10 +50,7 @@ RAYS: Mapping[str, ClassicMaterial] = {
 )
 def make(context: Context) -> Iterator[Part]:
     """The structure, reflected and refracted rays, and their weights."""
-    yield Text(
-        "No figure of these sections has numbers. The claims of the text stand in Conclusions above; below is what was "
-        "measured of them."
-    )
+    yield told("thesis_text")
     yield from _structure(context)
     yield from _rays(context)
     yield from _weights(context)

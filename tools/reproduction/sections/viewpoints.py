@@ -19,10 +19,10 @@ from reproduction.simulators.walk import walk
 from .. import measured
 from ..context import Context
 from ..grades import FITTED, LONGEST, beside
-from ..model import Cell, Part, Text
+from ..model import Cell, Part
 from ..published.chapter5 import VIEWS
 from ..registry import section
-from ..statements import tabled
+from ..statements import tabled, told
 
 EDGE, QUICK_EDGE = 256, 48  # pixels along a picture
 VIEWPOINTS, QUICK_VIEWPOINTS = 12, 3
@@ -53,11 +53,7 @@ def make(context: Context) -> Iterator[Part]:
         rows += [(name, MOVES[name], key, *_range(name, key, each)) for key in KEYS]
     if not rows:
         return
-    yield Text(
-        "Figure 5.2 prints what a ray does for one viewpoint of each scene, and no range. Here each of our views is "
-        f"the first of {number} viewpoints, a share of a turn apart: the eye goes around the middle of the scene at "
-        "its height; inside it stands and turns; above it looks down from a ring."
-    )
+    yield told("viewpoints", number=number)
     yield tabled("least_median_and_greatest_of", rows, edge=edge, number=number)
 
 
