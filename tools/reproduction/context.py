@@ -165,7 +165,8 @@ class Context:
         if own not in self._code:
             paths = [*PACKAGE.rglob("*.py"), *(path for path in shaders().rglob("*") if path.is_file())]
             text = Path(own).read_text(encoding="utf-8")
-            common = [path for path in (*HERE.glob("*.py"), *HERE.glob("published/*.py")) if path.name not in LAYOUT]
+            beside = [path for folder in (HERE, HERE / "published") for path in folder.glob("*.[pt]*")]
+            common = [path for path in beside if path.suffix in (".py", ".tsv") and path.name not in LAYOUT]
             paths += [path for path in common if path.stem in text]  # those that it imports
             paths.append(Path(own))
             total = hashlib.blake2b(digest_size=12)
