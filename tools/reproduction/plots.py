@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import io
 import re
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -37,6 +40,21 @@ def figure(width: float = 7.0, height: float = 3.5, **subplots: Any) -> tuple[Fi
     made = Figure(figsize=(width, height), layout="constrained")
     FigureCanvasSVG(made)
     return made, made.subplots(**subplots)
+
+
+def stacked(axis: Any, places: Any, width: float, stacks: Mapping[str, Any], named: bool = True) -> None:
+    """Bars upon one another. stacks : by label, the heights at each place; named : whether the legend has them."""
+    below = np.zeros(len(places))
+    for color, (label, heights) in zip(COLORS, stacks.items(), strict=False):
+        axis.bar(places, heights, width, bottom=below, label=label if named else None, color=color)
+        below += heights
+
+
+def powers_of_two(axis: Any, ticks: Sequence[int], shown: str = "{}", **others: Any) -> None:
+    """A logarithmic axis of x with these ticks, each in a format. others : as of ``Axes.set``."""
+    axis.set_xscale("log", base=2)
+    axis.set_xticks(ticks, labels=[shown.format(each) for each in ticks])
+    axis.set(**others)
 
 
 def svg(figure: Figure) -> str:

@@ -236,12 +236,8 @@ def _figure(found: dict[str, dict[str, Any]]) -> Figure:
         for rule, shift in zip(RULES, (-width / 2, width / 2), strict=True):
             moved = [bytes_of(found[name], machine, rule) for name in names]
             whole = np.array([max(1, sum(each[kind][0] for kind in PARTS)) for each in moved])
-            below = np.zeros(len(names))
-            for kind, color in zip(PARTS, plots.COLORS, strict=False):
-                heights = np.array([each[kind][1] for each in moved]) / whole
-                label = PART_NAMES[kind] if rule == RULES[0] else None
-                axis.bar(np.arange(len(names)) + shift, heights, width, bottom=below, label=label, color=color)
-                below += heights
+            stacks = {PART_NAMES[kind]: np.array([each[kind][1] for each in moved]) / whole for kind in PARTS}
+            plots.stacked(axis, np.arange(len(names)) + shift, width, stacks, rule == RULES[0])
         axis.axhline(1.0, color="0.4", linestyle="--", linewidth=0.8, label="without cache")
         axis.set_xticks(range(len(names)), [name.replace(" ", "\n", 2) for name in names], fontsize=7)
         axis.set_title(machine, fontsize=9)

@@ -70,10 +70,7 @@ def _figure(found: dict[str, dict[str, Any]]) -> Figure:
     for name, each in found.items():
         axes.plot(EDGES, [100 * each["run"][str(size)] for size in EDGES], marker=".", label=name)
     axes.axvline(PUBLISHED, color="0.6", linestyle="--", linewidth=0.8)
-    axes.set_xscale("log", base=2)
-    axes.set_xticks(EDGES, labels=[f"{size} x {size}" for size in EDGES])
-    axes.set_xlabel("pixels of a block")
-    axes.set_ylabel("fragments that run, % of all")
+    plots.powers_of_two(axes, EDGES, "{0} x {0}", xlabel="pixels of a block", ylabel="fragments that run, % of all")
     axes.set_ylim(bottom=0)
     axes.legend()
     return captioned("early_z", svg=plots.svg(figure))

@@ -142,11 +142,8 @@ def _figure(found: dict[str, dict[int, dict[str, Any]]]) -> Figure:
         ("a ray: v (whole), t (dashed)", "traversal over intersection", "instructions a ray: SIMD, MIMD (dashed)"),
         strict=True,
     ):
-        axis.set_xscale("log", base=2)
-        axis.set_yscale("log")
         ticks = sorted({n for each in found.values() for n in each if n & (n - 1) == 0})
-        axis.set_xticks(ticks, labels=[str(n) for n in ticks])
-        axis.set_xlabel("voxels along the shortest side")
+        plots.powers_of_two(axis, ticks, yscale="log", xlabel="voxels along the shortest side")
         axis.set_title(title, fontsize=9)
     axes[0].legend(fontsize=7)
     return captioned("grid_resolution", svg=plots.svg(figure))

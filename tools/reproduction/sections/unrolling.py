@@ -168,9 +168,7 @@ def _alone(found: dict[str, dict[str, list[float]]]) -> Figure:
         for name, each in found.items():
             keys = [" ".join(map(str, CURVES[kernel](n))) for n in TIMES]
             axis.plot(TIMES, [each[key][3] / each["1 1"][3] for key in keys], marker=".", label=name)
-        axis.set_xscale("log", base=2)
-        axis.set_xticks(TIMES, labels=[str(n) for n in TIMES])
-        axis.set_xlabel("calls in a pass")
+        plots.powers_of_two(axis, TIMES, xlabel="calls in a pass")
         axis.set_title(f"{kernel} alone: bytes, suppressed", fontsize=9)
         axis.set_ylim(bottom=0)
     axes[0].legend(fontsize=7)
@@ -182,9 +180,7 @@ def _figure(found: dict[str, dict[str, list[float]]]) -> Figure:
     for axis, what, column in zip(axes, ("instructions", "bytes", "bytes, suppressed"), (1, 2, 3), strict=True):
         for name, each in found.items():
             axis.plot(TIMES, [each[f"{n} {n}"][column] / each["1 1"][column] for n in TIMES], marker=".", label=name)
-        axis.set_xscale("log", base=2)
-        axis.set_xticks(TIMES, labels=[str(n) for n in TIMES])
-        axis.set_xlabel("calls of either kernel in a pass")
+        plots.powers_of_two(axis, TIMES, xlabel="calls of either kernel in a pass")
         axis.set_title(f"{what}, times one call in a pass", fontsize=8)
         axis.set_ylim(bottom=0)
     axes[0].legend(fontsize=7)
