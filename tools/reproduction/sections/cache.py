@@ -60,28 +60,21 @@ def make(context: Context) -> Iterator[Part]:
     rows = QUICK_ROWS if context.quick else EDGE
     for name in (yield from measured.there(context)):
         found[name] = context.keep(("eye rays", name, EDGE, rows), lambda name=name: eye_traces(context, name, rows))
-    if measured.FOREST_INSIDE in found:
-        for kind, each in (("Shadow", shadow), ("Reflect", reflect)):
-            found[kind] = context.keep((kind, EDGE, rows), lambda each=each: secondary(context, each, rows))
-        found["Shadow"][BY_LIGHT] = context.keep(("Shadow", BY_LIGHT, EDGE, rows), lambda: by_light(context, rows))
-    if not found:
-        return
-    reasons: dict[str, float] = {}
-    if TOP in found and measured.FOREST_INSIDE in found:
-        some = min(rows, REASON_ROWS)
-        reasons = context.keep(("reasons", EDGE, some), lambda: try_reasons(context, some))
-        turns = context.keep(("Reflect tried", EDGE, some), lambda: try_reflect(context, some))
+    for kind, each in (("Shadow", shadow), ("Reflect", reflect)):
+        found[kind] = context.keep((kind, EDGE, rows), lambda each=each: secondary(context, each, rows))
+    found["Shadow"][BY_LIGHT] = context.keep(("Shadow", BY_LIGHT, EDGE, rows), lambda: by_light(context, rows))
+    some = min(rows, REASON_ROWS)
+    reasons = context.keep(("reasons", EDGE, some), lambda: try_reasons(context, some))
+    turns = context.keep(("Reflect tried", EDGE, some), lambda: try_reflect(context, some))
     yield _table(found, rows, reasons)
     yield from _conclusions(found, reasons)
-    if reasons:
-        yield _tried(reasons, turns, some)
+    yield _tried(reasons, turns, some)
     yield _figure(found)
     yield _shapes(found)
-    if measured.FOREST_INSIDE in found:
-        wished = _wishes(context)
-        yield wished
-        (said,) = wished.checks
-        yield concluded("tiles_in_cache", [said], f"bytes, written back: {said.ours}")
+    wished = _wishes(context)
+    yield wished
+    (said,) = wished.checks
+    yield concluded("tiles_in_cache", [said], f"bytes, written back: {said.ours}")
 
 
 # -- what decides --------------------------------------------------------------------------------------------------

@@ -26,8 +26,6 @@ def make(context: Context) -> Iterator[Part]:
     found: dict[str, dict[str, Any]] = {}
     for name in (yield from measured.there(context)):
         found[name] = context.keep(("early z", name, edge), lambda name=name: counted(context, name, edge))
-    if not found:
-        return
     yield told("early_z", published=PUBLISHED)
     yield _table(found, edge)
     yield _figure(found)

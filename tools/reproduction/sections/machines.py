@@ -45,8 +45,6 @@ def make(context: Context) -> Iterator[Part]:
         checks += _checks(name, found)
         note = f"By each of {', '.join(MACHINES)}: {'one picture' if found['same'] else 'pictures differ'}."
         figures.append(Figure(name, png=found["picture"], note=note, alt=name))
-    if not rows:
-        return
     yield tabled("what_each_machine_runs_and", rows, checks, edge=edge)
     yield from figures
 

@@ -48,8 +48,6 @@ def scenes(context: Context) -> Iterator[Part]:
         grid = exact(_edges(published.grid), _edges(found["resolution"]))
         rows.append((name, triangles, grid, *cells, passes, round(found["megabytes"])))
         largest = max(largest, found["megabytes"])
-    if not rows:
-        return
     pixels, (least, most) = " x ".join(map(str, measured.size(context))), TEXTURES
     within = between(least, most, largest)
     yield tabled(

@@ -40,8 +40,6 @@ def make(context: Context) -> Iterator[Part]:
         )
         for number, (low, high), value in zip(view.numbers, view.ranges, view.values, strict=True):
             sought.append((name, number, f"{low:g} to {high:g}", value))
-    if not rows:
-        return
     wide, tall = measured.size(context)
     yield tabled("eye_rays_of_the_stand", rows, checks, wide=wide, tall=tall)
     yield tabled("cameras", sought, first=FIRST, rounds=ROUNDS, edge=EDGE, close=CLOSE)

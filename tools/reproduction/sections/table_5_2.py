@@ -41,8 +41,6 @@ def make(context: Context) -> Iterator[Part]:
     found: dict[str, dict[str, Any]] = {}
     for name in (yield from measured.there(context)):
         found[name] = context.keep(("passes", name, *measured.size(context)), lambda name=name: passes(context, name))
-    if not found:
-        return
     width, height = measured.size(context)
     agreed = [measured.agreement(context, name) for name in found]
     yield _beside(found, agreed, f"{width} x {height} eye rays, intersection once 20 % of the active rays wait for it.")

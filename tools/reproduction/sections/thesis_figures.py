@@ -91,8 +91,6 @@ def _arrays(context: Context) -> Iterator[Part]:
             columns[name] = context.keep(("arrays", name), lambda name=name: _sizes(context, SCENES[name]))
         except AbsentError as error:
             yield error.part
-    if not columns:
-        return
     rows = [
         (own, ", ".join(ARRAYS[own]), *(f"{sizes[k] / 1024:,.1f}" for sizes in columns.values()))
         for k, own in enumerate(ARRAYS)

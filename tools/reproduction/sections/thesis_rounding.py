@@ -55,8 +55,6 @@ def make(context: Context) -> Iterator[Part]:
             (f"{name}, {roundings}", *("none differ" if each is None else f"{each:.2%}" for each in row))
             for roundings, row in zip(ROUNDINGS, found["turned"], strict=True)
         ]
-    if not levels:
-        return
     columns = ("scene, back end", *(f"to level {k}" for k in range(DEPTH + 1)))
     yield tabled(
         "share_of_the_pixels_that", levels, columns=columns, edge=edge, same=SAME, many=MANY, fragments=FRAGMENTS

@@ -77,8 +77,6 @@ def _of_scenes(
 def _structure(context: Context) -> Iterator[Part]:
     edge = QUICK if context.quick else EDGE
     found = yield from _of_scenes(context, "structure", structure, edge)
-    if not found:
-        return
     rows = [
         (
             name,
@@ -209,8 +207,6 @@ def _ball(material: ClassicMaterial) -> tuple[Scene, None]:
 def _weights(context: Context) -> Iterator[Part]:
     edge = QUICK if context.quick else EDGE
     found = yield from _of_scenes(context, "weights", weights, edge)
-    if not found:
-        return
     yield captioned(
         "rays_of_pixel", svg=draw_tree(context.keep(("tree", edge), lambda: tree(edge, SHOWN))), depth=DEPTH
     )

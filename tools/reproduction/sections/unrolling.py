@@ -35,8 +35,6 @@ def make(context: Context) -> Iterator[Part]:
     found: dict[str, dict[str, list[float]]] = {}
     for name in (yield from measured.there(context)):
         found[name] = context.keep(("unrolled", name, *measured.size(context)), lambda name=name: curves(context, name))
-    if not found:
-        return
     yield _table(found)
     further = list(_aggressive(found))
     yield from further

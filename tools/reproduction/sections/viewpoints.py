@@ -51,8 +51,6 @@ def make(context: Context) -> Iterator[Part]:
             lambda name=name: [at(context, name, edge, k / number) for k in range(number)],
         )
         rows += [(name, MOVES[name], key, *_range(name, key, each)) for key in KEYS]
-    if not rows:
-        return
     yield told("viewpoints", number=number)
     yield tabled("least_median_and_greatest_of", rows, edge=edge, number=number)
 
