@@ -94,7 +94,7 @@ class Block(list[Any]):
 
 @dataclass(frozen=True)
 class Count:
-    """How many checks of some sections agree, differ, or can only be shown beside."""
+    """How many checks or cells agree, differ, or can only be shown beside."""
 
     passed: int
     failed: int
@@ -106,15 +106,9 @@ class Count:
         return self.passed + self.failed
 
 
-def counted(checks: Iterable[Check]) -> Count:
-    """Count checks by what became of them."""
-    marks = [check.passed for check in checks]
-    return Count(marks.count(True), marks.count(False), marks.count(None))
-
-
-def grades(cells: Iterable[Cell]) -> Count:
-    """The same of the cells of tables."""
-    marks = [cell.agrees for cell in cells]
+def counted(graded: Iterable[Check | Cell]) -> Count:
+    """Count checks, or cells of tables, by what became of them."""
+    marks = [each.passed if isinstance(each, Check) else each.agrees for each in graded]
     return Count(marks.count(True), marks.count(False), marks.count(None))
 
 
@@ -293,7 +287,7 @@ def write(folder: Path, sections: Sequence[Section], facts: dict[str, Any], comm
         "facts": facts,
         "command": command,
         "tallies": {kind: vars(count) for kind, count in tallies(sections).items()},
-        "cells": vars(grades(cell for section in sections for cell in section.cells())),
+        "cells": vars(counted(cell for section in sections for cell in section.cells())),
         "conclusions": [
             {**_plain(each), "verdict": each.verdict, "section": section.identifier}
             for section, each in concluded(sections)
@@ -355,7 +349,7 @@ def page(sections: Sequence[Section], facts: dict[str, Any], command: str) -> st
         tallies=[(TALLIES[kind], count) for kind, count in tallies(sections).items()],
         kinds=TALLIES,
         check_heads=HEADS,
-        cells=grades(cell for section in sections for cell in section.cells()),
+        cells=counted(cell for section in sections for cell in section.cells()),
         conclusions=conclusions,
         claimed={verdict: said[CLAIM].count(verdict) for verdict in VERDICTS},
         printed={verdict: said[ARITHMETIC].count(verdict) for verdict in VERDICTS},

@@ -22,7 +22,7 @@ from .. import timed
 from ..context import Context
 from ..diagram_drawings import draw_loops, draw_texture
 from ..grades import LITTLE, NOT_PRINTED, OTHER_DEVICE, POINTS, at_points, beside
-from ..model import OWN, Check, Figure, Part
+from ..model import OWN, Check, Figure, Parts
 from ..plane_tests import CONDITION, by_test, differing
 from ..published.adinetz import DEVICE, FIGURES, INTERFACE, SIZE, TABLE, TEXTURE
 from ..registry import section
@@ -65,7 +65,7 @@ PACKET = 4
 @section(
     "adinetz", paper="A 5", title="Classical ray tracing of seven scenes (table, figures 1, 4, 5 and 6)", timed=True
 )
-def make(context: Context) -> Iterator[Part]:
+def make(context: Context) -> Parts:
     """Stand-ins of the same counts, in two levels."""
     edge = SIZE // 8 if context.quick else SIZE
     rows, checks, rates = [], [], []
@@ -143,7 +143,7 @@ def _picture(renderer: raystream.Renderer, scene: Scene, edge: int, times: Itera
     renderer.render((edge, edge), spp=1)
 
 
-def _diagrams() -> Iterator[Part]:
+def _diagrams() -> Parts:
     """Figures 2 and 3, the listings, as ours have them; and what the text says of grids in a texture and of loops."""
     note = "Ours addresses blocks through a table of tiles, and steps once a voxel's triangles are tested."
     yield listing("Figure 2: our traversal of the grid", "accel/grid_adinetz.glsl", note)
@@ -153,7 +153,7 @@ def _diagrams() -> Iterator[Part]:
     yield captioned("loops_of_pass", svg=draw_loops())
 
 
-def _tests(context: Context, edge: int) -> Iterator[Part]:
+def _tests(context: Context, edge: int) -> Parts:
     """A 4.3: the planes, and the condition around the sides."""
     names = ("Knife",) if context.quick else ("Knife", MOVING, "Palace")
     rows, gains, apart = [], [], {}
@@ -199,7 +199,7 @@ def differ_by_test(context: Context, name: str, edge: int) -> dict[str, float]:
     return {each: differing(picture, found["watertight"]) for each, picture in found.items()}
 
 
-def _packets(context: Context) -> Iterator[Part]:
+def _packets(context: Context) -> Parts:
     """The wish for four rays at once, simulated."""
     edge = 64 if context.quick else SIZE
     rows = []

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ..context import Context
 from ..grades import TWICE
-from ..model import Conclusion, Part
+from ..model import Conclusion, Parts
 from ..registry import section
 from ..statements import concluded, tabled
 
@@ -30,7 +30,7 @@ def rates() -> Rates:
 
 
 @section("benchmarks", paper="D 3.3, P2 3", title="Speed of structures, and of a tracer for processors", order=3)
-def benchmarks(context: Context) -> Iterator[Part]:
+def benchmarks(context: Context) -> Parts:
     """Rays a second by structure and scene, over those of Embree on the same processor."""
     made = rates()
     tracers = (GRID, IN_PASSES, TREE, LEVELS["two levels"])

@@ -32,7 +32,7 @@ from ..cache_traces import (
 )
 from ..context import Context
 from ..grades import LITTLE, MUCH, POINTS, at_points
-from ..model import CLAIM, OURS, Check, Conclusion, Figure, Part, Table
+from ..model import CLAIM, OURS, Check, Conclusion, Figure, Parts, Table
 from ..published.chapter5 import CACHE, TRIANGLE_HITS
 from ..registry import section
 from ..statements import captioned, concluded, tabled
@@ -54,7 +54,7 @@ CLAIMS = {
 
 
 @section("cache", paper="D 5.2.3, P2 4.1, P2 4.2, P2 4.3, P2 5.3", title="Texture cache (figure 5.6; P2 9)")
-def make(context: Context) -> Iterator[Part]:
+def make(context: Context) -> Parts:
     """References of both machines in raster order, played through caches."""
     found: dict[str, dict[str, Any]] = {}
     rows = QUICK_ROWS if context.quick else EDGE

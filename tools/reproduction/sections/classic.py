@@ -4,7 +4,7 @@ that part (6-12, 6-13)."""
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -21,7 +21,7 @@ from raystream.scene.scene import Instance, Scene
 from raystream.scene.texture import Image, Texture
 
 from ..context import Context
-from ..model import CLAIM, OWN, Absent, Check, Figure, Part, Table, Text
+from ..model import CLAIM, OWN, Absent, Check, Figure, Parts, Table, Text
 from ..registry import section
 from ..shown import Shot, sheet, webp
 from ..statements import captioned, concluded, faults, tabled
@@ -43,7 +43,7 @@ AMBIENT = {"ambient colour white": (1.0, 1.0, 1.0), "blue": (0.25, 0.35, 1.0)}
 
 
 @section("classic", paper="T 6.3", title="Materials (table 1; figures 6-5, 6-6, 6-11 to 6-13)")
-def classic(context: Context) -> Iterator[Part]:
+def classic(context: Context) -> Parts:
     """Modes by their formulas, and pictures."""
     yield _modes(context)
     yield from _order(context)
@@ -160,7 +160,7 @@ def _text(color: Any) -> str:
     return ", ".join(f"{each:.4g}" for each in color)
 
 
-def _order(context: Context) -> Iterator[Part]:
+def _order(context: Context) -> Parts:
     """Textures one upon the other."""
     edge, textures = QUICK if context.quick else SIZE // 2, list(_textures().values())
     marble, grid, wood = ClassicTexture(0, "replace"), ClassicTexture(1, "modulate"), ClassicTexture(2, "replace")

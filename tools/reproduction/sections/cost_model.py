@@ -11,7 +11,7 @@ from reproduction.simulators.machines import stream_buffer
 from .. import measured, plots
 from ..context import Context
 from ..grades import ALL, COUNT, FITTED, LONGEST, MOST, MUCH, about, beside
-from ..model import ARITHMETIC, CLAIM, OWN, Check, Conclusion, Figure, Part, Table
+from ..model import ARITHMETIC, CLAIM, OWN, Check, Conclusion, Figure, Parts, Table
 from ..published.chapter5 import COST_DERIVED, HARDWARE, PIXELS, TABLE_5_1, VIEWS
 from ..registry import section
 from ..statements import captioned, concluded, tabled, told
@@ -171,7 +171,7 @@ def _conclusions(own: list[Check], printed: list[Check]) -> Iterator[Conclusion]
     paper="D 5.2.1, D 5.2.2, P2 3.2, P2 4.1, P2 4.2",
     title="The cost model (figures 5.3 to 5.5; P2 7 and 8)",
 )
-def make(context: Context) -> Iterator[Part]:
+def make(context: Context) -> Parts:
     """C = R (C_r + v C_v + t C_t + s C_s) + R P C_state, over the published figures and ours."""
     yield told("cost_model", pixels=PIXELS)
     theirs, ours, works = published(), {}, {}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from raystream.base.paths import shaders
 from raystream.cli.graph import drawings, graph
 
@@ -17,7 +15,7 @@ from ..diagram_drawings import (
     draw_scene_memory,
     draw_stages,
 )
-from ..model import Figure, Listing, Part
+from ..model import Figure, Listing, Parts
 from ..registry import section
 from ..statements import captioned, faults, told
 
@@ -34,7 +32,7 @@ def _program(name: str, title: str, more: str = "") -> Figure:
 @section(
     "kernel_streams", paper="D 2.1, D 2.2, D 2.3, P2 2.1", title="Rays, kernels and the pipeline (figures 2.1 to 2.6)"
 )
-def kernel_streams(context: Context) -> Iterator[Part]:
+def kernel_streams(context: Context) -> Parts:
     """The smallest program: a kernel between streams."""
     yield told("kernel_streams")
     yield from figures("2.")
@@ -43,7 +41,7 @@ def kernel_streams(context: Context) -> Iterator[Part]:
 
 
 @section("ray_tracer_flow", paper="D 3.3, P2 3", title="The streaming ray tracer (figure 3.1)")
-def ray_tracer_flow(context: Context) -> Iterator[Part]:
+def ray_tracer_flow(context: Context) -> Parts:
     """The ray caster's kernels."""
     yield _program("cast", "Figure 3.1: the streaming ray tracer: eye rays, traversal, intersection, shading")
     yield _program("cast_instances", "The same over two levels of structures")
@@ -56,7 +54,7 @@ def listing(title: str, name: str, note: str = "") -> Listing:
 
 
 @section("intersector", paper="D 3.3.3, P2 3.1.3", title="The intersector (figure 3.2, P2 figure 5)")
-def intersector(context: Context) -> Iterator[Part]:
+def intersector(context: Context) -> Parts:
     """The kernel's source, and the test that it calls."""
     yield listing("The kernel: a triangle of the voxel's list, and what the ray needs next", "kernels/intersect.glsl")
     yield listing(
@@ -69,14 +67,14 @@ def intersector(context: Context) -> Iterator[Part]:
 
 
 @section("memory_layout", paper="D 5.1.2, P2 3.1.3", title="A scene in texture memory (figure 5.1)")
-def memory_layout(context: Context) -> Iterator[Part]:
+def memory_layout(context: Context) -> Parts:
     """From voxels to lists to triangles, and records as they lie in texels."""
     yield captioned("scene_memory", svg=draw_scene_memory())
     yield captioned("records", svg=draw_records())
 
 
 @section("data_flow", paper="D 3.3.4, P2 3.1.4", title="Flow of the four ray tracers (figure 3.3)", order=1)
-def data_flow(context: Context) -> Iterator[Part]:
+def data_flow(context: Context) -> Parts:
     """Shadow caster, Whitted's tracer and path tracer; the ray caster is figure 3.1."""
     yield _program("shadow", "Shadow caster")
     yield _program("whitted", "Whitted's ray tracer")
@@ -85,7 +83,7 @@ def data_flow(context: Context) -> Iterator[Part]:
 
 
 @section("flow_control", paper="D 4.1, D 4.2", title="A stream processor, and states of rays (figures 4.1 to 4.3)")
-def flow_control(context: Context) -> Iterator[Part]:
+def flow_control(context: Context) -> Parts:
     """Section 4.1.2: a ray's state decides which pass it takes part in."""
     yield told("flow_control")
     yield from figures("4.")
@@ -96,7 +94,7 @@ def flow_control(context: Context) -> Iterator[Part]:
 
 
 @section("photon_flow", paper="D 6.2, P3 2", title="Photon mapping: the system (figure 6.1)")
-def photon_flow(context: Context) -> Iterator[Part]:
+def photon_flow(context: Context) -> Parts:
     """The programs of photon mapping in turn."""
     yield captioned("photon_stages", svg=draw_stages())
     yield _program("photon_trace", "Tracing photons, a frame for each bounce", WITHOUT)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from reproduction.simulators.early_z import EDGES, blocks
@@ -11,7 +10,7 @@ from reproduction.simulators.schedule import Simulation
 
 from .. import measured, plots
 from ..context import Context
-from ..model import OWN, Check, Figure, Part, Table
+from ..model import OWN, Check, Figure, Parts, Table
 from ..registry import section
 from ..statements import captioned, tabled, told
 
@@ -20,7 +19,7 @@ PUBLISHED = 4  # pixels along the smallest block of the boards of the day
 
 
 @section("early_z", paper="D 5.4.2, D 4.1.2", title="Early depth tests by blocks of 4 x 4 pixels", order=7)
-def make(context: Context) -> Iterator[Part]:
+def make(context: Context) -> Parts:
     """The share of the fragments that a pass runs, by the size of the blocks that the test leaves out."""
     edge = QUICK_EDGE if context.quick else EDGE
     found: dict[str, dict[str, Any]] = {}

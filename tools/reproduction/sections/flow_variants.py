@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +12,7 @@ from reproduction.simulators.counts.programs import RECIPE
 from .. import timed
 from ..context import Context
 from ..kept import digest
-from ..model import OWN, Check, Part
+from ..model import OWN, Check, Parts
 from ..registry import section
 from ..statements import concluded, tabled
 
@@ -47,7 +44,7 @@ COUNTS = {"query": "occlusion queries (D 4.1.2)", "census": "counters of every t
     title="Flow control: masks and counts compared (section 4.1.2)",
     timed=True,
 )
-def flow_variants(context: Context) -> Iterator[Part]:
+def flow_variants(context: Context) -> Parts:
     """The Cornell box cast by each."""
     edge = QUICK if context.quick else SIZE
     wanted = [(mask, "query") for mask in MASKS] + [("depth", "census")]
@@ -90,16 +87,10 @@ def _renderer(context: Context, mask: str, count: str) -> Renderer:
     return Renderer("cornell", device=context.device, mask=mask, count=count, policy="threshold=0.2", **MACHINE)
 
 
-@contextmanager
-def _pictures(context: Context, wanted: list[tuple[str, str]], edge: int) -> Iterator[dict[str, timed.Case]]:
-    """Every variant, ready to be rendered again, and one of them twice."""
+def _pictures(context: Context, wanted: list[tuple[str, str]], edge: int) -> timed.Cases:
+    """Every variant, and one of them twice."""
     names = {f"{mask}, {count}": (mask, count) for mask, count in wanted} | {AGAIN: ("depth", "query")}
-
-    def case(renderer: Renderer) -> None:
-        renderer.render((edge, edge), spp=1)
-
-    with timed.Releasing() as held:
-        yield {name: partial(case, held.own(_renderer(context, *each))) for name, each in names.items()}
+    return timed.pictures({name: _renderer(context, *each) for name, each in names.items()}, (edge, edge))
 
 
 def _ms(found: timed.Timed) -> str:

@@ -14,7 +14,7 @@ from raystream.scene.scene import Scene
 
 from .. import timed
 from ..context import Context
-from ..model import OWN, Check, Part
+from ..model import OWN, Check, Parts
 from ..registry import section
 from ..statements import concluded, tabled
 
@@ -23,7 +23,7 @@ COUNTS = ("triangles", "list_entries", "sort_passes")
 
 
 @section("grid_on_chip", paper="P2 5.1", title="A grid built on the chip", order=5, timed=True)
-def make(context: Context) -> Iterator[Part]:
+def make(context: Context) -> Parts:
     """Stages of the build, and the hits over both grids."""
     rows, checks = [], []
     names = ("cornell",) if context.quick else ("cornell", "bunny.ply")

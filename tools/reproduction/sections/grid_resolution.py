@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from raystream.accel.grid.build import build
@@ -15,7 +14,7 @@ from reproduction.simulators.walk import Space, walk
 from .. import measured, plots
 from ..context import Context
 from ..grades import COUNT
-from ..model import Figure, Part, Table
+from ..model import Figure, Parts, Table
 from ..published.chapter5 import TABLE_5_1
 from ..registry import section
 from ..statements import captioned, tabled, told
@@ -27,7 +26,7 @@ FINER = {"building": (3 / 2,), "forest": (5 / 4,), "bunny.ply": (3 / 2, 2)}
 
 
 @section("grid_resolution", paper="D 5.2.1, P2 4.1", title="The grid's resolution: steps against tests", order=2)
-def make(context: Context) -> Iterator[Part]:
+def make(context: Context) -> Parts:
     """v, t and the predicted cost over the resolution, for the five views."""
     edge, found = QUICK_EDGE if context.quick else EDGE, {}
     for name in (yield from measured.there(context)):

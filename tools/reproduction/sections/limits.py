@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,7 @@ from reproduction.simulators.walk import Space, walk
 from ..context import Context
 from ..counted import PROGRAMS, counted, program
 from ..grades import beside, exact, unprinted
-from ..model import ARITHMETIC, OWN, AbsentError, Cell, Check, Part, Table
+from ..model import ARITHMETIC, OWN, AbsentError, Cell, Check, Parts, Table
 from ..published.chapter5 import BUNNY_VOXELS, LARGEST_INTEGERS, LARGEST_TEXTURE, LIMITS_PRINTED, TABLE_5_3, VIEWS
 from ..registry import section
 from ..shown import webp
@@ -42,7 +41,7 @@ BOUNDS = (22, 20, 18, 17, 16)  # they start off it by the coordinates over 2 to 
 
 
 @section("limits", paper="D 5.4.1, D 2.3, P2 2.2", title="Limits of the day: --limits 2002 and 2004", order=4)
-def limits(context: Context) -> Iterator[Part]:
+def limits(context: Context) -> Parts:
     """What they are, what no longer fits into them, and pictures of what does."""
     yield _table()
     yield from _scenes(context)
@@ -117,7 +116,7 @@ def _limit(year: str, what: str) -> Cell:
     return exact(LIMITS_PRINTED[year][what], ours) if what in LIMITS_PRINTED[year] else unprinted(ours)
 
 
-def _scenes(context: Context) -> Iterator[Part]:
+def _scenes(context: Context) -> Parts:
     rows: list[tuple[Any, ...]] = []
     absent = []
     for name, grid in SCENES[: QUICK if context.quick else None]:
@@ -210,7 +209,7 @@ def darkened(scene: Scene, edge: int) -> dict[str, float]:
     return found
 
 
-def _pictures(context: Context, name: str) -> Iterator[Part]:
+def _pictures(context: Context, name: str) -> Parts:
     edge = QUICK_SIZE if context.quick else SIZE
 
     def render() -> dict[str, Any]:

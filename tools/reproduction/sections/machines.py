@@ -21,7 +21,7 @@ from reproduction.simulators.walk import State
 from .. import measured
 from ..context import Context
 from ..grades import LONGEST, beside, unprinted
-from ..model import OWN, Check, Figure, Part
+from ..model import OWN, Check, Figure, Parts
 from ..published.chapter5 import TABLE_5_1, VIEWS
 from ..registry import section
 from ..shown import webp
@@ -33,7 +33,7 @@ SKY = 0.93  # of a pixel that nothing hits
 
 
 @section("machines", paper="D 5.2, P2 3.2, D 5.4.2", title="The simulated machines: their pictures and words", order=1)
-def make(context: Context) -> Iterator[Part]:
+def make(context: Context) -> Parts:
     """Every view by every machine: picture, passes, words by type."""
     edge = QUICK_EDGE if context.quick else EDGE
     rows: list[tuple[Any, ...]] = []

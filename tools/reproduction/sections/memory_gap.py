@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import plots
 from ..context import Context
-from ..model import Part
+from ..model import Parts
 from ..published.chapter7 import LAST, MEMORY, PROCESSOR
 from ..registry import section
 from ..statements import captioned
@@ -30,7 +30,7 @@ def _powers(rates: Sequence[tuple[int, float]]) -> str:
 
 
 @section("fig_7_1", paper="D 7.1", title="The gap between processor and memory (figure 7.1)")
-def memory_gap(context: Context) -> Iterator[Part]:
+def memory_gap(context: Context) -> Parts:
     """Speed relative to 1980, by the yearly rates of the text."""
     years = np.arange(1980, LAST + 1)
     processor, memory = growth(PROCESSOR, years), growth(MEMORY, years)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
@@ -12,7 +11,7 @@ from raystream.photons.grid import PhotonGrid
 from reproduction.simulators.hashing import buckets, route
 
 from ..context import Context
-from ..model import CLAIM, Check, Part
+from ..model import CLAIM, Check, Parts
 from ..photon_cases import renderer_of
 from ..published.chapter6 import ROUTED, SETTINGS
 from ..registry import section
@@ -24,7 +23,7 @@ CONSERVED = 0.02  # of the total power: photons are not all alike
 
 
 @section("photon_hashing", paper="D 6.4.4", title="A hash table of cells, and the redistribution of power", order=6)
-def make(context: Context) -> Iterator[Part]:
+def make(context: Context) -> Parts:
     """Photons of the three scenes routed into the dense grid and into hash tables."""
     names = tuple(SETTINGS)[:1] if context.quick else tuple(SETTINGS)
     found = {name: context.keep(("hashing", name), lambda name=name: tables(context, name)) for name in names}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from .. import photon_cases, plots, timed
 from ..context import Context
 from ..diagram_drawings import draw_photon_memory
 from ..grades import beside, exact, unprinted
-from ..model import ARITHMETIC, CLAIM, OWN, Cell, Check, Listing, Part
+from ..model import ARITHMETIC, CLAIM, OWN, Cell, Check, Listing, Parts
 from ..published.chapter6 import (
     CAPTION_NEAREST,
     CAPTION_REJECTED,
@@ -44,7 +43,7 @@ POINT, WANTED, RADIUS = (1.5, 1.5), 3, 1.2
     order=1,
     timed=True,
 )
-def bitonic(context: Context) -> Iterator[Part]:
+def bitonic(context: Context) -> Parts:
     """The network of eight elements, its kernel and result, passes, and the sort on the device."""
     yield captioned("sort_network", svg=_network(8))
     text = (shaders() / "photons" / "sort_step.glsl").read_text(encoding="utf-8").strip()
@@ -155,7 +154,7 @@ def _network(n: int) -> str:
 @section(
     "stencil_routing", paper="D 6.2.2, P3 2.2.2", title="The map by stencil routing (figure 6.5)", order=2, timed=True
 )
-def stencil_routing(context: Context) -> Iterator[Part]:
+def stencil_routing(context: Context) -> Parts:
     """Photons drawn over a cell's texels, of which the stencil lets one pass."""
     yield captioned("stencil_routing", svg=_routing())
     rows, checks = [], []
@@ -288,7 +287,7 @@ def _square(x: float, y: float, color: str) -> Any:
 
 
 @section("knn_grid", paper="D 6.2.3, P3 2.3", title="The search for photons (figure 6.6)", order=3)
-def knn_grid(context: Context) -> Iterator[Part]:
+def knn_grid(context: Context) -> Parts:
     """The published search over the drawn photons."""
     steps, _ = search(POINT, DRAWN, WANTED, RADIUS, 3)
     yield told("knn_grid")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +17,7 @@ from reproduction.simulators.photons import converge
 from .. import plots
 from ..context import Context
 from ..grades import BY_EYE, COUNT, POINTS, about, at_points
-from ..model import CLAIM, OWN, Check, Part
+from ..model import CLAIM, OWN, Check, Parts
 from ..photon_cases import MAPS
 from ..photon_pictures import greatest_radius, pictures
 from ..published.chapter6 import ROUTED, TABLE_6_1, VISUAL_CONVERGENCE
@@ -34,7 +33,7 @@ DONE = 0.999  # of the points: all but those in the most crowded cells
 
 
 @section("fig_6_7", paper="D 6.3.1, P3 3.1", title="Pictures of the three scenes (figure 6.7)", order=3)
-def fig_6_7(context: Context) -> Iterator[Part]:
+def fig_6_7(context: Context) -> Parts:
     """By either map, and by a reference in NumPy."""
     names = tuple(PUBLISHED)[:2] if context.quick else tuple(PUBLISHED)
     scale = 8 if context.quick else 2
@@ -73,7 +72,7 @@ def _encoded(found: dict[str, Any]) -> dict[str, Any]:
 @section(
     "fig_6_8", paper="D 6.3.4, P3 3.4, D 6.3.1, P3 3.1", title="Visual convergence of GLASS BALL (figure 6.8)", order=4
 )
-def fig_6_8(context: Context) -> Iterator[Part]:
+def fig_6_8(context: Context) -> Parts:
     """The estimate after more and more visits of photons and cells, one a pass."""
     scale = 4 if context.quick else 2
     found = context.keep(("convergence", scale), lambda: _converge(context, scale))

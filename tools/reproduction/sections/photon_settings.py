@@ -22,7 +22,7 @@ from raystream.scene.builtin.caustics import PUBLISHED
 from .. import timed
 from ..context import Context
 from ..grades import ALL, OTHER_DEVICE, ROUND_NUMBER, about, beside, exact, near
-from ..model import ARITHMETIC, CLAIM, OWN, Cell, Check, Part
+from ..model import ARITHMETIC, CLAIM, OWN, Cell, Check, Parts
 from ..photon_cases import renderer_of
 from ..photon_pictures import POINTS, ends, greatest_radius, published
 from ..photon_stages import STAGES
@@ -53,7 +53,7 @@ def _chosen(context: Context) -> dict[str, str]:
 
 
 @section("photon_settings", paper="D 6.3.1, P3 3.1", title="The three scenes and their settings (section 6.3.1)")
-def photon_settings(context: Context) -> Iterator[Part]:
+def photon_settings(context: Context) -> Parts:
     """The published settings beside those of the preset 2003."""
     rows, checks = [], []
     for name, theirs in SETTINGS.items():
@@ -110,7 +110,7 @@ def _stored(context: Context, name: str) -> int:
 
 
 @section("search_end", paper="D 6.2.3, P3 2.3", title="How the search for photons ends", order=4)
-def search_end(context: Context) -> Iterator[Part]:
+def search_end(context: Context) -> Parts:
     """The published end of the search, beside one that goes on until no nearer photon can come."""
     scale = 8 if context.quick else 2
     names = tuple(TABLE_6_1)[:1] if context.quick else tuple(TABLE_6_1)
@@ -149,7 +149,7 @@ def _ends(name: str, scale: int) -> dict[str, float]:
 
 
 @section("interactive", paper="D 6.3.4, P3 3.4", title="Moving lights, geometry and camera", order=5, timed=True)
-def interactive(context: Context) -> Iterator[Part]:
+def interactive(context: Context) -> Parts:
     """Photons, map and picture anew, in windows of both sizes."""
     rows, made = [], []
     for paper, edge in WINDOWS.items():
@@ -165,7 +165,7 @@ def interactive(context: Context) -> Iterator[Part]:
     )
 
 
-def _moves(context: Context) -> Iterator[Part]:
+def _moves(context: Context) -> Parts:
     """What is made anew after each kind of move, in the larger window."""
     edge = WINDOWS["D"] // 4 if context.quick else WINDOWS["D"]
     found = timed.keep(context, ("moved", edge), lambda: _after(context, edge))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from raystream.scene.camera import Camera
@@ -11,7 +11,7 @@ from raystream.scene.scene import Scene
 from .. import measured, views
 from ..context import Context
 from ..grades import FITTED, LONGEST, ROUND_NUMBER, beside, between, exact, near
-from ..model import CLAIM, Check, Figure, Part
+from ..model import CLAIM, Check, Figure, Parts
 from ..published.chapter5 import VIEWS
 from ..registry import section
 from ..shown import Shot, sheet
@@ -31,7 +31,7 @@ def edge(context: Context, published: int) -> int:
 
 
 @section("fig_5_2", paper="D 5.2.1, P2 4.1", title="The scenes (figure 5.2; P2 6)", order=-1)
-def scenes(context: Context) -> Iterator[Part]:
+def scenes(context: Context) -> Parts:
     """The five viewpoints, cast as there, and what a ray does in them."""
     size, rows, largest = edge(context, views.SIZE), [], 0.0
     for name in (yield from measured.there(context)):
@@ -95,7 +95,7 @@ def _scene(context: Context, name: str) -> dict[str, Any]:
 
 
 @section("fig_3_3", paper="D 3.3.4, P2 3.1.4", title="Pictures of the four ray tracers (figure 3.3)", order=2)
-def tracers(context: Context) -> Iterator[Part]:
+def tracers(context: Context) -> Parts:
     """The bunny by each of them."""
     size, view = edge(context, 384), measured.SOURCES[measured.BUNNY]
     programs: dict[str, tuple[str, int, dict[str, Any]]] = {
@@ -116,7 +116,7 @@ def tracers(context: Context) -> Iterator[Part]:
 
 
 @section("fig_5_8", paper="D 5.3", title="The Cornell box with soft shadows (figure 5.8)", order=3)
-def cornell(context: Context) -> Iterator[Part]:
+def cornell(context: Context) -> Parts:
     """Several views, first hits by feed-forward."""
     size, spp = edge(context, 320), 4 if context.quick else 64
     scene = context.scene("cornell")
@@ -126,7 +126,7 @@ def cornell(context: Context) -> Iterator[Part]:
 
 
 @section("fig_5_9", paper="D 5.3", title="The teapotahedron (figure 5.9)", order=4)
-def teapotahedron(context: Context) -> Iterator[Part]:
+def teapotahedron(context: Context) -> Parts:
     """Left with shadows and reflections, right with reflections alone."""
     size, spp = edge(context, 512), 1 if context.quick else 4
     settings = {"program": "whitted", "refractions": "off"}
@@ -138,7 +138,7 @@ def teapotahedron(context: Context) -> Iterator[Part]:
 
 
 @section("fig_5_10", paper="D 5.3", title="A Quake3 level (figure 5.10)", order=5)
-def quake(context: Context) -> Iterator[Part]:
+def quake(context: Context) -> Parts:
     """Feed-forward shading, and shadows by rays."""
     size = edge(context, 384)
     scene = context.scene(LEVEL)

@@ -16,7 +16,7 @@ from reproduction.simulators.cost import WORD
 from .. import measured, timed
 from ..context import Context
 from ..grades import NOT_RUN, beside, unprinted
-from ..model import ARITHMETIC, AbsentError, Cell, Check, Part
+from ..model import ARITHMETIC, AbsentError, Cell, Check, Parts
 from ..published.chapter5 import HARDWARE, RATES, TABLE_5_1
 from ..published.thesis import BANDWIDTH, COPIED
 from ..registry import section
@@ -30,7 +30,7 @@ SETTINGS: dict[str, Any] = {"program": "cast", "accel": "grid"}
 
 
 @section("copies", paper="T 8", title="Copies of memory (figure 8-1)", order=1, timed=True)
-def copies(context: Context) -> Iterator[Part]:
+def copies(context: Context) -> Parts:
     """Of 32 MiB, into a buffer of the device, out of it, and to another."""
     found = timed.keep(context, ("copies", COPIED), lambda: _copies(context))
     rows = [
@@ -98,7 +98,7 @@ def _copies(context: Context, size: int = COPIED) -> Iterator[dict[str, timed.Ca
 
 
 @section("rates", paper="D 5.3, P2 5.2", title="Rays and ray-triangle tests a second", order=6, timed=True)
-def rates(context: Context) -> Iterator[Part]:
+def rates(context: Context) -> Parts:
     """What the texts name, and the bunny's eye rays here."""
     rows: list[tuple[Any, ...]] = [_published(name, value) for name, value in RATES.items()]
     edge = measured.size(context)[0]
@@ -130,35 +130,19 @@ def _bytes() -> Check:
     return Check(ARITHMETIC, what, f"< {most / 1e9:g} GB/s", f"{moved / 1e9:.1f} GB/s", moved < most, why)
 
 
-@contextmanager
-def cast(context: Context, edge: int) -> Iterator[dict[str, timed.Case]]:
-    """The bunny's eye rays on each machine, ready to be cast again."""
+def cast(context: Context, edge: int) -> timed.Cases:
+    """The bunny's eye rays on each machine."""
     view = measured.SOURCES[measured.BUNNY]
     scene = view.load(context)
-    own: dict[str, Any] = {"device": context.device, "grid": view.grid, **SETTINGS}
-
-    def case(renderer: raystream.Renderer) -> None:
-        renderer.render((edge, edge), spp=1)
-
-    with timed.Releasing() as held:
-        renderers = {machine: held.own(raystream.Renderer(scene, machine=machine, **own)) for machine in MACHINES}
-        for renderer in renderers.values():
-            renderer.update(camera=view.look(scene))
-        yield {machine: partial(case, renderer) for machine, renderer in renderers.items()}
+    own: dict[str, Any] = {"device": context.device, "grid": view.grid, "camera": view.look(scene), **SETTINGS}
+    return timed.pictures({each: raystream.Renderer(scene, machine=each, **own) for each in MACHINES}, (edge, edge))
 
 
-@contextmanager
-def at_best(context: Context, edge: int) -> Iterator[dict[str, timed.Case]]:
+def at_best(context: Context, edge: int) -> timed.Cases:
     """Rays that each test one triangle or all of many behind one another, in a grid of one voxel."""
-
-    def case(renderer: raystream.Renderer) -> None:
-        renderer.render((edge, edge), spp=1)
-
-    with timed.Releasing() as held:
-        pairs = [(machine, count) for machine in MACHINES for count in (1, STACKED)]
-        yield {
-            f"{machine} {count}": partial(case, held.own(stacked(context, machine, count))) for machine, count in pairs
-        }
+    pairs = [(machine, count) for machine in MACHINES for count in (1, STACKED)]
+    renderers = {f"{machine} {count}": stacked(context, machine, count) for machine, count in pairs}
+    return timed.pictures(renderers, (edge, edge))
 
 
 def stacked(context: Context, machine: str, triangles: int) -> raystream.Renderer:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from .. import measured
 from ..context import Context
 from ..grades import FITTED, beside
-from ..model import OWN, Check, Part
+from ..model import OWN, Check, Parts
 from ..published.chapter5 import VIEWS
 from ..registry import section
 from ..stand_ins import AGREES, CLOSE, EDGE, FIRST, ROUNDS, error, search
@@ -16,7 +15,7 @@ from ..statements import tabled
 
 
 @section("stand_ins", paper="D 5.2.1, P2 4.1", title="Stand-ins: how their cameras were found", quick=False, order=-1)
-def make(context: Context) -> Iterator[Part]:
+def make(context: Context) -> Parts:
     """Each search once more, beside the camera that the views state."""
     rows: list[tuple[Any, ...]] = []
     checks, sought = [], []

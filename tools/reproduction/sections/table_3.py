@@ -15,7 +15,7 @@ from reproduction.simulators.walk import Space, walk
 from .. import measured, plots
 from ..context import Context
 from ..grades import COST, beside, near
-from ..model import ARITHMETIC, OWN, Check, Conclusion, Figure, Part, Table
+from ..model import ARITHMETIC, OWN, Check, Conclusion, Figure, Parts, Table
 from ..published.chapter5 import TABLE_3, TABLE_3_RAYS_DERIVED, TABLE_5_1, VIEWS
 from ..registry import section
 from ..statements import captioned, concluded, tabled, told
@@ -35,7 +35,7 @@ LIGHTS = range(1, 9)
 
 
 @section("table_3", paper="P2 4.3, D 3.3", title="Cost of shadows, reflections and paths (table 3 of P2)")
-def make(context: Context) -> Iterator[Part]:
+def make(context: Context) -> Parts:
     """Rays, instructions and bytes of the MIMD machine, from what each type of ray does on the bunny."""
     edge = measured.size(context)[0]
     calls = context.keep(("rays", edge), lambda: _calls(context, edge))

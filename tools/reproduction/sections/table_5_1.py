@@ -10,7 +10,7 @@ from reproduction.simulators.counts import MACHINES, PUBLISHED_KERNELS, Instruct
 from ..context import Context
 from ..counted import PROGRAMS, all_words, as_described, counted, of_kernel, program_of, words_of
 from ..grades import COUNT, NOT_HERE, about, beside, near
-from ..model import CLAIM, OWN, Cell, Check, Part, Table
+from ..model import CLAIM, OWN, Cell, Check, Parts, Table
 from ..published.chapter5 import TABLE_5_1
 from ..registry import section
 from ..statements import concluded, faults, tabled, told
@@ -30,7 +30,7 @@ QUARTER = "the same algorithm, written down independently: registers and address
 
 
 @section("table_5_1", paper="D table 5.1, P2 table 1", title="Kernels: instructions and words (table 5.1)", order=1)
-def table_5_1(context: Context) -> Iterator[Part]:
+def table_5_1(context: Context) -> Parts:
     """Both machines' columns beside ours, and all states of four programs."""
     counts, absent = counted(context)
     if absent is not None:

@@ -11,7 +11,7 @@ from reproduction.simulators.counts import PUBLISHED_KERNELS, Instructions
 from ..context import Context
 from ..counted import as_described, counted, program, program_of
 from ..grades import COUNT, NOT_HERE, about, beside, near
-from ..model import ARITHMETIC, CLAIM, OWN, Cell, Check, Part
+from ..model import ARITHMETIC, CLAIM, OWN, Cell, Check, Parts
 from ..plain_kernels import STEP_BY_AXIS
 from ..published.chapter5 import HARDWARE, RATES, TABLE_5_1, TABLE_5_3
 from ..registry import section
@@ -27,7 +27,7 @@ TEXTURES = (
 
 
 @section("table_5_3", paper="D table 5.3", title="Kernels on the Radeon 9700 Pro (table 5.3)", order=3)
-def table_5_3(context: Context) -> Iterator[Part]:
+def table_5_3(context: Context) -> Parts:
     """Instructions with fetches and addresses; RGBA float textures of streams, state and scene."""
     counts, absent = counted(context)
     if absent is not None:

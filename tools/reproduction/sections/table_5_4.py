@@ -22,7 +22,7 @@ from reproduction.simulators.walk import Space, walk
 
 from ..context import Context
 from ..grades import COUNT, OTHER_SCENE, about, beside, near
-from ..model import CLAIM, OWN, Cell, Check, Figure, Part, Table
+from ..model import CLAIM, OWN, Cell, Check, Figure, Parts, Table
 from ..published.chapter5 import TABLE_5_4
 from ..registry import section
 from ..shown import Shot, sheet
@@ -55,7 +55,7 @@ SCENES = {
 
 
 @section("table_5_4", paper="D 5.3, D table 5.4", title="Passes for each type of ray (table 5.4, figure 5.7)")
-def make(context: Context) -> Iterator[Part]:
+def make(context: Context) -> Parts:
     """Simulated from what the rays of each type do, and run on the device."""
     edge = QUICK if context.quick else SIZE
     tried = context.keep(("by view", VARIED_EDGE), lambda: by_view(context.scene(SCENES["Cornell Box"])))

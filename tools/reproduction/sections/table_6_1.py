@@ -9,7 +9,7 @@ from typing import Any
 from .. import photon_cases, timed
 from ..context import Context
 from ..grades import LITTLE, MOST, OTHER_DEVICE, beside
-from ..model import ARITHMETIC, CLAIM, Check, Conclusion, Part
+from ..model import ARITHMETIC, CLAIM, Check, Conclusion, Parts
 from ..photon_cases import FAST, MAPS, PASSES, WAYS
 from ..photon_counts import VISITS, calls
 from ..photon_stages import STAGES
@@ -43,7 +43,7 @@ def names(context: Context) -> tuple[str, ...]:
 
 
 @section("table_6_1", paper="D 6.3.1, P3 3.1", title="Seconds by stage (table 6.1)", order=1, timed=True)
-def table_6_1(context: Context) -> Iterator[Part]:
+def table_6_1(context: Context) -> Parts:
     """Both maps, the scenes with the published settings, by the fast machine and by the published passes."""
     checks: list[Check] = []
     built = {name: _built(context, name) for name in names(context)}

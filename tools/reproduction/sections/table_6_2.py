@@ -11,7 +11,7 @@ from reproduction.simulators.counts.photons import listed_sort, photon_instructi
 
 from ..context import Context
 from ..grades import COUNT, NOT_HERE, POINTS, about, beside, unprinted
-from ..model import ARITHMETIC, CLAIM, OWN, Absent, Cell, Check, Part
+from ..model import ARITHMETIC, CLAIM, OWN, Absent, Cell, Check, Parts
 from ..published.chapter6_instructions import ESTIMATE_OVERHEAD, HAND_CODED_SORT, LEAST_PER_TEXTURE, TABLE_6_2, Row
 from ..registry import section
 from ..statements import concluded, faults, tabled
@@ -20,7 +20,7 @@ HEADS = ("kernel", "Inst", "TEX", "Addr", "Pack")
 
 
 @section("table_6_2", paper="D table 6.2, P3 table 2", title="Kernels of photon mapping: instructions (table 6.2)")
-def table_6_2(context: Context) -> Iterator[Part]:
+def table_6_2(context: Context) -> Parts:
     """One iteration of each; the estimates are three kernels here."""
     ours: dict[str, dict[str, int]] = {}
     listed: dict[str, int] = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -17,17 +17,7 @@ from reproduction.simulators.whitted.model import SETTINGS
 from .. import timed
 from ..context import Context
 from ..grades import ABOUT, OTHER_DEVICE, about, beside
-from ..model import (
-    ARITHMETIC,
-    CLAIM,
-    NOT_EXAMINED,
-    OWN,
-    Absent,
-    AbsentError,
-    Cell,
-    Check,
-    Part,
-)
+from ..model import ARITHMETIC, CLAIM, NOT_EXAMINED, OWN, Absent, AbsentError, Cell, Check, Part, Parts
 from ..published.thesis import BACK_ENDS, INTERSECTIONS, MINUTE, RATES, SCENES, SECONDS, TRIANGLES
 from ..registry import section
 from ..shown import Shot, sheet
@@ -63,7 +53,7 @@ STRUCTURES = {
 
 
 @section("thesis", paper="T 7", title="Frame times by back end (tables 2 and 3)", timed=True)
-def make(context: Context) -> Iterator[Part]:
+def make(context: Context) -> Parts:
     """About 100,000 intersections a frame, the camera moving, a minute a scene."""
     found: dict[str, dict[str, Any]] = {}
     checks: list[Check] = []
@@ -106,7 +96,7 @@ def make(context: Context) -> Iterator[Part]:
     yield from _structures(context)
 
 
-def _tables(context: Context, found: Mapping[str, dict[str, Any]], checks: list[Check], long: float) -> Iterator[Part]:
+def _tables(context: Context, found: Mapping[str, dict[str, Any]], checks: list[Check], long: float) -> Parts:
     devices = [each["opencl"] for each in found.values() if each["opencl"]]
     rows = [
         (
@@ -153,7 +143,7 @@ def _rate(seconds: Spread | None) -> str:
     return "-" if seconds is None else seconds.of(lambda each: 1 / each).text()
 
 
-def _claims(found: Mapping[str, dict[str, Any]]) -> Iterator[Part]:
+def _claims(found: Mapping[str, dict[str, Any]]) -> Parts:
     median = {name: {end: each["seconds"][end].median for end in each["seconds"]} for name, each in found.items()}
     serial = [each["emulation"] for each in median.values()]
     parallel = [min(each[end] for end in OURS[2:] if end in each) for each in median.values()]
@@ -186,7 +176,7 @@ def _claims(found: Mapping[str, dict[str, Any]]) -> Iterator[Part]:
     )
 
 
-def _structures(context: Context) -> Iterator[Part]:
+def _structures(context: Context) -> Parts:
     """What the thesis's structure costs, and the leaves of several primitives that it wishes for (T 8.1)."""
     rows, gains = [], []
     edge = EDGE // 4 if context.quick else EDGE
@@ -260,6 +250,22 @@ def _checks(name: str, count: int, kept: dict[str, Any], most: int) -> Iterator[
     near = about(most, rays, ABOUT)
     bound = f"to {ABOUT:.0%}: the picture's edge is a whole number of pixels, and the text says about"
     yield Check(OWN, f"{name}: intersections a frame", f"about {most:,}", f"{rays:,}", near, bound=bound)
+
+
+def of_scenes(
+    context: Context, what: str, measure: Callable[[str], Any], *inputs: Any
+) -> Generator[Part, None, dict[str, Any]]:
+    """What is measured of the file of each of the thesis's scenes that are there, by name; those that are not, as
+    parts. inputs : of the measurement, under which it is kept."""
+    found: dict[str, Any] = {}
+    for name, file in SCENES.items():
+        if context.quick and name == "Dragon":
+            continue
+        try:
+            found[name] = context.keep((what, name, *inputs), lambda file=file: measure(file))
+        except AbsentError as error:
+            yield error.part
+    return found
 
 
 def model(context: Context, file: str) -> tuple[Scene, Camera]:

@@ -20,14 +20,14 @@ from .. import timed
 from ..caption_drawings import figures
 from ..context import Context
 from ..grades import POINTS
-from ..model import OWN, AbsentError, Check, Part
-from ..published.thesis import SCENES
+from ..model import OWN, Check, Parts
 from ..registry import section
 from ..shown import webp
 from ..statements import captioned, concluded, tabled
 from ..thesis_back_ends import DEPTH, FRAME, SKY, Draw, drawn, fragments, going_around, pixels, prepared
 from ..thesis_drawings import ANGLE, INDEX, directions, draw_kernels, draw_vectors
 from .thesis import model as scene_of
+from .thesis import of_scenes
 
 EDGE, QUICK = 192, 48
 LONG = 4.0  # seconds a case of the vertices' colours
@@ -50,7 +50,7 @@ ARRAYS = {
     order=1,
     timed=True,
 )
-def make(context: Context) -> Iterator[Part]:
+def make(context: Context) -> Parts:
     """Drawn from what the back ends run."""
     yield from figures("6-")
     yield from _vectors()
@@ -60,7 +60,7 @@ def make(context: Context) -> Iterator[Part]:
     yield from _colors(context)
 
 
-def _vectors() -> Iterator[Part]:
+def _vectors() -> Parts:
     yield captioned("vectors", svg=draw_vectors(), index=INDEX)
     turn = np.radians(ANGLE)
     (_, reflected), (_, refracted) = directions(ANGLE)
@@ -82,15 +82,9 @@ def _vectors() -> Iterator[Part]:
     yield Check(OWN, what, 1, rays, rays == 1, why)
 
 
-def _arrays(context: Context) -> Iterator[Part]:
+def _arrays(context: Context) -> Parts:
     """Figure 6-15, by their sizes."""
-    names = [name for name in SCENES if not (context.quick and name == "Dragon")]
-    columns: dict[str, list[int]] = {}
-    for name in names:
-        try:
-            columns[name] = context.keep(("arrays", name), lambda name=name: _sizes(context, SCENES[name]))
-        except AbsentError as error:
-            yield error.part
+    columns = yield from of_scenes(context, "arrays", lambda file: _sizes(context, file))
     rows = [
         (own, ", ".join(ARRAYS[own]), *(f"{sizes[k] / 1024:,.1f}" for sizes in columns.values()))
         for k, own in enumerate(ARRAYS)
@@ -103,7 +97,7 @@ def _sizes(context: Context, file: str) -> list[int]:
     return [sum(getattr(made, each).nbytes for each in names) for names in ARRAYS.values()]
 
 
-def _layers(context: Context) -> Iterator[Part]:
+def _layers(context: Context) -> Parts:
     """What each level of rays adds."""
     edge = QUICK if context.quick else EDGE
     made = context.keep(("layers", edge), lambda: _layered(edge))
@@ -120,7 +114,7 @@ def _layered(edge: int) -> dict[str, Any]:
     return {"picture": webp(*shown), "rays": rays}
 
 
-def _colors(context: Context) -> Iterator[Part]:
+def _colors(context: Context) -> Parts:
     """Colours of vertices against one of the material."""
     edge = QUICK if context.quick else EDGE
     made = timed.keep(context, ("vertex colours", edge), lambda: colored(context, edge), warm_up=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -14,12 +14,11 @@ from reproduction.simulators.whitted.model import Traced
 from reproduction.simulators.whitted.processor import Processor, wide
 
 from ..context import Context
-from ..model import OWN, AbsentError, Check, Part
-from ..published.thesis import SCENES
+from ..model import OWN, Check, Parts
 from ..registry import section
 from ..statements import tabled
 from ..thesis_back_ends import DEPTH, SAME, SHARE, SKY, back_ends, prepared
-from .thesis import model
+from .thesis import model, of_scenes
 
 EDGE, QUICK = 136, 40  # about 100,000 intersections, as in the protocol
 ROUNDINGS = (1, 16, 256)  # of a float32, by which eye rays are turned at most
@@ -30,20 +29,14 @@ ROUNDING = np.float32(2.0**-23)
 
 
 @section("thesis_rounding", paper="T 7", title="Pixels in which the back ends differ", quick=False, order=1)
-def make(context: Context) -> Iterator[Part]:
+def make(context: Context) -> Parts:
     """Roundings, magnified from level to level."""
     edge = QUICK if context.quick else EDGE
     levels: list[tuple[Any, ...]] = []
     turned: list[tuple[Any, ...]] = []
     eye, worst, among = [], [], []
-    for name, file in SCENES.items():
-        if context.quick and name == "Dragon":
-            continue
-        try:
-            found = context.keep(("rounding", name, edge), lambda file=file: measured(context, file, edge))
-        except AbsentError as error:
-            yield error.part
-            continue
+    scenes = yield from of_scenes(context, "rounding", lambda file: measured(context, file, edge), edge)
+    for name, found in scenes.items():
         for end, shares in found["levels"].items():
             if end == MANY and shares == found["levels"][FRAGMENTS]:
                 continue

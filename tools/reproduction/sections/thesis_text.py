@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -16,8 +16,8 @@ from raystream.scene.scene import Scene
 from reproduction.simulators.whitted.formulas import reflectance
 
 from ..context import Context
-from ..model import ARITHMETIC, OWN, AbsentError, Check, Part
-from ..published.thesis import REFLECTION, SCENES
+from ..model import ARITHMETIC, OWN, Check, Parts
+from ..published.thesis import REFLECTION
 from ..registry import section
 from ..shown import Shot, sheet
 from ..statements import captioned, concluded, tabled, told
@@ -25,6 +25,7 @@ from ..thesis_back_ends import DEPTH, SAME, SHARE
 from ..thesis_drawings import INDEX, SCHLICK, draw_tree, share
 from ..thesis_measures import ANGLES, DEEPEST, TESTED, angles, channels, grids, rigid, structure, tree, weights
 from .thesis import model as scene_of
+from .thesis import of_scenes
 
 EDGE, QUICK = 64, 24
 BOUND = 1e-5  # of a direction or a share, float32
@@ -48,7 +49,7 @@ RAYS: Mapping[str, ClassicMaterial] = {
     title="Claims of the text on structure, rays and weights, measured",
     order=2,
 )
-def make(context: Context) -> Iterator[Part]:
+def make(context: Context) -> Parts:
     """The structure, reflected and refracted rays, and their weights."""
     yield told("thesis_text")
     yield from _structure(context)
@@ -56,27 +57,12 @@ def make(context: Context) -> Iterator[Part]:
     yield from _weights(context)
 
 
-def _of_scenes(
-    context: Context, what: str, measure: Callable[..., dict[str, Any]], edge: int
-) -> Generator[Part, None, dict[str, dict[str, Any]]]:
-    """What is measured of each of the thesis's scenes that are there, by name; those that are not, as parts."""
-    found: dict[str, dict[str, Any]] = {}
-    for name, file in SCENES.items():
-        if context.quick and name == "Dragon":
-            continue
-        try:
-            found[name] = context.keep((what, name, edge), lambda file=file: measure(*scene_of(context, file), edge))
-        except AbsentError as error:
-            yield error.part
-    return found
-
-
 # -- 6.2 ---------------------------------------------------------------------------------------------------------------
 
 
-def _structure(context: Context) -> Iterator[Part]:
+def _structure(context: Context) -> Parts:
     edge = QUICK if context.quick else EDGE
-    found = yield from _of_scenes(context, "structure", structure, edge)
+    found = yield from of_scenes(context, "structure", lambda file: structure(*scene_of(context, file), edge), edge)
     rows = [
         (
             name,
@@ -115,7 +101,7 @@ def _structure(context: Context) -> Iterator[Part]:
     yield from _two_levels(context)
 
 
-def _two_levels(context: Context) -> Iterator[Part]:
+def _two_levels(context: Context) -> Parts:
     made = context.keep("rigid", rigid)
     yield concluded(
         "rigid_motion",
@@ -136,7 +122,7 @@ def _two_levels(context: Context) -> Iterator[Part]:
 # -- 6.3 ---------------------------------------------------------------------------------------------------------------
 
 
-def _rays(context: Context) -> Iterator[Part]:
+def _rays(context: Context) -> Parts:
     made = context.keep("angles", angles)
     towards = -np.cos(np.radians(ANGLES))  # d . n of what comes to the surface
     above = int((towards + REFLECTION * towards > 0).sum())
@@ -204,9 +190,9 @@ def _ball(material: ClassicMaterial) -> tuple[Scene, None]:
 # -- 6.3.5 to 6.4.2 ----------------------------------------------------------------------------------------------------
 
 
-def _weights(context: Context) -> Iterator[Part]:
+def _weights(context: Context) -> Parts:
     edge = QUICK if context.quick else EDGE
-    found = yield from _of_scenes(context, "weights", weights, edge)
+    found = yield from of_scenes(context, "weights", lambda file: weights(*scene_of(context, file), edge), edge)
     yield captioned(
         "rays_of_pixel", svg=draw_tree(context.keep(("tree", edge), lambda: tree(edge, SHOWN))), depth=DEPTH
     )

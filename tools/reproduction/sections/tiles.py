@@ -6,16 +6,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import numpy as np
-
-from raystream.renderer.photon_map import NEAREST_SHARE
-
 from .. import photon_cases, plots, timed
 from ..context import Context
 from ..grades import COUNT, about, beside, unprinted
-from ..model import ARITHMETIC, CLAIM, OWN, Cell, Check, Conclusion, Part, Table
+from ..model import ARITHMETIC, CLAIM, OWN, Cell, Check, Conclusion, Parts, Table
 from ..photon_cases import PASSES, TILES, renderer_of
 from ..photon_counts import calls, gains
+from ..photon_pictures import greatest_radius
 from ..published.chapter6 import TABLE_6_1, TILES_GAIN
 from ..registry import section
 from ..statements import captioned, concluded, tabled
@@ -38,7 +35,7 @@ TIMED = SCENES[0]  # by the clock
 @section(
     "tiles", paper="D 6.3.3", title="What the SIMD machine wastes, and what tiles and masks save", order=2, timed=True
 )
-def tiles(context: Context) -> Iterator[Part]:
+def tiles(context: Context) -> Parts:
     """The estimate of pictures of the published size, a call a pass by counts; the sweep; and seconds."""
     names = SCENES[:1] if context.quick else SCENES
     counted = {name: context.keep(("counts", name, EDGES), lambda name=name: _counted(context, name)) for name in names}
@@ -96,8 +93,7 @@ def _counted(context: Context, name: str) -> dict[str, Any]:
     renderer, size = renderer_of(name, context.device, context.quick)
     found = gains(sum(calls(renderer, size).values()), EDGES)  # type: ignore[arg-type]
     found["radii"] = {}
-    low, high = np.asarray(renderer.scene.bounds(ground=False), float)
-    radius = NEAREST_SHARE * float(np.linalg.norm(high - low))  # where none is set
+    radius = greatest_radius(renderer.scene)
     for times in RADII:
         renderer.update(photon_radius=times * radius)
         visits = sum(calls(renderer, (size[0] // 2, size[1] // 2)).values())

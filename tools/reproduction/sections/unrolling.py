@@ -13,7 +13,7 @@ from reproduction.simulators.machines import unrolled, workload
 from .. import measured, plots
 from ..context import Context
 from ..grades import POINTS, saves
-from ..model import CLAIM, Check, Conclusion, Figure, Part, Table
+from ..model import CLAIM, Check, Conclusion, Figure, Parts, Table
 from ..published.chapter5 import TABLE_5_1, UNROLL
 from ..registry import section
 from ..statements import captioned, concluded, tabled
@@ -30,7 +30,7 @@ CURVES = {"both kernels": lambda n: (n, n), "traversal": lambda n: (n, 1), "inte
 
 
 @section("unrolling", paper="D 5.2.2, P2 4.2", title="Unrolled kernels: bandwidth and instructions")
-def make(context: Context) -> Iterator[Part]:
+def make(context: Context) -> Parts:
     """Bytes and instructions of a frame by calls in a pass, references of rays that have finished suppressed or not."""
     found: dict[str, dict[str, list[float]]] = {}
     for name in (yield from measured.there(context)):

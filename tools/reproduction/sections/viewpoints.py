@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -19,7 +18,7 @@ from reproduction.simulators.walk import walk
 from .. import measured
 from ..context import Context
 from ..grades import FITTED, LONGEST, beside
-from ..model import Cell, Part
+from ..model import Cell, Parts
 from ..published.chapter5 import VIEWS
 from ..registry import section
 from ..statements import tabled, told
@@ -41,7 +40,7 @@ KEYS = ("v", "t", "s", "P")
 
 
 @section("viewpoints", paper="D 5.2.1, P2 4.1", title="Ranges over viewpoints", order=3)
-def make(context: Context) -> Iterator[Part]:
+def make(context: Context) -> Parts:
     """v, t, s and P of twelve viewpoints of each scene: least, median, greatest."""
     edge, number = (QUICK_EDGE, QUICK_VIEWPOINTS) if context.quick else (EDGE, VIEWPOINTS)
     rows: list[tuple[Any, ...]] = []

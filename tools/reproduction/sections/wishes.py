@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 
 from ..context import Context
-from ..model import Part, Wish
+from ..model import Parts, Wish
 from ..registry import section
 from ..statements import WISHES, told
 
@@ -17,7 +16,7 @@ ADAPTIVE = Path(__file__).parents[2] / "results" / "llvmpipe-amd-epyc-2-cpus" / 
 
 
 @section("wishes", paper="all", title="The authors' wishes, and what became of them", order=5)
-def wishes(context: Context) -> Iterator[Part]:
+def wishes(context: Context) -> Parts:
     """Each wish of each paper."""
     yield told("wishes")
     gains = adaptive_gains()
