@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from reproduction.photon_stages import STAGES, stage_seconds
+from reproduction.photon_cases import STAGES, stage_seconds
 
 import raystream
 from raystream.base.errors import ViewerError

@@ -23,9 +23,8 @@ from .. import timed
 from ..context import Context
 from ..grades import ALL, OTHER_DEVICE, ROUND_NUMBER, about, beside, exact, near
 from ..model import ARITHMETIC, CLAIM, OWN, Cell, Check, Parts
-from ..photon_cases import renderer_of
+from ..photon_cases import STAGES, renderer_of
 from ..photon_pictures import POINTS, ends, greatest_radius, published
-from ..photon_stages import STAGES
 from ..published.chapter6 import INTERACTIVE, SETTINGS, STENCIL_EDGES, TABLE_6_1, WINDOWS
 from ..registry import section
 from ..statements import concluded, described, faults, tabled, told

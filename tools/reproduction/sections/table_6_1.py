@@ -10,9 +10,7 @@ from .. import photon_cases, timed
 from ..context import Context
 from ..grades import LITTLE, MOST, OTHER_DEVICE, beside
 from ..model import ARITHMETIC, CLAIM, Check, Conclusion, Parts
-from ..photon_cases import FAST, MAPS, PASSES, WAYS
-from ..photon_counts import VISITS, calls
-from ..photon_stages import STAGES
+from ..photon_cases import FAST, MAPS, PASSES, STAGES, VISITS, WAYS, calls
 from ..published.chapter6 import GPU, MACHINE, ROUTED, TABLE_6_1, TOTALS
 from ..registry import section
 from ..statements import concluded, tabled

@@ -10,8 +10,7 @@ from .. import photon_cases, plots, timed
 from ..context import Context
 from ..grades import COUNT, about, beside, unprinted
 from ..model import ARITHMETIC, CLAIM, OWN, Cell, Check, Conclusion, Parts, Table
-from ..photon_cases import PASSES, TILES, renderer_of
-from ..photon_counts import calls, gains
+from ..photon_cases import PASSES, TILES, calls, gains, renderer_of
 from ..photon_pictures import greatest_radius
 from ..published.chapter6 import TABLE_6_1, TILES_GAIN
 from ..registry import section
