@@ -57,6 +57,13 @@ def powers_of_two(axis: Any, ticks: Sequence[int], shown: str = "{}", **others: 
     axis.set(**others)
 
 
+def square(x: float, y: float, **style: Any) -> Any:
+    """A square of edge 1, by its lower left corner."""
+    from matplotlib.patches import Rectangle
+
+    return Rectangle((x, y), 1, 1, **style)
+
+
 def svg(figure: Figure) -> str:
     """The figure as a whole SVG document without a date, to a hundredth of a point, in the reader's own font."""
     text = io.StringIO()

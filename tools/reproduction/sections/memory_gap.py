@@ -37,8 +37,7 @@ def memory_gap(context: Context) -> Parts:
     figure, axes = plots.figure(6.4, 3.2)
     axes.semilogy(years, processor, label="processor, x 1.35 a year, from 1986 x 1.55")
     axes.semilogy(years, memory, label="latency of memory, x 1.07 a year")
-    axes.set_xticks(range(1980, LAST + 1, 5))
-    axes.set_ylabel("speed, 1980 = 1")
+    axes.set(xticks=range(1980, LAST + 1, 5), ylabel="speed, 1980 = 1")
     axes.legend()
     yield captioned(
         "memory_gap",

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from raystream.base.paths import shaders
 from raystream.photons.grid import list_size
 from reproduction.simulators.photons import STENCIL_LARGEST, bitonic_passes, bitonic_sort, route, search, stencil_count
 
@@ -14,7 +13,7 @@ from .. import photon_cases, plots, timed
 from ..context import Context
 from ..diagram_drawings import draw_photon_memory
 from ..grades import beside, exact, unprinted
-from ..model import ARITHMETIC, CLAIM, OWN, Cell, Check, Listing, Parts
+from ..model import ARITHMETIC, CLAIM, OWN, Check, Parts
 from ..published.chapter6 import (
     CAPTION_NEAREST,
     CAPTION_REJECTED,
@@ -25,6 +24,7 @@ from ..published.chapter6 import (
 )
 from ..registry import section
 from ..statements import captioned, concluded, tabled, told
+from .diagrams import listing
 
 BUS = "another bus, or none where the device is the processor itself; and no numbers are printed of "
 BUS += "what few and many photons are"
@@ -46,10 +46,10 @@ POINT, WANTED, RADIUS = (1.5, 1.5), 3, 1.2
 def bitonic(context: Context) -> Parts:
     """The network of eight elements, its kernel and result, passes, and the sort on the device."""
     yield captioned("sort_network", svg=_network(8))
-    text = (shaders() / "photons" / "sort_step.glsl").read_text(encoding="utf-8").strip()
-    note = "shaders/photons/sort_step.glsl. partner is half of the published 'stage', run its 'stepno'; what is "
-    note += "mod and floor there are bits here, and equal cells are ordered by photon."
-    yield Listing("Figure 6.3: the fragment program of a step of the bitonic merge sort", text, note)
+    note = "partner is half of the published 'stage', run its 'stepno'; what is mod and floor there are bits here, and "
+    note += "equal cells are ordered by photon."
+    title = "Figure 6.3: the fragment program of a step of the bitonic merge sort"
+    yield listing(title, "photons/sort_step.glsl", note)
     yield captioned("photon_memory", svg=draw_photon_memory(DRAWN))
     keys = np.random.default_rng(6).integers(0, 40, 256)
     order = bitonic_sort(keys)
@@ -63,50 +63,23 @@ def bitonic(context: Context) -> Parts:
         what = f"Passes of the sort of {elements:,} elements, k (k + 1) / 2"
         yield Check(ARITHMETIC, what, passes, _passes(elements), agrees, bound=also)
     counts = tuple(SCENE_PHOTONS)[:1] if context.quick else (*SCENE_PHOTONS, 1 << 20)
-    rows = _sorts(context, counts)
-    checks = []
-    for row in rows:
-        size = list_size(row["photons"])
-        expected = SORT_PASSES.get(row["photons"]) or SCENE_PHOTONS[row["photons"]]
-        agrees = row["passes"] == expected and row["sorted"]
-        what = f"{row['photons']:,} photons in a list of {size[0] * size[1]:,}: sorted on the device, passes"
-        printed = row["photons"] in SORT_PASSES
+    found = timed.keep(context, ("sorts", counts), lambda: photon_cases.sorts(context.device, counts))
+    rows, checks = [], []
+    for photons in counts:
+        parts, size, printed = found[str(photons)].parts, list_size(photons), SORT_PASSES.get(photons)
+        made, expected = int(parts["passes"].median), printed or SCENE_PHOTONS[photons]
+        agrees = made == expected and all(parts["sorted"].values)
+        what = f"{photons:,} photons in a list of {size[0] * size[1]:,}: sorted on the device, passes"
         kind, theirs = (CLAIM, expected) if printed else (OWN, f"{expected} = k (k + 1) / 2")
-        checks.append(Check(kind, what, theirs, row["passes"], agrees, "another number of passes, or no order"))
-    checks.append(_alike(context, counts))
-    yield tabled(
-        "the_sort_on_this_device",
-        [(f"{row['photons']:,}", _sorted(row), row["ms"], row["search_ms"]) for row in rows],
-        checks,
-    )
+        checks.append(Check(kind, what, theirs, made, agrees, "another number of passes, or no order"))
+        cell = exact(printed, made) if printed else unprinted(made)
+        rows.append((f"{photons:,}", cell, _ms(parts["sort"]), _ms(parts["search"])))
+    one, again = (found[each].parts["sort"] for each in (str(counts[0]), photon_cases.AGAIN))
+    checks.append(timed.alike(f"the sort of {counts[0]:,} photons, timed twice in turns", one, again))
+    yield tabled("the_sort_on_this_device", rows, checks)
     sorted_ = [check for check in checks if check.kind == CLAIM]
     if sorted_:
         yield concluded("sort_passes", sorted_, f"{sorted_[0].ours} on this device, sorted")
-
-
-def _sorted(row: dict[str, Any]) -> Cell:
-    printed = SORT_PASSES.get(row["photons"])
-    return unprinted(row["passes"]) if printed is None else exact(printed, row["passes"])
-
-
-def _sort_times(context: Context, counts: tuple[int, ...]) -> dict[str, timed.Timed]:
-    return timed.keep(context, ("sorts", counts), lambda: photon_cases.sorts(context.device, counts))
-
-
-def _alike(context: Context, counts: tuple[int, ...]) -> Check:
-    found, one = _sort_times(context, counts), str(counts[0])
-    what = f"the sort of {counts[0]:,} photons, timed twice in turns"
-    return timed.alike(what, found[one].parts["sort"], found[photon_cases.AGAIN].parts["sort"])
-
-
-def _sorts(context: Context, counts: tuple[int, ...]) -> list[dict[str, Any]]:
-    found = _sort_times(context, counts)
-    rows = []
-    for photons in counts:
-        parts = found[str(photons)].parts
-        row = {"photons": photons, "passes": int(parts["passes"].median), "sorted": all(parts["sorted"].values)}
-        rows.append({**row, "ms": _ms(parts["sort"]), "search_ms": _ms(parts["search"])})
-    return rows
 
 
 def _ms(seconds: timed.Spread) -> str:
@@ -146,8 +119,7 @@ def _network(n: int) -> str:
         axes.plot([0.4, x + 0.6], [-element, -element], color="#9aa4b0", linewidth=0.7, zorder=0)
         axes.text(0.2, -element, str(element), ha="right", va="center", fontsize=8)
     axes.text(0.2, 0.75, "distance", ha="right", fontsize=8, color="#5d6875")
-    axes.set_xlim(-1.0, x + 0.8)
-    axes.set_ylim(-n + 0.4, 1.4)
+    axes.set(xlim=(-1.0, x + 0.8), ylim=(-n + 0.4, 1.4))
     return plots.svg(figure)
 
 
@@ -202,54 +174,25 @@ def stencil_routing(context: Context) -> Parts:
     why = "the grid has more cells, or much less"
     yield Check(ARITHMETIC, what, f"<= {STENCIL_EDGES[1]:,}", f"{largest:,}", fits, why, "to a tenth, and not more")
     counts = (1_000,) if context.quick else (5_000, 65_000, 1_000_000)
-    found = _read_backs(context, counts)
-    yield tabled(
-        "reading_photons_back_to_draw",
-        [
-            (
-                f"{row['emitted']:,}",
-                row["stored"],
-                row["fetch"],
-                row["back"],
-                beside(share, f"{row['reading'] / row['read-back']:.0%}", BUS),
-            )
-            for row, share in zip(found, _shares(len(found)), strict=True)
-        ],
-        [
-            Check(
-                OWN,
-                f"The read-back's share of building, {row['emitted']:,} photons emitted",
-                f"published: {READ_BACK_SHARE[0]} of few, {READ_BACK_SHARE[1]} of many",
-                f"{row['reading'] / row['read-back']:.0%}",
-                None,
-                BUS,
-            )
-            for row in found
-        ],
-        least=min(SCENE_PHOTONS),
-        most=max(SCENE_PHOTONS),
-    )
-    shares = [row["reading"] / row["read-back"] for row in found]
+    found = timed.keep(context, ("read back", counts), lambda: photon_cases.read_backs(context.device, counts))
+    published = f"published: {READ_BACK_SHARE[0]} of few, {READ_BACK_SHARE[1]} of many"
+    rows, checks, shares = [], [], []
+    for photons, printed in zip(counts, _shares(len(counts)), strict=True):
+        fetch, back = (found[f"{photons} {way}"].parts for way in ("fetch", "read-back"))
+        shares.append(f"{back['reading'].median / back['build'].median:.0%}")
+        seconds = _ms(fetch["build"]), _ms(back["build"])
+        rows.append((f"{photons:,}", int(back["stored"].median), *seconds, beside(printed, shares[-1], BUS)))
+        what = f"The read-back's share of building, {photons:,} photons emitted"
+        checks.append(Check(OWN, what, published, shares[-1], None, BUS))
+    least, most = min(SCENE_PHOTONS), max(SCENE_PHOTONS)
+    yield tabled("reading_photons_back_to_draw", rows, checks, least=least, most=most)
     if len(shares) > 1:
-        yield concluded(
-            "read_back", [None], f"here {', '.join(f'{each:.0%}' for each in shares)} on {context.device_name}"
-        )
+        yield concluded("read_back", [None], f"here {', '.join(shares)} on {context.device_name}")
 
 
 def _shares(runs: int) -> list[str | None]:
     """The read-back's published share of few photons, and of many; none of numbers between."""
     return [READ_BACK_SHARE[0], *[None] * (runs - 2), READ_BACK_SHARE[1]][:runs]
-
-
-def _read_backs(context: Context, counts: tuple[int, ...]) -> list[dict[str, Any]]:
-    found = timed.keep(context, ("read back", counts), lambda: photon_cases.read_backs(context.device, counts))
-    rows = []
-    for photons in counts:
-        fetch, back = (found[f"{photons} {way}"].parts for way in ("fetch", "read-back"))
-        row: dict[str, Any] = {"emitted": photons, "stored": int(back["stored"].median)}
-        row |= {"fetch": _ms(fetch["build"]), "back": _ms(back["build"])}
-        rows.append({**row, "reading": back["reading"].median, "read-back": back["build"].median})
-    return rows
 
 
 def _routing() -> str:
@@ -263,27 +206,20 @@ def _routing() -> str:
     frames.insert(1, ("", None, None))
     for axis, (title, stencil, held) in zip(axes, frames, strict=True):
         axis.axis("off")
-        axis.set_xlim(-0.05, 2.05)
-        axis.set_ylim(-0.1, 2.05)
-        axis.set_aspect("equal")
+        axis.set(xlim=(-0.05, 2.05), ylim=(-0.1, 2.05), aspect="equal")
         axis.set_title(title, fontsize=8)
         if held is None:
             continue
         for texel in range(4):
             x, y = texel % 2, 1 - texel // 2
-            axis.add_patch(_square(x, y, shades[held[texel] + 1]))
+            square = plots.square(x, y, facecolor=shades[held[texel] + 1], edgecolor="#5d6875", linewidth=0.8)
+            axis.add_patch(square)
             if held[texel] >= 0:
                 axis.text(x + 0.5, y + 0.58, f"photon {held[texel] + 1}", ha="center", va="center", fontsize=6.5)
             if stencil is not None:
                 bold = "bold" if stencil[texel] == 3 else "normal"
                 axis.text(x + 0.5, y + 0.25, str(stencil[texel]), ha="center", va="center", fontsize=8, weight=bold)
     return plots.svg(figure)
-
-
-def _square(x: float, y: float, color: str) -> Any:
-    from matplotlib.patches import Rectangle
-
-    return Rectangle((x, y), 1, 1, facecolor=color, edgecolor="#5d6875", linewidth=0.8)
 
 
 @section("knn_grid", paper="D 6.2.3, P3 2.3", title="The search for photons (figure 6.6)", order=3)
@@ -312,14 +248,12 @@ def _search(steps: list[Any]) -> str:
 
     figure, axes = plots.figure(8.4, 1.75, ncols=len(steps))
     for number, (axis, step) in enumerate(zip(axes, steps, strict=True)):
-        axis.set_xlim(0, 3)
-        axis.set_ylim(0, 3)
-        axis.set_aspect("equal")
+        axis.set(xlim=(0, 3), ylim=(0, 3), aspect="equal")
         axis.set_xticks(range(4), [""] * 4)
         axis.set_yticks(range(4), [""] * 4)
         axis.tick_params(length=0)
         axis.spines[["top", "right"]].set_visible(True)
-        axis.add_patch(_cell(step.cell))
+        axis.add_patch(plots.square(*step.cell, facecolor="#eef2f6", edgecolor="none", zorder=0))
         axis.add_patch(Circle(POINT, step.radius, fill=False, color=plots.COLORS[0], linewidth=0.9))
         axis.add_patch(Circle(POINT, RADIUS, fill=False, color="#5d6875", linewidth=0.8, linestyle="--"))
         axis.plot(*POINT, marker="+", color="#1d232b", markersize=6)
@@ -331,9 +265,3 @@ def _search(steps: list[Any]) -> str:
         word = "added" if step.taken else "too far" if step.beyond else "rejected"
         axis.set_title(f"{word}, {step.counted} counted", fontsize=7.5)
     return plots.svg(figure)
-
-
-def _cell(cell: tuple[int, int]) -> Any:
-    from matplotlib.patches import Rectangle
-
-    return Rectangle(cell, 1, 1, facecolor="#eef2f6", edgecolor="none", zorder=0)

@@ -102,9 +102,7 @@ def _by_lights(calls: Mapping[str, Mapping[str, float]]) -> Figure:
     for what, each in curves.items():
         axes.plot(LIGHTS, each, marker=".", label=what)
     axes.plot(LIGHTS, [lights + 2 for lights in LIGHTS], linestyle="--", color="0.5", label="L + 2")
-    axes.set_xticks(LIGHTS)
-    axes.set_xlabel("lights, L")
-    axes.set_ylabel("times the ray caster's")
+    axes.set(xticks=LIGHTS, xlabel="lights, L", ylabel="times the ray caster's")
     axes.legend()
     return captioned("by_lights", svg=plots.svg(figure))
 

@@ -262,7 +262,6 @@ def _curves(found: dict[str, dict[str, Any]]) -> Figure:
     axes.set_yscale("log")
     axes.set_yticks([1, 2, 5, 10, 20], labels=["1", "2", "5", "10", "20"])
     axes.minorticks_off()
-    axes.set_xlabel("threshold: share of the active rays that wait for intersection, %")
-    axes.set_ylabel("passes over the bound")
+    axes.set(xlabel="threshold: share of the active rays that wait for intersection, %", ylabel="passes over the bound")
     axes.legend()
     return captioned("passes_by_threshold", svg=plots.svg(figure))
