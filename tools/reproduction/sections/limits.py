@@ -57,58 +57,26 @@ def limits(context: Context) -> Parts:
 
 
 def _table() -> Table:
-    rows: list[tuple[Any, ...]] = []
-    for what in ("floats", "integers", "outputs", "states", "texture", "samplers", "instructions", "fetches"):
-        rows.append((what, *(_limit(year, what) for year in YEARS)))
+    named = ("floats", "integers", "outputs", "states", "texture", "samplers", "instructions", "fetches")
+    rows: list[tuple[Any, ...]] = [(what, *(_limit(year, what) for year in YEARS)) for what in named]
     rows.append(("registers", unprinted("-"), beside("16 or 32", "-", REGISTERS)))
     whole = np.arange(4 * LARGEST_INTEGERS, dtype=np.float32)
-    exact = int(np.argmin(rounded(whole) == whole))  # the first that is not itself
-    texels = LARGEST_TEXTURE[0] * LARGEST_TEXTURE[1]
+    first = int(np.argmin(rounded(whole) == whole))  # the first that is not itself
+    texels, most = LARGEST_TEXTURE[0] * LARGEST_TEXTURE[1], LARGEST_INTEGERS
     longest = max(row.instructions for row in TABLE_5_3.values())
     board = int(LIMITS_PRINTED["2004"]["instructions"])
-    digits = "the emulated format keeps other digits"
-    checks = (
-        Check(
-            OWN,
-            "first whole number that our s16e7 does not hold",
-            LARGEST_INTEGERS + 1,
-            exact,
-            exact == LARGEST_INTEGERS + 1,
-            digits,
-        ),
-        Check(
-            ARITHMETIC,
-            "texels of 256 x 512: as many as an address of 24-bit floats tells apart (D 5.4.1)",
-            f"{LARGEST_INTEGERS:,}",
-            f"{texels:,}",
-            texels == LARGEST_INTEGERS,
-            "a texture of as many texels as there are addresses",
-        ),
-        Check(
-            ARITHMETIC,
-            "voxels of the bunny's published grid, 98 x 64 x 163, are more than an address tells apart",
-            f"> {LARGEST_INTEGERS:,}",
-            f"{BUNNY_VOXELS:,}",
-            LARGEST_INTEGERS < BUNNY_VOXELS,
-            "fewer would fit",
-        ),
-        Check(
-            ARITHMETIC,
-            "the longest published kernel (table 5.3) fits into the board's instructions",
-            f"<= {board}",
-            longest,
-            longest <= board,
-            "a longer one would not have run",
-        ),
-    )
-    return tabled(
-        "what_they_are",
-        rows,
-        checks,
-        columns=("", *YEARS),
-        about_2002=LIMITS["2002"].about,
-        about_2004=LIMITS["2004"].about,
-    )
+    what, digits = "first whole number that our s16e7 does not hold", "the emulated format keeps other digits"
+    checks = [Check(OWN, what, most + 1, first, first == most + 1, digits)]
+    what = "texels of 256 x 512: as many as an address of 24-bit floats tells apart (D 5.4.1)"
+    why = "a texture of as many texels as there are addresses"
+    checks.append(Check(ARITHMETIC, what, f"{most:,}", f"{texels:,}", texels == most, why))
+    what = "voxels of the bunny's published grid, 98 x 64 x 163, are more than an address tells apart"
+    more = most < BUNNY_VOXELS
+    checks.append(Check(ARITHMETIC, what, f"> {most:,}", f"{BUNNY_VOXELS:,}", more, "fewer would fit"))
+    what, why = "the longest published kernel (table 5.3) fits into the board's instructions", "a longer one would not"
+    checks.append(Check(ARITHMETIC, what, f"<= {board}", longest, longest <= board, f"{why} have run"))
+    years = {f"about_{year}": LIMITS[year].about for year in YEARS}
+    return tabled("what_they_are", rows, checks, columns=("", *YEARS), **years)
 
 
 def _limit(year: str, what: str) -> Cell:
@@ -127,9 +95,8 @@ def _scenes(context: Context) -> Parts:
             continue
         held = {word: n for word, n in found.items() if word != "grid"}
         columns = [held.get(word, 0) for word in ("triangles", "vertices", "voxels", "entries of the voxels' lists")]
-        fits = [
-            ", ".join(f"{word}" for word, n in held.items() if n > LIMITS[year].integers) or "fits" for year in YEARS
-        ]
+        many = ([word for word, n in held.items() if n > LIMITS[year].integers] for year in YEARS)
+        fits = [", ".join(each) or "fits" for each in many]
         rows.append((name, found["grid"], *columns, *fits))
     heads = ("scene", "grid", "triangles", "vertices", "voxels", "list entries", *(f"too many for {y}" for y in YEARS))
     yield tabled("scenes", rows, columns=heads)
@@ -146,7 +113,7 @@ def _sizes(context: Context, name: str, grid: int) -> dict[str, Any]:
 def _kernels(context: Context) -> Table:
     counts, _ = counted(context)
     rows: list[tuple[Any, ...]] = []
-    over = 0
+    day, over = LIMITS["2004"], 0
     for name in PROGRAMS:
         linked = program(name)
         for step in linked.steps("none"):
@@ -155,29 +122,12 @@ def _kernels(context: Context) -> Table:
             found = counts.get(name, {}).get(step.name)
             told: tuple[Any, ...] = ("-", "-", "-", "-")
             if found is not None:
-                arithmetic, day = found.all - found.textures, LIMITS["2004"]
+                arithmetic = found.all - found.textures
                 long = arithmetic > day.instructions or found.levels > day.fetches
                 over += long
                 told = (arithmetic, found.textures, found.levels, "too long" if long else "fits")
             rows.append((f"{name}: {step.name}", linked.samplers(step), written, *passes, *told))
-    heads = (
-        "pass",
-        "textures read",
-        "written",
-        *(f"passes {y}" for y in YEARS),
-        "arithmetic",
-        "fetches",
-        "levels",
-        "2004",
-    )
-    return tabled(
-        "kernels",
-        rows,
-        columns=heads,
-        instructions=LIMITS["2004"].instructions,
-        fetches=LIMITS["2004"].fetches,
-        over=over,
-    )
+    return tabled("kernels", rows, instructions=day.instructions, fetches=day.fetches, over=over)
 
 
 def _leaving(context: Context) -> str:
@@ -234,26 +184,16 @@ def _pictures(context: Context, name: str) -> Parts:
     same, differ, dark, median = (made[each] for each in ("same", "differ", "dark", "median"))
     what = f"{name} under 2002 (passes of two outputs, 32 bits): the same bits"
     bits = "24-bit floats round what passes hand on"
-    checks = (
+    checks = [
         Check(OWN, what, "yes", "yes" if same else "no", same, "another picture"),
         Check(OWN, f"{name} under 2004: pixels that differ", "> 0", f"{differ:.1%}", differ > 0, bound=bits),
-        Check(
-            OWN,
-            f"{name} under 2004: median difference of a channel",
-            f"< {ROUNDED:g}",
-            f"{median:.1e}",
-            median < ROUNDED,
-            "a float of 16 bits of mantissa is exact to 7.6e-6; a few passes round",
-        ),
-        Check(
-            OWN,
-            f"{name} under 2004: pixels that lose half of their light",
-            "no paper says",
-            f"{dark:.1%}",
-            None,
-            f"shadow rays leave their surface by a bound of 32 bits: {_leaving(context)}",
-        ),
-    )
+    ]
+    what = f"{name} under 2004: median difference of a channel"
+    why = "a float of 16 bits of mantissa is exact to 7.6e-6; a few passes round"
+    checks.append(Check(OWN, what, f"< {ROUNDED:g}", f"{median:.1e}", median < ROUNDED, why))
+    what = f"{name} under 2004: pixels that lose half of their light"
+    why = f"shadow rays leave their surface by a bound of 32 bits: {_leaving(context)}"
+    checks.append(Check(OWN, what, "no paper says", f"{dark:.1%}", None, why))
     rows = [(year, f"{made['means'][year]:.6f}") for year in ("none", *YEARS)]
     yield tabled("cornell_box_name_edge_x", rows, checks, name=name, edge=edge)
     yield captioned("limits", png=made["picture"], name=name)

@@ -37,12 +37,12 @@ def fig_6_7(context: Context) -> Parts:
     """By either map, and by a reference in NumPy."""
     names = tuple(PUBLISHED)[:2] if context.quick else tuple(PUBLISHED)
     scale = 8 if context.quick else 2
-    sheets, checks = [], []
+    checks: list[Check] = []
     differences: dict[str, float] = {}
     yield told("fig_6_7", scale=scale)
     for name in names:
-        found = context.keep(("pictures", name, scale), lambda name=name: _encoded(pictures(name, scale)))
-        sheets.append((name, found["pictures"]))
+        found = context.keep(("pictures", name, scale), lambda name=name: pictures(name, scale))
+        yield captioned("photon_pictures", png=found["pictures"], name=name, shown=SHOWN[name])
         differences[name] = found["apart"][0]
         for kind, apart, mean in zip(MAPS, found["apart"], found["means"], strict=True):
             what = f"{name} by {kind}: the picture's mean, as a share of the reference's"
@@ -51,8 +51,6 @@ def fig_6_7(context: Context) -> Parts:
             why = why or "the published radius grows by photons as they come, the reference's is that of the k nearest."
             bound = f"to {MEAN:.0%}, of direct light and photons together; mean difference of a pixel {apart:.1%}"
             checks.append(Check(OWN, what, 1, round(mean, 3), near, why, bound))
-    for name, picture in sheets:
-        yield captioned("photon_pictures", png=picture, name=name, shown=SHOWN[name])
     yield from checks
     yield concluded(
         "larger_radius",
@@ -60,10 +58,6 @@ def fig_6_7(context: Context) -> Parts:
         "mean difference of a pixel, map by sort, from the picture of the k nearest: "
         + ", ".join(f"{name} {each:.1%}" for name, each in differences.items()),
     )
-
-
-def _encoded(found: dict[str, Any]) -> dict[str, Any]:
-    return {**found, "pictures": webp(*found["pictures"])}
 
 
 # -- figure 6.8 ----------------------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from raystream.scene.builtin.caustics import PUBLISHED
 from .. import timed
 from ..context import Context
 from ..grades import ALL, OTHER_DEVICE, ROUND_NUMBER, about, beside, exact, near
-from ..model import ARITHMETIC, CLAIM, OWN, Cell, Check, Parts
+from ..model import ARITHMETIC, CLAIM, OWN, Check, Parts
 from ..photon_cases import STAGES, renderer_of
 from ..photon_pictures import POINTS, ends, greatest_radius, published
 from ..published.chapter6 import INTERACTIVE, SETTINGS, STENCIL_EDGES, TABLE_6_1, WINDOWS
@@ -70,7 +70,10 @@ def photon_settings(context: Context) -> Parts:
             (theirs.samples, ours["light_samples"]),
         )
         cells = [exact(_by(a), _by(b)) for a, b in both]
-        rows.append((name, *cells, _photons(theirs.stored, stored)))
+        photons = beside(theirs.stored, None, "not counted with --quick")
+        if stored is not None:
+            photons = near(theirs.stored, stored, ROUND_NUMBER, SENT)
+        rows.append((name, *cells, photons))
         same = all(a == b for a, b in both)
         what = f"{name}: size, grid, k, light and light samples are the published ones"
         checks.append(Check(OWN, what, "yes", "yes" if same else "no", same, "the preset has others"))
@@ -88,12 +91,6 @@ def photon_settings(context: Context) -> Parts:
     yield tabled("what_the_papers_say_of", described("photons_told", samplers=samplers, **own))
     yield tabled("what_the_papers_leave_open", described("photons_open", **own, **_chosen(context)))
     yield from faults("D 6.3.1")
-
-
-def _photons(theirs: int, ours: int | None) -> Cell:
-    if ours is None:
-        return beside(theirs, ours, "not counted with --quick")
-    return near(theirs, ours, ROUND_NUMBER, SENT)
 
 
 def _by(value: Any) -> Any:

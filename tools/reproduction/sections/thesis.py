@@ -41,7 +41,6 @@ DIGIT = 0.05  # half of the last printed digit of a rate
 SHOWN: dict[str, Any] = {"program": "whitted", "depth": 4, "environment": "sky", **SETTINGS}
 # Of table 2's columns, what stands for them here; CUDA has no device here, and one pass is our fastest.
 FOR = dict(zip(BACK_ENDS, OURS[:4], strict=True))
-COLUMNS = ("scene", "CPU", "emulation", "OpenCL", "CUDA; here one pass", "many passes")
 WHY = f"{OTHER_DEVICE}, other cameras and materials"
 SECONDS_OF_A_STRUCTURE, EDGE = 5.0, 192
 STRUCTURES = {
@@ -73,13 +72,8 @@ def make(context: Context) -> Parts:
         count = context.keep(("triangles", name), lambda file=file: model(context, file)[0].triangle_count)
         found[name] = context.keep(("compared", name, most), lambda file=file: _compared(context, file, most))
         edge = found[name]["size"]
-        key = ("frames", name, edge, long)
-        made = timed.keep(
-            context,
-            key,
-            lambda file=file, edge=edge: _frames(context, file, edge, long / RUNS / len(OURS)),
-            warm_up=False,
-        )
+        frame = partial(_frames, context, file, edge, long / RUNS / len(OURS))
+        made = timed.keep(context, ("frames", name, edge, long), frame, warm_up=False)
         found[name]["seconds"] = {end: each.parts[FRAME] for end, each in made.items()}
         yield captioned("thesis_scene", png=picture, name=name, triangles=count, lower=name.lower())
         checks += _checks(name, count, found[name], most)
@@ -98,36 +92,15 @@ def make(context: Context) -> Parts:
 
 def _tables(context: Context, found: Mapping[str, dict[str, Any]], checks: list[Check], long: float) -> Parts:
     devices = [each["opencl"] for each in found.values() if each["opencl"]]
-    rows = [
-        (
-            name,
-            *(
-                _cell(theirs, each["seconds"].get(FOR[column]))
-                for column, theirs in zip(BACK_ENDS, SECONDS[name], strict=True)
-            ),
-            each["seconds"]["multipass"].text(),
-        )
-        for name, each in found.items()
-    ]
-    yield tabled(
-        "table_2_seconds_a_frame",
-        rows,
-        checks,
-        columns=COLUMNS,
-        own=("many passes",),
-        device=context.device_name,
-        long=long,
-        depth=DEPTH,
-        opencl=devices[0] if devices else "no device here",
-    )
-    rates = [
-        (
-            name,
-            *map(_printed, RATES[name], SECONDS[name]),
-            *(_rate(found[name]["seconds"].get(each)) for each in OURS),
-        )
-        for name in found
-    ]
+    rows, rates = [], []
+    for name, each in found.items():
+        seconds = each["seconds"]
+        cells = (_cell(theirs, seconds.get(FOR[end])) for end, theirs in zip(BACK_ENDS, SECONDS[name], strict=True))
+        rows.append((name, *cells, seconds["multipass"].text()))
+        printed = map(_printed, RATES[name], SECONDS[name])
+        rates.append((name, *printed, *(_rate(seconds.get(end)) for end in OURS)))
+    texts = {"device": context.device_name, "long": long, "depth": DEPTH}
+    yield tabled("table_2_seconds_a_frame", rows, checks, opencl=[*devices, "no device here"][0], **texts)
     columns = ("scene", *BACK_ENDS, *(f"ours, {each}" for each in OURS))
     heads = dict.fromkeys(BACK_ENDS, ("printed", "1 / table 2"))
     yield tabled("table_3_frames_a_second", rates, columns=columns, heads=heads, own=columns[5:])
@@ -163,14 +136,8 @@ def _claims(found: Mapping[str, dict[str, Any]]) -> Parts:
         "over whole levels of rays in memory",
     )
     ratio = [each[2] / each[3] for each in SECONDS.values()]
-    yield Check(
-        ARITHMETIC,
-        "CUDA is more than three times faster than OpenCL",
-        "> 3",
-        _listed(ratio),
-        min(ratio) > 3,
-        "by table 2 not for the bunny",
-    )
+    what, why = "CUDA is more than three times faster than OpenCL", "by table 2 not for the bunny"
+    yield Check(ARITHMETIC, what, "> 3", _listed(ratio), min(ratio) > 3, why)
     yield concluded(
         "cuda_thrice", [each > 3 for each in ratio], f"by table 2 {_listed(ratio)}; CUDA runs on no device here"
     )
@@ -196,14 +163,9 @@ def _structures(context: Context) -> Parts:
         gains.append(own / others[0])
         rows += [(f"{name}, {each}", seconds[each].text(), f"{seconds[each].median / own:.2f}") for each in STRUCTURES]
     yield tabled("the_thesis_s_structure_beside", rows, edge=edge)
-    yield Check(
-        CLAIM,
-        "leaves of several primitives, by surface area, are faster (wished in T 8.1)",
-        "faster",
-        f"{_listed(gains)} times",
-        min(gains) > 1,
-        "" if min(gains) > 1 else NOT_EXAMINED,
-    )
+    what = "leaves of several primitives, by surface area, are faster (wished in T 8.1)"
+    faster = min(gains) > 1
+    yield Check(CLAIM, what, "faster", f"{_listed(gains)} times", faster, "" if faster else NOT_EXAMINED)
 
 
 @contextmanager
@@ -243,8 +205,7 @@ def _checks(name: str, count: int, kept: dict[str, Any], most: int) -> Iterator[
         f"{100 * (1 - kept['differs'][worst]):.2f} % of the pixels, least by {worst}",
         kept["differs"][worst] <= SHARE,
         bound=f"to {SAME:g} of a channel in {100 * (1 - SHARE):.1f} % of the pixels: roundings grow from level to "
-        f"level "
-        "(section Pixels in which the back ends differ)",
+        "level (section Pixels in which the back ends differ)",
     )
     rays = sum(kept["rays"])
     near = about(most, rays, ABOUT)
