@@ -28,6 +28,7 @@ from ..published.adinetz import DEVICE, FIGURES, INTERFACE, SIZE, TABLE, TEXTURE
 from ..registry import section
 from ..shown import Shot, sheet
 from ..statements import captioned, concluded, described, tabled
+from ..texts import listed
 from ..timed import Case, Releasing
 from .diagrams import listing
 
@@ -46,10 +47,11 @@ FRAME = 0.04  # seconds between two frames of what moves
 MOVING = "Balls-1"
 MOVES = f"{MOVING}, as it moves"
 WHY = f"{OTHER_DEVICE} than the published {DEVICE}; a stand-in of the same counts"
+SLACKLESS = "planes, weights to 1"
 TESTS = {
     "planes": SETTINGS,
     CONDITION: SETTINGS,
-    "planes, weights to 1": {**SETTINGS, "plane_slack": 1.0},
+    SLACKLESS: {**SETTINGS, "plane_slack": 1.0},
     "watertight": {**SETTINGS, "intersection": "watertight"},
 }
 SHOWS = {
@@ -77,25 +79,21 @@ def make(context: Context) -> Parts:
         note += "The scene is a stand-in of our own, under a sky."
         yield Figure(figure, png=sheet(context, name, shot), note=note, alt=entry.scene)
         counts = tuple(context.keep(("counts", name), lambda entry=entry: _counts(context.scene(entry.scene))))
+        shown = tuple(f"{each:,}" for each in counts)
         if entry.triangles is not None:
             theirs = (entry.triangles, entry.instances, entry.lights)
-            what = f"{name}: triangles, instances, lights"
-            same = counts == theirs
-            checks.append(Check(OWN, what, _listed(theirs), _listed(counts), same, "our stand-in has other counts"))
+            what, same = f"{name}: triangles, instances, lights", counts == theirs
+            both = (listed(each, ",") for each in (theirs, counts))
+            checks.append(Check(OWN, what, *both, same, "our stand-in has other counts"))
         fps = {each: made[each].wall.of(lambda seconds: 1 / seconds) for each in made if each.startswith(name)}
         rates += [each.median for each in fps.values()]
         if name == MOVING:
-            rows.append((MOVES, *_shown(counts), beside(entry.fps, fps[MOVES].text(), WHY)))
-            rows.append((f"{name}, at rest", *_shown(counts), beside("", fps[name].text(), NOT_PRINTED)))
+            rows.append((MOVES, *shown, beside(entry.fps, fps[MOVES].text(), WHY)))
+            rows.append((f"{name}, at rest", *shown, beside("", fps[name].text(), NOT_PRINTED)))
         else:
-            rows.append((name, *_shown(counts), beside(entry.fps, fps[name].text(), WHY)))
-    note = (
-        f"{edge} x {edge} on {context.device_name}; published 512 x 512 on an {DEVICE}. Both by a "
-        "grid of instances over grids of triangles in one pass, with shadows and reflections, triangles by planes "
-        f"with weights to {PUBLISHED_SLACK:g}. What moves has {FRAME:g} s between two frames, and its grid of "
-        "instances built anew for each. Hind24 has no published counts."
-    )
-    yield tabled("classical_frames", rows, checks, note=note)
+            rows.append((name, *shown, beside(entry.fps, fps[name].text(), WHY)))
+    frame = {"edge": edge, "slack": PUBLISHED_SLACK, "frame": FRAME}
+    yield tabled("classical_frames", rows, checks, device=context.device_name, theirs=DEVICE, **frame)
     yield tabled("the_method_published_and_here", described("classical", **METHOD))
     yield concluded("frame_rates", [None], f"here {min(rates):.3g} to {max(rates):.3g} on {context.device_name}")
     slower = made[MOVES].median / made[MOVING].median - 1
@@ -107,17 +105,9 @@ def make(context: Context) -> Parts:
     yield from _packets(context)
 
 
-def _shown(counts: tuple[int, ...]) -> tuple[str, ...]:
-    return tuple(f"{each:,}" for each in counts)
-
-
 def _counts(scene: Scene) -> list[int]:
     """Triangles, instances, lights."""
     return [scene.triangle_count, len(scene.instances), len(scene.lights)]
-
-
-def _listed(counts: tuple[int | None, ...]) -> str:
-    return ", ".join(f"{each:,}" for each in counts if each is not None)
 
 
 @contextmanager
@@ -156,30 +146,22 @@ def _diagrams() -> Parts:
 def _tests(context: Context, edge: int) -> Parts:
     """A 4.3: the planes, and the condition around the sides."""
     names = ("Knife",) if context.quick else ("Knife", MOVING, "Palace")
-    rows, gains, apart = [], [], {}
+    rows, gains, checks = [], [], []
+    bound = f"in all but {SHARE:.1%} of the pixels: rounding along edges"
     for name in names:
         differ = context.keep(("differ", name, edge), lambda name=name: differ_by_test(context, name, edge))
         made = timed.keep(context, ("tests", name, edge), lambda name=name: tested(context, name, edge))
         for each in TESTS:
             rows.append((f"{name}, {each}", made[each].wall.text(), f"{100 * differ[each]:.3f} %"))
         gains.append(made["planes"].median / made[CONDITION].median - 1)
-        apart[name] = differ["planes, weights to 1"]
-    checks = [
-        Check(
-            OWN,
-            f"{name}: the planes with weights to 1 show the picture of the watertight test",
-            "the same",
-            f"{100 * share:.3f} % of the pixels differ",
-            share <= SHARE,
-            bound=f"in all but {SHARE:.1%} of the pixels: rounding along edges",
-        )
-        for name, share in apart.items()
-    ]
+        what, share = f"{name}: the planes with weights to 1 show the picture of the watertight test", differ[SLACKLESS]
+        ours = f"{100 * share:.3f} % of the pixels differ"
+        checks.append(Check(OWN, what, "the same", ours, share <= SHARE, bound=bound))
     yield tabled("the_triangle_s_test", rows, checks, edge=edge, published_slack=PUBLISHED_SLACK)
     yield concluded(
         "conditional",
         [at_points(GAIN, each) for each in gains],
-        f"{', '.join(f'{each:+.1%}' for each in gains)} for {', '.join(names)}, to {100 * POINTS:.0f} points; "
+        f"{listed(gains, '+.1%')} for {', '.join(names)}, to {100 * POINTS:.0f} points; "
         f"on {context.device_name}; published on an {DEVICE}",
     )
 
@@ -212,14 +194,9 @@ def _packets(context: Context) -> Parts:
             saved.setdefault(kind, []).append(fetched)
     eye, mirrored = (sum(each) / len(each) for each in saved.values())
     least, most = (end(each for values in saved.values() for each in values) for end in (min, max))
-    share = Check(
-        OWN,
-        "a packet fetches no more boxes than its rays one by one, and no fewer than four on one way",
-        f"{1 / PACKET:g} to 1",
-        f"{least:.2f} to {most:.2f}",
-        least >= 1 / PACKET and most <= 1,
-        "packets lose nodes, or enter some that no ray of theirs meets",
-    )
+    what = "a packet fetches no more boxes than its rays one by one, and no fewer than four on one way"
+    within, why = least >= 1 / PACKET and most <= 1, "packets lose nodes, or enter some that no ray of theirs meets"
+    share = Check(OWN, what, f"{1 / PACKET:g} to 1", f"{least:.2f} to {most:.2f}", within, why)
     yield tabled("packets_of_four_rays_relative", rows, [share], edge=edge, eye=eye, mirrored=mirrored)
 
 

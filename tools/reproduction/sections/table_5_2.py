@@ -18,6 +18,7 @@ from ..model import ARITHMETIC, CLAIM, OWN, Check, Conclusion, Figure, Parts, Ta
 from ..published.chapter5 import ACTIVE, NAIVE_OF_OPTIMUM, ORACLE_OF_OPTIMUM, PASSES, TABLE_5_2, VIEWS
 from ..registry import section
 from ..statements import captioned, concluded, tabled
+from ..texts import listed
 
 # Which decide what the next pass serves. H. C. Delany (1988): the kernel that most rays wait for.
 ORACLES: dict[str, Policy] = {
@@ -86,10 +87,8 @@ def _beside(found: dict[str, dict[str, Any]], agreed: list[Check], note: str) ->
             cells.append(beside(f"{derived:.2f}", f"{own:.2f}", LONGEST))
         rows.append((name, *cells))
     checks = [*agreed, *(_cross_check(name) for name in TABLE_5_2), *active()]
-    source = ("derived", "ours")
-    return tabled(
-        "passes_with_the_oracle_of", rows, checks, heads={"over sum": source, "over larger": source}, rays=note
-    )
+    heads = dict.fromkeys(("over sum", "over larger"), ("derived", "ours"))
+    return tabled("passes_with_the_oracle_of", rows, checks, heads=heads, rays=note)
 
 
 def _cross_check(name: str) -> Check:
@@ -216,30 +215,17 @@ def _conclusions(found: dict[str, dict[str, Any]]) -> Iterator[Conclusion]:
     yield concluded("twenty_fewest", of("no other oracle"), f"passes over the best found, by view: {over}")
     one = together(found)
     yield concluded("one_rule", [one.passed], f"here {one.ours}")
-    rows = [kept["rows"] for kept in found.values()]
-    yield concluded(
-        "twice_to_thrice",
-        of("at most"),
-        f"1.1 to 2.0 by the published table, here {min(row['20 % of active']['over bound'] for row in rows):.2f} to "
-        f"{max(row['20 % of active']['over bound'] for row in rows):.2f} times the bound",
-    )
-    naive = [row["naive"]["over bound"] for row in rows]
-    yield concluded(
-        "naive_five", of("naive needs"), f"here {', '.join(f'{each:.1f}' for each in naive)} times the bound"
-    )
-    totals = [row["20 % of active"]["total"] for row in rows]
-    yield concluded(
-        "passes_of_picture",
-        [between(*PASSES, each) for each in totals],
-        f"here {', '.join(map(str, totals))}; printed {', '.join(str(each.total) for each in TABLE_5_2.values())}",
-    )
-    shares, printed = active(found), active()
-    yield concluded(
-        "active_share",
-        shares,
-        f"here {', '.join(str(check.ours) for check in shares)}; scenes are stand-ins; printed "
-        f"{', '.join(str(check.ours) for check in printed)}",
-    )
+    twenty, naive = ([kept["rows"][oracle] for kept in found.values()] for oracle in ("20 % of active", "naive"))
+    least, most = (end(row["over bound"] for row in twenty) for end in (min, max))
+    text = f"1.1 to 2.0 by the published table, here {least:.2f} to {most:.2f} times the bound"
+    yield concluded("twice_to_thrice", of("at most"), text)
+    text = f"here {listed((row['over bound'] for row in naive), '.1f')} times the bound"
+    yield concluded("naive_five", of("naive needs"), text)
+    totals = [row["total"] for row in twenty]
+    text = f"here {listed(totals)}; printed {listed(each.total for each in TABLE_5_2.values())}"
+    yield concluded("passes_of_picture", [between(*PASSES, each) for each in totals], text)
+    shares, printed = (listed(check.ours for check in checks) for checks in (active(found), active()))
+    yield concluded("active_share", active(found), f"here {shares}; scenes are stand-ins; printed {printed}")
 
 
 def _oracles(found: dict[str, dict[str, Any]]) -> Table:

@@ -21,6 +21,7 @@ from ..published.thesis import REFLECTION
 from ..registry import section
 from ..shown import Shot, sheet
 from ..statements import captioned, concluded, tabled, told
+from ..texts import listed
 from ..thesis_back_ends import DEPTH, SAME, SHARE
 from ..thesis_drawings import INDEX, SCHLICK, draw_tree, share
 from ..thesis_measures import ANGLES, DEEPEST, TESTED, angles, channels, grids, rigid, structure, tree, weights
@@ -63,13 +64,8 @@ def make(context: Context) -> Parts:
 def _structure(context: Context) -> Parts:
     edge = QUICK if context.quick else EDGE
     found = yield from of_scenes(context, "structure", lambda file: structure(*scene_of(context, file), edge), edge)
-    rows = [
-        (
-            name,
-            *(f"{each[what]:,}" for what in ("nodes", "levels", "one_sided", "endless", "neighbours")),
-        )
-        for name, each in found.items()
-    ]
+    counts = ("nodes", "levels", "one_sided", "endless", "neighbours")
+    rows = [(name, *(f"{each[what]:,}" for what in counts)) for name, each in found.items()]
     yield tabled("the_tree_built_as_printed", rows)
     heads = ("scene", *(f"boxes a ray, {each}" for each in TESTED), "and none beyond the hit", "hits lost as printed")
     rows = [(name, *(f"{each:.1f}" for each in found[name]["tested"]), f"{found[name]['lost']:.1%}") for name in found]
@@ -84,15 +80,9 @@ def _structure(context: Context) -> Parts:
         [each["lost"] == 0 for each in found.values()],
         f"hits lost without their exchange for negative directions: {_listed(found, 'lost', '.1%')}; with it none",
     )
-    exchanged = [each["lost_exchanged"] for each in found.values()]
-    yield Check(
-        OWN,
-        "algorithm 6-4 with its planes exchanged loses no hit",
-        "0",
-        f"{max(exchanged):.2%}",
-        max(exchanged) == 0,
-        "some are lost",
-    )
+    lost = max(each["lost_exchanged"] for each in found.values())
+    what = "algorithm 6-4 with its planes exchanged loses no hit"
+    yield Check(OWN, what, "0", f"{lost:.2%}", lost == 0, "some are lost")
     yield concluded(
         "leaf_neighbour",
         [each["neighbours"] == 0 for each in found.values()],
@@ -126,22 +116,10 @@ def _rays(context: Context) -> Parts:
     made = context.keep("angles", angles)
     towards = -np.cos(np.radians(ANGLES))  # d . n of what comes to the surface
     above = int((towards + REFLECTION * towards > 0).sum())
-    yield Check(
-        ARITHMETIC,
-        f"(6.8) as printed, r = d + {REFLECTION:g} a: rays that leave the surface, at 0 to {ANGLES[-1]} degrees",
-        len(ANGLES),
-        above,
-        above == len(ANGLES),
-        "r . n = 3 d . n, below the surface; r = d - 2 a is meant",
-    )
-    yield Check(
-        OWN,
-        "reflected rays by (6.8) with its sign mended, a degree apart",
-        "equal",
-        f"to {made['reflected']:.1g}",
-        made["reflected"] < BOUND,
-        f"to {BOUND:g}",
-    )
+    what = f"(6.8) as printed, r = d + {REFLECTION:g} a: rays that leave the surface, at 0 to {ANGLES[-1]} degrees"
+    why = "r . n = 3 d . n, below the surface; r = d - 2 a is meant"
+    yield Check(ARITHMETIC, what, len(ANGLES), above, above == len(ANGLES), why)
+    yield _near("reflected rays by (6.8) with its sign mended, a degree apart", made["reflected"])
     yield concluded(
         "snell",
         [made["into"] < BOUND, made["out"] < BOUND],
@@ -149,14 +127,7 @@ def _rays(context: Context) -> Parts:
         f"{made['beyond']} of them the root is negative on the way out, for which the text has no case: one ray is "
         f"reflected there at {made['total']}",
     )
-    yield Check(
-        OWN,
-        "shares by bias, scale and power (6.3), a degree apart",
-        "equal",
-        f"to {made['share']:.1g}",
-        made["share"] < BOUND,
-        f"to {BOUND:g}",
-    )
+    yield _near("shares by bias, scale and power (6.3), a degree apart", made["share"])
     cosines = np.cos(np.radians(DEGREES))
     shares: dict[str, Iterable[float]] = {
         "(6.3), 0.04, 0.96, 5": [share(each, *SCHLICK) for each in cosines],
@@ -172,13 +143,12 @@ def _rays(context: Context) -> Parts:
         Shot(partial(_ball, each), (SIZE, SIZE), 1, {"program": "whitted", "depth": DEPTH, "environment": "sky"})
         for each in RAYS.values()
     ]
-    yield captioned(
-        "balls",
-        png=sheet(context, "reflection and refraction", *shots, width=CHANNELS * SIZE),
-        materials="; ".join(RAYS),
-        size=SIZE,
-        depth=DEPTH,
-    )
+    png = sheet(context, "reflection and refraction", *shots, width=CHANNELS * SIZE)
+    yield captioned("balls", png=png, materials="; ".join(RAYS), size=SIZE, depth=DEPTH)
+
+
+def _near(what: str, off: float) -> Check:
+    return Check(OWN, what, "equal", f"to {off:.1g}", off < BOUND, f"to {BOUND:g}")
 
 
 def _ball(material: ClassicMaterial) -> tuple[Scene, None]:
@@ -193,9 +163,8 @@ def _ball(material: ClassicMaterial) -> tuple[Scene, None]:
 def _weights(context: Context) -> Parts:
     edge = QUICK if context.quick else EDGE
     found = yield from of_scenes(context, "weights", lambda file: weights(*scene_of(context, file), edge), edge)
-    yield captioned(
-        "rays_of_pixel", svg=draw_tree(context.keep(("tree", edge), lambda: tree(edge, SHOWN))), depth=DEPTH
-    )
+    drawn = context.keep(("tree", edge), lambda: tree(edge, SHOWN))
+    yield captioned("rays_of_pixel", svg=draw_tree(drawn), depth=DEPTH)
     rows = []
     for name, each in found.items():
         rows.append((f"{name}, rays", *(f"{count:,}" for count in each["rays"])))
@@ -214,8 +183,7 @@ def _weights(context: Context) -> Parts:
         "three_rays",
         [max(ratio) <= CHANNELS],
         f"rays of levels 0 to {DEPTH} of the sphere's scene, an index for each channel over one index: "
-        + ", ".join(f"{each:.2f}" for each in ratio)
-        + f"; three at each level would be up to {CHANNELS**DEPTH}",
+        f"{listed(ratio, '.2f')}; three at each level would be up to {CHANNELS**DEPTH}",
     )
 
 
