@@ -11,6 +11,7 @@ from ..grades import TWICE
 from ..model import Conclusion, Parts
 from ..registry import section
 from ..statements import concluded, tabled
+from ..texts import listed
 
 ACCEL = Path(__file__).parents[2] / "results" / "llvmpipe-amd-epyc-2-cpus" / "accel.json"  # of tools/bench.py
 PROCESSOR = "Embree, 2 threads"
@@ -49,11 +50,11 @@ def _conclusions(made: Rates) -> Iterator[Conclusion]:
         tracer: [kept["primary"][tracer] / kept["primary"][PROCESSOR] for kept in flat.values()]
         for tracer in (GRID, IN_PASSES, TREE)
     }
-    listed = "; ".join(f"{tracer} {', '.join(f'{each:.2f}' for each in by)}" for tracer, by in shares.items())
+    figures = "; ".join(f"{tracer} {listed(by, '.2f')}" for tracer, by in shares.items())
     yield concluded(
         "as_fast",
         [each * TWICE >= 1 for tracer in (GRID, IN_PASSES) for each in shares[tracer]],
-        f"here, eye rays of {', '.join(flat)} over Embree's on the same processor: {listed}; comparable: half of it",
+        f"here, eye rays of {', '.join(flat)} over Embree's on the same processor: {figures}; comparable: half of it",
     )
     apart = {
         scene: [max(by[GRID], by[TREE]) / min(by[GRID], by[TREE]) for by in kept.values()]
@@ -63,13 +64,9 @@ def _conclusions(made: Rates) -> Iterator[Conclusion]:
         "within_twice",
         [each <= TWICE for by in apart.values() for each in by],
         "grid and hierarchy, one pass, the faster over the slower by type of ray: "
-        + "; ".join(f"{scene} {', '.join(f'{each:.1f}' for each in by)}" for scene, by in apart.items()),
+        + "; ".join(f"{scene} {listed(by, '.1f')}" for scene, by in apart.items()),
     )
     one, two = ([by[LEVELS[each]] for by in made[TWO_LEVELS].values()] for each in LEVELS)
     gains = [after / before for before, after in zip(one, two, strict=True)]
-    yield concluded(
-        "two_levels",
-        [each >= 1 for each in gains],
-        f"{TWO_LEVELS}, rays a second of two levels over one, by type of ray: "
-        + ", ".join(f"{each:.1f}" for each in gains),
-    )
+    text = f"{TWO_LEVELS}, rays a second of two levels over one, by type of ray: {listed(gains, '.1f')}"
+    yield concluded("two_levels", [each >= 1 for each in gains], text)

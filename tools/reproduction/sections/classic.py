@@ -25,7 +25,7 @@ from ..model import CLAIM, OWN, Absent, Check, Figure, Parts, Table, Text
 from ..registry import section
 from ..shown import Shot, sheet, webp
 from ..statements import captioned, concluded, faults, tabled
-from ..texts import table
+from ..texts import listed, table
 
 PLAIN = ClassicMaterial()  # which neither reflects nor refracts: it shines in its colour
 # Colours of table 1, exact in a half float but for the material's.
@@ -98,14 +98,12 @@ def _panel(layers: tuple[ClassicTexture, ...], textures: list[Texture], color: t
 def _colors(scenes: Mapping[str, Scene], context: Context, edge: int) -> dict[str, NDArray[np.float32]]:
     """Linear pictures of panels, by one renderer."""
     found: dict[str, NDArray[np.float32]] = {}
-    renderer = None
+    first = next(iter(scenes.values()))
+    renderer = Renderer(first, device=context.device, program="whitted", pixel_filter="point")
     for name, scene in scenes.items():
-        if renderer is None:
-            renderer = Renderer(scene, device=context.device, program="whitted", pixel_filter="point")
         renderer.update(scene=scene)
         found[name] = np.array(renderer.render((edge, edge), spp=1).linear)
-    if renderer is not None:
-        renderer.release()
+    renderer.release()
     return found
 
 
@@ -129,12 +127,8 @@ FORMULAS = {
 
 
 def _modes(context: Context) -> Table:
-    texel = np.array([[(*TEXEL, OPACITY)]], np.float16)
-
-    scenes = {
-        mode: _panel((ClassicTexture(0, mode, ENVIRONMENT),), [Texture(Image(texel, "texel"))], COLOR)
-        for mode in CLASSIC_MODES
-    }
+    texels = [Texture(Image(np.array([[(*TEXEL, OPACITY)]], np.float16), "texel"))]
+    scenes = {mode: _panel((ClassicTexture(0, mode, ENVIRONMENT),), texels, COLOR) for mode in CLASSIC_MODES}
 
     def colors() -> dict[str, list[float]]:
         return {mode: linear[2, 2].tolist() for mode, linear in _colors(scenes, context, 4).items()}
@@ -142,22 +136,13 @@ def _modes(context: Context) -> Table:
     found, rows, checks = context.keep("modes", colors), [], []
     for mode, wanted in _expected().items():
         same = float(np.abs(np.array(found[mode]) - wanted).max()) <= EXACT
-        rows.append((mode.upper(), FORMULAS[mode], _text(wanted), _text(found[mode])))
+        both = listed(wanted, ".4g"), listed(found[mode], ".4g")
+        rows.append((mode.upper(), FORMULAS[mode], *both))
         what = f"{mode.upper()}: the colour of the formula is rendered"
-        checks.append(Check(OWN, what, _text(wanted), _text(found[mode]), same, "not the formula's colour"))
-    return tabled(
-        "table_1_modes_of_textures",
-        rows,
-        checks,
-        color=_text(COLOR),
-        texel=_text(TEXEL),
-        opacity=OPACITY,
-        environment=_text(ENVIRONMENT),
-    )
-
-
-def _text(color: Any) -> str:
-    return ", ".join(f"{each:.4g}" for each in color)
+        checks.append(Check(OWN, what, *both, same, "not the formula's colour"))
+    color, texel, environment = (listed(each, ".4g") for each in (COLOR, TEXEL, ENVIRONMENT))
+    own = {"color": color, "texel": texel, "opacity": OPACITY, "environment": environment}
+    return tabled("table_1_modes_of_textures", rows, checks, **own)
 
 
 def _order(context: Context) -> Parts:

@@ -15,6 +15,7 @@ from ..model import ARITHMETIC, CLAIM, OWN, Check, Conclusion, Figure, Parts, Ta
 from ..published.chapter5 import COST_DERIVED, HARDWARE, PIXELS, TABLE_5_1, VIEWS
 from ..registry import section
 from ..statements import captioned, concluded, tabled, told
+from ..texts import listed
 
 GIGA = 1e9
 # Claims, what the statements of their checks have, and the unit of these.
@@ -189,12 +190,8 @@ def make(context: Context) -> Parts:
     yield _bytes("bytes_of_a_ray", ours, rays, ".0f")
     yield from _conclusions(own, printed)
     saved = [1 - found["MIMD"].total_bytes / found["SIMD"].total_bytes for found in ours.values()]
-    yield concluded(
-        "single_pass",
-        [each >= MUCH for each in saved],
-        f"here, by the kernels of table 5.1, bytes of MIMD's one pass less than SIMD's: "
-        f"{', '.join(f'{each:.0%}' for each in saved)}",
-    )
+    text = f"here, by the kernels of table 5.1, bytes of MIMD's one pass less than SIMD's: {listed(saved, '.0%')}"
+    yield concluded("single_pass", [each >= MUCH for each in saved], text)
     kernels = measured.our_rows(context)
     if kernels is not None:
         yield _table("costs_by_our_kernels", {name: costs(work, kernels) for name, work in works.items()})

@@ -52,14 +52,7 @@ def _table(found: dict[str, dict[str, Any]], edge: int) -> Table:
         what = f"{name}: passes and active rays, by two simulations"
         ours, why = f"{each['passes']} passes, {100 * run[1]:.2f} %", "one of the simulations is wrong"
         checks.append(Check(OWN, what, f"{passes} passes, {100 * active:.2f} %", ours, same, why))
-    blocks_ = tuple("rays in the state" if size == 1 else f"{size} x {size}" for size in EDGES)
-    return tabled(
-        "fragments_that_a_pass_of",
-        rows,
-        checks,
-        columns=("view", *blocks_, f"{PUBLISHED} x {PUBLISHED} over rays"),
-        edge=edge,
-    )
+    return tabled("fragments_that_a_pass_of", rows, checks, edge=edge)
 
 
 def _figure(found: dict[str, dict[str, Any]]) -> Figure:

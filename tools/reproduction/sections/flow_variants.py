@@ -59,22 +59,13 @@ def flow_variants(context: Context) -> Parts:
         rows.append((f"{mask}, {count}", MASKS[mask], COUNTS[count], *numbers, _ms(times[f"{mask}, {count}"])))
     same = len({each["picture"] for each in found}) == 1
     passes = {each["passes"] for each in found}
-    yield tabled(
-        "the_cornell_box_by_each",
-        rows,
-        [
-            Check(
-                OWN, "all give the same picture, bit for bit", "yes", "yes" if same else "no", same, "pictures differ"
-            ),
-            Check(
-                OWN, "all need the same passes of kernels", "one number", sorted(passes), len(passes) == 1, "several"
-            ),
-            timed.alike("depth, query, timed twice in turns", times["depth, query"].wall, times[AGAIN].wall),
-        ],
-        edge=edge,
-        grid=GRID,
-        device=context.device_name,
-    )
+    word = "yes" if same else "no"
+    checks = [
+        Check(OWN, "all give the same picture, bit for bit", "yes", word, same, "pictures differ"),
+        Check(OWN, "all need the same passes of kernels", "one number", sorted(passes), len(passes) == 1, "several"),
+        timed.alike("depth, query, timed twice in turns", times["depth, query"].wall, times[AGAIN].wall),
+    ]
+    yield tabled("the_cornell_box_by_each", rows, checks, edge=edge, grid=GRID, device=context.device_name)
     by_mask = {mask: times[f"{mask}, {count}"].median for mask, count in wanted if count == "query"}
     masked = [by_mask[mask] < by_mask["none"] for mask in ("depth", "stencil") if mask in by_mask and "none" in by_mask]
     if masked:

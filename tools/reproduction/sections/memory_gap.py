@@ -39,12 +39,6 @@ def memory_gap(context: Context) -> Parts:
     axes.semilogy(years, memory, label="latency of memory, x 1.07 a year")
     axes.set(xticks=range(1980, LAST + 1, 5), ylabel="speed, 1980 = 1")
     axes.legend()
-    yield captioned(
-        "memory_gap",
-        svg=plots.svg(figure),
-        last=LAST,
-        processor=_powers(PROCESSOR),
-        faster=processor[-1],
-        memory=_powers(MEMORY),
-        latency=memory[-1],
-    )
+    ends = {"last": LAST, "faster": processor[-1], "latency": memory[-1]}
+    powers = {"processor": _powers(PROCESSOR), "memory": _powers(MEMORY)}
+    yield captioned("memory_gap", svg=plots.svg(figure), **ends, **powers)

@@ -46,18 +46,12 @@ def make(context: Context) -> Parts:
         bound = f"to {CONSERVED:.0%}"
         checks.append(Check(CLAIM, what, "off by 0 %", f"off by {100 * off:.1f} %", off <= CONSERVED, why, bound))
     yield tabled("photons_routed_into_the_dense", rows, checks)
-    yield concluded(
-        "hash_redistribution",
-        checks[::2],
-        "power of cells off, as a share of all power: "
-        + "; ".join(f"{name} {check.ours}" for name, check in zip(found, checks[::2], strict=True)),
-    )
-    yield concluded(
-        "scaled_power",
-        checks[1::2],
-        "total power, dense grid: "
-        + "; ".join(f"{name} {check.ours}" for name, check in zip(found, checks[1::2], strict=True)),
-    )
+    for claim, what, of in (
+        ("hash_redistribution", "power of cells off, as a share of all power", checks[::2]),
+        ("scaled_power", "total power, dense grid", checks[1::2]),
+    ):
+        figures = "; ".join(f"{name} {check.ours}" for name, check in zip(found, of, strict=True))
+        yield concluded(claim, of, f"{what}: {figures}")
 
 
 def tables(context: Context, name: str) -> dict[str, Any]:

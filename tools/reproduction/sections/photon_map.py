@@ -149,21 +149,10 @@ def stencil_routing(context: Context) -> Parts:
             )
             what = "m = 16, increment: of m^2 = 256 photons of a cell as many texels are filled"
             checks.append(Check(CLAIM, what, texels, kept, kept == texels, why))
-    yield tabled(
-        "photons_that_are_left_of",
-        rows,
-        checks,
-        columns=("routing", "photons", "left", "cells", f"count of {CROWD}", "their power"),
-        own=("photons", f"count of {CROWD}", "their power"),
-        stencil_largest=STENCIL_LARGEST,
-        remainder=STENCIL_LARGEST + 1,
-        crowd=CROWD,
-    )
-    yield concluded(
-        "stencil_keeps",
-        checks,
-        "to m = 15; with the published m = 16 one of 256 photons is left, as eight bits saturate",
-    )
+    stencil = {"stencil_largest": STENCIL_LARGEST, "remainder": STENCIL_LARGEST + 1}
+    yield tabled("photons_that_are_left_of", rows, checks, crowd=CROWD, **stencil)
+    text = "to m = 15; with the published m = 16 one of 256 photons is left, as eight bits saturate"
+    yield concluded("stencil_keeps", checks, text)
     cells = (1024 // STENCIL_EDGES[0]) ** 2
     what = f"cells of a buffer of 1024 x 1024 with m = {STENCIL_EDGES[0]}"
     same, why = cells == STENCIL_EDGES[1], MIXED_UP
