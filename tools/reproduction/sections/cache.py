@@ -148,19 +148,9 @@ def checks(found: dict[str, dict[str, Any]], reasons: Mapping[str, float] = Mapp
                 few += f"{100 * reasons[f'above, {edge}']:.1f} %"
             if hits[1] >= least - HALF:
                 few += "; a pass of SIMD takes one test of every ray in turn, so that lines must outlast all others'"
-            passed = min(hits) >= least - HALF
-            text = " / ".join(f"{100 * each:.1f} %" for each in hits)
-            out.append(
-                Check(
-                    CLAIM,
-                    f"{name}: hits of triangle data alone, SIMD / MIMD",
-                    f"at least {100 * least:.0f} %",
-                    text,
-                    passed,
-                    few,
-                    f"to {100 * HALF:g} %, as printed",
-                )
-            )
+            what, passed = f"{name}: hits of triangle data alone, SIMD / MIMD", min(hits) >= least - HALF
+            both = f"at least {100 * least:.0f} %", " / ".join(f"{100 * each:.1f} %" for each in hits)
+            out.append(Check(CLAIM, what, *both, passed, few, f"to {100 * HALF:g} %, as printed"))
             simd = [gain(row, "SIMD", rule) for rule in RULES]
             mimd = [gain(row, "MIMD", rule) for rule in RULES]
             as_said = abs(simd[0]) <= LITTLE and mimd[0] <= -MUCH
@@ -256,14 +246,9 @@ def _wishes(context: Context) -> Table:
     lines = context.keep(("tiles", EDGE, rows), lambda: tiles(context, rows))
     by_name = {line[0]: line for line in lines}
     whole, tile = lines[0], by_name["tiles of 8 x 8"]
-    said = Check(
-        CLAIM,
-        "P2 5.3: tiles rendered to completion keep temporaries in the cache: bytes, written back",
-        "encouraging",
-        f"{100 * tile[3]:.0f} % instead of {100 * whole[3]:.0f} %",
-        tile[3] < whole[3],
-        "less than without tiles",
-    )
+    what = "P2 5.3: tiles rendered to completion keep temporaries in the cache: bytes, written back"
+    ours, less = f"{100 * tile[3]:.0f} % instead of {100 * whole[3]:.0f} %", tile[3] < whole[3]
+    said = Check(CLAIM, what, "encouraging", ours, less, "less than without tiles")
     lines = [[name, passes, *(f"{100 * each:.0f} %" for each in shares)] for name, passes, *shares in lines]
     title = "Tiles rendered to completion (SIMD), reflected rays sorted (MIMD): forest inside"
     columns = ("order", "passes of a tile", "written through", "written back", "a cache of its own for streams")

@@ -155,11 +155,7 @@ def _checks(name: str, found: dict[str, Any]) -> Iterator[Check]:
     bytes_ = [[found[machine][kind] for kind in ("stream", "structures")] for machine in MACHINES]
     expected = found["expected"]
     agrees = [passes, launches] == expected["passes"] and np.allclose(bytes_, expected["bytes"], rtol=1e-9)
-    yield Check(
-        OWN,
-        f"{name}: what the calls come to is what the cost model and the lengths of runs give",
-        "{:,} passes, {:,} launches".format(*expected["passes"]),
-        f"{passes:,} passes, {launches:,} launches",
-        agrees,
-        bound="and the bytes of streams and structures above, to the byte",  # sums of whole words, divided by the rays
-    )
+    what = f"{name}: what the calls come to is what the cost model and the lengths of runs give"
+    both = ("{:,} passes, {:,} launches".format(*each) for each in (expected["passes"], (passes, launches)))
+    # Sums of whole words, divided by the rays.
+    yield Check(OWN, what, *both, agrees, bound="and the bytes of streams and structures above, to the byte")

@@ -222,14 +222,9 @@ def knn_grid(context: Context) -> Parts:
     yield Check(OWN, "Photons of our run that k or the radius rejects", 2, rejected, rejected == 2, "another run")
     as_said = search(POINT, DRAWN, CAPTION_NEAREST, RADIUS, 3)[0]
     by_k = sum(not step.taken and not step.beyond for step in as_said)
-    yield Check(
-        ARITHMETIC,
-        f"With the caption's k = {CAPTION_NEAREST}: photons that are rejected because k have been counted",
-        CAPTION_REJECTED,
-        by_k,
-        by_k == CAPTION_REJECTED,
-        "the caption says four; what is drawn is the search of three",
-    )
+    what = f"With the caption's k = {CAPTION_NEAREST}: photons that are rejected because k have been counted"
+    why = "the caption says four; what is drawn is the search of three"
+    yield Check(ARITHMETIC, what, CAPTION_REJECTED, by_k, by_k == CAPTION_REJECTED, why)
 
 
 def _search(steps: list[Any]) -> str:

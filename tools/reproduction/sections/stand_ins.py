@@ -27,16 +27,9 @@ def make(context: Context) -> Parts:
         found = context.keep(("search", name, view.seed), lambda name=name: again(context, name))
         apart = "the same" if found["same"] else "another"
         work = ", ".join(f"{each:.2f}" for each in found["work"])
-        checks.append(
-            Check(
-                OWN,
-                f"{name}: the search again, {found['tried']} cameras: v, t, s",
-                f"to {AGREES:.0%}",
-                f"{apart} camera: {work}",
-                error(found["work"], published) <= AGREES,
-                "the search depends on the order of the machine's sums",
-            )
-        )
+        what, near = f"{name}: the search again, {found['tried']} cameras: v, t, s", error(found["work"], published)
+        why = "the search depends on the order of the machine's sums"
+        checks.append(Check(OWN, what, f"to {AGREES:.0%}", f"{apart} camera: {work}", near <= AGREES, why))
         for number, (low, high), value in zip(view.numbers, view.ranges, view.values, strict=True):
             sought.append((name, number, f"{low:g} to {high:g}", value))
     wide, tall = measured.size(context)

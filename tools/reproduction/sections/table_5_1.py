@@ -42,10 +42,10 @@ def table_5_1(context: Context) -> Parts:
         yield _described(plain)
     yield told("table_5_1")
     if counts:
-        grades = [_close(counts, kernel) for kernel in GRADED]
-        yield concluded("kernels_short", grades,
-            ", ".join(f"{kernel.split(': ')[-1].lower()} {_own(counts, kernel)} for "
-                      f"{TABLE_5_1['SIMD'][kernel].instructions}" for kernel in GRADED))  # fmt: skip
+        short = {kernel: kernel.split(": ")[-1].lower() for kernel in GRADED}
+        printed = {kernel: TABLE_5_1["SIMD"][kernel].instructions for kernel in GRADED}
+        figures = (f"{short[kernel]} {_own(counts, kernel)} for {printed[kernel]}" for kernel in GRADED)
+        yield concluded("kernels_short", [_close(counts, kernel) for kernel in GRADED], ", ".join(figures))
     for name in PROGRAMS:
         yield _states(name, counts.get(name, {}))
     yield from faults("table 5.1", "P2 table 1")
@@ -117,18 +117,14 @@ def _simd_checks(counts: dict[str, dict[str, Instructions]]) -> Iterator[Check]:
     yield Check(CLAIM, what, 10, test.random, one, bound=also)
     table = TABLE_5_1["SIMD"]
     for kernel in GRADED if counts else ():
-        mine, theirs = _own(counts, kernel), table[kernel].instructions
+        mine, printed = _own(counts, kernel), table[kernel].instructions
         what, close = f"{kernel}: instructions within a quarter", _close(counts, kernel)
-        yield Check(CLAIM, what, theirs, mine, close, DIFFERS[kernel], bound=QUARTER)
+        yield Check(CLAIM, what, printed, mine, close, DIFFERS[kernel], bound=QUARTER)
     over = [kernel for kernel, row in table.items() if row.written > 8]
-    yield Check(
-        OWN,
-        "words written, of two outputs of four words each",
-        f"{len(over)} published kernels write more",
-        f"ours: setup {words_of('Traverse: Setup', 'SIMD').written}, the step {step.written}",
-        None,
-        "P2's own machine needs two passes for them, as for setup (12), which only table 5.2 counts twice",
-    )
+    what, theirs = "words written, of two outputs of four words each", f"{len(over)} published kernels write more"
+    ours = f"ours: setup {words_of('Traverse: Setup', 'SIMD').written}, the step {step.written}"
+    why = "P2's own machine needs two passes for them, as for setup (12), which only table 5.2 counts twice"
+    yield Check(OWN, what, theirs, ours, None, why)
 
 
 def _own(counts: dict[str, dict[str, Instructions]], kernel: str) -> int:

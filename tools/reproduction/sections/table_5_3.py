@@ -34,37 +34,31 @@ def table_5_3(context: Context) -> Parts:
         yield absent
     plain = as_described(context) if counts else {}
     rows: list[tuple[Any, ...]] = []
-    checks, most, grades = [], LIMITS["2004"].outputs, {}
+    checks, most, grades = [], LIMITS["2004"].outputs, []
     for kernel, theirs in TABLE_5_3.items():
         name = program_of(kernel)
         linked, states = program(name), PUBLISHED_KERNELS[kernel][name]
         steps = [step for step in linked.steps("none") if step.name in states]
         read = [linked.samplers(step) for step in steps]
         written = [linked.attachments(step) for step in steps]
-        number: Any = "-"
-        if counts:
-            number = sum(counts[name][state].all for state in states)
+        number = sum(counts[name][state].all for state in states) if counts else "-"
+        instructions = _instructions(kernel, theirs.instructions, number, plain)
+        textures = (beside(a, _sum(b), TEXTURES) for a, b in ((theirs.read, read), (theirs.written, written)))
         passes = sum(-(-count // most) for count in written)
-        rows.append(
-            (kernel, ", ".join(states), _instructions(kernel, theirs.instructions, number, plain))
-            + (beside(theirs.read, _sum(read), TEXTURES), beside(theirs.written, _sum(written), TEXTURES), passes)
-        )
+        rows.append((kernel, ", ".join(states), instructions, *textures, passes))
         if counts and kernel in SAME:
             close = about(theirs.instructions, number, COUNT)
             what = f"{kernel}: instructions within a quarter"
             checks.append(Check(CLAIM, what, theirs.instructions, number, close, _tried(kernel, plain), ALIKE))
-            grades[kernel] = close
+            grades.append(close)
     theirs_most = max(row.written for row in TABLE_5_3.values())
     what = "outputs of a pass: what --limits 2004 grants is what the published kernels use at most"
     checks.append(Check(OWN, what, theirs_most, most, theirs_most == most, "the hardware of 2004 has four"))
     checks += _rates()
     yield tabled("of_a_pass", rows, checks)
     if grades:
-        yield concluded(
-            "kernels_fit",
-            list(grades.values()),
-            f"{sum(grades.values())} of the {len(grades)} kernels compared are within a quarter of the printed number",
-        )
+        of = f"{sum(grades)} of the {len(grades)} kernels compared"
+        yield concluded("kernels_fit", grades, f"{of} are within a quarter of the printed number")
     yield from faults("D 5.3")
 
 

@@ -61,14 +61,9 @@ def make(context: Context) -> Parts:
         yield Check(
             OWN, what, f"{AMONG:.0%}", f"{min(among):.0%}", min(among) >= AMONG, "to that share, as runs are few"
         )
-    yield Check(
-        OWN,
-        f"{DEPTH} levels: share of the pixels that differs, at most",
-        f"{SHARE:.1%}",
-        f"{max(worst):.2%}",
-        max(worst) <= SHARE,
-        "to the greatest share measured, and three standard deviations of its count",
-    )
+    what = f"{DEPTH} levels: share of the pixels that differs, at most"
+    why = "to the greatest share measured, and three standard deviations of its count"
+    yield Check(OWN, what, f"{SHARE:.1%}", f"{max(worst):.2%}", max(worst) <= SHARE, why)
 
 
 def measured(context: Context, file: str, edge: int) -> dict[str, Any]:

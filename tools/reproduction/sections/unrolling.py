@@ -50,12 +50,8 @@ def curves(context: Context, name: str) -> dict[str, list[float]]:
     view = measured.eye(context, name)
     wanted = dict.fromkeys([(1, 1), PUBLISHED, *(pair(n) for pair in CURVES.values() for n in TIMES)])
     count = np.diff(view.runs.start)
-    found = {
-        "runs": [
-            float(view.runs.steps.sum() / max(1, ((count + 1) // 2).sum())),
-            float(view.runs.tests.sum() / max(1, (count // 2).sum())),
-        ]
-    }
+    pairs = (view.runs.steps, (count + 1) // 2), (view.runs.tests, count // 2)
+    found = {"runs": [float(calls.sum() / max(1, runs.sum())) for calls, runs in pairs]}
     alone = cost(workload(view.runs, view.shaded), TABLE_5_1["MIMD"], state=0.0)
     found["MIMD"] = [alone.total_instructions, alone.total_bytes]
     for steps, tests in wanted:
@@ -115,12 +111,10 @@ def _conclusions(found: dict[str, dict[str, list[float]]], further: list[Check])
     for claim, ending in CLAIMS.items():
         of = [check for check in all_ if check.what.endswith(ending)]
         yield concluded(claim, of, f"here {', '.join(str(check.ours) for check in of)}")
-    yield concluded(
-        "apart_twice", [further[0].passed], f"here {further[0].ours} between the scenes at {TIMES[-1]} calls in a pass"
-    )
-    yield concluded(
-        "never_mimd", further[1:], "executed instructions: here " + "; ".join(str(check.ours) for check in further[1:])
-    )
+    twice, *never = further
+    yield concluded("apart_twice", [twice], f"here {twice.ours} between the scenes at {TIMES[-1]} calls in a pass")
+    text = f"executed instructions: here {'; '.join(str(check.ours) for check in never)}"
+    yield concluded("never_mimd", never, text)
 
 
 def _table(found: dict[str, dict[str, list[float]]]) -> Table:
@@ -129,9 +123,8 @@ def _table(found: dict[str, dict[str, list[float]]]) -> Table:
         for steps, tests in dict.fromkeys([PUBLISHED, *((n, n) for n in TIMES[1:])]):
             numbers = (f"{100 * change:+.1f} %" for change in changes(each, steps, tests))
             rows.append([name, steps, tests, each[f"{steps} {tests}"][0], *numbers])
-    return tabled(
-        "against_one_call_in_a", rows, [check for name, each in found.items() for check in checks(name, each)]
-    )
+    claims = [check for name, each in found.items() for check in checks(name, each)]
+    return tabled("against_one_call_in_a", rows, claims)
 
 
 def _aggressive(found: dict[str, dict[str, list[float]]]) -> Iterator[Check]:
@@ -149,14 +142,11 @@ def _aggressive(found: dict[str, dict[str, list[float]]]) -> Iterator[Check]:
         rates = {n: each[f"{n} {n}"][1] / each[f"{n} {n}"][3] for n in TIMES}
         highest = max(rates, key=lambda n: rates[n])
         needed = max(instructions / each[f"{n} {n}"][3] for n in TIMES)
-        yield Check(
-            CLAIM,
-            f"{name}: executed instructions for each byte, however far unrolled, stay below the MIMD machine's",
-            f"< {instructions / least:.2f} (ours, MIMD)",
-            f"{rates[highest]:.2f} at {highest} calls, MIMD {instructions / least:.2f}",
-            rates[highest] < instructions / least,
-            f"executed, calls in vain included; of instructions that are needed alone it is at most {needed:.2f}",
-        )
+        what = f"{name}: executed instructions for each byte, however far unrolled, stay below the MIMD machine's"
+        one_pass, ours = instructions / least, rates[highest]
+        both = f"< {one_pass:.2f} (ours, MIMD)", f"{ours:.2f} at {highest} calls, MIMD {one_pass:.2f}"
+        why = f"executed, calls in vain included; of instructions that are needed alone it is at most {needed:.2f}"
+        yield Check(CLAIM, what, *both, ours < one_pass, why)
 
 
 def _alone(found: dict[str, dict[str, list[float]]]) -> Figure:
