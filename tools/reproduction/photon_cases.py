@@ -24,7 +24,7 @@ from raystream.stream.gl.device import Device
 from raystream.stream.gl.stream import Stream
 
 from .published.chapter6 import TABLE_6_1
-from .timed import Case, Releasing
+from .timed import Case, Cases, Releasing
 
 STAGES = ("trace photons", "build grid", "trace rays", "radiance estimate")
 NOTHING = 1e-6  # scene units: a search radius within which no photon lies
@@ -78,75 +78,67 @@ def stage_seconds(renderer: Renderer, size: tuple[int, int]) -> dict[str, float]
 
 
 def _times(renderer: Renderer, size: tuple[int, int]) -> dict[str, float]:
+    """Of a picture, seconds by stage."""
     with renderer.sampler.timed() as times:
         renderer.render(size, spp=1)
-    return times
-
-
-@contextmanager
-def stages(name: str, device: Device, quick: bool, way: str) -> Iterator[Mapping[str, Case]]:
-    """A scene of table 6.1 by each map: seconds by stage, and the photons stored."""
-    with Releasing() as held:
-        cases: dict[str, Case] = {}
-        for kind in MAPS:
-            renderer, size = renderer_of(name, device, quick, photon_map=kind, **WAYS[way])
-            held.own(renderer)
-
-            def case(renderer: Renderer = renderer, size: tuple[int, int] = size) -> dict[str, float]:
-                return {**stage_seconds(renderer, size), "stored": stored(renderer)}
-
-            cases[kind] = case
-            # Compiled by a picture without photons, as one of many passes takes a minute.
-            renderer.update(photon_radius=NOTHING)
-            renderer.render(size, spp=1)
-            renderer.update(photon_radius=0)
-        yield cases
-
-
-@contextmanager
-def builds(name: str, device: Device, quick: bool) -> Iterator[Mapping[str, Case]]:
-    """The map of a scene by sort, by stencil routing, and by routing with the photons read back first: seconds by
-    stage, behind which a picture of few pixels is made."""
-    with Releasing() as held:
-        ways = {"sort": {"photon_map": "sort"}, "stencil": {"photon_map": "stencil"}}
-        ways["read-back"] = {**ways["stencil"], "photon_points": "read-back"}
-        cases: dict[str, Case] = {}
-        for way, settings in ways.items():
-            renderer, _ = renderer_of(name, device, quick, **settings)
-            held.own(renderer)
-            cases[way] = lambda renderer=renderer: _built(renderer)
-        yield cases
-
-
-def _built(renderer: Renderer) -> dict[str, float]:
-    with renderer.sampler.timed() as times:
-        renderer.render((8, 8), spp=1)
     return dict(times)
 
 
 @contextmanager
-def masks(
-    name: str, device: Device, quick: bool, part: int, ways: Mapping[str, Mapping[str, Any]]
+def _by_settings(
+    name: str,
+    device: Device,
+    quick: bool,
+    ways: Mapping[str, Mapping[str, Any]],
+    case: Callable[[Renderer, tuple[int, int]], dict[str, float]],
+    part: int = 1,
+    blank: bool = True,
 ) -> Iterator[Mapping[str, Case]]:
-    """The picture of a scene by several masks, behind the map by sort, 1 / ``part`` of the published width and height,
-    nothing fused: its seconds, passes, and tiles drawn."""
+    """A function of the renderer of a scene, by several settings, and of 1 / ``part`` of its size.
+
+    blank : whether it is compiled by a picture without photons, as one of many passes takes a minute.
+    """
     with Releasing() as held:
         cases: dict[str, Case] = {}
         for way, settings in ways.items():
-            renderer, whole = renderer_of(name, device, quick, fuse="none", **settings)
-            held.own(renderer)
+            renderer, whole = renderer_of(name, device, quick, **settings)
             size = whole if quick else (whole[0] // part, whole[1] // part)
-
-            def case(renderer: Renderer = renderer, size: tuple[int, int] = size) -> dict[str, float]:
-                with renderer.sampler.timed() as times:
-                    stats = renderer.render(size, spp=1).stats
-                return {"seconds": times[PICTURE], "passes": stats.kernel_passes, "tiles": stats.tiles}
-
-            cases[way] = case
-            renderer.update(photon_radius=NOTHING)
-            renderer.render(size, spp=1)  # compiles, and finds nothing
-            renderer.update(photon_radius=0)
+            cases[way] = partial(case, held.own(renderer), size)
+            if blank:
+                renderer.update(photon_radius=NOTHING)
+                renderer.render(size, spp=1)
+                renderer.update(photon_radius=0)
         yield cases
+
+
+def stages(name: str, device: Device, quick: bool, way: str) -> Cases:
+    """A scene of table 6.1 by each map: seconds by stage, and the photons stored."""
+
+    def case(renderer: Renderer, size: tuple[int, int]) -> dict[str, float]:
+        return {**stage_seconds(renderer, size), "stored": stored(renderer)}
+
+    return _by_settings(name, device, quick, {kind: {"photon_map": kind, **WAYS[way]} for kind in MAPS}, case)
+
+
+def builds(name: str, device: Device, quick: bool) -> Cases:
+    """The map of a scene by sort, by stencil routing, and by routing with the photons read back first: seconds by
+    stage, behind which a picture of few pixels is made."""
+    ways = {"sort": {"photon_map": "sort"}, "stencil": {"photon_map": "stencil"}}
+    ways["read-back"] = {**ways["stencil"], "photon_points": "read-back"}
+    return _by_settings(name, device, quick, ways, lambda renderer, _: _times(renderer, (8, 8)), blank=False)
+
+
+def masks(name: str, device: Device, quick: bool, part: int, ways: Mapping[str, Mapping[str, Any]]) -> Cases:
+    """The picture of a scene by several masks, behind the map by sort, 1 / ``part`` of the published width and height,
+    nothing fused: its seconds, passes, and tiles drawn."""
+
+    def case(renderer: Renderer, size: tuple[int, int]) -> dict[str, float]:
+        with renderer.sampler.timed() as times:
+            stats = renderer.render(size, spp=1).stats
+        return {"seconds": times[PICTURE], "passes": stats.kernel_passes, "tiles": stats.tiles}
+
+    unfused = {way: {"fuse": "none", **settings} for way, settings in ways.items()}
+    return _by_settings(name, device, quick, unfused, case, part)
 
 
 @contextmanager
@@ -211,8 +203,7 @@ def read_backs(device: Device, counts: Sequence[int]) -> Iterator[Mapping[str, C
 
 
 def _routed(renderer: Renderer, reads: bool) -> dict[str, float]:
-    with renderer.sampler.timed() as times:
-        renderer.render((8, 8), spp=1)
+    times = _times(renderer, (8, 8))
     found = {"build": times["build grid"], "trace": times["trace photons"], "stored": stored(renderer)}
     return {**found, "reading": _reading(renderer)} if reads else found
 
