@@ -78,7 +78,7 @@ def stage_seconds(renderer: Renderer, size: tuple[int, int]) -> dict[str, float]
 
 
 def _times(renderer: Renderer, size: tuple[int, int]) -> dict[str, float]:
-    """Of a picture, seconds by stage."""
+    """Seconds of a picture by stage."""
     with renderer.sampler.timed() as times:
         renderer.render(size, spp=1)
     return dict(times)
@@ -94,7 +94,7 @@ def _by_settings(
     part: int = 1,
     blank: bool = True,
 ) -> Iterator[Mapping[str, Case]]:
-    """A function of the renderer of a scene, by several settings, and of 1 / ``part`` of its size.
+    """Cases by settings of the renderer of a scene: a function of it, and of 1 / ``part`` of its size.
 
     blank : whether it is compiled by a picture without photons, as one of many passes takes a minute.
     """

@@ -43,7 +43,7 @@ def figure(width: float = 7.0, height: float = 3.5, **subplots: Any) -> tuple[Fi
 
 
 def stacked(axis: Any, places: Any, width: float, stacks: Mapping[str, Any], named: bool = True) -> None:
-    """Bars upon one another. stacks : by label, the heights at each place; named : whether the legend has them."""
+    """Draws bars upon one another. stacks : heights at each place by label; named : whether the legend has them."""
     below = np.zeros(len(places))
     for color, (label, heights) in zip(COLORS, stacks.items(), strict=False):
         axis.bar(places, heights, width, bottom=below, label=label if named else None, color=color)
@@ -51,7 +51,7 @@ def stacked(axis: Any, places: Any, width: float, stacks: Mapping[str, Any], nam
 
 
 def powers_of_two(axis: Any, ticks: Sequence[int], shown: str = "{}", **others: Any) -> None:
-    """A logarithmic axis of x with these ticks, each in a format. others : as of ``Axes.set``."""
+    """Makes the axis of x logarithmic, with these ticks, each in a format. others : as of ``Axes.set``."""
     axis.set_xscale("log", base=2)
     axis.set_xticks(ticks, labels=[shown.format(each) for each in ticks])
     axis.set(**others)

@@ -56,10 +56,8 @@ CLAIMS = {
 @section("cache", paper="D 5.2.3, P2 4.1, P2 4.2, P2 4.3, P2 5.3", title="Texture cache (figure 5.6; P2 9)")
 def make(context: Context) -> Parts:
     """References of both machines in raster order, played through caches."""
-    found: dict[str, dict[str, Any]] = {}
     rows = QUICK_ROWS if context.quick else EDGE
-    for name in (yield from measured.there(context)):
-        found[name] = context.keep(("eye rays", name, EDGE, rows), lambda name=name: eye_traces(context, name, rows))
+    found = yield from measured.of_views(context, "eye rays", (EDGE, rows), lambda *view: eye_traces(*view, rows))
     for kind, each in (("Shadow", shadow), ("Reflect", reflect)):
         found[kind] = context.keep((kind, EDGE, rows), lambda each=each: secondary(context, each, rows))
     found["Shadow"][BY_LIGHT] = context.keep(("Shadow", BY_LIGHT, EDGE, rows), lambda: by_light(context, rows))

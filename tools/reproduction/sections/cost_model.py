@@ -96,53 +96,30 @@ def claims(kind: str, name: str, found: Mapping[str, Cost]) -> list[Check]:
     loop = (moved[STEP] + moved[INTERSECT]) / sum(moved[kernel] for kernel in KERNELS)
     radeon = HARDWARE[RADEON]["instructions"] / HARDWARE[RADEON]["bytes"]
     ratio = simd.instructions_per_byte / radeon
-    match = about(1, ratio, COUNT)
     share = simd.bytes_by_type["state"] / simd.total_bytes
-    why = f"{100 * share:.0f} % of the bytes are states, read for all rays in every pass"
-    inside = f"to {COUNT:.0%}: instructions per byte over the Radeon's {radeon:.3f}"
     stream = mimd.bytes_by_type["stream"] / mimd.total_bytes
     between = simd.bytes_by_type["stream"] / simd.total_bytes
     traverse = simd.instructions[SETUP] + simd.instructions[STEP]
     equal = traverse / simd.instructions[INTERSECT]
-    return [
-        Check(
-            kind,
-            f"{name}: traversal and intersection dominate",
-            "most of the bytes",
-            f"{100 * loop:.0f} % of the kernels' bytes",
-            loop > MOST,
-            bound="the bound is half of the bytes",
-        ),
-        Check(
-            kind,
-            f"{name}: traversal and intersection take equal amounts of time",
-            "equal",
-            f"{equal:.2f} : 1 of SIMD instructions",
-            about(1, equal, COUNT),
-            "the grid's resolution is the published one, not tuned here",
-            f"to {COUNT:.0%}",
-        ),
-        Check(
-            kind, f"{name}: SIMD's instructions per byte match the Radeon's", "1", f"{ratio:.2f}", match, why, inside
-        ),
-        Check(
-            kind,
-            f"{name}: bytes of SIMD are mostly intermediate values",
-            f"> {MOST:.0%}",
-            f"{100 * between:.0f} %, and {100 * share:.0f} % states",
-            between > MOST,
-            "a ray that does little has few intermediate values, and is asked for its state in every pass",
-        ),
-        Check(
-            kind,
-            f"{name}: all bytes of MIMD are voxels and triangles",
-            "0 % stream",
-            f"{100 * stream:.1f} % stream",
-            stream < ALL,
-            "by table 5.1 an eye ray moves 11 words of streams and its shading 3: the more, the less a ray does",
-            f"to {ALL:.0%}",
-        ),
-    ]
+    what, ours = f"{name}: traversal and intersection dominate", f"{100 * loop:.0f} % of the kernels' bytes"
+    checks = [Check(kind, what, "most of the bytes", ours, loop > MOST, bound="the bound is half of the bytes")]
+    what, ours = f"{name}: traversal and intersection take equal amounts of time", f"{equal:.2f} : 1"
+    why, near = "the grid's resolution is the published one, not tuned here", about(1, equal, COUNT)
+    checks.append(Check(kind, what, "equal", f"{ours} of SIMD instructions", near, why, f"to {COUNT:.0%}"))
+    what, why = (
+        f"{name}: SIMD's instructions per byte match the Radeon's",
+        f"{100 * share:.0f} % of the bytes are states",
+    )
+    near, bound = about(1, ratio, COUNT), f"to {COUNT:.0%}: instructions per byte over the Radeon's {radeon:.3f}"
+    checks.append(Check(kind, what, "1", f"{ratio:.2f}", near, f"{why}, read for all rays in every pass", bound))
+    what = f"{name}: bytes of SIMD are mostly intermediate values"
+    why = "a ray that does little has few intermediate values, and is asked for its state in every pass"
+    ours = f"{100 * between:.0f} %, and {100 * share:.0f} % states"
+    checks.append(Check(kind, what, f"> {MOST:.0%}", ours, between > MOST, why))
+    what, ours = f"{name}: all bytes of MIMD are voxels and triangles", f"{100 * stream:.1f} % stream"
+    why = "by table 5.1 an eye ray moves 11 words of streams and its shading 3: the more, the less a ray does"
+    checks.append(Check(kind, what, "0 % stream", ours, stream < ALL, why, f"to {ALL:.0%}"))
+    return checks
 
 
 def limited(name: str, found: Mapping[str, Cost]) -> Check:

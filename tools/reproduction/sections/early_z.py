@@ -22,9 +22,7 @@ PUBLISHED = 4  # pixels along the smallest block of the boards of the day
 def make(context: Context) -> Parts:
     """The share of the fragments that a pass runs, by the size of the blocks that the test leaves out."""
     edge = QUICK_EDGE if context.quick else EDGE
-    found: dict[str, dict[str, Any]] = {}
-    for name in (yield from measured.there(context)):
-        found[name] = context.keep(("early z", name, edge), lambda name=name: counted(context, name, edge))
+    found = yield from measured.of_views(context, "early z", (edge,), lambda *view: counted(*view, edge))
     yield told("early_z", published=PUBLISHED)
     yield _table(found, edge)
     yield _figure(found)

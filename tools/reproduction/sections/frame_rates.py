@@ -91,7 +91,7 @@ def _size(rate: Rate) -> tuple[int, int]:
 
 
 def _picture(context: Context, rate: Rate, size: tuple[int, int]) -> timed.Cases:
-    """Its picture."""
+    """The picture of a published rate."""
     from raystream.scene.builtin.caustics import PUBLISHED
 
     settings: dict[str, Any] = dict(rate.settings)

@@ -29,6 +29,7 @@ SHOWN = {each.scene: each.shows for each in TABLE_6_1.values()}
 MEAN = 0.06  # of a picture: at its radius an estimate by k photons has a standard error of 1 / sqrt(k), less on average
 CLOSE = 0.01  # mean error of displayed values at which a picture looks converged
 LIT, BRIGHT = 25, 128  # of 255, as displayed: the caustic, and what is bright of it
+LIGHTS = ("dark", "bright")
 DONE = 0.999  # of the points: all but those in the most crowded cells
 
 
@@ -86,46 +87,29 @@ def fig_6_8(context: Context) -> Parts:
     shorter = TABLE_6_1["GLASS BALL"].stencil[-1] / TABLE_6_1["GLASS BALL"].sort[-1]
     share, routed = close / total, by_stencil["close"] / by_stencil["most"]
     eye = "judged by eye there; here by the mean error of displayed values"
-    checks = [
-        Check(
-            CLAIM,
-            "Share of the time to converge after which the picture looks converged",
-            f"{printed:.0%} (4 s of 14.9 s)",
-            f"{share:.0%} ({close:,} of {total:,} passes, to a mean error of 1 %)",
-            at_points(printed, share, BY_EYE),
-            eye,
-            f"to {100 * BY_EYE:.0f} points",
-        ),
-        Check(
-            CLAIM,
-            "The same by stencil routing: visual is total convergence",
-            "100 %",
-            f"{routed:.0%} ({by_stencil['close']:,} of {by_stencil['most']:,} passes)",
-            at_points(1, routed, BY_EYE),
-            f"{DONE:.1%} of the points are done after {by_stencil['done']:,} passes, and the picture looks converged "
-            f"at {by_stencil['close'] / by_stencil['done']:.0%} of these; the rest is of a few points whose cells are "
-            f"crowded. By sort it is {close / found['done']:.0%} of {found['done']:,}; {eye}",
-        ),
-        Check(
-            CLAIM,
-            "Stencil routing makes the estimate shorter: passes of the published machine, over those by sort",
-            f"{shorter:.2f} (derived, GLASS BALL)",
-            f"{by_stencil['most'] / total:.2f} ({by_stencil['most']:,} of {total:,} passes)",
-            about(shorter, by_stencil["most"] / total, COUNT),
-            "either ends with its longest search",
-            f"to {COUNT:.0%}",
-        ),
-    ]
-    yield from checks
-    passes = context.keep(("by light", scale), lambda: _by_light(context, scale))
-    yield Check(
-        CLAIM,
-        "Dark pixels search all cells to the greatest radius, bright ones have k photons sooner: passes, at the median",
-        "more of dark ones",
-        f"{passes['dark']:,.0f} and {passes['bright']:,.0f}",
-        passes["dark"] > passes["bright"],
-        bound=f"bright: displayed by more than {BRIGHT} of 255",
+    what = "Share of the time to converge after which the picture looks converged"
+    both = f"{printed:.0%} (4 s of 14.9 s)", f"{share:.0%} ({close:,} of {total:,} passes, to a mean error of 1 %)"
+    near, bound = at_points(printed, share, BY_EYE), f"to {100 * BY_EYE:.0f} points"
+    checks = [Check(CLAIM, what, *both, near, eye, bound)]
+    what, of = "The same by stencil routing: visual is total convergence", by_stencil["most"]
+    ours, near = f"{routed:.0%} ({by_stencil['close']:,} of {of:,} passes)", at_points(1, routed, BY_EYE)
+    why = (
+        f"{DONE:.1%} of the points are done after {by_stencil['done']:,} passes, and the picture looks converged at "
+        f"{by_stencil['close'] / by_stencil['done']:.0%} of these; the rest is of a few points whose cells are "
+        f"crowded. By sort it is {close / found['done']:.0%} of {found['done']:,}; {eye}"
     )
+    checks.append(Check(CLAIM, what, "100 %", ours, near, why))
+    what = "Stencil routing makes the estimate shorter: passes of the published machine, over those by sort"
+    both = f"{shorter:.2f} (derived, GLASS BALL)", f"{of / total:.2f} ({of:,} of {total:,} passes)"
+    near, why = about(shorter, of / total, COUNT), "either ends with its longest search"
+    checks.append(Check(CLAIM, what, *both, near, why, f"to {COUNT:.0%}"))
+    yield from checks
+    dark, bright = (context.keep(("by light", scale), lambda: _by_light(context, scale))[each] for each in LIGHTS)
+    what = (
+        "Dark pixels search all cells to the greatest radius, bright ones have k photons sooner: passes, at the median"
+    )
+    ours, bound = f"{dark:,.0f} and {bright:,.0f}", f"bright: displayed by more than {BRIGHT} of 255"
+    yield Check(CLAIM, what, "more of dark ones", ours, dark > bright, bound=bound)
     for name, check in zip(("converged_quarter", "stencil_converged", "estimate_shorter"), checks, strict=True):
         yield concluded(name, [check], f"published {check.published}, here {check.ours}")
 

@@ -32,6 +32,7 @@ SHARES = (1, 2, 5, 10, 15, 20, 25, 30, 40, 50, 60, 70, 80, 90, 100)
 FEW = 0.01  # of the rays, those that do most: whether they alone decide
 PRINTED = 0.0005  # half of the last printed digit of an efficiency
 EXCEPTED = "Soda Hall Outside"  # by the text
+STEPS = f"to {FEWEST:.0%}, as thresholds are tried in steps"
 FLAT = 0.10  # of passes: thresholds that are nearly as good
 COLUMNS = ("total", "traversal", "intersection", "max_steps", "max_tests", "efficiency")
 
@@ -39,9 +40,7 @@ COLUMNS = ("total", "traversal", "intersection", "max_steps", "max_tests", "effi
 @section("table_5_2", paper="D 5.2.2, P2 4.2, D 4.1.2, P2 3.2", title="Passes of the SIMD machine (tables 5.2 and 2)")
 def make(context: Context) -> Parts:
     """Passes by oracle over the views, each simulated exactly from what its rays do."""
-    found: dict[str, dict[str, Any]] = {}
-    for name in (yield from measured.there(context)):
-        found[name] = context.keep(("passes", name, *measured.size(context)), lambda name=name: passes(context, name))
+    found = yield from measured.of_views(context, "passes", measured.size(context), passes)
     width, height = measured.size(context)
     agreed = [measured.agreement(context, name) for name in found]
     yield _beside(found, agreed, f"{width} x {height} eye rays, intersection once 20 % of the active rays wait for it.")
@@ -108,20 +107,16 @@ def active(found: Mapping[str, Mapping[str, Any]] | None = None) -> list[Check]:
     kind = ARITHMETIC if found is None else CLAIM
     if found is not None:
         shares = {name: kept["rows"]["20 % of active"]["efficiency"] for name, kept in found.items()}
-    bound = f"{100 * least:.0f} to {100 * most:.0f} %"
-    return [
-        Check(
-            kind,
+    theirs, why = f"{100 * least:.0f} to {100 * most:.0f} %", "the longest rays set the passes, and so the share"
+    checks = []
+    for name in (each for each in shares if each != EXCEPTED):
+        what, ours = (
             f"{name}: share of rays that are active in a pass, but for {EXCEPTED}",
-            bound,
-            f"{100 * share:.1f} %",
-            between(least, most, share),
-            "the longest rays set the passes, and so the share",
-            "to two digits",
+            f"{100 * shares[name]:.1f} %",
         )
-        for name, share in shares.items()
-        if name != EXCEPTED
-    ]
+        within = between(least, most, shares[name])
+        checks.append(Check(kind, what, theirs, ours, within, why, "to two digits"))
+    return checks
 
 
 def oracle_checks(name: str, kept: dict[str, Any]) -> list[Check]:
@@ -137,43 +132,22 @@ def oracle_checks(name: str, kept: dict[str, Any]) -> list[Check]:
         few += ": few set the bound" if without >= NAIVE_OF_OPTIMUM else "; it is not few rays"
     passes = {**{f"{share} %": number for share, number in kept["shares"].items()}, **loop}
     fewest = min(passes, key=lambda each: passes[each])
-    return [
-        Check(
-            CLAIM,
-            f"{name}: naive needs at least {NAIVE_OF_OPTIMUM:g} times the bound",
-            f">= {NAIVE_OF_OPTIMUM:g}",
-            f"{naive:.2f}",
-            naive >= NAIVE_OF_OPTIMUM,
-            few,
-        ),
-        Check(
-            CLAIM,
-            f"{name}: 20 % needs at most {most:g} times the bound",
-            f"{least:g} to {most:g}",
-            f"{twenty:.2f}",
-            twenty <= most,
-            "the paper's own table has 1.1 to 2.0",
-            "better than the text, as the paper's own table is" if twenty < least else "",
-        ),
-        Check(
-            CLAIM,
-            f"{name}: no threshold and no other oracle needs fewer passes than 20 %",
-            "20 % of the active",
-            f"{loop['20 % of active']} passes; {fewest} needs {best}",
-            loop["20 % of active"] <= best * (1 + FEWEST),
-            f"{100 * (loop['20 % of active'] / best - 1):.1f} % more; thresholds of {flat(kept['shares'], best)} % are "
-            f"within {FLAT:.0%} of it",
-            f"to {FEWEST:.0%}, as thresholds are tried in steps",
-        ),
-        Check(
-            OWN,
-            f"{name}: order of the oracles: bound <= 20 % <= naive",
-            "bound <= 20 % <= naive",
-            f"{bound} <= {loop['20 % of active']} <= {loop['naive']}",
-            bound <= loop["20 % of active"] <= loop["naive"],
-            f"the best found: {best}",
-        ),
-    ]
+    what, five = f"{name}: naive needs at least {NAIVE_OF_OPTIMUM:g} times the bound", naive >= NAIVE_OF_OPTIMUM
+    checks = [Check(CLAIM, what, f">= {NAIVE_OF_OPTIMUM:g}", f"{naive:.2f}", five, few)]
+    what, why = f"{name}: 20 % needs at most {most:g} times the bound", "the paper's own table has 1.1 to 2.0"
+    both = f"{least:g} to {most:g}", f"{twenty:.2f}"
+    better = "better than the text, as the paper's own table is" if twenty < least else ""
+    checks.append(Check(CLAIM, what, *both, twenty <= most, why, better))
+    active_share = loop["20 % of active"]
+    what = f"{name}: no threshold and no other oracle needs fewer passes than 20 %"
+    both = "20 % of the active", f"{active_share} passes; {fewest} needs {best}"
+    why = f"{100 * (active_share / best - 1):.1f} % more; thresholds of {flat(kept['shares'], best)} % are within "
+    why += f"{FLAT:.0%} of it"
+    checks.append(Check(CLAIM, what, *both, active_share <= best * (1 + FEWEST), why, STEPS))
+    ordered, order = bound <= active_share <= loop["naive"], "bound <= 20 % <= naive"
+    ours = f"{bound} <= {active_share} <= {loop['naive']}"
+    what, why = f"{name}: order of the oracles: {order}", f"the best found: {best}"
+    return [*checks, Check(OWN, what, order, ours, ordered, why)]
 
 
 def flat(shares: dict[str, int], best: int) -> str:
@@ -192,15 +166,10 @@ def together(found: dict[str, dict[str, Any]]) -> Check:
     others = {oracle: passes[oracle] for oracle in passes if oracle in ORACLES and not oracle.startswith("20")}
     second = min(others, key=lambda each: others[each])
     twenty = passes["20 %"]
-    return Check(
-        CLAIM,
-        f"one oracle for all of the {len(found)} views: none needs fewer passes than 20 %",
-        "20 % of the active",
-        f"{twenty:,} passes together; {fewest} {passes[fewest]:,}",
-        twenty <= (1 + FEWEST) * passes[fewest],
-        bound=f"to {FEWEST:.0%}, as thresholds are tried in steps; the best oracle without a threshold is {second}: "
-        f"{others[second]:,}",
-    )
+    what = f"one oracle for all of the {len(found)} views: none needs fewer passes than 20 %"
+    both = "20 % of the active", f"{twenty:,} passes together; {fewest} {passes[fewest]:,}"
+    bound = f"{STEPS}; the best oracle without a threshold is {second}: {others[second]:,}"
+    return Check(CLAIM, what, *both, twenty <= (1 + FEWEST) * passes[fewest], bound=bound)
 
 
 def _conclusions(found: dict[str, dict[str, Any]]) -> Iterator[Conclusion]:

@@ -177,25 +177,18 @@ def _on_device(context: Context, name: str) -> Iterator[Check]:
     edge = DEVICE_EDGE
     found = context.keep(("device", name, edge), lambda: device_passes(context, name, edge))
     kinds = found["setup"]
-    yield Check(
-        CLAIM,
-        f"{name}: set-up runs once for each type of ray, on this device",
-        ", ".join(f"{kind} 1" for kind in kinds),
-        ", ".join(f"{kind} {number}" for kind, number in kinds.items()),
-        all(number == 1 for number in kinds.values()),
-        bound=f"{edge} x {edge} pixels; each type to its end before the next, as published",
-    )
+    both = (", ".join(f"{kind} {number}" for kind, number in each.items()) for each in (dict.fromkeys(kinds, 1), kinds))
+    what, once = f"{name}: set-up runs once for each type of ray, on this device", set(kinds.values()) == {1}
+    bound = f"{edge} x {edge} pixels; each type to its end before the next, as published"
+    yield Check(CLAIM, what, *both, once, bound=bound)
     apart = max(abs(a - b) for a, b in zip(found["device"], found["simulated"], strict=True))
     most = max(1, round(SLACK * sum(found["simulated"])))
-    yield Check(
-        OWN,
-        f"{name}: passes on this device, and simulated: traversal, intersection",
-        "",
-        "{}, {}; simulated {}, {}".format(*found["device"], *found["simulated"]),
-        apart <= most,
-        bound=f"{edge} x {edge} pixels; to {100 * SLACK:g} %: a compiler that fuses products may send a ray through "
-        "other voxels",
+    what = f"{name}: passes on this device, and simulated: traversal, intersection"
+    ours = "{}, {}; simulated {}, {}".format(*found["device"], *found["simulated"])
+    bound = (
+        f"{edge} x {edge} pixels; to {100 * SLACK:g} %: a compiler that fuses products may send a ray through other "
     )
+    yield Check(OWN, what, "", ours, apart <= most, bound=f"{bound}voxels")
 
 
 def device_passes(context: Context, name: str, edge: int) -> dict[str, Any]:

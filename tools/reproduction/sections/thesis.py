@@ -198,15 +198,12 @@ def _checks(name: str, count: int, kept: dict[str, Any], most: int) -> Iterator[
     same = count == TRIANGLES[name]
     yield Check(OWN, f"{name}: triangles", f"{TRIANGLES[name]:,}", f"{count:,}", same, "our scene has other counts")
     worst = max(kept["differs"], key=lambda each: kept["differs"][each])
-    yield Check(
-        OWN,
-        f"{name}: {', '.join(kept['differs'])}",
-        "the same picture",
-        f"{100 * (1 - kept['differs'][worst]):.2f} % of the pixels, least by {worst}",
-        kept["differs"][worst] <= SHARE,
-        bound=f"to {SAME:g} of a channel in {100 * (1 - SHARE):.1f} % of the pixels: roundings grow from level to "
-        "level (section Pixels in which the back ends differ)",
-    )
+    most_apart = kept["differs"][worst]
+    ours = f"{100 * (1 - most_apart):.2f} % of the pixels, least by {worst}"
+    bound = f"to {SAME:g} of a channel in {100 * (1 - SHARE):.1f} % of the pixels: roundings grow from level to level "
+    bound += "(section Pixels in which the back ends differ)"
+    what = f"{name}: {', '.join(kept['differs'])}"
+    yield Check(OWN, what, "the same picture", ours, most_apart <= SHARE, bound=bound)
     rays = sum(kept["rays"])
     near = about(most, rays, ABOUT)
     bound = f"to {ABOUT:.0%}: the picture's edge is a whole number of pixels, and the text says about"

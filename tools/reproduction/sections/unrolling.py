@@ -32,9 +32,7 @@ CURVES = {"both kernels": lambda n: (n, n), "traversal": lambda n: (n, 1), "inte
 @section("unrolling", paper="D 5.2.2, P2 4.2", title="Unrolled kernels: bandwidth and instructions")
 def make(context: Context) -> Parts:
     """Bytes and instructions of a frame by calls in a pass, references of rays that have finished suppressed or not."""
-    found: dict[str, dict[str, list[float]]] = {}
-    for name in (yield from measured.there(context)):
-        found[name] = context.keep(("unrolled", name, *measured.size(context)), lambda name=name: curves(context, name))
+    found = yield from measured.of_views(context, "unrolled", measured.size(context), curves)
     yield _table(found)
     further = list(_aggressive(found))
     yield from further
