@@ -318,25 +318,16 @@ def page(sections: Sequence[Section], facts: dict[str, Any], command: str) -> st
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    plain = (number, columns, blocks, by_kind, reasons, narrow, counted, in_data, in_main, terms)
+    environment.filters |= {each.__name__: each for each in plain}
     environment.filters |= {
-        "number": number,
-        "columns": columns,
         "kind": lambda part: part.kind if isinstance(part, Block) else KINDS[type(part)],
-        "blocks": blocks,
-        "by_kind": by_kind,
-        "reasons": reasons,
         "ungraded": partial(reasons, graded=False),
         "claims": lambda checks: [check for check in checks if check.kind == CLAIM],
         "inline": lambda svg, prefix: Markup(inline(svg, prefix)),
-        "narrow": narrow,
         "data": lambda data: Markup(data_address(data)),
-        "counted": counted,
-        "file": figure_file,
-        "in_data": in_data,
-        "in_main": in_main,
     }
     environment.tests["cell"] = lambda value: isinstance(value, Cell)
-    environment.filters["terms"] = terms
     conclusions = concluded(sections)
     said = {kind: [each.verdict for _, each in conclusions if each.kind == kind] for kind in (CLAIM, ARITHMETIC)}
     return environment.get_template("page.html.jinja").render(

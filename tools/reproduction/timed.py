@@ -123,14 +123,10 @@ def keep(
             return measured(named, runs, warm_up, context.load_at_start)
 
     found = context.keep(("timed", *key, runs), make, timing=True)
-    made = {
-        name: Timed(
-            Spread(tuple(each["wall"])),
-            Spread(tuple(each["cpu"])),
-            {part: Spread(tuple(values)) for part, values in each["parts"].items()},
-        )
-        for name, each in found["cases"].items()
-    }
+    made = {}
+    for name, each in found["cases"].items():
+        parts = {part: Spread(tuple(values)) for part, values in each["parts"].items()}
+        made[name] = Timed(Spread(tuple(each["wall"])), Spread(tuple(each["cpu"])), parts)
     own = [each.cpu.median / max(each.wall.median, 1e-9) for each in made.values()]
     context.quiet.append(Quiet(runs, found["start"], tuple(found["load"]), found["others"], (min(own), max(own))))
     return made

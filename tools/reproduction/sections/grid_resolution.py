@@ -32,12 +32,10 @@ def make(context: Context) -> Parts:
     for name in (yield from measured.there(context)):
         if context.quick and name != measured.BUNNY:
             continue
-        found[name] = {
-            voxels: context.keep(
-                ("resolution", name, voxels, edge), lambda name=name, n=voxels: at(context, name, n, edge)
-            )
-            for voxels in resolutions(name, context.quick)
-        }
+        found[name] = {}
+        for voxels in resolutions(name, context.quick):
+            key = ("resolution", name, voxels, edge)
+            found[name][voxels] = context.keep(key, lambda name=name, n=voxels: at(context, name, n, edge))
     if not found:
         return
     yield told("grid_resolution", balance=_balance(found))
@@ -111,17 +109,11 @@ def _table(found: dict[str, dict[int, dict[str, Any]]], edge: int) -> Table:
         for voxels, at_ in each.items():
             numbers = costs[voxels]
             marks = ", ".join(key for key, n in least.items() if n == voxels)
-            shown = (f"{numbers['SIMD']:,.0f}", f"{numbers['bytes']:,.0f}", f"{numbers['MIMD']:,.0f}")
-            ratio = f"{numbers['ratio']:.2f} : 1"
+            shown = (f"{numbers[each]:,.0f}" for each in ("SIMD", "bytes", "MIMD"))
             published = "the published one" if voxels == measured.SOURCES[name].grid else ""
-            worked = (
-                f"{at_['v']:.1f}",
-                f"{at_['t']:.1f}",
-                at_["P"],
-                *shown,
-                ratio,
-                f"{at_['megabytes']:.{0 if at_['megabytes'] >= 10 else 1}f}",
-            )
+            size = format(at_["megabytes"], ".0f" if at_["megabytes"] >= 10 else ".1f")
+            work = f"{at_['v']:.1f}", f"{at_['t']:.1f}", at_["P"]
+            worked = (*work, *shown, f"{numbers['ratio']:.2f} : 1", size)
             rows.append((name, at_["grid"], *worked, "; ".join(filter(None, (published, marks and f"least {marks}")))))
     return tabled("what_a_ray_does_and", rows, edge=edge)
 

@@ -122,13 +122,8 @@ def headlight(rays: NDArray, state: State, corners: NDArray, edge: int) -> NDArr
 def _on_device(context: Context, name: str, rays: NDArray) -> NDArray[np.int32]:
     """Triangles that the multipass machine of this device finds."""
     view = measured.SOURCES[name]
-    settings: dict[str, Any] = {
-        "accel": "grid",
-        "grid": view.grid,
-        "intersection": "moller-trumbore",
-        "machine": "multipass",
-    }
-    renderer = Renderer(view.load(context), device=context.device, program="cast", **settings)
+    settings: dict[str, Any] = {"accel": "grid", "grid": view.grid, "intersection": "moller-trumbore"}
+    renderer = Renderer(view.load(context), device=context.device, program="cast", machine="multipass", **settings)
     found = renderer.trace(rays["origin"], rays["direction"]).triangle
     renderer.release()
     return np.asarray(found, np.int32)

@@ -102,17 +102,8 @@ def _network(n: int) -> str:
         run = each.run
         left = x
         for low, high in zip(each.low, each.high, strict=True):
-            axes.annotate(
-                "",
-                (x, -float(high)),
-                (x, -float(low)),
-                arrowprops={
-                    "arrowstyle": "-|>",
-                    "color": plots.COLORS[run.bit_length() - 2],
-                    "shrinkA": 0,
-                    "shrinkB": 0,
-                },
-            )
+            ends, color = ((x, -float(high)), (x, -float(low))), plots.COLORS[run.bit_length() - 2]
+            axes.annotate("", *ends, arrowprops={"arrowstyle": "-|>", "color": color, "shrinkA": 0, "shrinkB": 0})
             x += 0.28
         axes.text((left + x - 0.28) / 2, 0.75, f"{each.offset}", ha="center", fontsize=8, color="#5d6875")
     for element in range(n):

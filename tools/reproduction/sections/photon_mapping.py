@@ -53,12 +53,9 @@ def fig_6_7(context: Context) -> Parts:
             bound = f"to {MEAN:.0%}, of direct light and photons together; mean difference of a pixel {apart:.1%}"
             checks.append(Check(OWN, what, 1, round(mean, 3), near, why, bound))
     yield from checks
-    yield concluded(
-        "larger_radius",
-        [each <= POINTS for each in differences.values()],
-        "mean difference of a pixel, map by sort, from the picture of the k nearest: "
-        + ", ".join(f"{name} {each:.1%}" for name, each in differences.items()),
-    )
+    text = ", ".join(f"{name} {each:.1%}" for name, each in differences.items())
+    text = f"mean difference of a pixel, map by sort, from the picture of the k nearest: {text}"
+    yield concluded("larger_radius", [each <= POINTS for each in differences.values()], text)
 
 
 # -- figure 6.8 ----------------------------------------------------------------------------------------------------

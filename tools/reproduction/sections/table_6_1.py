@@ -14,6 +14,7 @@ from ..photon_cases import FAST, MAPS, PASSES, STAGES, VISITS, WAYS, calls
 from ..published.chapter6 import GPU, MACHINE, ROUTED, TABLE_6_1, TOTALS
 from ..registry import section
 from ..statements import concluded, tabled
+from ..texts import listed
 from ..timed import Spread, Timed
 
 # A picture by passes takes up to minutes; one run of the longest.
@@ -58,10 +59,8 @@ def table_6_1(context: Context) -> Parts:
         small = " An eighth of the width and height with few photons." if context.quick else ""
         texts = {"way": way, "machine": NOTES[way], "small": small}
         yield tabled("table_6_1_way", rows, checks if way == FAST else (), columns=HEADS, **texts)
-    yield tabled(
-        "building_the_map",
-        [(name, *(found[way].parts["build grid"].text() for way in BUILDS)) for name, found in built.items()],
-    )
+    grids = {name: [found[way].parts["build grid"].text() for way in BUILDS] for name, found in built.items()}
+    yield tabled("building_the_map", [(name, *seconds) for name, seconds in grids.items()])
     yield from _shares(context)
     built_slower = [check for check in checks if "builds slower" in check.what]
     figures = (
@@ -85,13 +84,10 @@ def _shares(context: Context) -> Iterator[Conclusion]:
         (estimate, "mostly_estimate", lambda share: share > MOST),
         (rays, "little_rays", lambda share: share <= LITTLE),
     ):
-        listed = "; ".join(f"{way} {', '.join(f'{each[place]:.0%}' for each in by)}" for way, by in ours.items())
-        yield concluded(
-            claim,
-            [holds(each[place]) for by in ours.values() for each in by],
-            f"of the stages' seconds of {', '.join(names(context))}: here {listed}; by table 6.1 "
-            + ", ".join(f"{each[place]:.0%}" for each in printed),
-        )
+        here = "; ".join(f"{way} {listed((each[place] for each in by), '.0%')}" for way, by in ours.items())
+        theirs = listed((each[place] for each in printed), ".0%")
+        text = f"of the stages' seconds of {', '.join(names(context))}: here {here}; by table 6.1 {theirs}"
+        yield concluded(claim, [holds(each[place]) for by in ours.values() for each in by], text)
 
 
 def _built(context: Context, name: str) -> dict[str, Timed]:
@@ -137,15 +133,12 @@ def _claims(context: Context, name: str, found: Mapping[str, Timed], built: Mapp
     theirs = TABLE_6_1[name]
     sort, fetch, back = (built[way].parts["build grid"] for way in BUILDS)
     what = f"{name}: stencil routing, photons read back as published, builds slower than the sort"
-    why = (
-        f"where the vertex program fetches the photons it is {fetch.text()} "
-        "s. The sort is a pass for every step, routing one draw of points"
-    )
+    why = f"where the vertex program fetches the photons it is {fetch.text()} s. The sort is a pass for every step, "
+    why += "routing one draw of points"
     slower = back.slower(sort)
     why = "the runs of both overlap; " + why if slower is None else why
-    yield Check(
-        CLAIM, what, f"{theirs.stencil[1]} to {theirs.sort[1]} s", f"{back.text()} to {sort.text()} s", slower, why
-    )
+    both = f"{theirs.stencil[1]} to {theirs.sort[1]} s", f"{back.text()} to {sort.text()} s"
+    yield Check(CLAIM, what, *both, slower, why)
     estimate = [found[kind].parts["radiance estimate"].median for kind in MAPS]
     share, printed = estimate[1] / max(estimate[0], 1e-9), theirs.stencil[3] / theirs.sort[3]
     visits = context.keep(("visits", name), lambda: _visits(context, name))

@@ -124,12 +124,9 @@ def _colors(context: Context) -> Parts:
         costs[end] = with_.median / without.median - 1
         rows.append((end, without.text(), with_.text(), f"{costs[end]:+.1%}"))
     yield tabled("cost_of_colours_of_vertices", rows, edge=edge)
-    yield concluded(
-        "vertex_colours",
-        [each <= POINTS for each in costs.values()],
-        "seconds with them, against a material's colour: "
-        + ", ".join(f"{end} {each:+.1%}" for end, each in costs.items()),
-    )
+    text = ", ".join(f"{end} {each:+.1%}" for end, each in costs.items())
+    text = f"seconds with them, against a material's colour: {text}"
+    yield concluded("vertex_colours", [each <= POINTS for each in costs.values()], text)
 
 
 @contextmanager
