@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from reproduction.photon_stages import STAGES, stage_seconds
+from reproduction.photon_cases import STAGES, stage_seconds
 from test_bad_input import OPTIONS, point, scene_of
 
 import raystream

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import zipfile
-
 import numpy as np
 import pytest
 from reproduction.published.chapter5 import KernelRow as Row
-from reproduction.simulators import references, trace
+from reproduction.simulators import references
 from reproduction.simulators.cache import Cache
 from reproduction.simulators.cost import COLOR, EYE, INTERSECT, KERNELS, SETUP, STEP, cost
 from reproduction.simulators.machines import OTHER_PASSES, simd, workload
@@ -112,14 +109,6 @@ def test_tiles_to_completion_make_the_same_references(room):
     assert len(np.unique(at)) == references.RECORD_TEXELS * 64
 
 
-def test_joined_triangles_lie_together(room):
-    space, rays = room
-    layout = Layout.of(space, len(rays), joined=True)
-    kind, _, at = _taken_apart(_all(references.mimd_references(space, rays, Traffic(MIMD), layout=layout)))
-    corners = at[kind == TRIANGLES].reshape(-1, 3) - layout.at[references.AT_CORNERS]
-    assert (np.diff(corners, axis=1) == 12).all() and (corners[:, 0] % 36 == 0).all()
-
-
 # -- the cache -------------------------------------------------------------------------------------------------------
 
 
@@ -177,79 +166,3 @@ def test_published_cache_has_1365_lines():
     for wrong in ({"line": 6}, {"ways": 0}, {"size": 40}, {"sets": 0}):
         with pytest.raises(ViewerError, match="texture cache"):
             Cache(**wrong)
-
-
-# -- files -----------------------------------------------------------------------------------------------------------
-
-
-def test_a_trace_as_a_file(tmp_path, room):
-    space, rays = room
-    path = tmp_path / "room.npz"
-    codes = _all(references.mimd_references(space, rays, Traffic(MIMD)))
-    count = trace.save(path, [codes[:5000], codes[5000:]], {"machine": "MIMD"})
-    assert count == len(codes) and [each.name for each in tmp_path.iterdir()] == ["room.npz"]
-    assert np.array_equal(_all(trace.read(path)), codes)
-    head = trace.read_head(path)
-    assert head["machine"] == "MIMD" and head["references"] == len(codes)
-    with np.load(path) as file:
-        assert json.loads(file["head"].tobytes()) == head
-
-
-def _rewritten(path, **changes):
-    """The file with some of its members exchanged for arrays, or for bytes; None removes one."""
-    with zipfile.ZipFile(path) as file:
-        members = {name: file.read(name) for name in file.namelist()}
-    with zipfile.ZipFile(path, "w") as file:
-        for name, data in members.items():
-            change = changes.get(name.removesuffix(".npy"), data)
-            if isinstance(change, np.ndarray):
-                with file.open(name, "w") as stream:
-                    np.lib.format.write_array(stream, change)
-            elif change is not None:
-                file.writestr(name, change)
-
-
-def _head(**changes):
-    known = {"format": "raystream trace", "version": 1, "references": 2, "pieces": 1}
-    return np.frombuffer(json.dumps({**known, **changes}).encode(), np.uint8)
-
-
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
-        ({"head": None}, "head is missing or damaged"),
-        ({"head": np.frombuffer(b"[]", np.uint8)}, "has no head of a trace"),
-        ({"head": _head(format="other")}, "has no head of a trace"),
-        ({"head": _head(pieces=-1)}, "has no head of a trace"),
-        ({"head": _head(version=2)}, "is of version 2, not 1"),
-        ({"head": _head(references=3)}, "has 2 references where its head says 3"),
-        ({"head": _head(pieces=2)}, "codes_000001 is missing or damaged"),
-        ({"codes_000000": b"\x93NUMPY"}, "codes_000000 is missing or damaged"),
-        ({"codes_000000": np.array([1.0, 2.0])}, "codes_000000 is missing or damaged"),
-        ({"codes_000000": np.array([32, -64])}, "codes_000000 holds what is no reference"),
-        ({"codes_000000": np.array([7, 0])}, "codes_000000 holds what is no reference"),
-    ],
-)
-def test_damaged_traces_are_one_line(tmp_path, changes, words):
-    path = tmp_path / "t.npz"
-    trace.save(path, [np.array([0, 32])])
-    _rewritten(path, **changes)
-    with pytest.raises(ViewerError) as found:
-        list(trace.read(path))
-    assert words in str(found.value) and "t.npz" in str(found.value) and "\n" not in str(found.value)
-
-
-def test_files_that_are_no_traces(tmp_path):
-    path = tmp_path / "t.npz"
-    trace.save(path, [np.arange(0, 32000, 32)])
-    data = path.read_bytes()
-    path.write_bytes(data[: len(data) // 2])
-    with pytest.raises(ViewerError, match="is no trace, or is cut off"):
-        trace.read_head(path)
-    path.write_bytes(data[:200] + bytes(100) + data[300:])
-    with pytest.raises(ViewerError, match=r"damaged|cut off"):
-        list(trace.read(path))
-    with pytest.raises(ViewerError, match="cannot be read"):
-        trace.read_head(tmp_path / "none.npz")
-    with pytest.raises(ViewerError, match="cannot be written"):
-        trace.save(tmp_path / "no" / "t.npz", [])

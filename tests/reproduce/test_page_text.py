@@ -17,9 +17,9 @@ pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 
 from reproduction import grades, page
 from reproduction.model import ARITHMETIC, CLAIM, NOT_EXAMINED, Check, Conclusion, Fault, Section, Table, Text
-from reproduction.published.wishes import WISHES
 from reproduction.registry import PAPERS
 from reproduction.sections import table_5_2
+from reproduction.statements import WISHES
 from reproduction.stored import Measurements
 
 REPORT = Path(page.__file__).parent

@@ -18,16 +18,8 @@ from benchmarks.scenes import shared
 from reproduction import run
 from reproduction.context import Context
 from reproduction.model import Conclusion, Fault, Figure, Listing, Section, Table, Wish
-from reproduction.published import (
-    adinetz,
-    chapter5,
-    chapter6,
-    chapter6_instructions,
-    faults,
-    quotations,
-    thesis,
-    wishes,
-)
+from reproduction.published import adinetz, chapter5, chapter6, chapter6_instructions, thesis
+from reproduction.statements import CLAIMS, FAULTS, WISHES
 from reproduction.stored import Measurements
 
 COMMITTED = Path(__file__).parents[2] / "tools" / "results" / "reproduction"
@@ -153,9 +145,9 @@ def test_every_place_that_is_named_is_in_the_paper(report: list[Section]) -> Non
 def test_what_a_paper_says_stands_at_each_place_that_is_named(kind: type, report: list[Section]) -> None:
     """A few words or numbers of each are looked up; what has none fails."""
     name, said, known = {
-        Conclusion: ("paper", "claim", quotations.CLAIMS),
-        Fault: ("where", "said", {said: words for _, said, _, words in faults.FAULTS}),
-        Wish: ("where", "wish", {wish: words for _, wish, *_, words in wishes.WISHES}),
+        Conclusion: ("paper", "claim", {each.claim: each.words for each in CLAIMS.values()}),
+        Fault: ("where", "said", {fault.said: words for fault, words in FAULTS.items()}),
+        Wish: ("where", "wish", {wish: words for _, wish, *_, words in WISHES}),
     }[kind]
     wrong = []
     statements = {(getattr(part, said), getattr(part, name)) for _, part in parts(report, kind)}

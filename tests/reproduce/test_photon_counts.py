@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from reproduction import photon_cases, timed
-from reproduction.photon_counts import VISITS, calls, gains, in_tiles
-from reproduction.photon_stages import STAGES
+from reproduction.photon_cases import STAGES, VISITS, calls, gains, in_tiles
 from reproduction.sections import tiles
 
 

@@ -17,6 +17,7 @@ from reproduction import photon_pictures
 from reproduction.context import Context
 from reproduction.sections import photon_mapping, photon_settings, tiles, wishes
 from reproduction.simulators.photons import route, stencil_count
+from reproduction.statements import described
 from reproduction.timed import Spread, Timed
 
 import raystream
@@ -44,8 +45,12 @@ def test_the_greatest_radius_is_the_estimate_s(device: Any) -> None:
     assert photon_pictures.greatest_radius(renderer.scene) == pytest.approx(uniforms["estimate_reach"])
 
 
+SENT = "Photons that leave the lights"
+
+
 def test_what_a_scene_has_of_its_own_stands_with_what_is_open(tmp_path: Path) -> None:
-    sent, reach = (row[2] for row in photon_settings._chosen(Context(tmp_path)))
+    rows = described("photons_open", photon_bounces=8, **photon_settings._chosen(Context(tmp_path)))
+    (sent,), (reach,) = ([here for what, _, here in rows if what == of] for of in (SENT, "Greatest radius"))
     assert "GLASS BALL 4,096 + 5,690, RING 4,096 + 64,400, CORNELL BOX 74,900 + 6,410" in sent
     assert "1/20 of the scene's diagonal: GLASS BALL 0.0896 (longest side 1.1), RING 0.0709 (longest side 1)" in reach
     assert "CORNELL BOX 48 (longest side 559)" in reach

@@ -14,7 +14,7 @@ from reproduction import thesis_drawings as drawings
 from reproduction import thesis_measures as measures
 from reproduction.context import Context
 from reproduction.model import OWN, Conclusion
-from reproduction.sections import thesis_rounding, thesis_text
+from reproduction.sections import thesis, thesis_rounding, thesis_text
 from reproduction.simulators.emulation import Emulation, Level
 from reproduction.simulators.packets import traffic
 from reproduction.simulators.whitted import formulas, loops
@@ -151,8 +151,7 @@ def test_turned_rays_change_more_pixels_the_further_they_are_turned() -> None:
 
 @pytest.mark.parametrize("made", [thesis_text.make, thesis_rounding.make], ids=["text", "rounding"])
 def test_sections_of_small_sizes(context: Context, made: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (thesis_text, thesis_rounding):
-        monkeypatch.setattr(module, "SCENES", SPHERE)
+    monkeypatch.setattr(thesis, "SCENES", SPHERE)
     monkeypatch.setattr(thesis_rounding, "DEPTH", 2)
     context.enter("toy", made)
     parts = list(made(context))

@@ -1,12 +1,12 @@
 """Drawings after the captions of figures whose printed drawings are not at hand: D, chapters 2 and 4, and T, chapter 6;
-from the program's own data where it has them. `CHAPTER_2`, `CHAPTER_4` and `THESIS` list them."""
+from the program's own data where it has them. `DRAWINGS` lists them."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,18 +17,8 @@ from reproduction.simulators.whitted.model import Model
 from .diagram_drawings import GAP, HEIGHT, ROW, WIDTH, Box, draw_pipeline, draw_row, draw_streams
 from .drawing import SHADES, SOFT, Drawing, Point
 from .model import Figure
+from .statements import captioned
 from .thesis_drawings import ANGLE, INDEX, directions, draw_structure, small
-
-
-class Drawn(NamedTuple):
-    """A figure by its number in the paper, its caption in our words, what it is made of, and what is to be seen."""
-
-    number: str
-    caption: str
-    draw: Callable[[], str]
-    note: str
-    alt: str
-
 
 # -- D ---------------------------------------------------------------------------------------------------------------
 
@@ -268,120 +258,30 @@ def draw_escape() -> str:
 
 
 OURS = "Our own drawing: of the printed one the caption is at hand."
-CHAPTER_2 = (
-    Drawn(
-        "2.1",
-        "rays of the ray tracing algorithm",
-        draw_rays,
-        "P from the eye, R reflected, T transmitted, S to the light; computed for a ball of glass.",
-        "arrows at a circle",
-    ),
-    Drawn(
-        "2.3",
-        "acceleration structures over the same triangles",
-        draw_acceleration,
-        "Computed for eight triangles; squares stand for the octree's cubes.",
-        "three squares with triangles, cut into cells, boxes and smaller squares",
-    ),
-    Drawn(
-        "2.4",
-        "the stream programming model, kernels and streams of the ray caster",
-        draw_streams,
-        "From the linked program.",
-        "five kernels in a row, with the streams between them and the memories that they read",
-    ),
-    Drawn(
-        "2.5",
-        "the programmable graphics pipeline (P2 figure 1)",
-        draw_pipeline,
-        "Drawn over the screen again and again, with textures for what is kept, it is a stream processor.",
-        "six stages in a row, and an arrow from the textures back to the fragment program",
-    ),
-    Drawn(
-        "2.6",
-        "the programmable fragment processor",
-        draw_fragment_processor,
-        "Numbers of the Radeon 9700 Pro, as in --limits 2004: a program reads at any address of its textures and "
-        "writes nowhere but its own pixel.",
-        "four kinds of inputs of a fragment program, and its outputs",
-    ),
-)
-CHAPTER_4 = (
-    Drawn(
-        "4.1",
-        "the programmable fragment processor as a stream processor",
-        partial(draw_fragment_processor, True),
-        "In brackets the terms of streams.",
-        "four kinds of inputs of a kernel, and its output stream",
-    ),
-    Drawn(
-        "4.2",
-        "multiple kernel invocations by multipass rendering",
-        draw_invocations,
-        "Kernels of the ray caster.",
-        "two rows of boxes, with an arrow from the first row's end to the second's kernel",
-    ),
-    Drawn(
-        "4.3",
-        "a dependent texture lookup as a pointer",
-        draw_lookup,
-        "A mesh of four triangles; figure 5.1 has the textures of a scene.",
-        "two rows of numbered cells, with arrows from a triangle to its vertices",
-    ),
-)
-THESIS = (
-    Drawn("6-1", "modules of the system", draw_modules, "In brackets ours.", "a box above three others"),
-    Drawn("6-2", "the whole system", partial(draw_modules, True), "In brackets ours.", "boxes above one another"),
-    Drawn(
-        "6-3",
-        "primary and secondary BVHs, traversed by escape indices",
-        draw_structure,
-        "Three instances of an object of four triangles, boxes halved in the middle, a primitive in a leaf, as the "
-        "back ends read them. Filled: the nodes that one ray is tested against. After a miss comes the node of the "
-        "escape index, after a hit and after a leaf the neighbour.",
-        "two trees above their arrays",
-    ),
-    Drawn("6-4", "barycentric coordinates", draw_barycentric, "Shares of the area.", "a triangle and a point in it"),
-    Drawn(
-        "6-7",
-        "each ray (C) originates a reflection ray (C_r) and a refraction ray (C_t)",
-        draw_spawned,
-        "Two levels.",
-        "arrows that branch at two surfaces",
-    ),
-    Drawn(
-        "6-8",
-        "specular reflection",
-        partial(_at_surface, "specular reflection", False, True),
-        "By the tracer's own shading.",
-        "two arrows at a surface",
-    ),
-    Drawn(
-        "6-9",
-        "Snell's law",
-        partial(_at_surface, "Snell's law", False, False),
-        f"By the tracer's own shading, index {INDEX:g}.",
-        "an arrow to a surface and one below it",
-    ),
-    Drawn(
-        "6-10",
-        "vector components of incident and refracted ray",
-        partial(_at_surface, "vector components", True, False),
-        "Dashed: along the normal, and across it.",
-        "two arrows at a surface with their components",
-    ),
-    Drawn(
-        "6-14",
-        "BVH traversal by escape indices, an example",
-        draw_escape,
-        "The lower tree of figure 6-3, from its own array: nodes in depth-first order, leaves orange; dotted, where a "
-        "ray goes on that misses a node's box. A leaf needs none: its neighbour is next.",
-        "a row of circles with arcs above",
-    ),
-)
+DRAWINGS: dict[str, Callable[[], str]] = {
+    "2.1": draw_rays,
+    "2.3": draw_acceleration,
+    "2.4": draw_streams,
+    "2.5": draw_pipeline,
+    "2.6": draw_fragment_processor,
+    "4.1": partial(draw_fragment_processor, True),
+    "4.2": draw_invocations,
+    "4.3": draw_lookup,
+    "6-1": draw_modules,
+    "6-2": partial(draw_modules, True),
+    "6-3": draw_structure,
+    "6-4": draw_barycentric,
+    "6-7": draw_spawned,
+    "6-8": partial(_at_surface, "specular reflection", False, True),
+    "6-9": partial(_at_surface, "Snell's law", False, False),
+    "6-10": partial(_at_surface, "vector components", True, False),
+    "6-14": draw_escape,
+}
 
 
-def figures(drawings: Iterable[Drawn]) -> Iterator[Figure]:
-    """The figures of a list, with their numbers."""
-    for each in drawings:
-        yield Figure(f"Figure {each.number}: {each.caption}", svg=each.draw(), note=f"{each.note} {OURS}", alt=each.alt)
+def figures(chapter: str) -> Iterator[Figure]:
+    """Those whose number begins so: ``2.`` or ``4.`` of D, ``6-`` of T."""
+    for number, draw in DRAWINGS.items():
+        if number.startswith(chapter):
+            figure = captioned(number, svg=draw(), index=INDEX)
+            yield replace(figure, note=f"{figure.note} {OURS}")

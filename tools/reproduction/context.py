@@ -25,7 +25,8 @@ from .stored import Measurements, commit_of, made_now
 T = TypeVar("T")
 HERE = Path(__file__).parent
 # Not among what decides about kept results: how they are laid out.
-LAYOUT = {"run.py", "registry.py", "context.py", "kept.py", "plots.py", "stored.py", "grades.py", "model.py"}
+LAYOUT = {f"{name}.py" for name in ("run", "registry", "context", "kept", "plots", "stored", "grades", "model")}
+LAYOUT |= {"statements.py", "texts.py"}
 
 
 class Context:
@@ -164,7 +165,8 @@ class Context:
         if own not in self._code:
             paths = [*PACKAGE.rglob("*.py"), *(path for path in shaders().rglob("*") if path.is_file())]
             text = Path(own).read_text(encoding="utf-8")
-            common = [path for path in (*HERE.glob("*.py"), *HERE.glob("published/*.py")) if path.name not in LAYOUT]
+            beside = [path for folder in (HERE, HERE / "published") for path in folder.glob("*.[pt]*")]
+            common = [path for path in beside if path.suffix in (".py", ".tsv") and path.name not in LAYOUT]
             paths += [path for path in common if path.stem in text]  # those that it imports
             paths.append(Path(own))
             total = hashlib.blake2b(digest_size=12)

@@ -1,13 +1,11 @@
-"""What the sections on counts share: counts of the papers' programs, kept, and the papers' errors by place."""
+"""What the sections on counts share: counts of the papers' programs, kept."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import cache
 
 from raystream.stream.compile.link import LinkedProgram
 from reproduction.simulators.counts import (
-    MACHINES,
     PUBLISHED_KERNELS,
     Instructions,
     NoCompiler,
@@ -18,9 +16,8 @@ from reproduction.simulators.counts import (
 )
 
 from .context import Context
-from .model import Absent, Fault
+from .model import Absent
 from .plain_kernels import plain_counts
-from .published.faults import FAULTS
 
 PROGRAMS = ("cast", "shadow", "whitted", "path")
 GRID = 8  # of the Cornell box: counts do not depend on it
@@ -80,22 +77,3 @@ def words_of(kernel: str, machine: str) -> Words:
     found = all_words(name, machine)
     each = [found[state] for state in PUBLISHED_KERNELS[kernel][name]]
     return Words(*(sum(column) for column in zip(*each, strict=True)))
-
-
-def faults(*places: str) -> Iterable[Fault]:
-    """The papers' errors at places that contain one of these words."""
-    return [Fault(*each[:3]) for each in FAULTS if any(place in each[0] for place in places)]
-
-
-__all__ = [
-    "MACHINES",
-    "PROGRAMS",
-    "all_words",
-    "as_described",
-    "counted",
-    "faults",
-    "of_kernel",
-    "program",
-    "program_of",
-    "words_of",
-]

@@ -120,6 +120,15 @@ def there(context: Context) -> Generator[Absent, None, list[str]]:
     return names
 
 
+def of_views(
+    context: Context, what: str, inputs: tuple[Any, ...], function: Callable[[Context, str], Any]
+) -> Generator[Absent, None, dict[str, Any]]:
+    """A function of each view that is there, kept under ``what``, its name and these inputs; yields what is to be said
+    of the others."""
+    names = yield from there(context)
+    return {name: context.keep((what, name, *inputs), lambda name=name: function(context, name)) for name in names}
+
+
 def workload(context: Context, name: str) -> dict[str, Any]:
     """v, t, s and passes P of a view, kept."""
     wide, tall = size(context)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -209,6 +209,7 @@ class Wish:
 
 
 Part = Check | Conclusion | Table | Figure | Fault | Text | Listing | Absent | Wish
+Parts = Iterator[Part]
 
 
 @dataclass(frozen=True)

@@ -35,8 +35,8 @@ from .model import (
     Text,
     Wish,
 )
-from .published.glossary import GLOSSARY
 from .registry import PAPERS
+from .statements import CLAIMS, GLOSSARY
 
 MILLION = 1e6
 WORDS = [name for name in GLOSSARY if re.fullmatch(r"[A-Z]{3,}", name)]  # abbreviations that are words of texts
@@ -51,20 +51,7 @@ CHAPTERS = {
     7: "Memory and computation",
 }
 # Claims by which the answer at the top tells what was reproduced, each as a part of its sentence.
-HEADLINES = {
-    "Traversal and intersection dominate the cost.": "traversal and intersection dominate the cost",
-    "A single pass saves memory bandwidth.": "a single pass saves bandwidth",
-    "Whitted's and path tracing cost 2.62, 3.24 times the instructions of ray casting.": "reflections and paths cost "
-    "what is printed",
-    "A bitonic sort of 1024 x 1024 photons takes 210 passes.": "photons are sorted in the printed passes",
-    "Weights carried by rays take the place of recursion.": "weights replace recursion",
-    "To intersect once 20 % of the rays wait needs the fewest passes of each view.": "intersecting once 20 % of "
-    "the rays wait needs the fewest passes",
-    "Reflected rays of MIMD gain nothing.": "reflected rays gain nothing from a cache",
-    "Very little time is spent on the intersection of rays.": "rays take little of the time of photon mapping",
-    "All acceleration structures are within a factor of two of each other.": "structures are within a factor of two",
-    "GPU ray tracing is, or will soon be, as fast as good CPU ray tracers.": "speed is that of tracers for processors",
-}
+HEADLINES = {each.claim: each.headline for each in CLAIMS.values() if each.headline}
 # Tables that stand in the main part, by section: the papers' own beside ours. The rest is the appendix.
 MAIN = {
     "table_5_1": ("SIMD: of a call",),
@@ -107,7 +94,7 @@ class Block(list[Any]):
 
 @dataclass(frozen=True)
 class Count:
-    """How many checks of some sections agree, differ, or can only be shown beside."""
+    """How many checks or cells agree, differ, or can only be shown beside."""
 
     passed: int
     failed: int
@@ -119,15 +106,9 @@ class Count:
         return self.passed + self.failed
 
 
-def counted(checks: Iterable[Check]) -> Count:
-    """Count checks by what became of them."""
-    marks = [check.passed for check in checks]
-    return Count(marks.count(True), marks.count(False), marks.count(None))
-
-
-def grades(cells: Iterable[Cell]) -> Count:
-    """The same of the cells of tables."""
-    marks = [cell.agrees for cell in cells]
+def counted(graded: Iterable[Check | Cell]) -> Count:
+    """Count checks, or cells of tables, by what became of them."""
+    marks = [each.passed if isinstance(each, Check) else each.agrees for each in graded]
     return Count(marks.count(True), marks.count(False), marks.count(None))
 
 
@@ -306,7 +287,7 @@ def write(folder: Path, sections: Sequence[Section], facts: dict[str, Any], comm
         "facts": facts,
         "command": command,
         "tallies": {kind: vars(count) for kind, count in tallies(sections).items()},
-        "cells": vars(grades(cell for section in sections for cell in section.cells())),
+        "cells": vars(counted(cell for section in sections for cell in section.cells())),
         "conclusions": [
             {**_plain(each), "verdict": each.verdict, "section": section.identifier}
             for section, each in concluded(sections)
@@ -337,25 +318,16 @@ def page(sections: Sequence[Section], facts: dict[str, Any], command: str) -> st
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    plain = (number, columns, blocks, by_kind, reasons, narrow, counted, in_data, in_main, terms)
+    environment.filters |= {each.__name__: each for each in plain}
     environment.filters |= {
-        "number": number,
-        "columns": columns,
         "kind": lambda part: part.kind if isinstance(part, Block) else KINDS[type(part)],
-        "blocks": blocks,
-        "by_kind": by_kind,
-        "reasons": reasons,
         "ungraded": partial(reasons, graded=False),
         "claims": lambda checks: [check for check in checks if check.kind == CLAIM],
         "inline": lambda svg, prefix: Markup(inline(svg, prefix)),
-        "narrow": narrow,
         "data": lambda data: Markup(data_address(data)),
-        "counted": counted,
-        "file": figure_file,
-        "in_data": in_data,
-        "in_main": in_main,
     }
     environment.tests["cell"] = lambda value: isinstance(value, Cell)
-    environment.filters["terms"] = terms
     conclusions = concluded(sections)
     said = {kind: [each.verdict for _, each in conclusions if each.kind == kind] for kind in (CLAIM, ARITHMETIC)}
     return environment.get_template("page.html.jinja").render(
@@ -368,7 +340,7 @@ def page(sections: Sequence[Section], facts: dict[str, Any], command: str) -> st
         tallies=[(TALLIES[kind], count) for kind, count in tallies(sections).items()],
         kinds=TALLIES,
         check_heads=HEADS,
-        cells=grades(cell for section in sections for cell in section.cells()),
+        cells=counted(cell for section in sections for cell in section.cells()),
         conclusions=conclusions,
         claimed={verdict: said[CLAIM].count(verdict) for verdict in VERDICTS},
         printed={verdict: said[ARITHMETIC].count(verdict) for verdict in VERDICTS},

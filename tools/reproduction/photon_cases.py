@@ -1,5 +1,6 @@
-"""What is timed of photon mapping: pictures by stages, estimates by mask, sorts, and photons that are read back; each
-as cases of `timed.keep`, made ready and given back."""
+"""What is timed and counted of photon mapping (T. J. Purcell, *Ray Tracing on a Stream Processor*, 2004, 6.3): pictures
+by stages, estimates by mask, sorts, and photons that are read back, each as cases of `timed.keep`, made ready and given
+back; and the estimate's calls by pixel, which do not depend on the machine's load."""
 
 from __future__ import annotations
 
@@ -7,11 +8,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 import raystream
+from raystream.base.errors import ViewerError
 from raystream.kernels.photons import ENTRY, FIRST
 from raystream.photons.grid import VERTEX, PhotonSort, cell_size, list_size, read_vertices
 from raystream.renderer.device.tile_job import PICTURE
@@ -20,10 +23,11 @@ from raystream.scene.builtin.caustics import PUBLISHED
 from raystream.stream.gl.device import Device
 from raystream.stream.gl.stream import Stream
 
-from .photon_stages import NOTHING, stage_seconds
 from .published.chapter6 import TABLE_6_1
-from .timed import Case, Releasing
+from .timed import Case, Cases, Releasing
 
+STAGES = ("trace photons", "build grid", "trace rays", "radiance estimate")
+NOTHING = 1e-6  # scene units: a search radius within which no photon lies
 MAPS = ("sort", "stencil")
 # Table 6.1 as this project would run it, and by the passes of the dissertation: every state a pass of its own, tiles of
 # 16 x 16 whose rays wait; as many calls of a loop in a pass as rays need, since a picture takes minutes with one.
@@ -51,70 +55,90 @@ def stored(renderer: Renderer) -> int:
         return int((renderer.photon_map.streams["photons"].fields(["stored"])["stored"] > 0).sum())
 
 
-@contextmanager
-def stages(name: str, device: Device, quick: bool, way: str) -> Iterator[Mapping[str, Case]]:
-    """A scene of table 6.1 by each map: seconds by stage, and the photons stored."""
-    with Releasing() as held:
-        cases: dict[str, Case] = {}
-        for kind in MAPS:
-            renderer, size = renderer_of(name, device, quick, photon_map=kind, **WAYS[way])
-            held.own(renderer)
-
-            def case(renderer: Renderer = renderer, size: tuple[int, int] = size) -> dict[str, float]:
-                return {**stage_seconds(renderer, size), "stored": stored(renderer)}
-
-            cases[kind] = case
-            # Compiled by a picture without photons, as one of many passes takes a minute.
-            renderer.update(photon_radius=NOTHING)
-            renderer.render(size, spp=1)
-            renderer.update(photon_radius=0)
-        yield cases
+# -- seconds ----------------------------------------------------------------------------------------------------------
 
 
-@contextmanager
-def builds(name: str, device: Device, quick: bool) -> Iterator[Mapping[str, Case]]:
-    """The map of a scene by sort, by stencil routing, and by routing with the photons read back first: seconds by
-    stage, behind which a picture of few pixels is made."""
-    with Releasing() as held:
-        ways = {"sort": {"photon_map": "sort"}, "stencil": {"photon_map": "stencil"}}
-        ways["read-back"] = {**ways["stencil"], "photon_points": "read-back"}
-        cases: dict[str, Case] = {}
-        for way, settings in ways.items():
-            renderer, _ = renderer_of(name, device, quick, **settings)
-            held.own(renderer)
-            cases[way] = lambda renderer=renderer: _built(renderer)
-        yield cases
+def stage_seconds(renderer: Renderer, size: tuple[int, int]) -> dict[str, float]:
+    """Seconds of each of `STAGES` by the clock, of a picture of ``size`` with one sample, photons and map included.
+
+    The picture is rendered twice: whole, and with a search radius that holds no photon, which is the time of the rays;
+    the estimate's is the rest. What is not yet compiled counts, so that a first call is for that. Raises ViewerError
+    for another program than photon.
+    """
+    program = renderer.program()
+    if "photons" not in program.inputs:
+        raise ViewerError("stages", f"program {program.name} has no photon map", "take the program photon")
+    radius = renderer.settings.photon_radius
+    times = _times(renderer, size)
+    renderer.update(photon_radius=NOTHING)
+    rays = _times(renderer, size)[PICTURE]
+    renderer.update(photon_radius=radius)
+    picture = times.pop(PICTURE)
+    return {**times, STAGES[2]: rays, STAGES[3]: max(picture - rays, 0.0)}
 
 
-def _built(renderer: Renderer) -> dict[str, float]:
+def _times(renderer: Renderer, size: tuple[int, int]) -> dict[str, float]:
+    """Seconds of a picture by stage."""
     with renderer.sampler.timed() as times:
-        renderer.render((8, 8), spp=1)
+        renderer.render(size, spp=1)
     return dict(times)
 
 
 @contextmanager
-def masks(
-    name: str, device: Device, quick: bool, part: int, ways: Mapping[str, Mapping[str, Any]]
+def _by_settings(
+    name: str,
+    device: Device,
+    quick: bool,
+    ways: Mapping[str, Mapping[str, Any]],
+    case: Callable[[Renderer, tuple[int, int]], dict[str, float]],
+    part: int = 1,
+    blank: bool = True,
 ) -> Iterator[Mapping[str, Case]]:
-    """The picture of a scene by several masks, behind the map by sort, 1 / ``part`` of the published width and height,
-    nothing fused: its seconds, passes, and tiles drawn."""
+    """Cases by settings of the renderer of a scene: a function of it, and of 1 / ``part`` of its size.
+
+    blank : whether it is compiled by a picture without photons, as one of many passes takes a minute.
+    """
     with Releasing() as held:
         cases: dict[str, Case] = {}
         for way, settings in ways.items():
-            renderer, whole = renderer_of(name, device, quick, fuse="none", **settings)
-            held.own(renderer)
+            renderer, whole = renderer_of(name, device, quick, **settings)
             size = whole if quick else (whole[0] // part, whole[1] // part)
-
-            def case(renderer: Renderer = renderer, size: tuple[int, int] = size) -> dict[str, float]:
-                with renderer.sampler.timed() as times:
-                    stats = renderer.render(size, spp=1).stats
-                return {"seconds": times[PICTURE], "passes": stats.kernel_passes, "tiles": stats.tiles}
-
-            cases[way] = case
-            renderer.update(photon_radius=NOTHING)
-            renderer.render(size, spp=1)  # compiles, and finds nothing
-            renderer.update(photon_radius=0)
+            cases[way] = partial(case, held.own(renderer), size)
+            if blank:
+                renderer.update(photon_radius=NOTHING)
+                renderer.render(size, spp=1)
+                renderer.update(photon_radius=0)
         yield cases
+
+
+def stages(name: str, device: Device, quick: bool, way: str) -> Cases:
+    """A scene of table 6.1 by each map: seconds by stage, and the photons stored."""
+
+    def case(renderer: Renderer, size: tuple[int, int]) -> dict[str, float]:
+        return {**stage_seconds(renderer, size), "stored": stored(renderer)}
+
+    return _by_settings(name, device, quick, {kind: {"photon_map": kind, **WAYS[way]} for kind in MAPS}, case)
+
+
+def builds(name: str, device: Device, quick: bool) -> Cases:
+    """The map of a scene by sort, by stencil routing, and by routing with the photons read back first: seconds by
+    stage, behind which a picture of few pixels is made."""
+    ways = {"sort": {"photon_map": "sort"}, "stencil": {"photon_map": "stencil"}}
+    ways["read-back"] = {**ways["stencil"], "photon_points": "read-back"}
+    return _by_settings(name, device, quick, ways, lambda renderer, _: _times(renderer, (8, 8)), blank=False)
+
+
+def masks(name: str, device: Device, quick: bool, part: int, ways: Mapping[str, Mapping[str, Any]]) -> Cases:
+    """The picture of a scene by several masks, behind the map by sort, 1 / ``part`` of the published width and height,
+    nothing fused: its seconds, passes, and tiles drawn."""
+
+    def case(renderer: Renderer, size: tuple[int, int]) -> dict[str, float]:
+        with renderer.sampler.timed() as times:
+            stats = renderer.render(size, spp=1).stats
+        return {"seconds": times[PICTURE], "passes": stats.kernel_passes, "tiles": stats.tiles}
+
+    unfused = {way: {"fuse": "none", **settings} for way, settings in ways.items()}
+    return _by_settings(name, device, quick, unfused, case, part)
 
 
 @contextmanager
@@ -179,8 +203,7 @@ def read_backs(device: Device, counts: Sequence[int]) -> Iterator[Mapping[str, C
 
 
 def _routed(renderer: Renderer, reads: bool) -> dict[str, float]:
-    with renderer.sampler.timed() as times:
-        renderer.render((8, 8), spp=1)
+    times = _times(renderer, (8, 8))
     found = {"build": times["build grid"], "trace": times["trace photons"], "stored": stored(renderer)}
     return {**found, "reading": _reading(renderer)} if reads else found
 
@@ -195,3 +218,51 @@ def _reading(renderer: Renderer) -> float:
         buffer.release()
         renderer.device.wait()
         return perf_counter() - began
+
+
+# -- counts -----------------------------------------------------------------------------------------------------------
+
+VISITS = ("cell", "photon")  # states: an iteration of the published kernel is a call of either
+
+
+class Drawn(NamedTuple):
+    """Of an estimate of one iteration a pass. passes : until the last pixel is done; draws : of tiles; fragments : of
+    these, the pixels beyond the picture's edge left out."""
+
+    passes: int
+    draws: int
+    fragments: int
+
+
+def calls(renderer: Renderer, size: tuple[int, int]) -> dict[str, NDArray[np.int64]]:
+    """(H, W) calls of each of `VISITS` in a picture of one sample, of all surfaces that a pixel's rays come to."""
+    found = renderer.render(size, spp=1, stats=True).stats.calls
+    return {state: found[state].astype(np.int64) for state in VISITS}
+
+
+def in_tiles(visits: NDArray[np.int64], edge: int) -> Drawn:
+    """Tiles of ``edge`` x ``edge`` pixels, each drawn until its last pixel of (H, W) visits is done."""
+    height, width = visits.shape
+    rows, columns = -(-height // edge), -(-width // edge)
+    padded = np.zeros((rows * edge, columns * edge), np.int64)
+    padded[:height, :width] = visits
+    longest = padded.reshape(rows, edge, columns, edge).max(axis=(1, 3))
+    inside = np.minimum(edge, height - edge * np.arange(rows))[:, None] * np.minimum(
+        edge, width - edge * np.arange(columns)
+    )
+    return Drawn(int(visits.max()), int(longest.sum()), int((longest * inside).sum()))
+
+
+def gains(visits: NDArray[np.int64], edges: Sequence[int]) -> dict[str, Any]:
+    """Of one quad over tiles of each edge, in fragments, and over a mask of single pixels; with what is drawn."""
+    height, width = visits.shape
+    quad = int(visits.max()) * height * width
+    tiles = {str(edge): in_tiles(visits, edge) for edge in edges}
+    return {
+        "tiles": {edge: list(each) for edge, each in tiles.items()},
+        "gains": {edge: quad / max(each.fragments, 1) for edge, each in tiles.items()},
+        "quad": quad,
+        "pixels": height * width,
+        "longest": int(visits.max()),
+        "mean": float(visits.mean()),
+    }

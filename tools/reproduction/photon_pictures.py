@@ -19,6 +19,8 @@ from raystream.renderer.photon_map import MAX_RADIUS_SHARE
 from raystream.renderer.sampling.picture import Picture
 from raystream.scene.scene import Scene
 
+from .shown import webp
+
 ROOM = 1 << 24  # distances at a time
 POINTS = 1 << 14  # at which searches are compared
 NONE = 1e-12  # scene units: a radius in which no photon lies
@@ -149,8 +151,8 @@ def _specular(renderer: raystream.Renderer, origins: NDArray, directions: NDArra
 
 
 def pictures(name: str, scale: int) -> dict[str, Any]:
-    """A scene with the settings of the preset 2003, its picture ``scale`` times smaller: ``pictures``, three of (H, W,
-    3) uint8 by sort, by stencil and of the reference; ``stored`` photons; and of the first two ``apart``, the mean
+    """A scene with the settings of the preset 2003, its picture ``scale`` times smaller: ``pictures``, by sort, by
+    stencil and of the reference, side by side; ``stored`` photons; and of the first two ``apart``, the mean
     absolute difference from the reference, and ``means``, as shares of the reference's mean."""
     renderer, (width, height), exposure = published(name)
     size, made = (width // scale, height // scale), []
@@ -165,7 +167,7 @@ def pictures(name: str, scale: int) -> dict[str, Any]:
     means = [one.mean() / exact.mean() for one in made[:2]]
     renderer.release()
     return {
-        "pictures": [srgb8(one.astype(np.float32), exposure) for one in made],
+        "pictures": webp(*(srgb8(one.astype(np.float32), exposure) for one in made)),
         "stored": stored,
         "apart": [float(one) for one in apart],
         "means": [float(one) for one in means],

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import io
 import re
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -37,6 +40,28 @@ def figure(width: float = 7.0, height: float = 3.5, **subplots: Any) -> tuple[Fi
     made = Figure(figsize=(width, height), layout="constrained")
     FigureCanvasSVG(made)
     return made, made.subplots(**subplots)
+
+
+def stacked(axis: Any, places: Any, width: float, stacks: Mapping[str, Any], named: bool = True) -> None:
+    """Draws bars upon one another. stacks : heights at each place by label; named : whether the legend has them."""
+    below = np.zeros(len(places))
+    for color, (label, heights) in zip(COLORS, stacks.items(), strict=False):
+        axis.bar(places, heights, width, bottom=below, label=label if named else None, color=color)
+        below += heights
+
+
+def powers_of_two(axis: Any, ticks: Sequence[int], shown: str = "{}", **others: Any) -> None:
+    """Makes the axis of x logarithmic, with these ticks, each in a format. others : as of ``Axes.set``."""
+    axis.set_xscale("log", base=2)
+    axis.set_xticks(ticks, labels=[shown.format(each) for each in ticks])
+    axis.set(**others)
+
+
+def square(x: float, y: float, **style: Any) -> Any:
+    """A square of edge 1, by its lower left corner."""
+    from matplotlib.patches import Rectangle
+
+    return Rectangle((x, y), 1, 1, **style)
 
 
 def svg(figure: Figure) -> str:

@@ -44,7 +44,7 @@ PROBES = ("not", "x 2", "x 0", "x -1", "+ 1", "turn", "drop")  # whether an inpu
 STARS = 3  # `ANY` in a place at most
 OURS = ("raystream.", ".simulators.", "_drawings")  # modules whose constants are settings of what is computed
 MOST = 300  # values of a result; more are no numbers but programs and scenes
-LAYOUT = ("model", "grades", "plots", "context", "registry", "shown", "kept", "timed", "stored", "page")
+LAYOUT = ("model", "grades", "statements", "texts", "plots", "context", "registry", "shown", "kept", "timed", "page")
 Places = dict[Steps, Any]  # of inputs, with the value of each
 
 

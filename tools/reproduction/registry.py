@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from .context import Context
-from .model import Part
+from .model import Parts
+from .texts import table
 
-Make = Callable[[Context], Iterator[Part]]
+Make = Callable[[Context], Parts]
 
 
-@dataclass(frozen=True)
-class Paper:
+class Paper(NamedTuple):
     """A paper: as headings name it, and in full."""
 
     name: str
@@ -21,33 +22,7 @@ class Paper:
 
 
 # By their short names, in the report's order.
-PAPERS = {
-    "D": Paper(
-        "Ray Tracing on a Stream Processor",
-        "D: T. J. Purcell, Ray Tracing on a Stream Processor, PhD dissertation, Stanford University, March 2004",
-    ),
-    "P2": Paper(
-        "Ray Tracing on Programmable Graphics Hardware",
-        "P2: T. J. Purcell, I. Buck, W. R. Mark, P. Hanrahan, Ray Tracing on Programmable Graphics Hardware, ACM "
-        "Transactions on Graphics 21 (3), SIGGRAPH 2002, pages 703 to 712, doi 10.1145/566654.566640",
-    ),
-    "P3": Paper(
-        "Photon Mapping on Programmable Graphics Hardware",
-        "P3: T. J. Purcell, C. Donner, M. Cammarano, H. W. Jensen, P. Hanrahan, Photon Mapping on Programmable "
-        "Graphics Hardware, Graphics Hardware 2003, pages 41 to 50, doi 10.2312/EGGH03/041-050",
-    ),
-    "T": Paper(
-        "Whitted ray tracing by OpenCL and CUDA",
-        "T: An OpenCL Ray Tracer development and comparison over CUDA, master's thesis, written at Fraunhofer IGD, "
-        "Darmstadt, within the Maximus project; the copy that was available does not name its author or year",
-    ),
-    "A": Paper(
-        "Implementing Classical Ray Tracing on GPU",
-        "A: A. V. Adinetz, S. B. Berezin, Implementing Classical Ray Tracing on GPU: a Case Study of GPU Programming, "
-        "Moscow State University, 2006",
-    ),
-    "all": Paper("All papers", "What concerns all five"),
-}
+PAPERS = {key: Paper(*texts) for key, *texts in table("published/papers")[1:]}
 
 
 @dataclass(frozen=True)

@@ -126,7 +126,7 @@ def directions(angle: float, inside: bool = False, **fields: Any) -> list[tuple[
     rays, children = np.zeros((1, loops.COLUMNS), np.float32), np.zeros((4, loops.COLUMNS), np.float32)
     rays[0] = *(-along), *along, 1.0, 1.0, 1.0, -1.0, 0.0, 0.0
     with np.errstate(all="ignore"):
-        made = loops.shade(*model.surface, rays, 0, np.float32(1.0), 0, children, 0, np.zeros((1, 3), np.float32), 0)
+        made = loops.shade(model.surface, rays, 0, np.float32(1.0), 0, children, 0, np.zeros((1, 3), np.float32), 0)
     return [(each[:3].astype(np.float64), each[3:6].astype(np.float64)) for each in children[:made]]
 
 

@@ -10,11 +10,14 @@ from __future__ import annotations
 import os
 import statistics
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from raystream.renderer.renderer import Renderer
 
 from .machine_load import QUIET, Quiet, load_average
 from .model import OWN, Check
@@ -45,6 +48,17 @@ class Releasing(ExitStack):
         """``made``, which is released in the end."""
         self.callback(made.release)
         return made
+
+
+@contextmanager
+def pictures(renderers: Mapping[str, Renderer], size: tuple[int, int]) -> Iterator[dict[str, Case]]:
+    """Renderers that each render a picture of one sample again and again, released in the end."""
+
+    def case(renderer: Renderer) -> None:
+        renderer.render(size, spp=1)
+
+    with Releasing() as held:
+        yield {name: partial(case, held.own(renderer)) for name, renderer in renderers.items()}
 
 
 @dataclass(frozen=True)
@@ -109,14 +123,10 @@ def keep(
             return measured(named, runs, warm_up, context.load_at_start)
 
     found = context.keep(("timed", *key, runs), make, timing=True)
-    made = {
-        name: Timed(
-            Spread(tuple(each["wall"])),
-            Spread(tuple(each["cpu"])),
-            {part: Spread(tuple(values)) for part, values in each["parts"].items()},
-        )
-        for name, each in found["cases"].items()
-    }
+    made = {}
+    for name, each in found["cases"].items():
+        parts = {part: Spread(tuple(values)) for part, values in each["parts"].items()}
+        made[name] = Timed(Spread(tuple(each["wall"])), Spread(tuple(each["cpu"])), parts)
     own = [each.cpu.median / max(each.wall.median, 1e-9) for each in made.values()]
     context.quiet.append(Quiet(runs, found["start"], tuple(found["load"]), found["others"], (min(own), max(own))))
     return made

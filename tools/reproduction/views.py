@@ -17,6 +17,7 @@ from raystream.scene.scene import Scene
 
 from .context import Context
 from .stand_ins import AROUND, WITHIN, camera_around, camera_within, gathered, ground_height
+from .texts import table
 
 SIZE, QUICK_SIZE = 1024, 128  # pixels along a side
 GROUND = (1.53, 2.55)  # under the bunny, in its heights: derived from the published grid
@@ -67,66 +68,17 @@ class View:
         return camera_within(chosen, lambda x, z: FLOOR)
 
 
-_HALL = "an office building of our own: as many triangles, and a box of the same proportions; another plan"
-_FOREST = (
-    "a forest of our own: as many triangles, and a box of the same proportions; its trees are drawn together and made "
-    f"smaller by {GATHERED:g}"
-)
-_FITTED = "the camera was sought until v, t and s agree"
-VIEWS = (
-    View(
-        "Soda Hall Outside",
-        "building",
-        128,
-        (250, 128, 198),
-        f"{_HALL}. A corner of its roof and the sky: {_FITTED}",
-        AROUND,
-        ((50, 150), (0, 360), (5, 45), (-15, 15), (5, 22), (-12, 12), (15, 60)),
-        2003,
-        (54.196, 97.278, 15.873, -14.79, 22.0, -12.0, 40.922),
-    ),
-    View(
-        "Soda Hall Inside",
-        "building",
-        128,
-        (250, 128, 198),
-        f"{_HALL}. Shelves of a library: {_FITTED}",
-        WITHIN,
-        ((-23, 23), (1.2, 1.75), (-18, 18), (0, 360), (-20, 5), (45, 70)),
-        2002,
-        (-2.249, 1.28, -8.38, 283.076, -13.526, 63.45),
-    ),
-    View(
-        "Forest Top Down",
-        "forest",
-        128,
-        (581, 128, 581),
-        f"{_FOREST}; {_FITTED}",
-        AROUND,
-        ((80, 300), (0, 360), (80, 90), (-20, 20), (-10, 10), (-20, 20), (15, 60)),
-        2002,
-        (80.0, 327.18, 82.684, -15.03, -8.546, -7.16, 56.364),
-    ),
-    View(
-        "Forest Inside",
-        "forest",
-        128,
-        (581, 128, 581),
-        f"{_FOREST}; {_FITTED}",
-        WITHIN,
-        ((-44, 44), (1.2, 3), (-44, 44), (0, 360), (-12, 4), (45, 70)),
-        2003,
-        (42.889, 2.706, -27.661, 23.041, -3.495, 45.0),
-    ),
-    View(
-        "Bunny Ray Cast",
-        "bunny.ply",
-        64,
-        (98, 64, 163),
-        f"the same bunny, on the ground that its grid asks for; {_FITTED}",
-        AROUND,
-        ((0.2, 0.4), (-60, 60), (20, 50), (-0.067, 0.033), (0.06, 0.13), (-0.052, 0.048), (30, 50)),
-        2002,
-        (0.313, 52.824, 48.936, 0.022, 0.085, -0.015, 36.324),
-    ),
-)
+def _view(
+    name: str, scene: str, grid: str, resolution: str, seed: str, kind: str, stand_in: str, *searched: str
+) -> View:
+    """A view of a row of the table."""
+    x, y, z = map(int, resolution.split())
+    ends = [tuple(map(float, each.split())) for each in searched]
+    numbers = {"around": AROUND, "within": WITHIN}[kind]
+    ranges, values = tuple((low, high) for low, high, _ in ends), tuple(found for *_, found in ends)
+    return View(
+        name, scene, int(grid), (x, y, z), stand_in.format(gathered=GATHERED), numbers, ranges, int(seed), values
+    )
+
+
+VIEWS = tuple(_view(*row) for row in table("views")[1:])

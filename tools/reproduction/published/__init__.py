@@ -1,1 +1,1 @@
-"""The papers' own figures, a file per chapter or paper; they stand nowhere else."""
+"""The papers' own figures, a file per chapter or paper, and what they say, as tables; they stand nowhere else."""

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from ..texts import table
+
 
 class KernelRow(NamedTuple):
     """A row of table 5.1, a call of a kernel: 4-wide instructions; 32-bit words read and written between passes and
@@ -78,17 +80,6 @@ class Frame(NamedTuple):
     intersection: int
 
 
-KERNELS = (
-    "Generate Eye Ray",
-    "Traverse: Setup",
-    "Traverse: Step",
-    "Intersect",
-    "Shade: Color",
-    "Shade: Shadow",
-    "Shade: Reflected",
-    "Shade: Path",
-)
-
 # D table 5.1 = P2 table 1: "SIMD" (D) is "multipass" (P2), "MIMD" is "branching", "state-buffer" is "stencil".
 TABLE_5_1: dict[str, dict[str, KernelRow]] = {
     "SIMD": {
@@ -138,37 +129,9 @@ NAIVE_OF_OPTIMUM = 5.0  # and without an oracle at least
 
 # The cost model of D 5.2.1, P2 3.2, G instructions and GB a frame: C = R (C_r + v C_v + t C_t + s C_s) + R P C_state,
 # 4 bytes a word, a byte a state read; the bars of figs. 5.3 to 5.5 are not given as numbers.
+_HEAD, *_ROWS = table("published/cost_derived")
 COST_DERIVED: dict[str, dict[str, float]] = {
-    "Soda Hall Outside": {
-        **{"instructions": 0.496, "traverse": 0.342, "intersect": 0.108, "color": 0.017},
-        **{"bytes": 4.52, "stream": 1.73, "structures": 0.20, "state": 2.58, "instructions per byte": 0.11},
-        **{"MIMD instructions": 0.338, "MIMD bytes": 0.26, "MIMD instructions per byte": 1.32},
-        **{"step bytes": 1.47, "intersect bytes": 0.31, "state reads": 2.56},
-    },
-    "Soda Hall Inside": {
-        **{"instructions": 2.394, "traverse": 0.587, "intersect": 1.739, "color": 0.038},
-        **{"bytes": 9.14, "stream": 5.92, "structures": 1.89, "state": 1.33, "instructions per byte": 0.26},
-        **{"MIMD instructions": 1.932, "MIMD bytes": 1.95, "MIMD instructions per byte": 0.99},
-        **{"step bytes": 2.66, "intersect bytes": 4.96, "state reads": 1.26},
-    },
-    "Forest Top Down": {
-        **{"instructions": 3.275, "traverse": 1.745, "intersect": 1.465, "color": 0.036},
-        **{"bytes": 14.80, "stream": 10.73, "structures": 1.85, "state": 2.22, "instructions per byte": 0.22},
-        **{"MIMD instructions": 2.384, "MIMD bytes": 1.91, "MIMD instructions per byte": 1.25},
-        **{"step bytes": 8.27, "intersect bytes": 4.18, "state reads": 2.10},
-    },
-    "Forest Inside": {
-        **{"instructions": 4.906, "traverse": 2.781, "intersect": 2.059, "color": 0.037},
-        **{"bytes": 22.40, "stream": 16.60, "structures": 2.64, "state": 3.16, "instructions per byte": 0.22},
-        **{"MIMD instructions": 3.529, "MIMD bytes": 2.70, "MIMD instructions per byte": 1.31},
-        **{"step bytes": 13.29, "intersect bytes": 5.88, "state reads": 2.97},
-    },
-    "Bunny Ray Cast": {
-        **{"instructions": 2.667, "traverse": 2.010, "intersect": 0.597, "color": 0.031},
-        **{"bytes": 12.63, "stream": 10.33, "structures": 1.05, "state": 1.25, "instructions per byte": 0.21},
-        **{"MIMD instructions": 1.778, "MIMD bytes": 1.10, "MIMD instructions per byte": 1.61},
-        **{"step bytes": 9.55, "intersect bytes": 1.70, "state reads": 1.14},
-    },
+    view: dict(zip(_HEAD[1:], map(float, numbers), strict=True)) for view, *numbers in _ROWS
 }
 
 # Lines drawn into figs. 5.3 and 5.4 (P2 fig. 7): 4-way instructions and bytes a second of the hardware of the day.
@@ -181,13 +144,7 @@ HARDWARE: dict[str, dict[str, float]] = {
 UNROLL = {"steps": 4, "tests": 2, "bandwidth": -0.50, "bandwidth, suppressed": -0.60, "instructions, less than": 0.10}
 
 # D 5.2.3, P2 4.1 to 4.3.
-CACHE: dict[str, float] = {
-    "bytes": 65_536,
-    "line": 48,
-    "ways": 1,
-    "MIMD shadow": -0.35,
-    "MIMD reflect": 0.0,
-}
+CACHE = {"MIMD shadow": -0.35, "MIMD reflect": 0.0}  # change of the bytes
 TRIANGLE_HITS = 0.96, 0.99  # of triangle data alone
 
 # D table 5.3: RGBA float textures read and written, Radeon 9700 Pro.

@@ -33,21 +33,14 @@ _CLASSIC = {
     "intersection": "moller-trumbore",
 }
 BEST = "CUDA"  # of the thesis's back ends
+_BEST = thesis.BACK_ENDS.index(BEST)
 RATES = (
     *(
         Rate("A", name, entry.scene, (adinetz.SIZE, adinetz.SIZE), entry.fps, adinetz.DEVICE, _WHITTED)
         for name, entry in adinetz.TABLE.items()
     ),
     *(
-        Rate(
-            "T",
-            name,
-            thesis.SCENES[name],
-            None,
-            rates[thesis.BACK_ENDS.index(BEST)],
-            f"{thesis.DEVICE}, {BEST}",
-            _CLASSIC,
-        )
+        Rate("T", name, thesis.SCENES[name], None, rates[_BEST], f"{thesis.DEVICE}, {BEST}", _CLASSIC)
         for name, rates in thesis.RATES.items()
     ),
 )

@@ -22,11 +22,13 @@ from .. import timed
 from ..context import Context
 from ..diagram_drawings import draw_loops, draw_texture
 from ..grades import LITTLE, NOT_PRINTED, OTHER_DEVICE, POINTS, at_points, beside
-from ..model import OURS, OWN, Check, Conclusion, Figure, Part, Table
+from ..model import OWN, Check, Figure, Parts
 from ..plane_tests import CONDITION, by_test, differing
 from ..published.adinetz import DEVICE, FIGURES, INTERFACE, SIZE, TABLE, TEXTURE
 from ..registry import section
 from ..shown import Shot, sheet
+from ..statements import captioned, concluded, described, tabled
+from ..texts import listed
 from ..timed import Case, Releasing
 from .diagrams import listing
 
@@ -45,45 +47,18 @@ FRAME = 0.04  # seconds between two frames of what moves
 MOVING = "Balls-1"
 MOVES = f"{MOVING}, as it moves"
 WHY = f"{OTHER_DEVICE} than the published {DEVICE}; a stand-in of the same counts"
+SLACKLESS = "planes, weights to 1"
 TESTS = {
     "planes": SETTINGS,
     CONDITION: SETTINGS,
-    "planes, weights to 1": {**SETTINGS, "plane_slack": 1.0},
+    SLACKLESS: {**SETTINGS, "plane_slack": 1.0},
     "watertight": {**SETTINGS, "intersection": "watertight"},
 }
 SHOWS = {
     "Balls-1": "the two balls in the middle mirror each other and the rest, also as they move",
     "Chair_wood": "the shadow of the chair's back, from a distant light",
 }
-METHOD = (
-    ("Interface", INTERFACE, "OpenGL 3.3, GLSL 3.30, Python"),
-    (
-        "Texture of the grids",
-        f"{TEXTURE}^3 voxels in blocks of {BLOCK}^3; a grid has blocks that adjoin",
-        f"3-D, in blocks of {BLOCK}^3 that need not adjoin, found by a table of tiles: a fetch more",
-    ),
-    (
-        "Addresses",
-        "of voxels 3-D, else 2-D, of 16-bit floats; a list lies in one row",
-        "of voxels 3-D, else one number",
-    ),
-    (
-        "Resolution of a grid",
-        "by a simple formula, which is not given; sizes chosen by hand are",
-        "by expected cost: the voxels and triangles that a line through the box meets",
-    ),
-    (
-        "Planes of a triangle",
-        "four of a texel each; the test takes three, and the fourth is stored all the same",
-        "three, and a texel for the triangle's number",
-    ),
-    (
-        "End of a path",
-        "the greatest depth, or a least intensity",
-        f"the greatest depth, {SETTINGS['depth']}; a least intensity by --min-intensity, off here",
-    ),
-    ("Light", "point lights, Phong shading", "the same; point, distant and area lights"),
-)
+METHOD = {"interface": INTERFACE, "texture": TEXTURE, "block": BLOCK, "depth": SETTINGS["depth"]}
 GAIN = 0.10  # of the conditional
 SHARE = 0.005  # of the pixels that the planes may show another way: along edges
 PACKET = 4
@@ -92,7 +67,7 @@ PACKET = 4
 @section(
     "adinetz", paper="A 5", title="Classical ray tracing of seven scenes (table, figures 1, 4, 5 and 6)", timed=True
 )
-def make(context: Context) -> Iterator[Part]:
+def make(context: Context) -> Parts:
     """Stand-ins of the same counts, in two levels."""
     edge = SIZE // 8 if context.quick else SIZE
     rows, checks, rates = [], [], []
@@ -104,56 +79,35 @@ def make(context: Context) -> Iterator[Part]:
         note += "The scene is a stand-in of our own, under a sky."
         yield Figure(figure, png=sheet(context, name, shot), note=note, alt=entry.scene)
         counts = tuple(context.keep(("counts", name), lambda entry=entry: _counts(context.scene(entry.scene))))
+        shown = tuple(f"{each:,}" for each in counts)
         if entry.triangles is not None:
             theirs = (entry.triangles, entry.instances, entry.lights)
-            what = f"{name}: triangles, instances, lights"
-            same = counts == theirs
-            checks.append(Check(OWN, what, _listed(theirs), _listed(counts), same, "our stand-in has other counts"))
+            what, same = f"{name}: triangles, instances, lights", counts == theirs
+            both = (listed(each, ",") for each in (theirs, counts))
+            checks.append(Check(OWN, what, *both, same, "our stand-in has other counts"))
         fps = {each: made[each].wall.of(lambda seconds: 1 / seconds) for each in made if each.startswith(name)}
         rates += [each.median for each in fps.values()]
         if name == MOVING:
-            rows.append((MOVES, *_shown(counts), beside(entry.fps, fps[MOVES].text(), WHY)))
-            rows.append((f"{name}, at rest", *_shown(counts), beside("", fps[name].text(), NOT_PRINTED)))
+            rows.append((MOVES, *shown, beside(entry.fps, fps[MOVES].text(), WHY)))
+            rows.append((f"{name}, at rest", *shown, beside("", fps[name].text(), NOT_PRINTED)))
         else:
-            rows.append((name, *_shown(counts), beside(entry.fps, fps[name].text(), WHY)))
-    note = (
-        f"{edge} x {edge} on {context.device_name}; published 512 x 512 on an {DEVICE}. Both by a "
-        "grid of instances over grids of triangles in one pass, with shadows and reflections, triangles by planes "
-        f"with weights to {PUBLISHED_SLACK:g}. What moves has {FRAME:g} s between two frames, and its grid of "
-        "instances built anew for each. Hind24 has no published counts."
-    )
-    columns = ("scene", "triangles", "instances", "lights", "frames a second")
-    yield Table("Frames a second", columns, rows, note, checks, own=("triangles", "instances", "lights"))
-    yield Table("The method, published and here", ("what", "paper", "here"), METHOD, own=("paper", "here"))
-    yield Conclusion(
-        "A 5",
-        "Scenes of 1,676 to 33,404 triangles are ray traced at 5.8 to 16 frames a second, 512 x 512.",
-        [None],
-        f"here {min(rates):.3g} to {max(rates):.3g} on {context.device_name}",
-    )
+            rows.append((name, *shown, beside(entry.fps, fps[name].text(), WHY)))
+    frame = {"edge": edge, "slack": PUBLISHED_SLACK, "frame": FRAME}
+    yield tabled("classical_frames", rows, checks, device=context.device_name, theirs=DEVICE, **frame)
+    yield tabled("the_method_published_and_here", described("classical", **METHOD))
+    yield concluded("frame_rates", [None], f"here {min(rates):.3g} to {max(rates):.3g} on {context.device_name}")
     slower = made[MOVES].median / made[MOVING].median - 1
-    yield Conclusion(
-        "A 5",
-        "Objects that move cost little.",
-        [slower <= LITTLE],
-        f"{MOVING}: {slower:+.0%} of a frame's seconds on {context.device_name}",
+    yield concluded(
+        "moving", [slower <= LITTLE], f"{MOVING}: {slower:+.0%} of a frame's seconds on {context.device_name}"
     )
     yield from _diagrams()
     yield from _tests(context, edge)
     yield from _packets(context)
 
 
-def _shown(counts: tuple[int, ...]) -> tuple[str, ...]:
-    return tuple(f"{each:,}" for each in counts)
-
-
 def _counts(scene: Scene) -> list[int]:
     """Triangles, instances, lights."""
     return [scene.triangle_count, len(scene.instances), len(scene.lights)]
-
-
-def _listed(counts: tuple[int | None, ...]) -> str:
-    return ", ".join(f"{each:,}" for each in counts if each is not None)
 
 
 @contextmanager
@@ -179,62 +133,35 @@ def _picture(renderer: raystream.Renderer, scene: Scene, edge: int, times: Itera
     renderer.render((edge, edge), spp=1)
 
 
-def _diagrams() -> Iterator[Part]:
+def _diagrams() -> Parts:
     """Figures 2 and 3, the listings, as ours have them; and what the text says of grids in a texture and of loops."""
     note = "Ours addresses blocks through a table of tiles, and steps once a voxel's triangles are tested."
     yield listing("Figure 2: our traversal of the grid", "accel/grid_adinetz.glsl", note)
     note = "Ours scales the planes of the sides by 1 / h."
     yield listing("Figure 3: our ray-triangle intersection by planes", "accel/triangle_planes.glsl", note)
-    yield Figure(
-        "Grids in one texture (4.2)",
-        svg=draw_texture(),
-        note="The chair: the grid of each of its first objects, and the blocks of 16 x 16 x 16 voxels that it takes of "
-        "the texture, from the arrays of our grids. Published are contiguous regions of blocks; here a table of tiles "
-        "leads to any block, which costs a fetch more; flat tiles share one.",
-        alt="objects' grids beside rows of blocks",
-    )
-    yield Figure(
-        "Loops of the pass: four, one in the other (4.2)",
-        svg=draw_loops(),
-        note="Rays of a pixel, the scene's grid, the object's grid, the triangles of a voxel. On the published card "
-        "loops nest four deep at most, so that the scene's loop has one body that either steps or intersects.",
-        alt="boxes within boxes",
-    )
+    yield captioned("grids_in_texture", svg=draw_texture())
+    yield captioned("loops_of_pass", svg=draw_loops())
 
 
-def _tests(context: Context, edge: int) -> Iterator[Part]:
+def _tests(context: Context, edge: int) -> Parts:
     """A 4.3: the planes, and the condition around the sides."""
     names = ("Knife",) if context.quick else ("Knife", MOVING, "Palace")
-    rows, gains, apart = [], [], {}
+    rows, gains, checks = [], [], []
+    bound = f"in all but {SHARE:.1%} of the pixels: rounding along edges"
     for name in names:
         differ = context.keep(("differ", name, edge), lambda name=name: differ_by_test(context, name, edge))
         made = timed.keep(context, ("tests", name, edge), lambda name=name: tested(context, name, edge))
         for each in TESTS:
             rows.append((f"{name}, {each}", made[each].wall.text(), f"{100 * differ[each]:.3f} %"))
         gains.append(made["planes"].median / made[CONDITION].median - 1)
-        apart[name] = differ["planes, weights to 1"]
-    note = (
-        f"{edge} x {edge}. Differs: pixels that are another by more than "
-        f"0.02 than by the watertight test. A sum of weights to {PUBLISHED_SLACK:g} closes cracks and widens "
-        "silhouettes."
-    )
-    checks = [
-        Check(
-            OWN,
-            f"{name}: the planes with weights to 1 show the picture of the watertight test",
-            "the same",
-            f"{100 * share:.3f} % of the pixels differ",
-            share <= SHARE,
-            bound=f"in all but {SHARE:.1%} of the pixels: rounding along edges",
-        )
-        for name, share in apart.items()
-    ]
-    yield Table("The triangle's test", ("scene, test", "seconds", "differs"), rows, note, checks, own=OURS)
-    yield Conclusion(
-        "A 4.3",
-        "A conditional around the triangle's test gains about 10 %.",
+        what, share = f"{name}: the planes with weights to 1 show the picture of the watertight test", differ[SLACKLESS]
+        ours = f"{100 * share:.3f} % of the pixels differ"
+        checks.append(Check(OWN, what, "the same", ours, share <= SHARE, bound=bound))
+    yield tabled("the_triangle_s_test", rows, checks, edge=edge, published_slack=PUBLISHED_SLACK)
+    yield concluded(
+        "conditional",
         [at_points(GAIN, each) for each in gains],
-        f"{', '.join(f'{each:+.1%}' for each in gains)} for {', '.join(names)}, to {100 * POINTS:.0f} points; "
+        f"{listed(gains, '+.1%')} for {', '.join(names)}, to {100 * POINTS:.0f} points; "
         f"on {context.device_name}; published on an {DEVICE}",
     )
 
@@ -254,7 +181,7 @@ def differ_by_test(context: Context, name: str, edge: int) -> dict[str, float]:
     return {each: differing(picture, found["watertight"]) for each, picture in found.items()}
 
 
-def _packets(context: Context) -> Iterator[Part]:
+def _packets(context: Context) -> Parts:
     """The wish for four rays at once, simulated."""
     edge = 64 if context.quick else SIZE
     rows = []
@@ -265,26 +192,12 @@ def _packets(context: Context) -> Iterator[Part]:
             fetched, own = four[0] / one[0], four[1] / max(one[1], 1)
             rows.append((f"{name}, {kind}", f"{one[2]:,}", *(f"{each:.2f}" for each in (fetched, own, 4 * fetched))))
             saved.setdefault(kind, []).append(fetched)
-    note = (
-        f"{edge} x {edge}, packets of 2 x 2 pixels through the hierarchy by escape indices; to single rays, which "
-        "fetch a box for each test. At a quarter nothing would be tested in vain."
-    )
-    columns = ("scene, rays", "rays", "boxes fetched", "triangles fetched", "boxes tested")
     eye, mirrored = (sum(each) / len(each) for each in saved.values())
-    note += (
-        f" On average {eye:.2f} of the boxes are fetched for eye rays, and {mirrored:.2f} for those mirrored at what "
-    )
-    note += "they hit, which part sooner."
     least, most = (end(each for values in saved.values() for each in values) for end in (min, max))
-    share = Check(
-        OWN,
-        "a packet fetches no more boxes than its rays one by one, and no fewer than four on one way",
-        f"{1 / PACKET:g} to 1",
-        f"{least:.2f} to {most:.2f}",
-        least >= 1 / PACKET and most <= 1,
-        "packets lose nodes, or enter some that no ray of theirs meets",
-    )
-    yield Table("Packets of four rays, relative to single ones (simulated)", columns, rows, note, [share], own=OURS)
+    what = "a packet fetches no more boxes than its rays one by one, and no fewer than four on one way"
+    within, why = least >= 1 / PACKET and most <= 1, "packets lose nodes, or enter some that no ray of theirs meets"
+    share = Check(OWN, what, f"{1 / PACKET:g} to 1", f"{least:.2f} to {most:.2f}", within, why)
+    yield tabled("packets_of_four_rays_relative", rows, [share], edge=edge, eye=eye, mirrored=mirrored)
 
 
 def packets(scene: Scene, edge: int) -> dict[str, list[list[int]]]:

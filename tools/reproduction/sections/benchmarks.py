@@ -8,8 +8,10 @@ from pathlib import Path
 
 from ..context import Context
 from ..grades import TWICE
-from ..model import OURS, Conclusion, Part, Table
+from ..model import Conclusion, Parts
 from ..registry import section
+from ..statements import concluded, tabled
+from ..texts import listed
 
 ACCEL = Path(__file__).parents[2] / "results" / "llvmpipe-amd-epyc-2-cpus" / "accel.json"  # of tools/bench.py
 PROCESSOR = "Embree, 2 threads"
@@ -29,7 +31,7 @@ def rates() -> Rates:
 
 
 @section("benchmarks", paper="D 3.3, P2 3", title="Speed of structures, and of a tracer for processors", order=3)
-def benchmarks(context: Context) -> Iterator[Part]:
+def benchmarks(context: Context) -> Parts:
     """Rays a second by structure and scene, over those of Embree on the same processor."""
     made = rates()
     tracers = (GRID, IN_PASSES, TREE, LEVELS["two levels"])
@@ -38,11 +40,7 @@ def benchmarks(context: Context) -> Iterator[Part]:
         for scene, kept in made.items()
         for ray, by in kept.items()
     ]
-    note = (
-        "Millions of rays a second on two cores of an AMD EPYC, which run Embree and llvmpipe's programs alike: "
-        "no graphics board is compared with a processor here. From tools/results (python tools/bench.py accel)."
-    )
-    yield Table("Rays a second by structure", ("scene, rays", PROCESSOR, *tracers), rows, note, own=OURS)
+    yield tabled("rays_a_second_by_structure", rows, columns=("scene, rays", PROCESSOR, *tracers))
     yield from _conclusions(made)
 
 
@@ -52,19 +50,13 @@ def _conclusions(made: Rates) -> Iterator[Conclusion]:
         tracer: [kept["primary"][tracer] / kept["primary"][PROCESSOR] for kept in flat.values()]
         for tracer in (GRID, IN_PASSES, TREE)
     }
-    listed = "; ".join(f"{tracer} {', '.join(f'{each:.2f}' for each in by)}" for tracer, by in shares.items())
-    yield Conclusion(
-        "D abstract, D 1.1, D 5.5, D 8.1, P2 abstract, P2 1, A 6",
-        "GPU ray tracing is, or will soon be, as fast as good CPU ray tracers.",
+    figures = "; ".join(f"{tracer} {listed(by, '.2f')}" for tracer, by in shares.items())
+    yield concluded(
+        "as_fast",
         [each * TWICE >= 1 for tracer in (GRID, IN_PASSES) for each in shares[tracer]],
-        f"here, eye rays of {', '.join(flat)} over Embree's on the same processor: {listed}; comparable: half of it",
+        f"here, eye rays of {', '.join(flat)} over Embree's on the same processor: {figures}; comparable: half of it",
     )
     one, two = ([by[LEVELS[each]] for by in made[TWO_LEVELS].values()] for each in LEVELS)
     gains = [after / before for before, after in zip(one, two, strict=True)]
-    yield Conclusion(
-        "A 3",
-        "The overhead of two levels is offset by the quality of their grids.",
-        [each >= 1 for each in gains],
-        f"{TWO_LEVELS}, rays a second of two levels over one, by type of ray: "
-        + ", ".join(f"{each:.1f}" for each in gains),
-    )
+    text = f"{TWO_LEVELS}, rays a second of two levels over one, by type of ray: {listed(gains, '.1f')}"
+    yield concluded("two_levels", [each >= 1 for each in gains], text)

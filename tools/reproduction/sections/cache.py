@@ -32,9 +32,10 @@ from ..cache_traces import (
 )
 from ..context import Context
 from ..grades import LITTLE, MUCH, POINTS, at_points
-from ..model import CLAIM, OURS, Check, Conclusion, Figure, Part, Table
+from ..model import CLAIM, OURS, Check, Conclusion, Figure, Parts, Table
 from ..published.chapter5 import CACHE, TRIANGLE_HITS
 from ..registry import section
+from ..statements import captioned, concluded, tabled
 
 QUICK_ROWS, TILED_ROWS = 8, 128  # rows of a picture that are traced: quick, and of tiles; else all
 BY_LIGHT = "a light after the other"  # the order of shadow rays
@@ -42,46 +43,36 @@ RULES = ("kept", "a miss")  # hits beyond the voxel: ours, and the published rul
 PARTS = ("state", "stream", "structures")
 PART_NAMES = {"state": "state", "stream": "stream data", "structures": "data structures"}
 HALF = 0.005  # of a printed percent
-SENTENCES = {
-    "A texture cache gains SIMD little and MIMD much (bytes, SIMD / MIMD).": "SIMD gains little",
-    "Triangle data alone hit in 96 to 99 % (SIMD / MIMD).": "hits of triangle data",
-    "Shadow rays of MIMD gain 35 %. The paper does not say in which order they are traced.": "Shadow: MIMD",
-    "Reflected rays of MIMD gain nothing.": "Reflect: MIMD",
-    "Secondary rays of SIMD gain nothing.": "SIMD has no gain",
+# Claims, and words of the statements of their checks.
+CLAIMS = {
+    "cache_little": "SIMD gains little",
+    "triangle_hits": "hits of triangle data",
+    "shadow_gain": "Shadow: MIMD",
+    "reflect_nothing": "Reflect: MIMD",
+    "simd_nothing": "SIMD has no gain",
 }
-OF_EYE_RAYS = ("SIMD gains little", "hits of triangle data")
 
 
 @section("cache", paper="D 5.2.3, P2 4.1, P2 4.2, P2 4.3, P2 5.3", title="Texture cache (figure 5.6; P2 9)")
-def make(context: Context) -> Iterator[Part]:
+def make(context: Context) -> Parts:
     """References of both machines in raster order, played through caches."""
-    found: dict[str, dict[str, Any]] = {}
     rows = QUICK_ROWS if context.quick else EDGE
-    for name in (yield from measured.there(context)):
-        found[name] = context.keep(("eye rays", name, EDGE, rows), lambda name=name: eye_traces(context, name, rows))
-    if measured.FOREST_INSIDE in found:
-        for kind, each in (("Shadow", shadow), ("Reflect", reflect)):
-            found[kind] = context.keep((kind, EDGE, rows), lambda each=each: secondary(context, each, rows))
-        found["Shadow"][BY_LIGHT] = context.keep(("Shadow", BY_LIGHT, EDGE, rows), lambda: by_light(context, rows))
-    if not found:
-        return
-    reasons: dict[str, float] = {}
-    if TOP in found and measured.FOREST_INSIDE in found:
-        some = min(rows, REASON_ROWS)
-        reasons = context.keep(("reasons", EDGE, some), lambda: try_reasons(context, some))
-        turns = context.keep(("Reflect tried", EDGE, some), lambda: try_reflect(context, some))
+    found = yield from measured.of_views(context, "eye rays", (EDGE, rows), lambda *view: eye_traces(*view, rows))
+    for kind, each in (("Shadow", shadow), ("Reflect", reflect)):
+        found[kind] = context.keep((kind, EDGE, rows), lambda each=each: secondary(context, each, rows))
+    found["Shadow"][BY_LIGHT] = context.keep(("Shadow", BY_LIGHT, EDGE, rows), lambda: by_light(context, rows))
+    some = min(rows, REASON_ROWS)
+    reasons = context.keep(("reasons", EDGE, some), lambda: try_reasons(context, some))
+    turns = context.keep(("Reflect tried", EDGE, some), lambda: try_reflect(context, some))
     yield _table(found, rows, reasons)
     yield from _conclusions(found, reasons)
-    if reasons:
-        yield _tried(reasons, turns, some)
+    yield _tried(reasons, turns, some)
     yield _figure(found)
     yield _shapes(found)
-    if measured.FOREST_INSIDE in found:
-        wished = _wishes(context)
-        yield wished
-        (said,) = wished.checks
-        claim = "Tiles rendered to completion keep their temporaries in the cache."
-        yield Conclusion("P2 5.3", claim, [said.passed], f"bytes, written back: {said.ours}")
+    wished = _wishes(context)
+    yield wished
+    (said,) = wished.checks
+    yield concluded("tiles_in_cache", [said], f"bytes, written back: {said.ours}")
 
 
 # -- what decides --------------------------------------------------------------------------------------------------
@@ -123,10 +114,7 @@ def _tried(reasons: Mapping[str, float], turns: Mapping[str, float], traced: int
         rows.append(
             [f"{TOP}, {edge} pixels a side, {pixels}", f"{100 * reasons[f'above, {edge}']:.1f} % hits of triangles"]
         )
-    note = "What differs above, tried: other lights, rays that start farther apart, and normals that send them apart "
-    note += "(a normal deviate of so much is added to each component). Bytes, MIMD; "
-    note += f"{_which(traced).rstrip(',')}; of 4096 pixels a side as many rays."
-    return Table("What decides what the cache gains", ("rays", "MIMD"), rows, note=note, own=OURS)
+    return tabled("what_decides_what_the_cache", rows, which=_which(traced).rstrip(","))
 
 
 # -- what is shown -------------------------------------------------------------------------------------------------
@@ -158,19 +146,9 @@ def checks(found: dict[str, dict[str, Any]], reasons: Mapping[str, float] = Mapp
                 few += f"{100 * reasons[f'above, {edge}']:.1f} %"
             if hits[1] >= least - HALF:
                 few += "; a pass of SIMD takes one test of every ray in turn, so that lines must outlast all others'"
-            passed = min(hits) >= least - HALF
-            text = " / ".join(f"{100 * each:.1f} %" for each in hits)
-            out.append(
-                Check(
-                    CLAIM,
-                    f"{name}: hits of triangle data alone, SIMD / MIMD",
-                    f"at least {100 * least:.0f} %",
-                    text,
-                    passed,
-                    few,
-                    f"to {100 * HALF:g} %, as printed",
-                )
-            )
+            what, passed = f"{name}: hits of triangle data alone, SIMD / MIMD", min(hits) >= least - HALF
+            both = f"at least {100 * least:.0f} %", " / ".join(f"{100 * each:.1f} %" for each in hits)
+            out.append(Check(CLAIM, what, *both, passed, few, f"to {100 * HALF:g} %, as printed"))
             simd = [gain(row, "SIMD", rule) for rule in RULES]
             mimd = [gain(row, "MIMD", rule) for rule in RULES]
             as_said = abs(simd[0]) <= LITTLE and mimd[0] <= -MUCH
@@ -215,36 +193,16 @@ def _table(found: dict[str, dict[str, Any]], rows: int, reasons: Mapping[str, fl
             state = f"{100 * moved['state'][0] / max(1, sum(moved[kind][0] for kind in PARTS)):.0f} %"
             references = f"{kept['references'] / 1e6:.1f}"
             lines.append([name, machine, references, total, missed, state, *parts, *hits])
-    columns = (
-        *("view", "machine", "M references", "bytes", "bytes, beyond missed", "of them states", "stream", "structures"),
-        *("triangle hits", "triangles alone"),
-    )
-    note = (
-        f"Bytes with the cache over bytes without; {_which(rows)} of 1024 x 1024 pixels, in raster "
-        "order, one pixel wide, of all views alike. 65,536 / 48 is no whole number: 1,365 lines, each of four RGB or "
-        "three RGBA texels of floats. A reference is a "
-        "texel. Writes go through. States, a byte for each ray in each pass and for each call that writes one, pass by "
-        "the cache. Beyond missed: a hit beyond the voxel counts as a miss, as published; here it is kept. Rays to "
-        "their nearest hit step and test alike by both rules, shadow rays do not. "
-        "Shadow: three lights, of MIMD a pixel's three rays in turn; Reflect: two bounces off face normals, every "
-        "primitive a mirror, without shadow rays, a bounce after the other; both "
-        "forest inside, secondary rays alone."
-    )
-    return Table(
-        "64 kB, direct mapped, 1,365 lines of 48 bytes", columns, lines, note, checks(found, reasons), own=OURS
-    )
+    return tabled("64_kb_direct_mapped_1", lines, checks(found, reasons), which=_which(rows))
 
 
 def _conclusions(found: dict[str, dict[str, Any]], reasons: Mapping[str, float]) -> Iterator[Conclusion]:
     made = checks(found, reasons)
-    for claim, words in SENTENCES.items():
+    for claim, words in CLAIMS.items():
         of = [check for check in made if words in check.what]
         if of:
             figure = "; ".join(str(check.ours) + check.what.partition("MIMD bytes")[2] for check in of)
-            published = str(of[0].published)
-            figure = f"published {published}, here {figure}"
-            place = "D 5.2.3, P2 4.2" if words in OF_EYE_RAYS else "D 5.2.3, P2 4.3"
-            yield Conclusion(place, claim, [check.passed for check in of], figure)
+            yield concluded(claim, of, f"published {of[0].published}, here {figure}")
 
 
 def _which(rows: int) -> str:
@@ -259,20 +217,14 @@ def _figure(found: dict[str, dict[str, Any]]) -> Figure:
         for rule, shift in zip(RULES, (-width / 2, width / 2), strict=True):
             moved = [bytes_of(found[name], machine, rule) for name in names]
             whole = np.array([max(1, sum(each[kind][0] for kind in PARTS)) for each in moved])
-            below = np.zeros(len(names))
-            for kind, color in zip(PARTS, plots.COLORS, strict=False):
-                heights = np.array([each[kind][1] for each in moved]) / whole
-                label = PART_NAMES[kind] if rule == RULES[0] else None
-                axis.bar(np.arange(len(names)) + shift, heights, width, bottom=below, label=label, color=color)
-                below += heights
+            stacks = {PART_NAMES[kind]: np.array([each[kind][1] for each in moved]) / whole for kind in PARTS}
+            plots.stacked(axis, np.arange(len(names)) + shift, width, stacks, rule == RULES[0])
         axis.axhline(1.0, color="0.4", linestyle="--", linewidth=0.8, label="without cache")
         axis.set_xticks(range(len(names)), [name.replace(" ", "\n", 2) for name in names], fontsize=7)
         axis.set_title(machine, fontsize=9)
     axes[0].set_ylabel("bytes with the cache over bytes without")
     axes[1].legend(fontsize=7)
-    note = "Left bars: a hit beyond the voxel is kept, as here; right bars: it is a miss, as published. States pass by "
-    note += "the cache; MIMD has none."
-    return Figure("Figure 5.6", svg=plots.svg(figure), note=note, alt="stacked bars for five views, Shadow and Reflect")
+    return captioned("cache", svg=plots.svg(figure))
 
 
 def _shapes(found: dict[str, dict[str, Any]]) -> Table:
@@ -283,8 +235,7 @@ def _shapes(found: dict[str, dict[str, Any]]) -> Table:
             apart = (kept["stream"][0] + kept["structures apart"]) / (kept["stream"][0] + kept["structures"][0])
             ratios = (f"{100 * kept['shapes'][shape]:.0f} %" for shape in SHAPES)
             rows.append([name, machine, *ratios, f"{100 * apart:.0f} %"])
-    note = "Bytes with the cache over bytes without. Structures alone: streams pass by the cache, a word a word."
-    return Table("Other caches", ("view", "machine", *SHAPES, "structures alone"), rows, note=note, own=OURS)
+    return tabled("other_caches", rows, columns=("view", "machine", *SHAPES, "structures alone"))
 
 
 def _wishes(context: Context) -> Table:
@@ -293,21 +244,15 @@ def _wishes(context: Context) -> Table:
     lines = context.keep(("tiles", EDGE, rows), lambda: tiles(context, rows))
     by_name = {line[0]: line for line in lines}
     whole, tile = lines[0], by_name["tiles of 8 x 8"]
-    said = Check(
-        CLAIM,
-        "P2 5.3: tiles rendered to completion keep temporaries in the cache: bytes, written back",
-        "encouraging",
-        f"{100 * tile[3]:.0f} % instead of {100 * whole[3]:.0f} %",
-        tile[3] < whole[3],
-        "less than without tiles",
-    )
+    what = "P2 5.3: tiles rendered to completion keep temporaries in the cache: bytes, written back"
+    ours, less = f"{100 * tile[3]:.0f} % instead of {100 * whole[3]:.0f} %", tile[3] < whole[3]
+    said = Check(CLAIM, what, "encouraging", ours, less, "less than without tiles")
     lines = [[name, passes, *(f"{100 * each:.0f} %" for each in shares)] for name, passes, *shares in lines]
     title = "Tiles rendered to completion (SIMD), reflected rays sorted (MIMD): forest inside"
     columns = ("order", "passes of a tile", "written through", "written back", "a cache of its own for streams")
     note = (
         f"Bytes with the cache over bytes without; the middle {rows} rows, {rows / EDGE:.1%} of the picture. Written "
         "back: lines stay in the cache until they are evicted, so that what a tile's passes hand on need not leave it; "
-        "all tiles share their streams. "
-        "Two caches: 32 kB each, written back."
+        "all tiles share their streams. Two caches: 32 kB each, written back."
     )
     return Table(title, columns, lines, note, [said], own=OURS)

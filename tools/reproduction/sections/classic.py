@@ -4,7 +4,7 @@ that part (6-12, 6-13)."""
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -21,10 +21,11 @@ from raystream.scene.scene import Instance, Scene
 from raystream.scene.texture import Image, Texture
 
 from ..context import Context
-from ..counted import faults
-from ..model import CLAIM, OURS, OWN, Absent, Check, Conclusion, Figure, Part, Table, Text
+from ..model import CLAIM, OWN, Absent, Check, Figure, Parts, Table, Text
 from ..registry import section
 from ..shown import Shot, sheet, webp
+from ..statements import captioned, concluded, faults, tabled
+from ..texts import listed, table
 
 PLAIN = ClassicMaterial()  # which neither reflects nor refracts: it shines in its colour
 # Colours of table 1, exact in a half float but for the material's.
@@ -36,34 +37,17 @@ SKY: dict[str, Any] = {"program": "whitted", "depth": 5, "environment": "sky"}
 PANE = [[(-1.3, 0.0, 1.9), (1.9, 0.0, 1.9), (1.9, 2.2, 1.9), (-1.3, 2.2, 1.9)]]
 # Textures in turn, and those of them that remain to be seen.
 HIDDEN = {"marble, grid, wood": "wood", "wood, marble, grid": "marble, grid"}
-SHADING = (
-    ("(6.3), (6.4)", "R_f = clamp(bias + scale (1 + I . N)^power, 0, 1), clamp(x, a, b) = min(max(x, a), b)"),
-    ("(6.5)", "T_f = 1 - R_f"),
-    ("(6.6)", "R = R_f (C (1 - r) + C_r r) + T_f (C (1 - t) + C_t t)"),
-    ("(6.7)", "R = R_f (C (1 - r) + C_r S r) + T_f (C (1 - t) + C_t A t)"),
-    ("(6.31)", "W = W_p R_f S r"),
-    ("(6.32)", "W = W_p T_f A t"),
-)
-SHADING_NOTE = (
-    "I the ray's direction, N the normal against it; C the surface's own colour, C_r and C_t what the reflected and "
-    "the "
-    "refracted ray bring; r reflectivity, t transmittance, S specular, A ambient colour. C is that of the vertices, or "
-    "else the diffuse one, and unlit: Whitted's tracer with modifications, as the text says; here lights and shadow "
-    "rays can be had, too (--classic). W is the weight of a ray of which W_p is the parent's: so (6.7) is had without "
-    "recursion; rays beyond the greatest depth add nothing. Weights and recursion are compared in the "
-    "section on claims of the text."
-)
 SLANT = 45.0  # degrees from the normal, of a ray through the pane
 # Figures of the sphere: what of its glass is another.
 AMBIENT = {"ambient colour white": (1.0, 1.0, 1.0), "blue": (0.25, 0.35, 1.0)}
 
 
 @section("classic", paper="T 6.3", title="Materials (table 1; figures 6-5, 6-6, 6-11 to 6-13)")
-def classic(context: Context) -> Iterator[Part]:
+def classic(context: Context) -> Parts:
     """Modes by their formulas, and pictures."""
     yield _modes(context)
     yield from _order(context)
-    yield Table("Formulas of shading", ("T", "formula"), SHADING, note=SHADING_NOTE, own=OURS)
+    yield tabled("formulas_of_shading", table("sections/shading")[1:])
     yield from faults("T (6", "T 6.3", "T algorithm", "T 6.2", "T 6.4")
     if context.quick:
         yield Absent("Figures 6-6 and 6-11 to 6-13", "take long: without --quick")
@@ -114,14 +98,12 @@ def _panel(layers: tuple[ClassicTexture, ...], textures: list[Texture], color: t
 def _colors(scenes: Mapping[str, Scene], context: Context, edge: int) -> dict[str, NDArray[np.float32]]:
     """Linear pictures of panels, by one renderer."""
     found: dict[str, NDArray[np.float32]] = {}
-    renderer = None
+    first = next(iter(scenes.values()))
+    renderer = Renderer(first, device=context.device, program="whitted", pixel_filter="point")
     for name, scene in scenes.items():
-        if renderer is None:
-            renderer = Renderer(scene, device=context.device, program="whitted", pixel_filter="point")
         renderer.update(scene=scene)
         found[name] = np.array(renderer.render((edge, edge), spp=1).linear)
-    if renderer is not None:
-        renderer.release()
+    renderer.release()
     return found
 
 
@@ -145,12 +127,8 @@ FORMULAS = {
 
 
 def _modes(context: Context) -> Table:
-    texel = np.array([[(*TEXEL, OPACITY)]], np.float16)
-
-    scenes = {
-        mode: _panel((ClassicTexture(0, mode, ENVIRONMENT),), [Texture(Image(texel, "texel"))], COLOR)
-        for mode in CLASSIC_MODES
-    }
+    texels = [Texture(Image(np.array([[(*TEXEL, OPACITY)]], np.float16), "texel"))]
+    scenes = {mode: _panel((ClassicTexture(0, mode, ENVIRONMENT),), texels, COLOR) for mode in CLASSIC_MODES}
 
     def colors() -> dict[str, list[float]]:
         return {mode: linear[2, 2].tolist() for mode, linear in _colors(scenes, context, 4).items()}
@@ -158,20 +136,16 @@ def _modes(context: Context) -> Table:
     found, rows, checks = context.keep("modes", colors), [], []
     for mode, wanted in _expected().items():
         same = float(np.abs(np.array(found[mode]) - wanted).max()) <= EXACT
-        rows.append((mode.upper(), FORMULAS[mode], _text(wanted), _text(found[mode])))
+        both = listed(wanted, ".4g"), listed(found[mode], ".4g")
+        rows.append((mode.upper(), FORMULAS[mode], *both))
         what = f"{mode.upper()}: the colour of the formula is rendered"
-        checks.append(Check(OWN, what, _text(wanted), _text(found[mode]), same, "not the formula's colour"))
-    note = f"C_c {_text(COLOR)}, T_c {_text(TEXEL)}, T_a {OPACITY}, T_e {_text(ENVIRONMENT)}."
-    return Table(
-        "Table 1: modes of textures", ("mode", "formula", "by the formula", "rendered"), rows, note, checks, own=OURS
-    )
+        checks.append(Check(OWN, what, *both, same, "not the formula's colour"))
+    color, texel, environment = (listed(each, ".4g") for each in (COLOR, TEXEL, ENVIRONMENT))
+    own = {"color": color, "texel": texel, "opacity": OPACITY, "environment": environment}
+    return tabled("table_1_modes_of_textures", rows, checks, **own)
 
 
-def _text(color: Any) -> str:
-    return ", ".join(f"{each:.4g}" for each in color)
-
-
-def _order(context: Context) -> Iterator[Part]:
+def _order(context: Context) -> Parts:
     """Textures one upon the other."""
     edge, textures = QUICK if context.quick else SIZE // 2, list(_textures().values())
     marble, grid, wood = ClassicTexture(0, "replace"), ClassicTexture(1, "modulate"), ClassicTexture(2, "replace")
@@ -195,19 +169,13 @@ def _order(context: Context) -> Iterator[Part]:
         }
 
     made: Mapping[str, Any] = context.keep(("order", edge), make)
-    yield Figure(
-        "Figure 6-5: textures in their order",
-        png=made["picture"],
-        note=f"{'; '.join(names)}. Marble and wood replace, the grid modulates.",
-        alt="a green square, a wooden one, and one of marble with a grid",
-    )
+    yield captioned("textures_in_order", png=made["picture"], orders="; ".join(names))
     for last, alone in HIDDEN.items():
         same = made["same"][last]
         what = f"{last} looks like {alone}, bit for bit: what replaces hides what was before"
         yield Check(CLAIM, what, "yes", "yes" if same else "no", same, "the pictures differ")
-    yield Conclusion(
-        "T 6.3.1, fig. 6-5",
-        "Of textures in turn the last that replaces hides those before it.",
+    yield concluded(
+        "last_replaces",
         list(made["same"].values()),
         f"{sum(made['same'].values())} of {len(HIDDEN)} orders the same bits",
     )
@@ -246,6 +214,4 @@ def _balls(
             scene = replace(scene, materials=[own, *scene.materials[1:]])
             scene.meshes = [replace(scene.meshes[0], colors=None), *scene.meshes[1:]]
         shots.append(Shot(lambda scene=scene: (scene, None), (edge, edge), 1, SKY))
-    note = f"{'; '.join(materials)}. The scene is our own."
-    picture = sheet(context, title, *shots)
-    return Figure(title, png=picture, note=note, alt="the thesis's sphere, by each material")
+    return captioned("classic_balls", png=sheet(context, title, *shots), title=title, materials="; ".join(materials))

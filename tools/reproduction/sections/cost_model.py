@@ -2,48 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from reproduction.simulators.cost import COLOR, EYE, INTERSECT, SETUP, STEP, Cost, Workload, cost
+from reproduction.simulators.cost import COLOR, EYE, INTERSECT, KERNELS, SETUP, STEP, Cost, Workload, cost
 from reproduction.simulators.machines import stream_buffer
 
 from .. import measured, plots
 from ..context import Context
 from ..grades import ALL, COUNT, FITTED, LONGEST, MOST, MUCH, about, beside
-from ..model import ARITHMETIC, CLAIM, OURS, OWN, Check, Conclusion, Figure, Part, Table, Text
+from ..model import ARITHMETIC, CLAIM, OWN, Check, Conclusion, Figure, Parts, Table
 from ..published.chapter5 import COST_DERIVED, HARDWARE, PIXELS, TABLE_5_1, VIEWS
 from ..registry import section
+from ..statements import captioned, concluded, tabled, told
+from ..texts import listed
 
 GIGA = 1e9
-FORMULA = (
-    f"The cost of a picture is C = R (C_r + v C_v + t C_t + s C_s) + R P C_state, of instructions and of bytes "
-    f"alike. R "
-    f"are the eye rays, {PIXELS:,}; C_r the cost of making and setting up a ray, C_v of a step of traversal, C_t of a "
-    "test, C_s of a shading (Color), all by table 5.1; v, t, s how many of these a ray has. C_state is the look at the "
-    "state, one byte of every ray in each of P passes; the MIMD machine has none. A word is four bytes."
+# Claims, what the statements of their checks have, and the unit of these.
+CLAIMS = (
+    ("dominate", "dominate", "their share"),
+    ("equal_times", "equal amounts", "traversal to intersection"),
+    ("radeon", "match the Radeon", "instructions per byte over the Radeon's"),
+    ("limited", "limited by", ""),
+    ("intermediate", "intermediate values", "of the bytes"),
+    ("voxels_alone", "all bytes of MIMD", "of the bytes"),
 )
-SENTENCES = (
-    ("D 5.2.2, P2 4.1", "Traversal and intersection dominate the cost.", "dominate"),
-    ("D 5.2.1, P2 4.1", "The grids' resolutions make traversal and intersection take equal time.", "equal amounts"),
-    ("D 5.2.2, D 5.2.4", "SIMD's instructions per byte match the Radeon 9700 Pro's.", "match the Radeon"),
-    ("D 5.2.2, P2 4.2", "MIMD is limited by instructions, not by bandwidth.", "limited by"),
-    (
-        "D 5.2.2, P2 4.2",
-        "SIMD's bandwidth is mostly for intermediate values, and then for states.",
-        "intermediate values",
-    ),
-    ("D 5.2.2, P2 4.2", "All of MIMD's bandwidth is for voxels and triangles.", "all bytes of MIMD"),
-)
-UNITS = {
-    "dominate": "their share",
-    "equal amounts": "traversal to intersection",
-    "match the Radeon": "instructions per byte over the Radeon's",
-    "limited by": "instructions per byte, where the Radeon has 0.208",
-    "all bytes of MIMD": "of the bytes",
-    "intermediate values": "of the bytes",
-}
 RADEON = "Radeon 9700 Pro (D)"
+SHOWN = 12  # of the figures of `derived`, in a table
+Views = Mapping[str, Mapping[str, Cost]]  # by view and machine
 TYPE_NAMES = {"state": "state", "stream": "stream data", "structures": "data structures"}
 
 
@@ -106,58 +92,34 @@ def sums() -> list[Check]:
 def claims(kind: str, name: str, found: Mapping[str, Cost]) -> list[Check]:
     """What the text says of every view, for one. kind : of the checks: `ARITHMETIC` of the published views."""
     simd, mimd = found["SIMD"], found["MIMD"]
-    loop = (simd.bytes_by_kernel[STEP] + simd.bytes_by_kernel[INTERSECT]) / sum(
-        simd.bytes_by_kernel[kernel] for kernel in (EYE, SETUP, STEP, INTERSECT, COLOR)
-    )
+    moved = simd.bytes_by_kernel
+    loop = (moved[STEP] + moved[INTERSECT]) / sum(moved[kernel] for kernel in KERNELS)
     radeon = HARDWARE[RADEON]["instructions"] / HARDWARE[RADEON]["bytes"]
     ratio = simd.instructions_per_byte / radeon
-    match = about(1, ratio, COUNT)
     share = simd.bytes_by_type["state"] / simd.total_bytes
-    why = f"{100 * share:.0f} % of the bytes are states, read for all rays in every pass"
-    inside = f"to {COUNT:.0%}: instructions per byte over the Radeon's {radeon:.3f}"
     stream = mimd.bytes_by_type["stream"] / mimd.total_bytes
     between = simd.bytes_by_type["stream"] / simd.total_bytes
     traverse = simd.instructions[SETUP] + simd.instructions[STEP]
     equal = traverse / simd.instructions[INTERSECT]
-    return [
-        Check(
-            kind,
-            f"{name}: traversal and intersection dominate",
-            "most of the bytes",
-            f"{100 * loop:.0f} % of the kernels' bytes",
-            loop > MOST,
-            bound="the bound is half of the bytes",
-        ),
-        Check(
-            kind,
-            f"{name}: traversal and intersection take equal amounts of time",
-            "equal",
-            f"{equal:.2f} : 1 of SIMD instructions",
-            about(1, equal, COUNT),
-            "the grid's resolution is the published one, not tuned here",
-            f"to {COUNT:.0%}",
-        ),
-        Check(
-            kind, f"{name}: SIMD's instructions per byte match the Radeon's", "1", f"{ratio:.2f}", match, why, inside
-        ),
-        Check(
-            kind,
-            f"{name}: bytes of SIMD are mostly intermediate values",
-            f"> {MOST:.0%}",
-            f"{100 * between:.0f} %, and {100 * share:.0f} % states",
-            between > MOST,
-            "a ray that does little has few intermediate values, and is asked for its state in every pass",
-        ),
-        Check(
-            kind,
-            f"{name}: all bytes of MIMD are voxels and triangles",
-            "0 % stream",
-            f"{100 * stream:.1f} % stream",
-            stream < ALL,
-            "by table 5.1 an eye ray moves 11 words of streams and its shading 3: the more, the less a ray does",
-            f"to {ALL:.0%}",
-        ),
-    ]
+    what, ours = f"{name}: traversal and intersection dominate", f"{100 * loop:.0f} % of the kernels' bytes"
+    checks = [Check(kind, what, "most of the bytes", ours, loop > MOST, bound="the bound is half of the bytes")]
+    what, ours = f"{name}: traversal and intersection take equal amounts of time", f"{equal:.2f} : 1"
+    why, near = "the grid's resolution is the published one, not tuned here", about(1, equal, COUNT)
+    checks.append(Check(kind, what, "equal", f"{ours} of SIMD instructions", near, why, f"to {COUNT:.0%}"))
+    what, why = (
+        f"{name}: SIMD's instructions per byte match the Radeon's",
+        f"{100 * share:.0f} % of the bytes are states",
+    )
+    near, bound = about(1, ratio, COUNT), f"to {COUNT:.0%}: instructions per byte over the Radeon's {radeon:.3f}"
+    checks.append(Check(kind, what, "1", f"{ratio:.2f}", near, f"{why}, read for all rays in every pass", bound))
+    what = f"{name}: bytes of SIMD are mostly intermediate values"
+    why = "a ray that does little has few intermediate values, and is asked for its state in every pass"
+    ours = f"{100 * between:.0f} %, and {100 * share:.0f} % states"
+    checks.append(Check(kind, what, f"> {MOST:.0%}", ours, between > MOST, why))
+    what, ours = f"{name}: all bytes of MIMD are voxels and triangles", f"{100 * stream:.1f} % stream"
+    why = "by table 5.1 an eye ray moves 11 words of streams and its shading 3: the more, the less a ray does"
+    checks.append(Check(kind, what, "0 % stream", ours, stream < ALL, why, f"to {ALL:.0%}"))
+    return checks
 
 
 def limited(name: str, found: Mapping[str, Cost]) -> Check:
@@ -171,21 +133,15 @@ def limited(name: str, found: Mapping[str, Cost]) -> Check:
 
 def _conclusions(own: list[Check], printed: list[Check]) -> Iterator[Conclusion]:
     """A sentence of the text for each statement, tested on our views."""
-    for paper, claim, words in SENTENCES:
+    for claim, words, unit in CLAIMS:
         ours, theirs = ([check for check in checks if words in check.what] for checks in (own, printed))
-        kept = sum(check.passed is True for check in theirs)
         if not ours:
-            figures = ", ".join(str(check.ours) for check in theirs)
-            yield Conclusion(paper, claim, [check.passed for check in theirs], f"by table 5.1 {figures}", ARITHMETIC)
+            yield concluded(claim, theirs, f"by table 5.1 {', '.join(str(check.ours) for check in theirs)}")
             continue
-        figure = ", ".join(str(check.ours) for check in ours)
-        yield Conclusion(
-            paper,
-            claim,
-            [check.passed for check in ours],
-            f"here, {UNITS.get(words, words)}: {figure}; by the paper's own tables it holds in {kept} of "
-            f"{len(theirs)} views",
-        )
+        holds = sum(check.passed is True for check in theirs)
+        figures = ", ".join(str(check.ours) for check in ours)
+        own_tables = f"by the paper's own tables it holds in {holds} of {len(theirs)} views"
+        yield concluded(claim, ours, f"here, {unit}: {figures}; {own_tables}")
 
 
 @section(
@@ -193,42 +149,33 @@ def _conclusions(own: list[Check], printed: list[Check]) -> Iterator[Conclusion]
     paper="D 5.2.1, D 5.2.2, P2 3.2, P2 4.1, P2 4.2",
     title="The cost model (figures 5.3 to 5.5; P2 7 and 8)",
 )
-def make(context: Context) -> Iterator[Part]:
+def make(context: Context) -> Parts:
     """C = R (C_r + v C_v + t C_t + s C_s) + R P C_state, over the published figures and ours."""
-    yield Text(FORMULA)
+    yield told("cost_model", pixels=PIXELS)
     theirs, ours, works = published(), {}, {}
     for name in (yield from measured.there(context)):
         works[name] = Workload(**measured.workload(context, name))
         ours[name] = costs(works[name], TABLE_5_1)
     printed = [check for name, found in theirs.items() for check in claims(ARITHMETIC, name, found)]
     printed += [limited(name, found) for name, found in theirs.items()]
-    note = "No paper prints these numbers: they are derived, the model over table 5.1 and figure 5.2 as printed."
-    yield _table("Derived: published views, by the published kernels", theirs, sums() + printed, note)
-    yield _bytes("Derived: published views, gigabytes by kernel of SIMD", theirs)
-    if not ours:
-        return
+    yield _table("costs_derived", theirs, sums() + printed)
+    yield _bytes("bytes_derived", theirs, dict.fromkeys(theirs, GIGA), ".2f")
     yield _workloads(works)
-    note = "The kernels are table 5.1's, so that they compare with the table above; per ray, as sizes differ."
     own = [check for name, found in ours.items() for check in claims(CLAIM, name, found)]
-    yield _table("Our views, by the published kernels", ours, own, note)
-    yield _bytes("Our views, bytes a ray by kernel of SIMD", ours, {name: work.rays for name, work in works.items()})
+    yield _table("costs_by_published_kernels", ours, own)
+    rays = {name: work.rays for name, work in works.items()}
+    yield _bytes("bytes_of_a_ray", ours, rays, ".0f")
     yield from _conclusions(own, printed)
     saved = [1 - found["MIMD"].total_bytes / found["SIMD"].total_bytes for found in ours.values()]
-    yield Conclusion(
-        "A 6",
-        "A single pass saves memory bandwidth.",
-        [each >= MUCH for each in saved],
-        f"here, by the kernels of table 5.1, bytes of MIMD's one pass less than SIMD's: "
-        f"{', '.join(f'{each:.0%}' for each in saved)}",
-    )
-    rows = measured.our_rows(context)
-    if rows is not None:
-        by_ours = {name: costs(work, rows) for name, work in works.items()}
-        note = "Instructions by what glslangValidator makes of our kernels, as in table 5.1; words of our records."
-        yield _table("Our views, by our kernels", by_ours, [], note)
-    for number, machine in (("5.3", "SIMD"), ("5.4", "MIMD")):
-        yield _by_kernel(f"Figure {number}: {machine}, by kernel", machine, theirs, ours, works)
-    yield _by_type(theirs, ours, works)
+    text = f"here, by the kernels of table 5.1, bytes of MIMD's one pass less than SIMD's: {listed(saved, '.0%')}"
+    yield concluded("single_pass", [each >= MUCH for each in saved], text)
+    kernels = measured.our_rows(context)
+    if kernels is not None:
+        yield _table("costs_by_our_kernels", {name: costs(work, kernels) for name, work in works.items()})
+    sides = (theirs, dict.fromkeys(theirs, PIXELS)), (ours, rays)
+    yield _by_kernel("5.3", "SIMD", sides)
+    yield _by_kernel("5.4", "MIMD", sides)
+    yield _by_type(sides)
     yield _buffers(context, works)
 
 
@@ -238,118 +185,68 @@ def _workloads(works: Mapping[str, Workload]) -> Table:
         view = VIEWS[name]
         cells = [beside(getattr(view, key), f"{getattr(work, key):.2f}", FITTED) for key in ("v", "t", "s")]
         rows.append((name, *cells, beside(view.passes, work.passes, LONGEST)))
-    return Table(
-        "What a ray does", ("view", "v", "t", "s", "P"), rows, note="v voxels, t tests, s shadings a ray; P passes."
-    )
+    return tabled("what_a_ray_does", rows)
 
 
-def _table(title: str, found: Mapping[str, Mapping[str, Cost]], checks: list[Check], note: str = "") -> Table:
-    names = {
-        "instructions": "SIMD instr, G",
-        "traverse": "traversal",
-        "intersect": "intersection",
-        "color": "shading",
-        "bytes": "SIMD GB",
-        "stream": "stream",
-        "structures": "structures",
-        "state": "state",
-        "instructions per byte": "instr / byte",
-        "MIMD instructions": "MIMD instr, G",
-        "MIMD bytes": "MIMD GB",
-        "MIMD instructions per byte": "instr / byte ",
-    }
+def _table(key: str, found: Views, checks: Sequence[Check] = ()) -> Table:
     rows = []
     for name, each in found.items():
-        values = derived(each)
-        rows.append((name, *(f"{values[key]:.3g}" if values[key] < 0.01 else f"{values[key]:.3f}" for key in names)))
-    return Table(title, ("view", *names.values()), rows, note=note, checks=checks, own=OURS)
+        values = list(derived(each).values())[:SHOWN]
+        rows.append((name, *(f"{value:.3g}" if value < 0.01 else f"{value:.3f}" for value in values)))
+    return tabled(key, rows, checks)
 
 
-def _bytes(title: str, found: Mapping[str, Mapping[str, Cost]], rays: Mapping[str, int] | None = None) -> Table:
-    """Bytes of a picture by kernel, GB, or of a ray. rays : of each view, for those of a ray."""
-    kernels = {**{name.rpartition(": ")[2]: name for name in (EYE, SETUP, STEP, INTERSECT, COLOR)}}
-    kernels["state reads"] = "state reads"
+def _bytes(key: str, found: Views, over: Mapping[str, float], shown: str) -> Table:
+    """Bytes of SIMD by kernel, over a number of each view, in a format."""
     rows = []
     for name, each in found.items():
-        over, shown = (GIGA, ".2f") if rays is None else (rays[name], ".0f")
         moved = each["SIMD"].bytes_by_kernel
-        rows.append((name, *(format(moved[kernel] / over, shown) for kernel in kernels.values())))
-    return Table(title, ("view", *kernels), rows, own=OURS)
+        rows.append((name, *(format(moved[kernel] / over[name], shown) for kernel in (*KERNELS, "state reads"))))
+    return tabled(key, rows)
 
 
-def _by_kernel(
-    title: str, machine: str, theirs: Mapping[str, Any], ours: Mapping[str, Any], works: Mapping[str, Workload]
-) -> Figure:
+def _by_kernel(number: str, machine: str, sides: Sequence[tuple[Views, Mapping[str, int]]]) -> Figure:
     figure, axes = plots.figure(9.0, 3.8, ncols=2)
     groups = {"eye, set-up": (EYE, SETUP), "traversal": (STEP,), "intersection": (INTERSECT,), "shading": (COLOR,)}
-    columns = _columns(theirs, ours, machine)
-    for axis, what in zip(axes, ("instructions", "bytes_by_kernel"), strict=True):
-        parts = dict(groups)
-        if machine == "SIMD" and what == "bytes_by_kernel":
-            parts["state reads"] = ("state reads",)
-        stacks = {
-            label: [
-                sum(getattr(each, what)[kernel] for kernel in kernels) / rays for each, rays in _scaled(columns, works)
-            ]
-            for label, kernels in parts.items()
-        }
-        _bars(axis, list(columns), stacks)
+    for axis, what, unit in zip(axes, ("instructions", "bytes_by_kernel"), ("instructions", "bytes"), strict=True):
+        reads = {"state reads": ("state reads",)} if machine == "SIMD" and unit == "bytes" else {}
+        _bars(axis, machine, sides, what, {**groups, **reads})
         for hardware, style in zip(HARDWARE, ("--", ":"), strict=True):
-            line = HARDWARE[hardware]["instructions" if what == "instructions" else "bytes"]
-            axis.axhline(line / PIXELS, color="0.4", linestyle=style, linewidth=0.8, label=f"{hardware}, a second")
-        axis.set_ylabel("instructions a ray" if what == "instructions" else "bytes a ray")
+            line = HARDWARE[hardware][unit] / PIXELS
+            axis.axhline(line, color="0.4", linestyle=style, linewidth=0.8, label=f"{hardware}, a second")
+        axis.set_ylabel(f"{unit} a ray")
     axes[1].legend(*axes[1].get_legend_handles_labels(), fontsize=7)
-    note = (
-        "Of each pair the left bar is derived: the model over the printed tables, as the papers' bars have no "
-        "numbers; the "
-        "right one is our stand-in by the same kernels. Dashed: what a Radeon "
-        "9700 Pro does in a second (2.5 G instructions, 12 GB), dotted a GeForce3 by P2 (2 G, 8 GB), over 1024 x 1024 "
-        "rays."
-    )
-    return Figure(title, svg=plots.svg(figure), note=note, alt="stacked bars by kernel for five views")
+    return captioned("by_kernel", svg=plots.svg(figure), number=number, machine=machine)
 
 
-def _by_type(theirs: Mapping[str, Any], ours: Mapping[str, Any], works: Mapping[str, Workload]) -> Figure:
+def _by_type(sides: Sequence[tuple[Views, Mapping[str, int]]]) -> Figure:
     figure, axes = plots.figure(9.0, 3.8, ncols=2)
     for axis, machine in zip(axes, ("SIMD", "MIMD"), strict=True):
-        columns = _columns(theirs, ours, machine)
-        stacks = {
-            label: [each.bytes_by_type[kind] / rays for each, rays in _scaled(columns, works)]
-            for kind, label in TYPE_NAMES.items()
-        }
-        _bars(axis, list(columns), stacks)
+        _bars(axis, machine, sides, "bytes_by_type", {label: (kind,) for kind, label in TYPE_NAMES.items()})
         axis.set_ylabel(f"{machine}: bytes a ray")
     axes[0].legend(*axes[0].get_legend_handles_labels(), fontsize=7)
-    note = (
-        "Of each pair the left bar is derived from the printed tables, the right one our stand-in by the same kernels."
-    )
-    return Figure(
-        "Figure 5.5: bytes by type", svg=plots.svg(figure), note=note, alt="stacked bars by type for five views"
-    )
+    return captioned("by_type", svg=plots.svg(figure))
 
 
-def _columns(theirs: Mapping[str, Any], ours: Mapping[str, Any], machine: str) -> dict[tuple[str, str], Cost]:
-    """By view and whose: a bar each."""
-    found = {}
-    for name in theirs:
-        found[name, "derived"] = theirs[name][machine]
-        if name in ours:
-            found[name, "ours"] = ours[name][machine]
-    return found
-
-
-def _scaled(columns: Mapping[tuple[str, str], Cost], works: Mapping[str, Workload]) -> Iterator[tuple[Cost, int]]:
-    for (name, whose), each in columns.items():
-        yield each, PIXELS if whose == "derived" else works[name].rays
-
-
-def _bars(axis: Any, columns: list[tuple[str, str]], stacks: Mapping[str, list[float]]) -> None:
-    names = list(dict.fromkeys(name for name, _ in columns))
-    places = [names.index(name) + (-0.2 if whose == "derived" else 0.2) for name, whose in columns]
-    below = [0.0] * len(columns)
-    for color, (label, heights) in zip(plots.COLORS, stacks.items(), strict=False):
-        axis.bar(places, heights, 0.36, bottom=below, label=label, color=color)
-        below = [low + height for low, height in zip(below, heights, strict=True)]
+def _bars(
+    axis: Any,
+    machine: str,
+    sides: Sequence[tuple[Views, Mapping[str, int]]],
+    what: str,
+    groups: Mapping[str, Sequence[str]],
+) -> None:
+    """Of each view a bar of each side, derived and ours: a ray's share of what `Cost` has, by groups of its keys."""
+    names = list(sides[0][0])
+    bars = [
+        (names.index(name) + shift, getattr(costs[name][machine], what), rays[name])
+        for name in names
+        for shift, (costs, rays) in zip((-0.2, 0.2), sides, strict=True)
+        if name in costs
+    ]
+    stacks = {
+        label: [sum(each[key] for key in keys) / rays for _, each, rays in bars] for label, keys in groups.items()
+    }
+    plots.stacked(axis, [place for place, *_ in bars], 0.36, stacks)
     axis.set_xticks(range(len(names)), [name.replace(" ", "\n", 2) for name in names], fontsize=7)
 
 
@@ -366,28 +263,6 @@ def _buffers(context: Context, works: Mapping[str, Workload]) -> Table:
         held, steps, tests, share, off, on = context.keep(("stream buffer", name, *measured.size(context)), make)
         simd, mimd = costs(works[name], TABLE_5_1)["SIMD"], costs(works[name], TABLE_5_1)["MIMD"]
         rays = works[name].rays
-        rows.append(
-            (
-                name,
-                held,
-                steps,
-                tests,
-                f"{100 * share:.1f} %",
-                f"{off / rays:.0f}",
-                f"{on / rays:.0f}",
-                f"{simd.total_bytes / rays:.0f}",
-                f"{mimd.total_bytes / rays:.0f}",
-            )
-        )
-    return Table(
-        "A stream buffer on the chip, with conditional output (D 5.2.3, 5.4.2)",
-        (
-            *("view", "rays held", "launches of traversal", "of intersection", "lanes used"),
-            *("bytes a ray off chip", "on chip", "SIMD", "MIMD"),
-        ),
-        rows,
-        note="Not simulated by the authors: 128 kB hold rays with their records; the longer queue is served, all of "
-        "it; each ray is appended to the queue it waits in next. No mask, no state, and off the chip no more than "
-        "MIMD.",
-        own=OURS,
-    )
+        moved = (f"{each / rays:.0f}" for each in (off, on, simd.total_bytes, mimd.total_bytes))
+        rows.append((name, held, steps, tests, f"{100 * share:.1f} %", *moved))
+    return tabled("a_stream_buffer_on_the", rows)

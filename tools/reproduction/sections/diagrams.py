@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from raystream.base.paths import shaders
 from raystream.cli.graph import drawings, graph
 
-from ..caption_drawings import CHAPTER_2, CHAPTER_4, OURS, figures
+from ..caption_drawings import OURS, figures
 from ..context import Context
-from ..counted import faults
 from ..diagram_drawings import (
     LOOPS,
     draw_loop,
@@ -18,8 +15,9 @@ from ..diagram_drawings import (
     draw_scene_memory,
     draw_stages,
 )
-from ..model import Figure, Listing, Part, Text
+from ..model import Figure, Listing, Parts
 from ..registry import section
+from ..statements import captioned, faults, told
 
 WITHOUT = "Drawn with a structure over the scene; the paper has none, nor has preset 2003 in its scenes (--accel none)."
 DRAWN_FROM = "Made from the program's table: raystream graph {} -o {}.svg."
@@ -34,25 +32,16 @@ def _program(name: str, title: str, more: str = "") -> Figure:
 @section(
     "kernel_streams", paper="D 2.1, D 2.2, D 2.3, P2 2.1", title="Rays, kernels and the pipeline (figures 2.1 to 2.6)"
 )
-def kernel_streams(context: Context) -> Iterator[Part]:
+def kernel_streams(context: Context) -> Parts:
     """The smallest program: a kernel between streams."""
-    yield Text(
-        "Figure 2.2 shows colour bleeding and a caustic: both are in the CORNELL BOX of figure 6.7 here. "
-        "A kernel takes an element of its input streams and writes one of its output streams; it may read memory, and "
-        "returns an exit, which says what its ray needs next. The smallest program has one state."
-    )
-    yield from figures(CHAPTER_2)
+    yield told("kernel_streams")
+    yield from figures("2.")
     yield _program("photon_emission", "One kernel between streams: photons leave the lights")
-    yield Figure(
-        "A pass of a kernel in the graphics pipeline",
-        svg=draw_pass(),
-        note="Made from the linked program: the streams and memories that its pass reads, and the streams it writes.",
-        alt="quad, rasterizer, mask and fragment program in a row, with the textures that are read and written",
-    )
+    yield captioned("pass", svg=draw_pass())
 
 
 @section("ray_tracer_flow", paper="D 3.3, P2 3", title="The streaming ray tracer (figure 3.1)")
-def ray_tracer_flow(context: Context) -> Iterator[Part]:
+def ray_tracer_flow(context: Context) -> Parts:
     """The ray caster's kernels."""
     yield _program("cast", "Figure 3.1: the streaming ray tracer: eye rays, traversal, intersection, shading")
     yield _program("cast_instances", "The same over two levels of structures")
@@ -65,7 +54,7 @@ def listing(title: str, name: str, note: str = "") -> Listing:
 
 
 @section("intersector", paper="D 3.3.3, P2 3.1.3", title="The intersector (figure 3.2, P2 figure 5)")
-def intersector(context: Context) -> Iterator[Part]:
+def intersector(context: Context) -> Parts:
     """The kernel's source, and the test that it calls."""
     yield listing("The kernel: a triangle of the voxel's list, and what the ray needs next", "kernels/intersect.glsl")
     yield listing(
@@ -78,46 +67,26 @@ def intersector(context: Context) -> Iterator[Part]:
 
 
 @section("memory_layout", paper="D 5.1.2, P2 3.1.3", title="A scene in texture memory (figure 5.1)")
-def memory_layout(context: Context) -> Iterator[Part]:
+def memory_layout(context: Context) -> Parts:
     """From voxels to lists to triangles, and records as they lie in texels."""
-    yield Figure(
-        "Figure 5.1: from a voxel to its list, and from there to its triangles",
-        svg=draw_scene_memory(),
-        note="The Cornell box in 4 x 4 x 4 voxels, from the arrays that go to the device. The published textures have "
-        "a texel for each corner; here a triangle is a record.",
-        alt="rows of cells with numbers, arrows from a voxel to its list and from the list to triangles",
-    )
-    yield Figure(
-        "Where the fields of each record lie",
-        svg=draw_records(),
-        note="A row is a texel of four 32-bit floats; integers are floats of the same value, exact to 2^24.",
-        alt="records as rows of four components with the names of fields",
-    )
+    yield captioned("scene_memory", svg=draw_scene_memory())
+    yield captioned("records", svg=draw_records())
 
 
 @section("data_flow", paper="D 3.3.4, P2 3.1.4", title="Flow of the four ray tracers (figure 3.3)", order=1)
-def data_flow(context: Context) -> Iterator[Part]:
+def data_flow(context: Context) -> Parts:
     """Shadow caster, Whitted's tracer and path tracer; the ray caster is figure 3.1."""
     yield _program("shadow", "Shadow caster")
     yield _program("whitted", "Whitted's ray tracer")
     yield _program("path", "Path tracer, with light chosen at each surface and tested by a shadow ray")
-    yield Text(
-        "The published path tracer has no shadow rays: its scattered rays alone find lights. It is this program with "
-        "--strategy bsdf, whose exits to light and shadow rays no ray takes; so the picture of figure 3.3 and table 3 "
-        "of P2 were made."
-    )
+    yield told("data_flow")
 
 
 @section("flow_control", paper="D 4.1, D 4.2", title="A stream processor, and states of rays (figures 4.1 to 4.3)")
-def flow_control(context: Context) -> Iterator[Part]:
+def flow_control(context: Context) -> Parts:
     """Section 4.1.2: a ray's state decides which pass it takes part in."""
-    yield Text(
-        "Each ray has a state, the box that it is in. A pass runs the kernel of one state over the screen; a mask "
-        "(depth or stencil) keeps rays in other states from running, and a count of the rays in each state, read "
-        "back, tells the host which pass is next. Boxes with a loop on the left are those that unrolling repeats "
-        "within a pass."
-    )
-    yield from figures(CHAPTER_4)
+    yield told("flow_control")
+    yield from figures("4.")
     for number, (title, *_) in enumerate(LOOPS):
         about = f"{title[0].upper()}{title[1:]}"
         yield Figure(about, svg=draw_loop(number), note=OURS if not number else "", alt="passes and a way back")
@@ -125,15 +94,8 @@ def flow_control(context: Context) -> Iterator[Part]:
 
 
 @section("photon_flow", paper="D 6.2, P3 2", title="Photon mapping: the system (figure 6.1)")
-def photon_flow(context: Context) -> Iterator[Part]:
+def photon_flow(context: Context) -> Parts:
     """The programs of photon mapping in turn."""
-    yield Figure(
-        "Figure 6.1: from photons to the picture",
-        svg=draw_stages(),
-        note="Left of the map only when geometry or lights change. From the programs' inputs and results. As published "
-        "each stage is a quad over the screen, drawn into textures of floats, but the estimate, which is drawn as "
-        "points that tile the screen and shown while it grows.",
-        alt="boxes of programs with arrows named by the streams between them",
-    )
+    yield captioned("photon_stages", svg=draw_stages())
     yield _program("photon_trace", "Tracing photons, a frame for each bounce", WITHOUT)
     yield _program("photon_nearest", "Rays and the radiance estimate", WITHOUT)

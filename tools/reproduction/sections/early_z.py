@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from reproduction.simulators.early_z import EDGES, blocks
@@ -11,28 +10,20 @@ from reproduction.simulators.schedule import Simulation
 
 from .. import measured, plots
 from ..context import Context
-from ..model import OURS, OWN, Check, Figure, Part, Table, Text
+from ..model import OWN, Check, Figure, Parts, Table
 from ..registry import section
+from ..statements import captioned, tabled, told
 
 EDGE, QUICK_EDGE = 512, 96  # pixels along a picture
 PUBLISHED = 4  # pixels along the smallest block of the boards of the day
 
 
 @section("early_z", paper="D 5.4.2, D 4.1.2", title="Early depth tests by blocks of 4 x 4 pixels", order=7)
-def make(context: Context) -> Iterator[Part]:
+def make(context: Context) -> Parts:
     """The share of the fragments that a pass runs, by the size of the blocks that the test leaves out."""
     edge = QUICK_EDGE if context.quick else EDGE
-    found: dict[str, dict[str, Any]] = {}
-    for name in (yield from measured.there(context)):
-        found[name] = context.keep(("early z", name, edge), lambda name=name: counted(context, name, edge))
-    if not found:
-        return
-    yield Text(
-        "A pass serves rays of one state, and the depth test is to keep all others from running. The boards of the day "
-        f"test blocks of {PUBLISHED} x {PUBLISHED} pixels and larger (5.4.2): a block in which a single ray is in the "
-        "state runs as a whole. The paper gives no number for what that costs; here every pass is played ray by ray, "
-        "and blocks with at least one such ray are counted."
-    )
+    found = yield from measured.of_views(context, "early z", (edge,), lambda *view: counted(*view, edge))
+    yield told("early_z", published=PUBLISHED)
     yield _table(found, edge)
     yield _figure(found)
 
@@ -59,16 +50,7 @@ def _table(found: dict[str, dict[str, Any]], edge: int) -> Table:
         what = f"{name}: passes and active rays, by two simulations"
         ours, why = f"{each['passes']} passes, {100 * run[1]:.2f} %", "one of the simulations is wrong"
         checks.append(Check(OWN, what, f"{passes} passes, {100 * active:.2f} %", ours, same, why))
-    blocks_ = tuple("rays in the state" if size == 1 else f"{size} x {size}" for size in EDGES)
-    return Table(
-        "Fragments that a pass of the loop runs, of all",
-        ("view", *blocks_, f"{PUBLISHED} x {PUBLISHED} over rays"),
-        rows,
-        note=f"{edge} x {edge} eye rays, intersection once 20 % of the active rays wait; passes of traversal and "
-        "intersection, on average. The last column: fragments that run for each ray that has to.",
-        checks=checks,
-        own=OURS,
-    )
+    return tabled("fragments_that_a_pass_of", rows, checks, edge=edge)
 
 
 def _figure(found: dict[str, dict[str, Any]]) -> Figure:
@@ -76,11 +58,7 @@ def _figure(found: dict[str, dict[str, Any]]) -> Figure:
     for name, each in found.items():
         axes.plot(EDGES, [100 * each["run"][str(size)] for size in EDGES], marker=".", label=name)
     axes.axvline(PUBLISHED, color="0.6", linestyle="--", linewidth=0.8)
-    axes.set_xscale("log", base=2)
-    axes.set_xticks(EDGES, labels=[f"{size} x {size}" for size in EDGES])
-    axes.set_xlabel("pixels of a block")
-    axes.set_ylabel("fragments that run, % of all")
+    plots.powers_of_two(axes, EDGES, "{0} x {0}", xlabel="pixels of a block", ylabel="fragments that run, % of all")
     axes.set_ylim(bottom=0)
     axes.legend()
-    note = "1 x 1 is the test of single pixels, the rays in the state alone. Dashed: the blocks of the day."
-    return Figure("Fragments that run, by the size of a block", svg=plots.svg(figure), note=note, alt="rising curves")
+    return captioned("early_z", svg=plots.svg(figure))

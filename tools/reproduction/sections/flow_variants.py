@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,8 +12,9 @@ from reproduction.simulators.counts.programs import RECIPE
 from .. import timed
 from ..context import Context
 from ..kept import digest
-from ..model import OURS, OWN, Check, Conclusion, Part, Table
+from ..model import OWN, Check, Parts
 from ..registry import section
+from ..statements import concluded, tabled
 
 SIZE, QUICK = 256, 32
 AGAIN = "depth, query, again"  # the same work timed twice
@@ -46,7 +44,7 @@ COUNTS = {"query": "occlusion queries (D 4.1.2)", "census": "counters of every t
     title="Flow control: masks and counts compared (section 4.1.2)",
     timed=True,
 )
-def flow_variants(context: Context) -> Iterator[Part]:
+def flow_variants(context: Context) -> Parts:
     """The Cornell box cast by each."""
     edge = QUICK if context.quick else SIZE
     wanted = [(mask, "query") for mask in MASKS] + [("depth", "census")]
@@ -61,33 +59,18 @@ def flow_variants(context: Context) -> Iterator[Part]:
         rows.append((f"{mask}, {count}", MASKS[mask], COUNTS[count], *numbers, _ms(times[f"{mask}, {count}"])))
     same = len({each["picture"] for each in found}) == 1
     passes = {each["passes"] for each in found}
-    yield Table(
-        "The Cornell box by each",
-        ("variant", "rays in other states", "how many wait", "passes", "mask passes", "count passes", "waits", "ms"),
-        rows,
-        note=f"{edge} x {edge} eye rays, {GRID} x {GRID} x {GRID} voxels, a call of a kernel in a pass, intersection "
-        f"once 20 % of the active rays wait; {context.device_name}. waits: of the host for the device. Fragments that "
-        "are masked off keep what they had: kernels write in place where the driver has a texture barrier, else copies "
-        "are made. P2's own kernels set the stencil themselves; here a pass of its own does.",
-        own=OURS,
-        checks=[
-            Check(
-                OWN, "all give the same picture, bit for bit", "yes", "yes" if same else "no", same, "pictures differ"
-            ),
-            Check(
-                OWN, "all need the same passes of kernels", "one number", sorted(passes), len(passes) == 1, "several"
-            ),
-            timed.alike("depth, query, timed twice in turns", times["depth, query"].wall, times[AGAIN].wall),
-        ],
-    )
+    word = "yes" if same else "no"
+    checks = [
+        Check(OWN, "all give the same picture, bit for bit", "yes", word, same, "pictures differ"),
+        Check(OWN, "all need the same passes of kernels", "one number", sorted(passes), len(passes) == 1, "several"),
+        timed.alike("depth, query, timed twice in turns", times["depth, query"].wall, times[AGAIN].wall),
+    ]
+    yield tabled("the_cornell_box_by_each", rows, checks, edge=edge, grid=GRID, device=context.device_name)
     by_mask = {mask: times[f"{mask}, {count}"].median for mask, count in wanted if count == "query"}
     masked = [by_mask[mask] < by_mask["none"] for mask in ("depth", "stencil") if mask in by_mask and "none" in by_mask]
     if masked:
-        yield Conclusion(
-            "D 4.1.2, P2 2.2",
-            "Rays in other states are best masked off before their fragments run (early depth or stencil test).",
-            masked,
-            ", ".join(f"{mask} {1e3 * seconds:.3g} ms" for mask, seconds in by_mask.items()),
+        yield concluded(
+            "masked_early", masked, ", ".join(f"{mask} {1e3 * seconds:.3g} ms" for mask, seconds in by_mask.items())
         )
 
 
@@ -95,16 +78,10 @@ def _renderer(context: Context, mask: str, count: str) -> Renderer:
     return Renderer("cornell", device=context.device, mask=mask, count=count, policy="threshold=0.2", **MACHINE)
 
 
-@contextmanager
-def _pictures(context: Context, wanted: list[tuple[str, str]], edge: int) -> Iterator[dict[str, timed.Case]]:
-    """Every variant, ready to be rendered again, and one of them twice."""
+def _pictures(context: Context, wanted: list[tuple[str, str]], edge: int) -> timed.Cases:
+    """Every variant, and one of them twice."""
     names = {f"{mask}, {count}": (mask, count) for mask, count in wanted} | {AGAIN: ("depth", "query")}
-
-    def case(renderer: Renderer) -> None:
-        renderer.render((edge, edge), spp=1)
-
-    with timed.Releasing() as held:
-        yield {name: partial(case, held.own(_renderer(context, *each))) for name, each in names.items()}
+    return timed.pictures({name: _renderer(context, *each) for name, each in names.items()}, (edge, edge))
 
 
 def _ms(found: timed.Timed) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from benchmarks.scenes import facing
@@ -14,11 +12,12 @@ from raystream.scene.builtin import SCENES
 from .. import timed
 from ..context import Context
 from ..grades import OTHER_DEVICE, beside
-from ..model import Absent, AbsentError, Part, Table
+from ..model import Absent, AbsentError, Parts
 from ..published.chapter5 import TABLE_5_4
 from ..published.chapter6 import GPU, TABLE_6_1, TOTALS
 from ..published.frame_rates import RATES, Rate
 from ..registry import section
+from ..statements import tabled
 from .thesis import model
 
 EDGE = 512  # pixels, where a paper gives no size
@@ -51,7 +50,7 @@ def rates() -> list[Rate]:
 
 
 @section("frame_rates", paper="all", title="Frame rates of all papers beside this device's", order=1, timed=True)
-def frame_rates(context: Context) -> Iterator[Part]:
+def frame_rates(context: Context) -> Parts:
     """A picture of one sample each, the median of several."""
     rows, absent = [], []
     for rate in rates():
@@ -77,20 +76,9 @@ def frame_rates(context: Context) -> Iterator[Part]:
         derived = "; derived: one over the printed total, by sort" if rate.paper == SECONDS else ""
         both = beside(rate.fps, fps.text(), f"{OTHER_DEVICE} than the {rate.device}{derived}")
         rows.append((f"{rate.paper}, {rate.name}", rate.device, kind, f"{width} x {height}", both))
-    machine = context.device_name
-    note = f"Ours on {machine}: pictures of one sample a second, structures ready, machine by the "
-    note += "program's own choice. Scenes are stand-ins where the papers' are not available; T gives no size, here "
-    note += f"{EDGE} x {EDGE}; of table 6.1 photons and map are kept between pictures while nothing moves."
-    if context.quick:
-        note += f" Width and height are {QUICK} times smaller than published."
-    yield Table(
-        "Frames a second",
-        ("paper and scene", "published on", "program", "size", "frames a second"),
-        rows,
-        note,
-        heads={"frames a second": ("published or derived", "ours")},
-        own=("published on", "program", "size"),
-    )
+    small = f" Width and height are {QUICK} times smaller than published." if context.quick else ""
+    heads = {"frames a second": ("published or derived", "ours")}
+    yield tabled("all_frames", rows, heads=heads, device=context.device_name, edge=EDGE, small=small)
     yield from absent
 
 
@@ -102,9 +90,8 @@ def _size(rate: Rate) -> tuple[int, int]:
     return rate.size or (EDGE, EDGE)
 
 
-@contextmanager
-def _picture(context: Context, rate: Rate, size: tuple[int, int]) -> Iterator[dict[str, timed.Case]]:
-    """A picture, ready to be rendered again."""
+def _picture(context: Context, rate: Rate, size: tuple[int, int]) -> timed.Cases:
+    """The picture of a published rate."""
     from raystream.scene.builtin.caustics import PUBLISHED
 
     settings: dict[str, Any] = dict(rate.settings)
@@ -113,12 +100,7 @@ def _picture(context: Context, rate: Rate, size: tuple[int, int]) -> Iterator[di
         if context.quick:
             settings |= {"photons": 512, "caustic_photons": 512, "photon_grid": (25, 1, 25), "light_samples": 1}
     scene, camera = model(context, rate.scene) if rate.paper == "T" else (context.scene(rate.scene), None)
-    with timed.Releasing() as held:
-        renderer = held.own(raystream.Renderer(scene, device=context.device, **settings))
-        if camera is not None or not scene.cameras:
-            renderer.update(camera=camera or facing(scene))
-
-        def case() -> None:
-            renderer.render(size, spp=1)
-
-        yield {"picture": case}
+    renderer = raystream.Renderer(scene, device=context.device, **settings)
+    if camera is not None or not scene.cameras:
+        renderer.update(camera=camera or facing(scene))
+    return timed.pictures({"picture": renderer}, size)

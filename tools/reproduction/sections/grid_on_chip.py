@@ -14,15 +14,16 @@ from raystream.scene.scene import Scene
 
 from .. import timed
 from ..context import Context
-from ..model import OURS, OWN, Check, Conclusion, Part, Table
+from ..model import OWN, Check, Parts
 from ..registry import section
+from ..statements import concluded, tabled
 
 RAYS = 20_000
 COUNTS = ("triangles", "list_entries", "sort_passes")
 
 
 @section("grid_on_chip", paper="P2 5.1", title="A grid built on the chip", order=5, timed=True)
-def make(context: Context) -> Iterator[Part]:
+def make(context: Context) -> Parts:
     """Stages of the build, and the hits over both grids."""
     rows, checks = [], []
     names = ("cornell",) if context.quick else ("cornell", "bunny.ply")
@@ -31,22 +32,13 @@ def make(context: Context) -> Iterator[Part]:
         what = f"{name}: hits over the grid built on the device and over the host's"
         checks.append(Check(OWN, what, "all", f"{share:.0%} the same to the bit", share == 1.0, "another grid"))
     yield from checks
-    claim = "A grid could be built on the chip, for scenes in motion."
-    yield Conclusion("P2 5.1", claim, [check.passed for check in checks], "the same hits to the bit as the host's grid")
+    yield concluded("grid_on_chip", checks, "the same hits to the bit as the host's grid")
     for name in names:
         parts = timed.keep(context, ("build", name), lambda name=name: _builds(context, name))["device"].parts
         stages = [parts[stage].of(lambda seconds: 1e3 * seconds).text() for stage in STAGES]
         rows.append((name, *(int(parts[each].median) for each in COUNTS), *stages))
-    note = (
-        "Milliseconds. The paper wants geometry scan-converted into a grid on the chip, for scenes in motion, and has "
-        "no scattered writes for it. Here gathers do: prefix sums, binary searches, and a sort by voxel and triangle, "
-        "two steps of it in a pass. The host reads the numbers of rows and of entries. Rows: the lines of voxels along "
-        "x within each triangle's bounds, counted; spans: the voxels of each row that the triangle overlaps; entries "
-        "are pairs of a voxel and a triangle, which sort brings into the order of voxels; search finds each voxel's "
-        "first; copy writes both as the memories that rays read."
-    )
     columns = ("scene", "triangles", "entries", "passes of the sort", *STAGES)
-    yield Table("The grid of a frame, built by fragment programs", columns, rows, note, own=OURS)
+    yield tabled("the_grid_of_a_frame", rows, columns=columns)
 
 
 @contextmanager

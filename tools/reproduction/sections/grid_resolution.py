@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from raystream.accel.grid.build import build
@@ -15,9 +14,10 @@ from reproduction.simulators.walk import Space, walk
 from .. import measured, plots
 from ..context import Context
 from ..grades import COUNT
-from ..model import OURS, Figure, Part, Table, Text
+from ..model import Figure, Parts, Table
 from ..published.chapter5 import TABLE_5_1
 from ..registry import section
+from ..statements import captioned, tabled, told
 
 EDGE, QUICK_EDGE = 256, 64  # pixels along a picture
 SHARES = (1 / 8, 1 / 4, 3 / 8, 1 / 2, 3 / 4, 1)  # of the published voxels along the shortest side
@@ -26,26 +26,19 @@ FINER = {"building": (3 / 2,), "forest": (5 / 4,), "bunny.ply": (3 / 2, 2)}
 
 
 @section("grid_resolution", paper="D 5.2.1, P2 4.1", title="The grid's resolution: steps against tests", order=2)
-def make(context: Context) -> Iterator[Part]:
+def make(context: Context) -> Parts:
     """v, t and the predicted cost over the resolution, for the five views."""
     edge, found = QUICK_EDGE if context.quick else EDGE, {}
     for name in (yield from measured.there(context)):
         if context.quick and name != measured.BUNNY:
             continue
-        found[name] = {
-            voxels: context.keep(
-                ("resolution", name, voxels, edge), lambda name=name, n=voxels: at(context, name, n, edge)
-            )
-            for voxels in resolutions(name, context.quick)
-        }
+        found[name] = {}
+        for voxels in resolutions(name, context.quick):
+            key = ("resolution", name, voxels, edge)
+            found[name][voxels] = context.keep(key, lambda name=name, n=voxels: at(context, name, n, edge))
     if not found:
         return
-    yield Text(
-        "The papers choose the grid so that traversal and intersection take equal amounts of time, and print that one "
-        "resolution. A finer grid has rays pierce more voxels (v) and test fewer triangles (t). Here the same eye rays "
-        "are followed through grids of several resolutions; the cost is the papers' model, over table 5.1. "
-        + _balance(found)
-    )
+    yield told("grid_resolution", balance=_balance(found))
     yield _table(found, edge)
     yield _figure(found)
 
@@ -116,30 +109,13 @@ def _table(found: dict[str, dict[int, dict[str, Any]]], edge: int) -> Table:
         for voxels, at_ in each.items():
             numbers = costs[voxels]
             marks = ", ".join(key for key, n in least.items() if n == voxels)
-            shown = (f"{numbers['SIMD']:,.0f}", f"{numbers['bytes']:,.0f}", f"{numbers['MIMD']:,.0f}")
-            ratio = f"{numbers['ratio']:.2f} : 1"
+            shown = (f"{numbers[each]:,.0f}" for each in ("SIMD", "bytes", "MIMD"))
             published = "the published one" if voxels == measured.SOURCES[name].grid else ""
-            worked = (
-                f"{at_['v']:.1f}",
-                f"{at_['t']:.1f}",
-                at_["P"],
-                *shown,
-                ratio,
-                f"{at_['megabytes']:.{0 if at_['megabytes'] >= 10 else 1}f}",
-            )
+            size = format(at_["megabytes"], ".0f" if at_["megabytes"] >= 10 else ".1f")
+            work = f"{at_['v']:.1f}", f"{at_['t']:.1f}", at_["P"]
+            worked = (*work, *shown, f"{numbers['ratio']:.2f} : 1", size)
             rows.append((name, at_["grid"], *worked, "; ".join(filter(None, (published, marks and f"least {marks}")))))
-    return Table(
-        "What a ray does and costs, by resolution",
-        (
-            *("view", "grid", "v", "t", "P", "SIMD instr", "SIMD bytes", "MIMD instr"),
-            *("traversal : intersection", "MB", "which"),
-        ),
-        rows,
-        note=f"{edge} x {edge} eye rays. v voxels pierced and t triangles tested by a ray; P passes of the SIMD "
-        "machine; instructions and bytes of a ray; traversal : intersection by SIMD's instructions; MB of voxels and "
-        "lists. Scenes are stand-ins, so that the published resolution need not be the best one here.",
-        own=OURS,
-    )
+    return tabled("what_a_ray_does_and", rows, edge=edge)
 
 
 def _figure(found: dict[str, dict[int, dict[str, Any]]]) -> Figure:
@@ -157,12 +133,8 @@ def _figure(found: dict[str, dict[int, dict[str, Any]]]) -> Figure:
         ("a ray: v (whole), t (dashed)", "traversal over intersection", "instructions a ray: SIMD, MIMD (dashed)"),
         strict=True,
     ):
-        axis.set_xscale("log", base=2)
-        axis.set_yscale("log")
         ticks = sorted({n for each in found.values() for n in each if n & (n - 1) == 0})
-        axis.set_xticks(ticks, labels=[str(n) for n in ticks])
-        axis.set_xlabel("voxels along the shortest side")
+        plots.powers_of_two(axis, ticks, yscale="log", xlabel="voxels along the shortest side")
         axis.set_title(title, fontsize=9)
     axes[0].legend(fontsize=7)
-    note = "Grey: equal time, to a quarter, by the instructions of SIMD's kernels."
-    return Figure("Steps, tests and cost by resolution", svg=plots.svg(figure), note=note, alt="crossing curves")
+    return captioned("grid_resolution", svg=plots.svg(figure))

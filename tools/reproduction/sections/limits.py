@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -21,10 +20,11 @@ from reproduction.simulators.walk import Space, walk
 from ..context import Context
 from ..counted import PROGRAMS, counted, program
 from ..grades import beside, exact, unprinted
-from ..model import ARITHMETIC, OURS, OWN, AbsentError, Cell, Check, Conclusion, Figure, Part, Table
+from ..model import ARITHMETIC, OWN, AbsentError, Cell, Check, Parts, Table
 from ..published.chapter5 import BUNNY_VOXELS, LARGEST_INTEGERS, LARGEST_TEXTURE, LIMITS_PRINTED, TABLE_5_3, VIEWS
 from ..registry import section
 from ..shown import webp
+from ..statements import captioned, concluded, tabled
 
 YEARS = tuple(LIMITS)
 STEPWISE: dict[str, Any] = {**RECIPE, "fuse": "none", "unroll": 1}
@@ -41,77 +41,42 @@ BOUNDS = (22, 20, 18, 17, 16)  # they start off it by the coordinates over 2 to 
 
 
 @section("limits", paper="D 5.4.1, D 2.3, P2 2.2", title="Limits of the day: --limits 2002 and 2004", order=4)
-def limits(context: Context) -> Iterator[Part]:
+def limits(context: Context) -> Parts:
     """What they are, what no longer fits into them, and pictures of what does."""
     yield _table()
     yield from _scenes(context)
     yield _kernels(context)
     for name in PICTURED:
         yield from _pictures(context, name)
-    yield Conclusion(
-        "D 5.4.1",
-        "24-bit floats address too few texels for real scenes.",
+    yield concluded(
+        "too_few_texels",
         [LARGEST_INTEGERS < BUNNY_VOXELS, LARGEST_INTEGERS < TRIANGLES],
         f"{LARGEST_INTEGERS:,} texels; the bunny's published grid has {BUNNY_VOXELS:,} voxels, the forest "
         f"{TRIANGLES:,} triangles",
-        ARITHMETIC,
     )
 
 
 def _table() -> Table:
-    rows: list[tuple[Any, ...]] = []
-    for what in ("floats", "integers", "outputs", "states", "texture", "samplers", "instructions", "fetches"):
-        rows.append((what, *(_limit(year, what) for year in YEARS)))
+    named = ("floats", "integers", "outputs", "states", "texture", "samplers", "instructions", "fetches")
+    rows: list[tuple[Any, ...]] = [(what, *(_limit(year, what) for year in YEARS)) for what in named]
     rows.append(("registers", unprinted("-"), beside("16 or 32", "-", REGISTERS)))
     whole = np.arange(4 * LARGEST_INTEGERS, dtype=np.float32)
-    exact = int(np.argmin(rounded(whole) == whole))  # the first that is not itself
-    texels = LARGEST_TEXTURE[0] * LARGEST_TEXTURE[1]
+    first = int(np.argmin(rounded(whole) == whole))  # the first that is not itself
+    texels, most = LARGEST_TEXTURE[0] * LARGEST_TEXTURE[1], LARGEST_INTEGERS
     longest = max(row.instructions for row in TABLE_5_3.values())
     board = int(LIMITS_PRINTED["2004"]["instructions"])
-    digits = "the emulated format keeps other digits"
-    checks = (
-        Check(
-            OWN,
-            "first whole number that our s16e7 does not hold",
-            LARGEST_INTEGERS + 1,
-            exact,
-            exact == LARGEST_INTEGERS + 1,
-            digits,
-        ),
-        Check(
-            ARITHMETIC,
-            "texels of 256 x 512: as many as an address of 24-bit floats tells apart (D 5.4.1)",
-            f"{LARGEST_INTEGERS:,}",
-            f"{texels:,}",
-            texels == LARGEST_INTEGERS,
-            "a texture of as many texels as there are addresses",
-        ),
-        Check(
-            ARITHMETIC,
-            "voxels of the bunny's published grid, 98 x 64 x 163, are more than an address tells apart",
-            f"> {LARGEST_INTEGERS:,}",
-            f"{BUNNY_VOXELS:,}",
-            LARGEST_INTEGERS < BUNNY_VOXELS,
-            "fewer would fit",
-        ),
-        Check(
-            ARITHMETIC,
-            "the longest published kernel (table 5.3) fits into the board's instructions",
-            f"<= {board}",
-            longest,
-            longest <= board,
-            "a longer one would not have run",
-        ),
-    )
-    note = (
-        "Published for 2004: 64 or 1,024 instructions, 16 or 32 registers, by board; --limits has the fewer. "
-        f"2002: {LIMITS['2002'].about}; 2004: {LIMITS['2004'].about}. integers: records that an address reaches; "
-        "outputs: RGBA textures of a pass, one with more is drawn several times, all from what was there before; "
-        "texture: edge; instructions: arithmetic; fetches: levels of dependent ones. Arithmetic is of 32 bits; streams "
-        "and memories are rounded when they are written. Instructions and fetches beyond the limits are told, here and "
-        "by the command, and run all the same."
-    )
-    return Table("What they are", ("", *YEARS), rows, note, checks)
+    what, digits = "first whole number that our s16e7 does not hold", "the emulated format keeps other digits"
+    checks = [Check(OWN, what, most + 1, first, first == most + 1, digits)]
+    what = "texels of 256 x 512: as many as an address of 24-bit floats tells apart (D 5.4.1)"
+    why = "a texture of as many texels as there are addresses"
+    checks.append(Check(ARITHMETIC, what, f"{most:,}", f"{texels:,}", texels == most, why))
+    what = "voxels of the bunny's published grid, 98 x 64 x 163, are more than an address tells apart"
+    more = most < BUNNY_VOXELS
+    checks.append(Check(ARITHMETIC, what, f"> {most:,}", f"{BUNNY_VOXELS:,}", more, "fewer would fit"))
+    what, why = "the longest published kernel (table 5.3) fits into the board's instructions", "a longer one would not"
+    checks.append(Check(ARITHMETIC, what, f"<= {board}", longest, longest <= board, f"{why} have run"))
+    years = {f"about_{year}": LIMITS[year].about for year in YEARS}
+    return tabled("what_they_are", rows, checks, columns=("", *YEARS), **years)
 
 
 def _limit(year: str, what: str) -> Cell:
@@ -119,7 +84,7 @@ def _limit(year: str, what: str) -> Cell:
     return exact(LIMITS_PRINTED[year][what], ours) if what in LIMITS_PRINTED[year] else unprinted(ours)
 
 
-def _scenes(context: Context) -> Iterator[Part]:
+def _scenes(context: Context) -> Parts:
     rows: list[tuple[Any, ...]] = []
     absent = []
     for name, grid in SCENES[: QUICK if context.quick else None]:
@@ -130,13 +95,11 @@ def _scenes(context: Context) -> Iterator[Part]:
             continue
         held = {word: n for word, n in found.items() if word != "grid"}
         columns = [held.get(word, 0) for word in ("triangles", "vertices", "voxels", "entries of the voxels' lists")]
-        fits = [
-            ", ".join(f"{word}" for word, n in held.items() if n > LIMITS[year].integers) or "fits" for year in YEARS
-        ]
+        many = ([word for word, n in held.items() if n > LIMITS[year].integers] for year in YEARS)
+        fits = [", ".join(each) or "fits" for each in many]
         rows.append((name, found["grid"], *columns, *fits))
     heads = ("scene", "grid", "triangles", "vertices", "voxels", "list entries", *(f"too many for {y}" for y in YEARS))
-    note = "Vertices and triangles are tables of their own here; the published list of a voxel names its triangles."
-    yield Table("Scenes", heads, rows, note, own=OURS)
+    yield tabled("scenes", rows, columns=heads)
     yield from absent
 
 
@@ -150,7 +113,7 @@ def _sizes(context: Context, name: str, grid: int) -> dict[str, Any]:
 def _kernels(context: Context) -> Table:
     counts, _ = counted(context)
     rows: list[tuple[Any, ...]] = []
-    over = 0
+    day, over = LIMITS["2004"], 0
     for name in PROGRAMS:
         linked = program(name)
         for step in linked.steps("none"):
@@ -159,26 +122,12 @@ def _kernels(context: Context) -> Table:
             found = counts.get(name, {}).get(step.name)
             told: tuple[Any, ...] = ("-", "-", "-", "-")
             if found is not None:
-                arithmetic, day = found.all - found.textures, LIMITS["2004"]
+                arithmetic = found.all - found.textures
                 long = arithmetic > day.instructions or found.levels > day.fetches
                 over += long
                 told = (arithmetic, found.textures, found.levels, "too long" if long else "fits")
             rows.append((f"{name}: {step.name}", linked.sampler_count(step), written, *passes, *told))
-    heads = (
-        "pass",
-        "textures read",
-        "written",
-        *(f"passes {y}" for y in YEARS),
-        "arithmetic",
-        "fetches",
-        "levels",
-        "2004",
-    )
-    note = (
-        f"Of 2004 {LIMITS['2004'].instructions} arithmetic instructions and {LIMITS['2004'].fetches} levels of fetches "
-        f"are allowed: {over} kernels are too long for one pass of then. A card of 1,024 instructions takes all."
-    )
-    return Table("Kernels", heads, rows, note, own=OURS)
+    return tabled("kernels", rows, instructions=day.instructions, fetches=day.fetches, over=over)
 
 
 def _leaving(context: Context) -> str:
@@ -210,7 +159,7 @@ def darkened(scene: Scene, edge: int) -> dict[str, float]:
     return found
 
 
-def _pictures(context: Context, name: str) -> Iterator[Part]:
+def _pictures(context: Context, name: str) -> Parts:
     edge = QUICK_SIZE if context.quick else SIZE
 
     def render() -> dict[str, Any]:
@@ -235,30 +184,16 @@ def _pictures(context: Context, name: str) -> Iterator[Part]:
     same, differ, dark, median = (made[each] for each in ("same", "differ", "dark", "median"))
     what = f"{name} under 2002 (passes of two outputs, 32 bits): the same bits"
     bits = "24-bit floats round what passes hand on"
-    checks = (
+    checks = [
         Check(OWN, what, "yes", "yes" if same else "no", same, "another picture"),
         Check(OWN, f"{name} under 2004: pixels that differ", "> 0", f"{differ:.1%}", differ > 0, bound=bits),
-        Check(
-            OWN,
-            f"{name} under 2004: median difference of a channel",
-            f"< {ROUNDED:g}",
-            f"{median:.1e}",
-            median < ROUNDED,
-            "a float of 16 bits of mantissa is exact to 7.6e-6; a few passes round",
-        ),
-        Check(
-            OWN,
-            f"{name} under 2004: pixels that lose half of their light",
-            "no paper says",
-            f"{dark:.1%}",
-            None,
-            f"shadow rays leave their surface by a bound of 32 bits: {_leaving(context)}",
-        ),
-    )
+    ]
+    what = f"{name} under 2004: median difference of a channel"
+    why = "a float of 16 bits of mantissa is exact to 7.6e-6; a few passes round"
+    checks.append(Check(OWN, what, f"< {ROUNDED:g}", f"{median:.1e}", median < ROUNDED, why))
+    what = f"{name} under 2004: pixels that lose half of their light"
+    why = f"shadow rays leave their surface by a bound of 32 bits: {_leaving(context)}"
+    checks.append(Check(OWN, what, "no paper says", f"{dark:.1%}", None, why))
     rows = [(year, f"{made['means'][year]:.6f}") for year in ("none", *YEARS)]
-    yield Table(f"Cornell box, {name}, {edge} x {edge}", ("--limits", "mean radiance"), rows, "", checks, own=OURS)
-    yield Figure(
-        f"Cornell box, {name}: as it is, and with 24 bits",
-        png=made["picture"],
-        alt="two pictures of the Cornell box side by side, the right one with the floats of 2004",
-    )
+    yield tabled("cornell_box_name_edge_x", rows, checks, name=name, edge=edge)
+    yield captioned("limits", png=made["picture"], name=name)

@@ -21,10 +21,11 @@ from reproduction.simulators.walk import State
 from .. import measured
 from ..context import Context
 from ..grades import LONGEST, beside, unprinted
-from ..model import OWN, Check, Figure, Part, Table
+from ..model import OWN, Check, Figure, Parts
 from ..published.chapter5 import TABLE_5_1, VIEWS
 from ..registry import section
 from ..shown import webp
+from ..statements import tabled
 
 MACHINES = ("SIMD", "MIMD", "stream buffer")
 EDGE, QUICK_EDGE = 256, 128  # calls are simulated one by one
@@ -32,7 +33,7 @@ SKY = 0.93  # of a pixel that nothing hits
 
 
 @section("machines", paper="D 5.2, P2 3.2, D 5.4.2", title="The simulated machines: their pictures and words", order=1)
-def make(context: Context) -> Iterator[Part]:
+def make(context: Context) -> Parts:
     """Every view by every machine: picture, passes, words by type."""
     edge = QUICK_EDGE if context.quick else EDGE
     rows: list[tuple[Any, ...]] = []
@@ -44,18 +45,7 @@ def make(context: Context) -> Iterator[Part]:
         checks += _checks(name, found)
         note = f"By each of {', '.join(MACHINES)}: {'one picture' if found['same'] else 'pictures differ'}."
         figures.append(Figure(name, png=found["picture"], note=note, alt=name))
-    if not rows:
-        return
-    yield Table(
-        "What each machine runs and moves",
-        ("view", "machine", "v", "t", "s", "passes", "stream B", "structures B", "state B", "with cache"),
-        rows,
-        note=f"{edge} x {edge} eye rays; kernels of table 5.1; bytes a ray, off the chip. Passes: of the stream buffer "
-        "launches on a queue. States are a byte a ray and pass. With cache: bytes of streams and structures through "
-        "the cache of figure 5.6, over those without. The published P is of 1024 x 1024 rays.",
-        checks=checks,
-        own=("machine", "v", "t", "s", "stream B", "structures B", "state B", "with cache"),
-    )
+    yield tabled("what_each_machine_runs_and", rows, checks, edge=edge)
     yield from figures
 
 
@@ -132,13 +122,8 @@ def headlight(rays: NDArray, state: State, corners: NDArray, edge: int) -> NDArr
 def _on_device(context: Context, name: str, rays: NDArray) -> NDArray[np.int32]:
     """Triangles that the multipass machine of this device finds."""
     view = measured.SOURCES[name]
-    settings: dict[str, Any] = {
-        "accel": "grid",
-        "grid": view.grid,
-        "intersection": "moller-trumbore",
-        "machine": "multipass",
-    }
-    renderer = Renderer(view.load(context), device=context.device, program="cast", **settings)
+    settings: dict[str, Any] = {"accel": "grid", "grid": view.grid, "intersection": "moller-trumbore"}
+    renderer = Renderer(view.load(context), device=context.device, program="cast", machine="multipass", **settings)
     found = renderer.trace(rays["origin"], rays["direction"]).triangle
     renderer.release()
     return np.asarray(found, np.int32)
@@ -165,11 +150,7 @@ def _checks(name: str, found: dict[str, Any]) -> Iterator[Check]:
     bytes_ = [[found[machine][kind] for kind in ("stream", "structures")] for machine in MACHINES]
     expected = found["expected"]
     agrees = [passes, launches] == expected["passes"] and np.allclose(bytes_, expected["bytes"], rtol=1e-9)
-    yield Check(
-        OWN,
-        f"{name}: what the calls come to is what the cost model and the lengths of runs give",
-        "{:,} passes, {:,} launches".format(*expected["passes"]),
-        f"{passes:,} passes, {launches:,} launches",
-        agrees,
-        bound="and the bytes of streams and structures above, to the byte",  # sums of whole words, divided by the rays
-    )
+    what = f"{name}: what the calls come to is what the cost model and the lengths of runs give"
+    both = ("{:,} passes, {:,} launches".format(*each) for each in (expected["passes"], (passes, launches)))
+    # Sums of whole words, divided by the rays.
+    yield Check(OWN, what, *both, agrees, bound="and the bytes of streams and structures above, to the byte")

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import plots
 from ..context import Context
-from ..model import Figure, Part
+from ..model import Parts
 from ..published.chapter7 import LAST, MEMORY, PROCESSOR
 from ..registry import section
+from ..statements import captioned
 
 
 def growth(rates: Sequence[tuple[int, float]], years: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -29,20 +30,15 @@ def _powers(rates: Sequence[tuple[int, float]]) -> str:
 
 
 @section("fig_7_1", paper="D 7.1", title="The gap between processor and memory (figure 7.1)")
-def memory_gap(context: Context) -> Iterator[Part]:
+def memory_gap(context: Context) -> Parts:
     """Speed relative to 1980, by the yearly rates of the text."""
     years = np.arange(1980, LAST + 1)
     processor, memory = growth(PROCESSOR, years), growth(MEMORY, years)
     figure, axes = plots.figure(6.4, 3.2)
     axes.semilogy(years, processor, label="processor, x 1.35 a year, from 1986 x 1.55")
     axes.semilogy(years, memory, label="latency of memory, x 1.07 a year")
-    axes.set_xticks(range(1980, LAST + 1, 5))
-    axes.set_ylabel("speed, 1980 = 1")
+    axes.set(xticks=range(1980, LAST + 1, 5), ylabel="speed, 1980 = 1")
     axes.legend()
-    yield Figure(
-        "Processor and memory since 1980",
-        svg=plots.svg(figure),
-        note=f"Drawn from the rates that the text names; {LAST}: {_powers(PROCESSOR)} = {processor[-1]:,.0f} and "
-        f"{_powers(MEMORY)} = {memory[-1]:.2f}.",
-        alt="two rising lines on a logarithmic scale, the processor's far steeper",
-    )
+    ends = {"last": LAST, "faster": processor[-1], "latency": memory[-1]}
+    powers = {"processor": _powers(PROCESSOR), "memory": _powers(MEMORY)}
+    yield captioned("memory_gap", svg=plots.svg(figure), **ends, **powers)

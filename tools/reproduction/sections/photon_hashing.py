@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
@@ -12,10 +11,11 @@ from raystream.photons.grid import PhotonGrid
 from reproduction.simulators.hashing import buckets, route
 
 from ..context import Context
-from ..model import CLAIM, OURS, Check, Conclusion, Part, Table, Text
+from ..model import CLAIM, Check, Parts
 from ..photon_cases import renderer_of
 from ..published.chapter6 import ROUTED, SETTINGS
 from ..registry import section
+from ..statements import concluded, tabled, told
 
 PLACES = (65_536, 16_384, 4_096)  # of the hash table
 EXACT = 1e-9  # of all power
@@ -23,17 +23,11 @@ CONSERVED = 0.02  # of the total power: photons are not all alike
 
 
 @section("photon_hashing", paper="D 6.4.4", title="A hash table of cells, and the redistribution of power", order=6)
-def make(context: Context) -> Iterator[Part]:
+def make(context: Context) -> Parts:
     """Photons of the three scenes routed into the dense grid and into hash tables."""
     names = tuple(SETTINGS)[:1] if context.quick else tuple(SETTINGS)
     found = {name: context.keep(("hashing", name), lambda name=name: tables(context, name)) for name in names}
-    yield Text(
-        "Stencil routing keeps m^2 photons of a cell, and scales their power by what came over what is kept. In the "
-        "dense grid a place of the table is a cell. The authors wish for a hash table, in which the cells that hold "
-        "photons alone take room, and say that redistribution is no longer trivial there: cells that share a place "
-        "share its room, and what came to the place says nothing of each of them. Here the photons of the three scenes "
-        f"are routed both ways, the newest {ROUTED} of a place kept."
-    )
+    yield told("photon_hashing", routed=ROUTED)
     rows, checks = [], []
     for name, each in found.items():
         for table, numbers in each["tables"]:
@@ -51,34 +45,13 @@ def make(context: Context) -> Iterator[Part]:
         why += "the mean apart (standard deviation); the newest of a place are not its average"
         bound = f"to {CONSERVED:.0%}"
         checks.append(Check(CLAIM, what, "off by 0 %", f"off by {100 * off:.1f} %", off <= CONSERVED, why, bound))
-    yield Table(
-        "Photons routed into the dense grid and into hash tables",
-        (
-            *("scene", "table", "cells with photons", "cells that share", "photons left out", "cells left empty"),
-            *("total power", "power of cells off, scaled by place", "scaled by cell"),
-        ),
-        rows,
-        note="Total power: after routing and scaling, over that before. Power of cells off: the sum of the differences "
-        "of each cell's power before and after, as a share of all power. Photons that are kept are scaled by place, by "
-        "what came to the place over what is kept of it, as published; or by cell, by what came of the cell itself, "
-        "which a count for each cell would have to tell. Cells of the hash are cubes of the dense grid's least edge.",
-        checks=checks,
-        own=OURS,
-    )
-    yield Conclusion(
-        "D 6.4.4",
-        "With a hash table of cells the redistribution of power is no longer trivial.",
-        [check.passed for check in checks[::2]],
-        "power of cells off, as a share of all power: "
-        + "; ".join(f"{name} {check.ours}" for name, check in zip(found, checks[::2], strict=True)),
-    )
-    yield Conclusion(
-        "D 6.2.2",
-        "Scaled by what came over what is kept, photons of a full cell keep their power.",
-        [check.passed for check in checks[1::2]],
-        "total power, dense grid: "
-        + "; ".join(f"{name} {check.ours}" for name, check in zip(found, checks[1::2], strict=True)),
-    )
+    yield tabled("photons_routed_into_the_dense", rows, checks)
+    for claim, what, of in (
+        ("hash_redistribution", "power of cells off, as a share of all power", checks[::2]),
+        ("scaled_power", "total power, dense grid", checks[1::2]),
+    ):
+        figures = "; ".join(f"{name} {check.ours}" for name, check in zip(found, of, strict=True))
+        yield concluded(claim, of, f"{what}: {figures}")
 
 
 def tables(context: Context, name: str) -> dict[str, Any]:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from raystream.base.paths import shaders
 from raystream.photons.grid import list_size
 from reproduction.simulators.photons import STENCIL_LARGEST, bitonic_passes, bitonic_sort, route, search, stencil_count
 
@@ -15,7 +13,7 @@ from .. import photon_cases, plots, timed
 from ..context import Context
 from ..diagram_drawings import draw_photon_memory
 from ..grades import beside, exact, unprinted
-from ..model import ARITHMETIC, CLAIM, OWN, Cell, Check, Conclusion, Figure, Listing, Part, Table, Text
+from ..model import ARITHMETIC, CLAIM, OWN, Check, Parts
 from ..published.chapter6 import (
     CAPTION_NEAREST,
     CAPTION_REJECTED,
@@ -25,6 +23,8 @@ from ..published.chapter6 import (
     STENCIL_EDGES,
 )
 from ..registry import section
+from ..statements import captioned, concluded, tabled, told
+from .diagrams import listing
 
 BUS = "another bus, or none where the device is the processor itself; and no numbers are printed of "
 BUS += "what few and many photons are"
@@ -43,25 +43,14 @@ POINT, WANTED, RADIUS = (1.5, 1.5), 3, 1.2
     order=1,
     timed=True,
 )
-def bitonic(context: Context) -> Iterator[Part]:
+def bitonic(context: Context) -> Parts:
     """The network of eight elements, its kernel and result, passes, and the sort on the device."""
-    yield Figure(
-        "Figure 6.2: the passes over eight elements",
-        svg=_network(8),
-        note="A column is a pass; the smaller key goes to the arrow's tail, the larger to its head.",
-        alt="eight lines with arrows between pairs of them in six columns",
-    )
-    text = (shaders() / "photons" / "sort_step.glsl").read_text(encoding="utf-8").strip()
-    note = "shaders/photons/sort_step.glsl. partner is half of the published 'stage', run its 'stepno'; what is "
-    note += "mod and floor there are bits here, and equal cells are ordered by photon."
-    yield Listing("Figure 6.3: the fragment program of a step of the bitonic merge sort", text, note)
-    yield Figure(
-        "Figure 6.4: what it gives: first photons of the cells, the list, the photons",
-        svg=draw_photon_memory(DRAWN),
-        note="The photons of figure 6.6, sorted by the published listing; a cell without photons has the first of the "
-        "next that has some.",
-        alt="three rows of cells, with arrows from grid cells to the list and from the list to the photons",
-    )
+    yield captioned("sort_network", svg=_network(8))
+    note = "partner is half of the published 'stage', run its 'stepno'; what is mod and floor there are bits here, and "
+    note += "equal cells are ordered by photon."
+    title = "Figure 6.3: the fragment program of a step of the bitonic merge sort"
+    yield listing(title, "photons/sort_step.glsl", note)
+    yield captioned("photon_memory", svg=draw_photon_memory(DRAWN))
     keys = np.random.default_rng(6).integers(0, 40, 256)
     order = bitonic_sort(keys)
     whole = bool((np.diff(keys[order]) >= 0).all()) and len(set(order.tolist())) == len(keys)
@@ -74,58 +63,23 @@ def bitonic(context: Context) -> Iterator[Part]:
         what = f"Passes of the sort of {elements:,} elements, k (k + 1) / 2"
         yield Check(ARITHMETIC, what, passes, _passes(elements), agrees, bound=also)
     counts = tuple(SCENE_PHOTONS)[:1] if context.quick else (*SCENE_PHOTONS, 1 << 20)
-    rows = _sorts(context, counts)
-    checks = []
-    for row in rows:
-        size = list_size(row["photons"])
-        expected = SORT_PASSES.get(row["photons"]) or SCENE_PHOTONS[row["photons"]]
-        agrees = row["passes"] == expected and row["sorted"]
-        what = f"{row['photons']:,} photons in a list of {size[0] * size[1]:,}: sorted on the device, passes"
-        printed = row["photons"] in SORT_PASSES
+    found = timed.keep(context, ("sorts", counts), lambda: photon_cases.sorts(context.device, counts))
+    rows, checks = [], []
+    for photons in counts:
+        parts, size, printed = found[str(photons)].parts, list_size(photons), SORT_PASSES.get(photons)
+        made, expected = int(parts["passes"].median), printed or SCENE_PHOTONS[photons]
+        agrees = made == expected and all(parts["sorted"].values)
+        what = f"{photons:,} photons in a list of {size[0] * size[1]:,}: sorted on the device, passes"
         kind, theirs = (CLAIM, expected) if printed else (OWN, f"{expected} = k (k + 1) / 2")
-        checks.append(Check(kind, what, theirs, row["passes"], agrees, "another number of passes, or no order"))
-    checks.append(_alike(context, counts))
-    yield Table(
-        "The sort on this device",
-        ("photons", "passes", "sort, ms", "binary search, ms"),
-        [(f"{row['photons']:,}", _sorted(row), row["ms"], row["search_ms"]) for row in rows],
-        "Random cells of 65,536. The search finds the first photon of every cell in a single pass.",
-        checks,
-        own=("sort, ms", "binary search, ms"),
-    )
+        checks.append(Check(kind, what, theirs, made, agrees, "another number of passes, or no order"))
+        cell = exact(printed, made) if printed else unprinted(made)
+        rows.append((f"{photons:,}", cell, _ms(parts["sort"]), _ms(parts["search"])))
+    one, again = (found[each].parts["sort"] for each in (str(counts[0]), photon_cases.AGAIN))
+    checks.append(timed.alike(f"the sort of {counts[0]:,} photons, timed twice in turns", one, again))
+    yield tabled("the_sort_on_this_device", rows, checks)
     sorted_ = [check for check in checks if check.kind == CLAIM]
     if sorted_:
-        yield Conclusion(
-            "D 6.2.2, P3 2.2.1",
-            "A bitonic sort of 1024 x 1024 photons takes 210 passes.",
-            [check.passed for check in sorted_],
-            f"{sorted_[0].ours} on this device, sorted",
-        )
-
-
-def _sorted(row: dict[str, Any]) -> Cell:
-    printed = SORT_PASSES.get(row["photons"])
-    return unprinted(row["passes"]) if printed is None else exact(printed, row["passes"])
-
-
-def _sort_times(context: Context, counts: tuple[int, ...]) -> dict[str, timed.Timed]:
-    return timed.keep(context, ("sorts", counts), lambda: photon_cases.sorts(context.device, counts))
-
-
-def _alike(context: Context, counts: tuple[int, ...]) -> Check:
-    found, one = _sort_times(context, counts), str(counts[0])
-    what = f"the sort of {counts[0]:,} photons, timed twice in turns"
-    return timed.alike(what, found[one].parts["sort"], found[photon_cases.AGAIN].parts["sort"])
-
-
-def _sorts(context: Context, counts: tuple[int, ...]) -> list[dict[str, Any]]:
-    found = _sort_times(context, counts)
-    rows = []
-    for photons in counts:
-        parts = found[str(photons)].parts
-        row = {"photons": photons, "passes": int(parts["passes"].median), "sorted": all(parts["sorted"].values)}
-        rows.append({**row, "ms": _ms(parts["sort"]), "search_ms": _ms(parts["search"])})
-    return rows
+        yield concluded("sort_passes", sorted_, f"{sorted_[0].ours} on this device, sorted")
 
 
 def _ms(seconds: timed.Spread) -> str:
@@ -148,39 +102,24 @@ def _network(n: int) -> str:
         run = each.run
         left = x
         for low, high in zip(each.low, each.high, strict=True):
-            axes.annotate(
-                "",
-                (x, -float(high)),
-                (x, -float(low)),
-                arrowprops={
-                    "arrowstyle": "-|>",
-                    "color": plots.COLORS[run.bit_length() - 2],
-                    "shrinkA": 0,
-                    "shrinkB": 0,
-                },
-            )
+            ends, color = ((x, -float(high)), (x, -float(low))), plots.COLORS[run.bit_length() - 2]
+            axes.annotate("", *ends, arrowprops={"arrowstyle": "-|>", "color": color, "shrinkA": 0, "shrinkB": 0})
             x += 0.28
         axes.text((left + x - 0.28) / 2, 0.75, f"{each.offset}", ha="center", fontsize=8, color="#5d6875")
     for element in range(n):
         axes.plot([0.4, x + 0.6], [-element, -element], color="#9aa4b0", linewidth=0.7, zorder=0)
         axes.text(0.2, -element, str(element), ha="right", va="center", fontsize=8)
     axes.text(0.2, 0.75, "distance", ha="right", fontsize=8, color="#5d6875")
-    axes.set_xlim(-1.0, x + 0.8)
-    axes.set_ylim(-n + 0.4, 1.4)
+    axes.set(xlim=(-1.0, x + 0.8), ylim=(-n + 0.4, 1.4))
     return plots.svg(figure)
 
 
 @section(
     "stencil_routing", paper="D 6.2.2, P3 2.2.2", title="The map by stencil routing (figure 6.5)", order=2, timed=True
 )
-def stencil_routing(context: Context) -> Iterator[Part]:
+def stencil_routing(context: Context) -> Parts:
     """Photons drawn over a cell's texels, of which the stencil lets one pass."""
-    note = (
-        "Left: without a stencil each covers all texels, and the last is left. Right: the stencil before each, "
-        "and the photons after the last one; where it is 3 the photon passes, and all texels are incremented."
-    )
-    alt = "grids of two by two texels with their stencil values and the photons that are in them"
-    yield Figure("Figure 6.5: three photons of one cell of 2 x 2 texels", svg=_routing(), note=note, alt=alt)
+    yield captioned("stencil_routing", svg=_routing())
     rows, checks = [], []
     for edge, wraps in ((2, False), (4, False), (15, False), (16, False), (16, True)):
         texels = edge * edge
@@ -201,25 +140,10 @@ def stencil_routing(context: Context) -> Iterator[Part]:
             )
             what = "m = 16, increment: of m^2 = 256 photons of a cell as many texels are filled"
             checks.append(Check(CLAIM, what, texels, kept, kept == texels, why))
-    yield Table(
-        "Photons that are left of m^2 in a cell, and cells of a buffer of 1024 x 1024",
-        ("routing", "photons", "left", "cells", f"count of {CROWD}", "their power"),
-        rows,
-        "Printed are m = 2 (figure 6.5) and m = 16, and that a cell keeps m^2 photons. Powers of those left are "
-        "multiplied by the cell's photons over the photons left, and the stencil holds the count: exact to "
-        f"{STENCIL_LARGEST} with either, from then on too small, or its remainder by {STENCIL_LARGEST + 1}; so is the "
-        f"cell's power, here of {CROWD} photons that are alike. Here a pass that adds floats counts photons and powers "
-        "(--redistribution count or power). By counts all photons of a cell are taken to have about the same power "
-        "(F. Suykens, Y. D. Willems, 2000).",
-        checks,
-        own=("photons", f"count of {CROWD}", "their power"),
-    )
-    yield Conclusion(
-        "D 6.2.2, P3 2.2.2",
-        "Stencil routing keeps m^2 photons of a cell in one pass, m = 16.",
-        [check.passed for check in checks],
-        "to m = 15; with the published m = 16 one of 256 photons is left, as eight bits saturate",
-    )
+    stencil = {"stencil_largest": STENCIL_LARGEST, "remainder": STENCIL_LARGEST + 1}
+    yield tabled("photons_that_are_left_of", rows, checks, crowd=CROWD, **stencil)
+    text = "to m = 15; with the published m = 16 one of 256 photons is left, as eight bits saturate"
+    yield concluded("stencil_keeps", checks, text)
     cells = (1024 // STENCIL_EDGES[0]) ** 2
     what = f"cells of a buffer of 1024 x 1024 with m = {STENCIL_EDGES[0]}"
     same, why = cells == STENCIL_EDGES[1], MIXED_UP
@@ -230,61 +154,25 @@ def stencil_routing(context: Context) -> Iterator[Part]:
     why = "the grid has more cells, or much less"
     yield Check(ARITHMETIC, what, f"<= {STENCIL_EDGES[1]:,}", f"{largest:,}", fits, why, "to a tenth, and not more")
     counts = (1_000,) if context.quick else (5_000, 65_000, 1_000_000)
-    found = _read_backs(context, counts)
-    yield Table(
-        "Reading photons back to draw them as points (section 6.4.2)",
-        ("photons emitted", "stored", "build by fetch, ms", "with read-back, ms", "read-back's share"),
-        [
-            (
-                f"{row['emitted']:,}",
-                row["stored"],
-                row["fetch"],
-                row["back"],
-                beside(share, f"{row['reading'] / row['read-back']:.0%}", BUS),
-            )
-            for row, share in zip(found, _shares(len(found)), strict=True)
-        ],
-        "The vertex program fetches the photons itself, as the authors wished; a read-back is there to be compared. It "
-        "reads the texture of all frames, with the places of photons that are not stored, so that it grows with those "
-        f"emitted. The papers' scenes store {min(SCENE_PHOTONS):,} to {max(SCENE_PHOTONS):,}: few and many stand at "
-        "our least and our greatest number.",
-        [
-            Check(
-                OWN,
-                f"The read-back's share of building, {row['emitted']:,} photons emitted",
-                f"published: {READ_BACK_SHARE[0]} of few, {READ_BACK_SHARE[1]} of many",
-                f"{row['reading'] / row['read-back']:.0%}",
-                None,
-                BUS,
-            )
-            for row in found
-        ],
-        own=("stored", "build by fetch, ms", "with read-back, ms"),
-    )
-    shares = [row["reading"] / row["read-back"] for row in found]
+    found = timed.keep(context, ("read back", counts), lambda: photon_cases.read_backs(context.device, counts))
+    published = f"published: {READ_BACK_SHARE[0]} of few, {READ_BACK_SHARE[1]} of many"
+    rows, checks, shares = [], [], []
+    for photons, printed in zip(counts, _shares(len(counts)), strict=True):
+        fetch, back = (found[f"{photons} {way}"].parts for way in ("fetch", "read-back"))
+        shares.append(f"{back['reading'].median / back['build'].median:.0%}")
+        seconds = _ms(fetch["build"]), _ms(back["build"])
+        rows.append((f"{photons:,}", int(back["stored"].median), *seconds, beside(printed, shares[-1], BUS)))
+        what = f"The read-back's share of building, {photons:,} photons emitted"
+        checks.append(Check(OWN, what, published, shares[-1], None, BUS))
+    least, most = min(SCENE_PHOTONS), max(SCENE_PHOTONS)
+    yield tabled("reading_photons_back_to_draw", rows, checks, least=least, most=most)
     if len(shares) > 1:
-        yield Conclusion(
-            "D 6.4.2, P3 4.2",
-            "Reading photons back takes a tenth of the build for few photons, 60 % and more for many.",
-            [None],
-            f"here {', '.join(f'{each:.0%}' for each in shares)} on {context.device_name}",
-        )
+        yield concluded("read_back", [None], f"here {', '.join(shares)} on {context.device_name}")
 
 
 def _shares(runs: int) -> list[str | None]:
     """The read-back's published share of few photons, and of many; none of numbers between."""
     return [READ_BACK_SHARE[0], *[None] * (runs - 2), READ_BACK_SHARE[1]][:runs]
-
-
-def _read_backs(context: Context, counts: tuple[int, ...]) -> list[dict[str, Any]]:
-    found = timed.keep(context, ("read back", counts), lambda: photon_cases.read_backs(context.device, counts))
-    rows = []
-    for photons in counts:
-        fetch, back = (found[f"{photons} {way}"].parts for way in ("fetch", "read-back"))
-        row: dict[str, Any] = {"emitted": photons, "stored": int(back["stored"].median)}
-        row |= {"fetch": _ms(fetch["build"]), "back": _ms(back["build"])}
-        rows.append({**row, "reading": back["reading"].median, "read-back": back["build"].median})
-    return rows
 
 
 def _routing() -> str:
@@ -298,15 +186,14 @@ def _routing() -> str:
     frames.insert(1, ("", None, None))
     for axis, (title, stencil, held) in zip(axes, frames, strict=True):
         axis.axis("off")
-        axis.set_xlim(-0.05, 2.05)
-        axis.set_ylim(-0.1, 2.05)
-        axis.set_aspect("equal")
+        axis.set(xlim=(-0.05, 2.05), ylim=(-0.1, 2.05), aspect="equal")
         axis.set_title(title, fontsize=8)
         if held is None:
             continue
         for texel in range(4):
             x, y = texel % 2, 1 - texel // 2
-            axis.add_patch(_square(x, y, shades[held[texel] + 1]))
+            square = plots.square(x, y, facecolor=shades[held[texel] + 1], edgecolor="#5d6875", linewidth=0.8)
+            axis.add_patch(square)
             if held[texel] >= 0:
                 axis.text(x + 0.5, y + 0.58, f"photon {held[texel] + 1}", ha="center", va="center", fontsize=6.5)
             if stencil is not None:
@@ -315,40 +202,20 @@ def _routing() -> str:
     return plots.svg(figure)
 
 
-def _square(x: float, y: float, color: str) -> Any:
-    from matplotlib.patches import Rectangle
-
-    return Rectangle((x, y), 1, 1, facecolor=color, edgecolor="#5d6875", linewidth=0.8)
-
-
 @section("knn_grid", paper="D 6.2.3, P3 2.3", title="The search for photons (figure 6.6)", order=3)
-def knn_grid(context: Context) -> Iterator[Part]:
+def knn_grid(context: Context) -> Parts:
     """The published search over the drawn photons."""
     steps, _ = search(POINT, DRAWN, WANTED, RADIUS, 3)
-    yield Text(
-        "The cell of the point first, then shells of cells around it. Until k photons are counted each is added, and "
-        "the radius grows; from then on those within the radius alone."
-    )
-    yield Figure(
-        f"Figure 6.6, drawn for k = {WANTED}",
-        svg=_search(steps),
-        note="Filled: added; hollow: rejected, by the maximum radius (dashed) and as k have been counted. The "
-        "full circle is the radius after the step.",
-        alt="the point among nine cells with photons, step by step",
-    )
+    yield told("knn_grid")
+    yield captioned("search", svg=_search(steps), wanted=WANTED)
     counted, rejected = steps[-1].counted, sum(not step.taken for step in steps)
     yield Check(OWN, "Photons of our run that are counted", 4, counted, counted == 4, "another run than drawn")
     yield Check(OWN, "Photons of our run that k or the radius rejects", 2, rejected, rejected == 2, "another run")
     as_said = search(POINT, DRAWN, CAPTION_NEAREST, RADIUS, 3)[0]
     by_k = sum(not step.taken and not step.beyond for step in as_said)
-    yield Check(
-        ARITHMETIC,
-        f"With the caption's k = {CAPTION_NEAREST}: photons that are rejected because k have been counted",
-        CAPTION_REJECTED,
-        by_k,
-        by_k == CAPTION_REJECTED,
-        "the caption says four; what is drawn is the search of three",
-    )
+    what = f"With the caption's k = {CAPTION_NEAREST}: photons that are rejected because k have been counted"
+    why = "the caption says four; what is drawn is the search of three"
+    yield Check(ARITHMETIC, what, CAPTION_REJECTED, by_k, by_k == CAPTION_REJECTED, why)
 
 
 def _search(steps: list[Any]) -> str:
@@ -356,14 +223,12 @@ def _search(steps: list[Any]) -> str:
 
     figure, axes = plots.figure(8.4, 1.75, ncols=len(steps))
     for number, (axis, step) in enumerate(zip(axes, steps, strict=True)):
-        axis.set_xlim(0, 3)
-        axis.set_ylim(0, 3)
-        axis.set_aspect("equal")
+        axis.set(xlim=(0, 3), ylim=(0, 3), aspect="equal")
         axis.set_xticks(range(4), [""] * 4)
         axis.set_yticks(range(4), [""] * 4)
         axis.tick_params(length=0)
         axis.spines[["top", "right"]].set_visible(True)
-        axis.add_patch(_cell(step.cell))
+        axis.add_patch(plots.square(*step.cell, facecolor="#eef2f6", edgecolor="none", zorder=0))
         axis.add_patch(Circle(POINT, step.radius, fill=False, color=plots.COLORS[0], linewidth=0.9))
         axis.add_patch(Circle(POINT, RADIUS, fill=False, color="#5d6875", linewidth=0.8, linestyle="--"))
         axis.plot(*POINT, marker="+", color="#1d232b", markersize=6)
@@ -375,9 +240,3 @@ def _search(steps: list[Any]) -> str:
         word = "added" if step.taken else "too far" if step.beyond else "rejected"
         axis.set_title(f"{word}, {step.counted} counted", fontsize=7.5)
     return plots.svg(figure)
-
-
-def _cell(cell: tuple[int, int]) -> Any:
-    from matplotlib.patches import Rectangle
-
-    return Rectangle(cell, 1, 1, facecolor="#eef2f6", edgecolor="none", zorder=0)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,43 +17,33 @@ from reproduction.simulators.photons import converge
 from .. import plots
 from ..context import Context
 from ..grades import BY_EYE, COUNT, POINTS, about, at_points
-from ..model import CLAIM, OWN, Check, Conclusion, Figure, Part, Text
+from ..model import CLAIM, OWN, Check, Parts
 from ..photon_cases import MAPS
 from ..photon_pictures import greatest_radius, pictures
 from ..published.chapter6 import ROUTED, TABLE_6_1, VISUAL_CONVERGENCE
 from ..registry import section
 from ..shown import webp
+from ..statements import captioned, concluded, told
 
 SHOWN = {each.scene: each.shows for each in TABLE_6_1.values()}
-LOOKING = (
-    "By sort GLASS BALL looks converged after a quarter of the time that it takes.",
-    "By stencil routing it looks converged no sooner than it is.",
-    "Stencil routing makes the radiance estimate shorter, to 52 to 71 % (derived).",
-)
 MEAN = 0.06  # of a picture: at its radius an estimate by k photons has a standard error of 1 / sqrt(k), less on average
 CLOSE = 0.01  # mean error of displayed values at which a picture looks converged
 LIT, BRIGHT = 25, 128  # of 255, as displayed: the caustic, and what is bright of it
+LIGHTS = ("dark", "bright")
 DONE = 0.999  # of the points: all but those in the most crowded cells
 
 
 @section("fig_6_7", paper="D 6.3.1, P3 3.1", title="Pictures of the three scenes (figure 6.7)", order=3)
-def fig_6_7(context: Context) -> Iterator[Part]:
+def fig_6_7(context: Context) -> Parts:
     """By either map, and by a reference in NumPy."""
     names = tuple(PUBLISHED)[:2] if context.quick else tuple(PUBLISHED)
     scale = 8 if context.quick else 2
-    sheets, checks = [], []
+    checks: list[Check] = []
     differences: dict[str, float] = {}
-    yield Text(
-        "Left by the map that is sorted, in the middle by stencil routing, right the reference: at what the eye sees "
-        "directly the k nearest of all photons, searched for in NumPy without a grid, as in Jensen's own algorithm "
-        "(2001); behind mirrors and glass the program's own, with caustic photons in a map apart. As every pixel is "
-        f"set against every photon there, pictures are {scale} times smaller than published, in width and height. The "
-        "map is looked at directly, without a final gather, as published. Settings are those of the preset 2003; "
-        "geometry, lights and camera are not in the papers."
-    )
+    yield told("fig_6_7", scale=scale)
     for name in names:
-        found = context.keep(("pictures", name, scale), lambda name=name: _encoded(pictures(name, scale)))
-        sheets.append((name, found["pictures"]))
+        found = context.keep(("pictures", name, scale), lambda name=name: pictures(name, scale))
+        yield captioned("photon_pictures", png=found["pictures"], name=name, shown=SHOWN[name])
         differences[name] = found["apart"][0]
         for kind, apart, mean in zip(MAPS, found["apart"], found["means"], strict=True):
             what = f"{name} by {kind}: the picture's mean, as a share of the reference's"
@@ -63,25 +52,10 @@ def fig_6_7(context: Context) -> Iterator[Part]:
             why = why or "the published radius grows by photons as they come, the reference's is that of the k nearest."
             bound = f"to {MEAN:.0%}, of direct light and photons together; mean difference of a pixel {apart:.1%}"
             checks.append(Check(OWN, what, 1, round(mean, 3), near, why, bound))
-    for name, picture in sheets:
-        yield Figure(
-            f"Figure 6.7: {name}: map by sort, by stencil routing, and the reference",
-            png=picture,
-            note=f"To be seen: {SHOWN[name]}.",
-            alt=f"{name}, three times",
-        )
     yield from checks
-    yield Conclusion(
-        "D 6.2.3, P3 2.3",
-        "A larger search radius does not reduce quality.",
-        [each <= POINTS for each in differences.values()],
-        "mean difference of a pixel, map by sort, from the picture of the k nearest: "
-        + ", ".join(f"{name} {each:.1%}" for name, each in differences.items()),
-    )
-
-
-def _encoded(found: dict[str, Any]) -> dict[str, Any]:
-    return {**found, "pictures": webp(*found["pictures"])}
+    text = ", ".join(f"{name} {each:.1%}" for name, each in differences.items())
+    text = f"mean difference of a pixel, map by sort, from the picture of the k nearest: {text}"
+    yield concluded("larger_radius", [each <= POINTS for each in differences.values()], text)
 
 
 # -- figure 6.8 ----------------------------------------------------------------------------------------------------
@@ -90,7 +64,7 @@ def _encoded(found: dict[str, Any]) -> dict[str, Any]:
 @section(
     "fig_6_8", paper="D 6.3.4, P3 3.4, D 6.3.1, P3 3.1", title="Visual convergence of GLASS BALL (figure 6.8)", order=4
 )
-def fig_6_8(context: Context) -> Iterator[Part]:
+def fig_6_8(context: Context) -> Parts:
     """The estimate after more and more visits of photons and cells, one a pass."""
     scale = 4 if context.quick else 2
     found = context.keep(("convergence", scale), lambda: _converge(context, scale))
@@ -99,70 +73,42 @@ def fig_6_8(context: Context) -> Iterator[Part]:
     figure, axes = plots.figure(6.4, 3.0)
     axes.semilogx(visits, 100 * error, label="mean error of the caustic, % of its light")
     axes.semilogx(visits, 100 * np.asarray(found["running"]), label="pixels that still run, % of all")
-    axes.set_xlabel("passes, one photon or empty cell each")
-    axes.set_ylabel("% of the light; % of the pixels")
+    axes.set(xlabel="passes, one photon or empty cell each", ylabel="% of the light; % of the pixels")
     axes.legend()
-    yield Figure(
-        "Convergence of the running estimate",
-        svg=plots.svg(figure),
-        note="Simulated at the points that the eye sees, by the published search over this project's photons.",
-        alt="two falling curves; the error falls before the share of pixels that run",
-    )
-    yield Figure(
-        "Figure 6.8: the estimate at stages of convergence",
-        png=found["stages"],
-        note="After " + ", ".join(f"{each:,}" for each in found["at"]) + " passes, and converged.",
-        alt="the caustic of a glass ball growing bright",
-    )
+    yield captioned("convergence", svg=plots.svg(figure))
+    passes = ", ".join(f"{each:,}" for each in found["at"])
+    yield captioned("stages_of_convergence", png=found["stages"], passes=passes)
     close = int(visits[np.argmax(error < CLOSE)])
     printed = VISUAL_CONVERGENCE[0] / VISUAL_CONVERGENCE[1]
     by_stencil = found["stencil"]
     shorter = TABLE_6_1["GLASS BALL"].stencil[-1] / TABLE_6_1["GLASS BALL"].sort[-1]
     share, routed = close / total, by_stencil["close"] / by_stencil["most"]
     eye = "judged by eye there; here by the mean error of displayed values"
-    checks = [
-        Check(
-            CLAIM,
-            "Share of the time to converge after which the picture looks converged",
-            f"{printed:.0%} (4 s of 14.9 s)",
-            f"{share:.0%} ({close:,} of {total:,} passes, to a mean error of 1 %)",
-            at_points(printed, share, BY_EYE),
-            eye,
-            f"to {100 * BY_EYE:.0f} points",
-        ),
-        Check(
-            CLAIM,
-            "The same by stencil routing: visual is total convergence",
-            "100 %",
-            f"{routed:.0%} ({by_stencil['close']:,} of {by_stencil['most']:,} passes)",
-            at_points(1, routed, BY_EYE),
-            f"{DONE:.1%} of the points are done after {by_stencil['done']:,} passes, and the picture looks converged "
-            f"at {by_stencil['close'] / by_stencil['done']:.0%} of these; the rest is of a few points whose cells are "
-            f"crowded. By sort it is {close / found['done']:.0%} of {found['done']:,}; {eye}",
-        ),
-        Check(
-            CLAIM,
-            "Stencil routing makes the estimate shorter: passes of the published machine, over those by sort",
-            f"{shorter:.2f} (derived, GLASS BALL)",
-            f"{by_stencil['most'] / total:.2f} ({by_stencil['most']:,} of {total:,} passes)",
-            about(shorter, by_stencil["most"] / total, COUNT),
-            "either ends with its longest search",
-            f"to {COUNT:.0%}",
-        ),
-    ]
-    yield from checks
-    passes = context.keep(("by light", scale), lambda: _by_light(context, scale))
-    yield Check(
-        CLAIM,
-        "Dark pixels search all cells to the greatest radius, bright ones have k photons sooner: passes, at the median",
-        "more of dark ones",
-        f"{passes['dark']:,.0f} and {passes['bright']:,.0f}",
-        passes["dark"] > passes["bright"],
-        bound=f"bright: displayed by more than {BRIGHT} of 255",
+    what = "Share of the time to converge after which the picture looks converged"
+    both = f"{printed:.0%} (4 s of 14.9 s)", f"{share:.0%} ({close:,} of {total:,} passes, to a mean error of 1 %)"
+    near, bound = at_points(printed, share, BY_EYE), f"to {100 * BY_EYE:.0f} points"
+    checks = [Check(CLAIM, what, *both, near, eye, bound)]
+    what, of = "The same by stencil routing: visual is total convergence", by_stencil["most"]
+    ours, near = f"{routed:.0%} ({by_stencil['close']:,} of {of:,} passes)", at_points(1, routed, BY_EYE)
+    why = (
+        f"{DONE:.1%} of the points are done after {by_stencil['done']:,} passes, and the picture looks converged at "
+        f"{by_stencil['close'] / by_stencil['done']:.0%} of these; the rest is of a few points whose cells are "
+        f"crowded. By sort it is {close / found['done']:.0%} of {found['done']:,}; {eye}"
     )
-    for claim, check in zip(LOOKING, checks, strict=True):
-        place = "D table 6.1, P3 table 1" if claim == LOOKING[-1] else "D 6.3.1, P3 3.1"
-        yield Conclusion(place, claim, [check.passed], f"published {check.published}, here {check.ours}")
+    checks.append(Check(CLAIM, what, "100 %", ours, near, why))
+    what = "Stencil routing makes the estimate shorter: passes of the published machine, over those by sort"
+    both = f"{shorter:.2f} (derived, GLASS BALL)", f"{of / total:.2f} ({of:,} of {total:,} passes)"
+    near, why = about(shorter, of / total, COUNT), "either ends with its longest search"
+    checks.append(Check(CLAIM, what, *both, near, why, f"to {COUNT:.0%}"))
+    yield from checks
+    dark, bright = (context.keep(("by light", scale), lambda: _by_light(context, scale))[each] for each in LIGHTS)
+    what = (
+        "Dark pixels search all cells to the greatest radius, bright ones have k photons sooner: passes, at the median"
+    )
+    ours, bound = f"{dark:,.0f} and {bright:,.0f}", f"bright: displayed by more than {BRIGHT} of 255"
+    yield Check(CLAIM, what, "more of dark ones", ours, dark > bright, bound=bound)
+    for name, check in zip(("converged_quarter", "stencil_converged", "estimate_shorter"), checks, strict=True):
+        yield concluded(name, [check], f"published {check.published}, here {check.ours}")
 
 
 class _Caustic(NamedTuple):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from raystream.scene.camera import Camera
@@ -11,12 +11,12 @@ from raystream.scene.scene import Scene
 from .. import measured, views
 from ..context import Context
 from ..grades import FITTED, LONGEST, ROUND_NUMBER, beside, between, exact, near
-from ..model import CLAIM, Check, Conclusion, Figure, Part, Table
+from ..model import CLAIM, Check, Figure, Parts
 from ..published.chapter5 import VIEWS
 from ..registry import section
 from ..shown import Shot, sheet
+from ..statements import captioned, concluded, tabled
 
-STAND_IN = "Stand-in: {}."
 LEVEL = "chapel.bsp"
 WORDS = 27  # of a triangle in texture memory
 CAST = {"program": "cast"}
@@ -31,19 +31,16 @@ def edge(context: Context, published: int) -> int:
 
 
 @section("fig_5_2", paper="D 5.2.1, P2 4.1", title="The scenes (figure 5.2; P2 6)", order=-1)
-def scenes(context: Context) -> Iterator[Part]:
+def scenes(context: Context) -> Parts:
     """The five viewpoints, cast as there, and what a ray does in them."""
     size, rows, largest = edge(context, views.SIZE), [], 0.0
     for name in (yield from measured.there(context)):
         view = measured.SOURCES[name]
         found = context.keep(("scene", name), lambda name=name: _scene(context, name))
         found["resolution"] = [int(each) for each in found["grid"].split(" x ")]
-        yield Figure(
-            name,
-            png=sheet(context, ("view", name), Shot(lambda view=view: _look(context, view), (size, size), 1, CAST)),
-            note=f"{STAND_IN.format(view.stand_in)} {found['triangles']:,} triangles; each lit from the camera.",
-            alt=f"the scene {view.scene}",
-        )
+        shot = Shot(lambda view=view: _look(context, view), (size, size), 1, CAST)
+        texts = {"view": name, "stand_in": view.stand_in, "triangles": found["triangles"], "scene": view.scene}
+        yield captioned("viewpoint", png=sheet(context, ("view", name), shot), **texts)
         kept, published = measured.workload(context, name), VIEWS[name]
         cells = [beside(f"{getattr(published, each):g}", f"{kept[each]:.2f}", FITTED) for each in ("v", "t", "s")]
         passes = beside(published.passes, kept["passes"], LONGEST)
@@ -51,35 +48,17 @@ def scenes(context: Context) -> Iterator[Part]:
         grid = exact(_edges(published.grid), _edges(found["resolution"]))
         rows.append((name, triangles, grid, *cells, passes, round(found["megabytes"])))
         largest = max(largest, found["megabytes"])
-    if not rows:
-        return
     pixels, (least, most) = " x ".join(map(str, measured.size(context))), TEXTURES
     within = between(least, most, largest)
-    yield Table(
-        "Scenes, and what a ray does in them",
-        ("view", "triangles", "grid", "voxels v", "tests t", "shaded s", "passes P", "MB"),
-        rows,
-        note=f"v, t, s: voxels pierced, triangles tested and hits shaded of an eye ray, on average; P: passes of the "
-        f"SIMD machine. {pixels} eye rays; published 1024 x 1024. Voxels along the edges of the grid are sorted, as y "
-        "is the shortest side here. MB: of textures as in figure 5.1, voxels, lists, corners, normals and colours.",
-        own=("MB",),
-        checks=[
-            Check(
-                CLAIM,
-                "texture memory of the largest scene, MB (P2 5.1)",
-                f"{least} to {most}",
-                f"{largest:.0f}",
-                within,
-                "27 words a triangle, a word a voxel and a list entry"
-                if within
-                else f"by the published counts the forest has {FOREST} MB of voxels and triangles, without the lists "
-                "of voxels, whose length is not published: ours are as in figure 5.1",
-            )
-        ],
-    )
-    yield Conclusion(
-        "P2 5.1",
-        f"Some scenes that were looked at take {least} to {most} MB of textures.",
+    why = "27 words a triangle, a word a voxel and a list entry"
+    if not within:
+        why = f"by the published counts the forest has {FOREST} MB of voxels and triangles, without the lists of "
+        why += "voxels, whose length is not published: ours are as in figure 5.1"
+    what = "texture memory of the largest scene, MB (P2 5.1)"
+    check = Check(CLAIM, what, f"{least} to {most}", f"{largest:.0f}", within, why)
+    yield tabled("scenes_and_what_a_ray", rows, [check], pixels=pixels)
+    yield concluded(
+        "textures_mb",
         [between(least, most, row[-1]) for row in rows if row[-1] > SMALL],
         ", ".join(dict.fromkeys(f"{row[-1]} MB" for row in rows if row[-1] > SMALL)),
     )
@@ -105,7 +84,7 @@ def _scene(context: Context, name: str) -> dict[str, Any]:
 
 
 @section("fig_3_3", paper="D 3.3.4, P2 3.1.4", title="Pictures of the four ray tracers (figure 3.3)", order=2)
-def tracers(context: Context) -> Iterator[Part]:
+def tracers(context: Context) -> Parts:
     """The bunny by each of them."""
     size, view = edge(context, 384), measured.SOURCES[measured.BUNNY]
     programs: dict[str, tuple[str, int, dict[str, Any]]] = {
@@ -126,22 +105,17 @@ def tracers(context: Context) -> Iterator[Part]:
 
 
 @section("fig_5_8", paper="D 5.3", title="The Cornell box with soft shadows (figure 5.8)", order=3)
-def cornell(context: Context) -> Iterator[Part]:
+def cornell(context: Context) -> Parts:
     """Several views, first hits by feed-forward."""
     size, spp = edge(context, 320), 4 if context.quick else 64
     scene = context.scene("cornell")
     settings = {"program": "shadow", "first_hits": "raster"}
     shots = [Shot(lambda each=each: (scene, each), (size, size), spp, settings) for each in scene.cameras[:3]]
-    yield Figure(
-        "Soft shadows from three views",
-        png=sheet(context, "cornell", *shots),
-        note=f"First hits by rasterising, shadow rays traced to random points on the light; {spp} samples a pixel.",
-        alt="the Cornell box from three sides",
-    )
+    yield captioned("soft_shadows", png=sheet(context, "cornell", *shots), spp=spp)
 
 
 @section("fig_5_9", paper="D 5.3", title="The teapotahedron (figure 5.9)", order=4)
-def teapotahedron(context: Context) -> Iterator[Part]:
+def teapotahedron(context: Context) -> Parts:
     """Left with shadows and reflections, right with reflections alone."""
     size, spp = edge(context, 512), 1 if context.quick else 4
     settings = {"program": "whitted", "refractions": "off"}
@@ -149,15 +123,11 @@ def teapotahedron(context: Context) -> Iterator[Part]:
         Shot(lambda: (context.scene("teapotahedron"), None), (size, size), spp, {**settings, "shadows": shadows})
         for shadows in ("on", "off")
     ]
-    yield Figure(
-        "Shadows and reflections; reflections alone",
-        png=sheet(context, "teapotahedron", *shots),
-        alt="a teapot among solids, twice",
-    )
+    yield captioned("teapotahedron", png=sheet(context, "teapotahedron", *shots))
 
 
 @section("fig_5_10", paper="D 5.3", title="A Quake3 level (figure 5.10)", order=5)
-def quake(context: Context) -> Iterator[Part]:
+def quake(context: Context) -> Parts:
     """Feed-forward shading, and shadows by rays."""
     size = edge(context, 384)
     scene = context.scene(LEVEL)
@@ -166,10 +136,5 @@ def quake(context: Context) -> Iterator[Part]:
     for camera in scene.cameras:
         ours = Shot(lambda camera=camera: (scene, camera), (size, size), 1, settings)
         theirs = Shot(lambda camera=camera: (baked, camera), (size, size), 1, {"program": "whitted"})
-        yield Figure(
-            f"{scene.name}, {camera.name}",
-            png=sheet(context, camera.name, ours, theirs),
-            note="A level of our own in the format of Quake III: left shadow rays to its lights after rasterised "
-            "first hits, right the light that the level has baked in its lightmaps.",
-            alt="a vaulted hall with arches and columns",
-        )
+        picture = sheet(context, camera.name, ours, theirs)
+        yield captioned("level", png=picture, scene=scene.name, camera=camera.name)

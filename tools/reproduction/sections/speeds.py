@@ -16,10 +16,11 @@ from reproduction.simulators.cost import WORD
 from .. import measured, timed
 from ..context import Context
 from ..grades import NOT_RUN, beside, unprinted
-from ..model import ARITHMETIC, AbsentError, Cell, Check, Conclusion, Part, Table
+from ..model import ARITHMETIC, AbsentError, Cell, Check, Parts
 from ..published.chapter5 import HARDWARE, RATES, TABLE_5_1
 from ..published.thesis import BANDWIDTH, COPIED
 from ..registry import section
+from ..statements import concluded, tabled
 
 RATIO = "the claim is that CUDA is better in every type of copy; the ratio is that of the printed numbers"
 MACHINES = ("multipass", "singlepass")
@@ -29,49 +30,24 @@ SETTINGS: dict[str, Any] = {"program": "cast", "accel": "grid"}
 
 
 @section("copies", paper="T 8", title="Copies of memory (figure 8-1)", order=1, timed=True)
-def copies(context: Context) -> Iterator[Part]:
+def copies(context: Context) -> Parts:
     """Of 32 MiB, into a buffer of the device, out of it, and to another."""
     found = timed.keep(context, ("copies", COPIED), lambda: _copies(context))
-    rows = [
-        (
-            kind,
-            *(beside(theirs[by], None, NOT_RUN) for by in ("CUDA", "OpenCL")),
-            _speed(found[kind]),
-            Cell("> 1", f"{theirs['CUDA'] / theirs['OpenCL']:.2f}", theirs["CUDA"] > theirs["OpenCL"], RATIO),
-        )
-        for kind, theirs in BANDWIDTH.items()
-    ]
-    faster = [kind for kind, theirs in BANDWIDTH.items() if theirs["CUDA"] < theirs["OpenCL"]]
-    yield Table(
-        "MB a second",
-        ("copy", "CUDA, GTX 280", "OpenCL, GTX 280", "ours, OpenGL", "CUDA / OpenCL"),
-        rows,
-        note=f"32 MiB; ours on {context.device_name}, buffer objects; where the device is the "
-        "processor itself, all three are copies within its memory.",
-        checks=[
-            Check(
-                ARITHMETIC,
-                "CUDA is faster in every type of copy",
-                "3 of 3",
-                f"{len(BANDWIDTH) - len(faster)} of 3",
-                not faster,
-                f"by the figure's own numbers not {' and '.join(faster)}",
-            )
-        ],
-        heads={"CUDA / OpenCL": ("claimed", "derived")},
-        own=("ours, OpenGL",),
+    rows, slower = [], []
+    for kind, theirs in BANDWIDTH.items():
+        printed = (beside(theirs[by], None, NOT_RUN) for by in ("CUDA", "OpenCL"))
+        speed = found[kind].wall.of(lambda seconds: COPIED / 1e6 / seconds).text(4)
+        ratio = theirs["CUDA"] / theirs["OpenCL"]
+        rows.append((kind, *printed, speed, Cell("> 1", f"{ratio:.2f}", ratio > 1, RATIO)))
+        slower += [kind] if ratio < 1 else []
+    what, many = "CUDA is faster in every type of copy", f"{len(BANDWIDTH) - len(slower)} of 3"
+    why = f"by the figure's own numbers not {' and '.join(slower)}"
+    check = Check(ARITHMETIC, what, "3 of 3", many, not slower, why)
+    heads = {"CUDA / OpenCL": ("claimed", "derived")}
+    yield tabled("mb_a_second", rows, [check], heads=heads, device=context.device_name)
+    yield concluded(
+        "cuda_copies", [kind not in slower for kind in BANDWIDTH], f"in {many} by the figure; neither runs here"
     )
-    yield Conclusion(
-        "T 8, fig. 8-1",
-        "CUDA is better in every type of memory copy.",
-        [kind not in faster for kind in BANDWIDTH],
-        f"in {len(BANDWIDTH) - len(faster)} of 3 by the figure; neither runs here",
-        ARITHMETIC,
-    )
-
-
-def _speed(found: timed.Timed) -> str:
-    return found.wall.of(lambda seconds: COPIED / 1e6 / seconds).text(4)
 
 
 @contextmanager
@@ -102,7 +78,7 @@ def _copies(context: Context, size: int = COPIED) -> Iterator[dict[str, timed.Ca
 
 
 @section("rates", paper="D 5.3, P2 5.2", title="Rays and ray-triangle tests a second", order=6, timed=True)
-def rates(context: Context) -> Iterator[Part]:
+def rates(context: Context) -> Parts:
     """What the texts name, and the bunny's eye rays here."""
     rows: list[tuple[Any, ...]] = [_published(name, value) for name, value in RATES.items()]
     edge = measured.size(context)[0]
@@ -120,17 +96,7 @@ def rates(context: Context) -> Iterator[Part]:
         few, many = (edge * edge / best[f"{machine} {n}"].median for n in (1, STACKED))
         both = (unprinted(_short(each)) for each in (many * STACKED, few))
         rows.append((f"ours at best, {machine}", context.device_name, *both))
-    yield Table(
-        "A second",
-        ("what", "on", "ray-triangle tests", "rays"),
-        rows,
-        note=f"Ours: eye rays of the bunny on its ground, {edge} x {edge}, a grid of 64 voxels along the shortest "
-        "side, shading included, rendering again what is compiled and built; tests are rays by t of figure 5.2. "
-        f"D's and P2's tests are of the kernel alone. At best: a grid of one voxel; tests with {STACKED} triangles in "
-        "it, all of which every ray tests, rays with one.",
-        own=("on",),
-        checks=[_bytes()],
-    )
+    yield tabled("a_second", rows, [_bytes()], edge=edge, stacked=STACKED)
 
 
 def _bytes() -> Check:
@@ -144,35 +110,19 @@ def _bytes() -> Check:
     return Check(ARITHMETIC, what, f"< {most / 1e9:g} GB/s", f"{moved / 1e9:.1f} GB/s", moved < most, why)
 
 
-@contextmanager
-def cast(context: Context, edge: int) -> Iterator[dict[str, timed.Case]]:
-    """The bunny's eye rays on each machine, ready to be cast again."""
+def cast(context: Context, edge: int) -> timed.Cases:
+    """The bunny's eye rays on each machine."""
     view = measured.SOURCES[measured.BUNNY]
     scene = view.load(context)
-    own: dict[str, Any] = {"device": context.device, "grid": view.grid, **SETTINGS}
-
-    def case(renderer: raystream.Renderer) -> None:
-        renderer.render((edge, edge), spp=1)
-
-    with timed.Releasing() as held:
-        renderers = {machine: held.own(raystream.Renderer(scene, machine=machine, **own)) for machine in MACHINES}
-        for renderer in renderers.values():
-            renderer.update(camera=view.look(scene))
-        yield {machine: partial(case, renderer) for machine, renderer in renderers.items()}
+    own: dict[str, Any] = {"device": context.device, "grid": view.grid, "camera": view.look(scene), **SETTINGS}
+    return timed.pictures({each: raystream.Renderer(scene, machine=each, **own) for each in MACHINES}, (edge, edge))
 
 
-@contextmanager
-def at_best(context: Context, edge: int) -> Iterator[dict[str, timed.Case]]:
+def at_best(context: Context, edge: int) -> timed.Cases:
     """Rays that each test one triangle or all of many behind one another, in a grid of one voxel."""
-
-    def case(renderer: raystream.Renderer) -> None:
-        renderer.render((edge, edge), spp=1)
-
-    with timed.Releasing() as held:
-        pairs = [(machine, count) for machine in MACHINES for count in (1, STACKED)]
-        yield {
-            f"{machine} {count}": partial(case, held.own(stacked(context, machine, count))) for machine, count in pairs
-        }
+    pairs = [(machine, count) for machine in MACHINES for count in (1, STACKED)]
+    renderers = {f"{machine} {count}": stacked(context, machine, count) for machine, count in pairs}
+    return timed.pictures(renderers, (edge, edge))
 
 
 def stacked(context: Context, machine: str, triangles: int) -> raystream.Renderer:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from .. import measured
 from ..context import Context
 from ..grades import FITTED, beside
-from ..model import OURS, OWN, Check, Part, Table
+from ..model import OWN, Check, Parts
 from ..published.chapter5 import VIEWS
 from ..registry import section
 from ..stand_ins import AGREES, CLOSE, EDGE, FIRST, ROUNDS, error, search
+from ..statements import tabled
 
 
 @section("stand_ins", paper="D 5.2.1, P2 4.1", title="Stand-ins: how their cameras were found", quick=False, order=-1)
-def make(context: Context) -> Iterator[Part]:
+def make(context: Context) -> Parts:
     """Each search once more, beside the camera that the views state."""
     rows: list[tuple[Any, ...]] = []
     checks, sought = [], []
@@ -27,38 +27,14 @@ def make(context: Context) -> Iterator[Part]:
         found = context.keep(("search", name, view.seed), lambda name=name: again(context, name))
         apart = "the same" if found["same"] else "another"
         work = ", ".join(f"{each:.2f}" for each in found["work"])
-        checks.append(
-            Check(
-                OWN,
-                f"{name}: the search again, {found['tried']} cameras: v, t, s",
-                f"to {AGREES:.0%}",
-                f"{apart} camera: {work}",
-                error(found["work"], published) <= AGREES,
-                "the search depends on the order of the machine's sums",
-            )
-        )
+        what, near = f"{name}: the search again, {found['tried']} cameras: v, t, s", error(found["work"], published)
+        why = "the search depends on the order of the machine's sums"
+        checks.append(Check(OWN, what, f"to {AGREES:.0%}", f"{apart} camera: {work}", near <= AGREES, why))
         for number, (low, high), value in zip(view.numbers, view.ranges, view.values, strict=True):
             sought.append((name, number, f"{low:g} to {high:g}", value))
-    if not rows:
-        return
     wide, tall = measured.size(context)
-    yield Table(
-        "Eye rays of the stand-ins",
-        ("view", "v", "t", "s", "stand-in"),
-        rows,
-        note=f"v voxels, t tests, s shadings of a ray, {wide} x {tall} pixels. Grids have the published resolution.",
-        checks=checks,
-        own=("stand-in",),
-    )
-    yield Table(
-        "Cameras",
-        ("view", "number", "searched", "found"),
-        sought,
-        note=f"At most {FIRST} cameras at random over the ranges, then {ROUNDS} steps from the best one, "
-        f"{EDGE} x {EDGE} pixels each, until the largest error of v, t and s is {CLOSE:.0%}. Degrees, "
-        "metres; the bunny in its own units.",
-        own=OURS,
-    )
+    yield tabled("eye_rays_of_the_stand", rows, checks, wide=wide, tall=tall)
+    yield tabled("cameras", sought, first=FIRST, rounds=ROUNDS, edge=EDGE, close=CLOSE)
 
 
 def again(context: Context, name: str) -> dict[str, Any]:

@@ -8,25 +8,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reproduction.simulators.cost import WORD
+from reproduction.simulators.cost import COLOR, EYE, WORD
 from reproduction.simulators.rays import eye_rays, places, reflected_rays, scattered_rays, shadow_rays
 from reproduction.simulators.walk import Space, walk
 
 from .. import measured, plots
 from ..context import Context
 from ..grades import COST, beside, near
-from ..model import ARITHMETIC, OURS, OWN, Check, Conclusion, Figure, Part, Table, Text
+from ..model import ARITHMETIC, OWN, Check, Conclusion, Figure, Parts, Table
 from ..published.chapter5 import TABLE_3, TABLE_3_RAYS_DERIVED, TABLE_5_1, VIEWS
 from ..registry import section
+from ..statements import captioned, concluded, tabled, told
+from ..texts import listed
 
 SAMPLES = 64
-PATH = (
-    "The path tracer of P2 scatters rays at random until they meet a light (3.1.4, after Arnold), without shadow "
-    "rays to "
-    "lights, 64 samples a pixel and two bounces. All of that at 256 x 256 would cost over seven times the ray caster; "
-    "the table has 3.24, the text 3.2. By figure 3.3 of D there is one eye ray a pixel: two bounces then are the eye "
-    "ray's hit, which all samples share, and one scattered ray each, which is what the numbers of the table fit."
-)
 BOUND = "the view is fitted, and the light; directions scattered at random and other grids' borders remain"
 LIT = "the light, whose place is not published, was sought for it"
 HITS = "the rays that s gives, derived from the printed 0.82, and traced here with ours"
@@ -41,7 +36,7 @@ LIGHTS = range(1, 9)
 
 
 @section("table_3", paper="P2 4.3, D 3.3", title="Cost of shadows, reflections and paths (table 3 of P2)")
-def make(context: Context) -> Iterator[Part]:
+def make(context: Context) -> Parts:
     """Rays, instructions and bytes of the MIMD machine, from what each type of ray does on the bunny."""
     edge = measured.size(context)[0]
     calls = context.keep(("rays", edge), lambda: _calls(context, edge))
@@ -51,31 +46,20 @@ def make(context: Context) -> Iterator[Part]:
     cast = found["Ray Caster"]
     rows: list[tuple[Any, ...]] = []
     rays = {}
-    for name, (instructions, bandwidth) in TABLE_3.items():
+    for name, printed in TABLE_3.items():
         own = found[name]
         ratio = [own[key] / cast[key] for key in ("instructions", "bytes")]
         rays[name] = own["Traverse: Setup"] / cast["Traverse: Setup"]
-        cells = [
-            beside(published, f"{ours:.2f}", LIT)
-            if (name, what) == ("Shadow Caster", "instructions")
-            else near(published, ours, COST, BOUND, why(name, calls, tried), ".2f")
-            for what, published, ours in zip(
-                ("instructions", "bandwidth"), (instructions, bandwidth), ratio, strict=True
-            )
-        ]
+        reason = why(name, calls, tried)
+        cells = [near(theirs, ours, COST, BOUND, reason, ".2f") for theirs, ours in zip(printed, ratio, strict=True)]
+        if name == "Shadow Caster":
+            cells[0] = beside(printed[0], f"{ratio[0]:.2f}", LIT)
         rows.append((name, *cells, beside(f"{TABLE_3_RAYS_DERIVED[name]:.2f}", f"{rays[name]:.2f}", HITS)))
-    yield Table(
-        "Relative to ray casting",
-        ("program", "instructions", "bandwidth", "rays"),
-        rows,
-        note=f"The bunny on its ground, {edge} x {edge}, one point light {ELEVATION:g} degrees over the horizon, "
-        f"{DISTANCE:g} heights away: so sought. The MIMD kernels of table 5.1; the path "
-        f"tracer {edge // 4} x {edge // 4} with {SAMPLES} samples that share one eye ray a pixel, one scattered ray "
-        "each, no shadow rays. Shadow Caster: shadow rays alone, first hits are given.",
-        checks=[*arithmetic(), *_ours(rays, calls["eye"]["hit"] / calls["eye"]["rays"], calls)],
-        heads={"rays": ("derived", "ours")},
-    )
-    yield Text(PATH)
+    checks = [*arithmetic(), *_ours(rays, calls["eye"]["hit"] / calls["eye"]["rays"], calls)]
+    light = {"elevation": ELEVATION, "distance": DISTANCE}
+    sizes = {"edge": edge, "edge_of_paths": edge // 4, "samples": SAMPLES}
+    yield tabled("relative_to_ray_casting", rows, checks, heads={"rays": ("derived", "ours")}, **light, **sizes)
+    yield told("table_3")
     yield _tried(tried)
     yield _by_lights(calls)
     yield from _conclusions(rows)
@@ -86,13 +70,11 @@ def _conclusions(rows: Sequence[Sequence[Any]]) -> Iterator[Conclusion]:
     nothing."""
     shadow, *others = rows
     fitted = f"; the light is placed so that shadow casting costs the printed {shadow[1].published}"
-    for what, cells, who, more in (
-        ("instructions", [row[1] for row in others], "Whitted's and path tracing", fitted),
-        ("bytes", [row[2] for row in rows], "Shadow casting, Whitted's and path tracing", ""),
+    for claim, cells, more in (
+        ("table_3_instructions", [row[1] for row in others], fitted),
+        ("table_3_bytes", [row[2] for row in rows], ""),
     ):
-        printed, here = (", ".join(str(getattr(each, whose)) for each in cells) for whose in ("published", "ours"))
-        claim = f"{who} cost {printed} times the {what} of ray casting."
-        yield Conclusion("P2 4.3, table 3", claim, [cell.agrees for cell in cells], f"here {here}{more}")
+        yield concluded(claim, [cell.agrees for cell in cells], f"here {listed(cell.ours for cell in cells)}{more}")
 
 
 def _by_lights(calls: Mapping[str, Mapping[str, float]]) -> Figure:
@@ -109,13 +91,9 @@ def _by_lights(calls: Mapping[str, Mapping[str, float]]) -> Figure:
     for what, each in curves.items():
         axes.plot(LIGHTS, each, marker=".", label=what)
     axes.plot(LIGHTS, [lights + 2 for lights in LIGHTS], linestyle="--", color="0.5", label="L + 2")
-    axes.set_xticks(LIGHTS)
-    axes.set_xlabel("lights, L")
-    axes.set_ylabel("times the ray caster's")
+    axes.set(xticks=LIGHTS, xlabel="lights, L", ylabel="times the ray caster's")
     axes.legend()
-    note = "An eye ray, L shadow rays and a reflected one are L + 2 rays of a pixel where every ray hits; here "
-    note += "the share s of them does. Each light costs what the light of the table does."
-    return Figure("Cost by the number of lights", svg=plots.svg(figure), note=note, alt="straight lines, rising")
+    return captioned("by_lights", svg=plots.svg(figure))
 
 
 def arithmetic() -> list[Check]:
@@ -167,11 +145,8 @@ def why(name: str, calls: Mapping[str, Mapping[str, float]], tried: Mapping[str,
     if printed is not None:
         remains += f", and {printed[0]:.0f} and {printed[1]:.0f} by the two printed numbers together"
     if name == "Path Tracer":
-        instructions, bytes_ = tried["uniform"]
-        return (
-            f"scattered evenly over the hemisphere, not by the cosine, it is {instructions:.2f} and {bytes_:.2f}; "
-            f"{remains}"
-        )
+        both = "{:.2f} and {:.2f}".format(*tried["uniform"])
+        return f"scattered evenly over the hemisphere, not by the cosine, it is {both}; {remains}"
     ratios = [row["bytes"][name] for row in tried["lights"]]
     nearest = tried["nearest"]["bytes"][name]
     return (
@@ -181,22 +156,12 @@ def why(name: str, calls: Mapping[str, Mapping[str, float]], tried: Mapping[str,
 
 
 def _tried(tried: Mapping[str, Any]) -> Table:
-    rows: list[tuple[Any, ...]] = []
-
-    def cells(found: Mapping[str, Any]) -> Iterator[str]:
-        for name in ("Shadow Caster", "Whitted Ray Tracer"):
-            yield from (f"{found[what][name]:.2f}" for what in ("instructions", "bytes"))
-
-    for row in tried["lights"]:
-        rows.append((f"light at {row['elevation']:g} degrees, {row['distance']:g} heights away", *cells(row)))
-    rows.append(("the light of the table, shadow rays to their nearest hit", *cells(tried["nearest"])))
-    note = "Relative to ray casting; a smaller picture. The path tracer has no light; scattered evenly over the "
-    instructions, bytes_ = tried["uniform"]
-    note += f"hemisphere it takes {instructions:.2f} of the instructions and {bytes_:.2f} of the bytes, "
-    instructions, bytes_ = tried["cosine"]
-    note += f"by the cosine {instructions:.2f} and {bytes_:.2f}."
+    found = {"light at {elevation:g} degrees, {distance:g} heights away".format(**row): row for row in tried["lights"]}
+    found["the light of the table, shadow rays to their nearest hit"] = tried["nearest"]
+    numbers = [(name, what) for name in ("Shadow Caster", "Whitted Ray Tracer") for what in ("instructions", "bytes")]
+    rows = [(varied, *(f"{each[what][name]:.2f}" for name, what in numbers)) for varied, each in found.items()]
     columns = ("varied", "Shadow Caster: instructions", "bytes", "Whitted: instructions", "bytes ")
-    return Table("What decides the cost of secondary rays", columns, rows, note=note, own=OURS)
+    return tabled("what_decides_the_cost_of", rows, columns=columns, even=tried["uniform"], cosine=tried["cosine"])
 
 
 def _ours(rays: Mapping[str, float], s: float, calls: Mapping[str, Mapping[str, float]]) -> list[Check]:
@@ -206,44 +171,25 @@ def _ours(rays: Mapping[str, float], s: float, calls: Mapping[str, Mapping[str, 
         "Whitted Ray Tracer": 1 + 2 * s,
         "Path Tracer": (path["rays"] + SAMPLES * path["hit"]) / calls["eye"]["rays"],
     }
-    why = "the path tracer's eye rays, 1/16 of the ray caster's, are counted"
-    return [
-        Check(
-            OWN,
-            f"{name}: rays that our simulators trace are those that s = {s:.2f} gives",
-            f"{value:.3f}",
-            f"{rays[name]:.3f}",
-            abs(rays[name] - value) < 5e-4,
-            why,
-        )
-        for name, value in expected.items()
-    ]
+    why, checks = "the path tracer's eye rays, 1/16 of the ray caster's, are counted", []
+    for name, value in expected.items():
+        what = f"{name}: rays that our simulators trace are those that s = {s:.2f} gives"
+        near = abs(rays[name] - value) < 5e-4
+        checks.append(Check(OWN, what, f"{value:.3f}", f"{rays[name]:.3f}", near, why))
+    return checks
 
 
 def programs(calls: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
     """Calls of every kernel, instructions and bytes by program, from rays, hits, steps and tests by type of ray."""
     eye, shadow, reflected = calls["eye"], calls["shadow"], calls["reflected"]
     path, scattered = calls["path eye"], calls["scattered"]
+    both = {"Shade: Shadow": shadow["rays"], "Shade: Reflected": reflected["rays"]}
+    mirrored, colored = eye["hit"] + reflected["hit"], path["hit"] + scattered["hit"]
     made = {
-        "Ray Caster": _sum([eye], {"Generate Eye Ray": eye["rays"], "Shade: Color": eye["hit"]}),
-        "Shadow Caster": _sum([shadow], {"Shade: Shadow": shadow["rays"], "Shade: Color": shadow["rays"]}),
-        "Whitted Ray Tracer": _sum(
-            [eye, shadow, reflected],
-            {
-                "Generate Eye Ray": eye["rays"],
-                "Shade: Shadow": shadow["rays"],
-                "Shade: Reflected": reflected["rays"],
-                "Shade: Color": eye["hit"] + reflected["hit"],
-            },
-        ),
-        "Path Tracer": _sum(
-            [path, scattered],
-            {
-                "Generate Eye Ray": path["rays"],
-                "Shade: Path": scattered["rays"],
-                "Shade: Color": path["hit"] + scattered["hit"],
-            },
-        ),
+        "Ray Caster": _sum([eye], {EYE: eye["rays"], COLOR: eye["hit"]}),
+        "Shadow Caster": _sum([shadow], {"Shade: Shadow": shadow["rays"], COLOR: shadow["rays"]}),
+        "Whitted Ray Tracer": _sum([eye, shadow, reflected], {EYE: eye["rays"], **both, COLOR: mirrored}),
+        "Path Tracer": _sum([path, scattered], {EYE: path["rays"], "Shade: Path": scattered["rays"], COLOR: colored}),
     }
     for each in made.values():
         rows = [(TABLE_5_1["MIMD"][name], number) for name, number in each.items()]
@@ -317,10 +263,6 @@ def _calls(context: Context, edge: int, even: bool = False) -> dict[str, Any]:
 def _traced(space: Space, rays: NDArray) -> tuple[dict[str, int], tuple[NDArray, NDArray, NDArray]]:
     runs, state = walk(space, rays)
     hit = state.triangle >= 0
-    numbers = {
-        "rays": len(rays),
-        "hit": int(hit.sum()),
-        "steps": int(runs.steps.sum()),
-        "tests": int(runs.tests.sum()),
-    }
+    numbers = {"rays": len(rays), "hit": int(hit.sum())}
+    numbers |= {"steps": int(runs.steps.sum()), "tests": int(runs.tests.sum())}
     return numbers, (rays[hit], *places(rays[hit], state.distance[hit], state.triangle[hit], space.corners))

@@ -5,76 +5,32 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from reproduction.simulators.counts import PUBLISHED_KERNELS, Instructions
+from reproduction.simulators.counts import MACHINES, PUBLISHED_KERNELS, Instructions
 
 from ..context import Context
-from ..counted import MACHINES, PROGRAMS, all_words, as_described, counted, faults, of_kernel, program_of, words_of
-from ..grades import COUNT, NOT_HERE, OTHER_MACHINE, about, beside, near
-from ..model import CLAIM, OURS, OWN, Cell, Check, Conclusion, Part, Table, Text
+from ..counted import PROGRAMS, all_words, as_described, counted, of_kernel, program_of, words_of
+from ..grades import COUNT, NOT_HERE, about, beside, near
+from ..model import CLAIM, OWN, Cell, Check, Parts, Table
 from ..published.chapter5 import TABLE_5_1
 from ..registry import section
+from ..statements import concluded, faults, tabled, told
+from ..texts import table
 
 RECORDS = (
     "our records hold the end of a ray's interval, barycentric weights, instances and colours of any "
     "material, as the text below tells"
 )
-WHY = {
-    "Shade: Color": "ours takes colours from vertices, materials and textures of any scene",
-    "Shade: Shadow": "ours chooses among all kinds of light and shades, two kernels",
-    "Shade: Reflected": "ours takes the normal from what has shaded the hit",
-    "Shade: Path": "ours scatters by any material's distribution, the published one diffusely",
-}
-WALKS = {
-    "Generate Eye Ray": "a camera's corner and edges make our eye rays, no matrix",
-    "Traverse: Setup": "ours prepares no distances to the next voxels and no steps: each step finds them anew",
-    "Traverse: Step": "ours finds the voxel's far sides anew in each step, so that no error builds up, where the "
-    "published one adds to distances",
-    "Intersect": "ours keeps the first of triangles at one distance",
-}
 WALK = ("Traverse: Setup", "Traverse: Step", "Intersect")
 GRADED = ("Generate Eye Ray", *WALK)  # which do the same work in both
-NOTE = {
-    "SIMD": "R, W: 32-bit words read and written between passes; M: words fetched at random; RS, WS: 8-bit states read "
-    "and written; instr: four-wide instructions. A pass for every call: words of all streams that the kernel's "
-    "declaration reads and "
-    "writes, without padding to texels; states of 8 bits, ours the ray's own and the one that it returns to. "
-    "Instructions: ours are arithmetic ones and those that set the state; addresses within a texture and fetches are "
-    "apart, as a vertex program's set has neither; the 21 words of shading are nine of normals, nine of colours and "
-    "three "
-    "more; the rules stand in viewer/stream/analysis/instructions.py.",
-    "MIMD": "The same of one pass: streams of the program's own inputs and results alone, no state; instructions "
-    "of the kernel alone, and a jump for loops and branches that fetch. The printed words of eye rays, a direction and "
-    "where it enters the scene's box, and of set-up, these and the origin, are of the rays that the pass is given.",
-}
-
-_LOADS = "the papers do not say how a kernel's loads and stores of streams are counted"
-REMAINS = {
-    "Generate Eye Ray": _LOADS,
-    "Traverse: Setup": f"it writes the printed twelve words, voxel, distances, their steps and the voxel's; {_LOADS}",
-    "Traverse: Step": _LOADS,
-    "Intersect": "the listing, with the test for the voxel that it lacks; selects in a row are one by our rules",
-    "Shade: Color": _LOADS,
-    "Shade: Shadow": f"a point light's direction and distance take 7 by our rules, no more is described; {_LOADS}",
-    "Shade: Reflected": _LOADS,
-    "Shade: Path": f"normals interpolated, a direction around them, a weight; {_LOADS}",
-}
-
+# By kernel, why ours differs, and what remains of it as it is described.
+DIFFERS = {kernel: differs for kernel, differs, _ in table("sections/kernels")}
+REMAINS = {kernel: remains for kernel, _, remains in table("sections/kernels")}
 OTHERS = "our records are read otherwise"
 QUARTER = "the same algorithm, written down independently: registers and addresses are made otherwise"
 
 
-DIFFERS = (
-    "What differs: rays here carry the end of their interval and what they may pass through, hits two barycentric "
-    "weights, a triangle and an instance; the walk keeps the reciprocal of the direction and finds the ends of voxels "
-    "anew in each step, so that no error builds up: Step reads more and writes less. Colours come from vertices, "
-    "materials and textures of any scene: Shade reads 51 words, not 21. A camera's corner and edges make eye rays; "
-    "those of the shadow caster and the tracers sample pixel and lens. The shadow "
-    "caster takes light by light, each of any of the kinds that a scene may have."
-)
-
-
 @section("table_5_1", paper="D table 5.1, P2 table 1", title="Kernels: instructions and words (table 5.1)", order=1)
-def table_5_1(context: Context) -> Iterator[Part]:
+def table_5_1(context: Context) -> Parts:
     """Both machines' columns beside ours, and all states of four programs."""
     counts, absent = counted(context)
     if absent is not None:
@@ -84,16 +40,12 @@ def table_5_1(context: Context) -> Iterator[Part]:
         yield _published(machine, counts, plain)
     if plain:
         yield _described(plain)
-    yield Text(DIFFERS)
+    yield told("table_5_1")
     if counts:
-        grades = [_close(counts, kernel) for kernel in GRADED]
-        yield Conclusion(
-            "D table 5.1, P2 table 1",
-            "Eye rays, set-up, step and intersection are kernels of some 20 to 40 four-wide instructions.",
-            grades,
-            ", ".join(f"{kernel.split(': ')[-1].lower()} {_own(counts, kernel)} for "
-                      f"{TABLE_5_1['SIMD'][kernel].instructions}" for kernel in GRADED),
-        )  # fmt: skip
+        short = {kernel: kernel.split(": ")[-1].lower() for kernel in GRADED}
+        printed = {kernel: TABLE_5_1["SIMD"][kernel].instructions for kernel in GRADED}
+        figures = (f"{short[kernel]} {_own(counts, kernel)} for {printed[kernel]}" for kernel in GRADED)
+        yield concluded("kernels_short", [_close(counts, kernel) for kernel in GRADED], ", ".join(figures))
     for name in PROGRAMS:
         yield _states(name, counts.get(name, {}))
     yield from faults("table 5.1", "P2 table 1")
@@ -108,8 +60,8 @@ def _instructions(kernel: str, theirs: float, number: Any, plain: dict[str, Inst
         alone, all_ = plain[kernel].arithmetic, plain[kernel].all
         tried = f"; as described it takes {alone} by our rules, {all_} with fetches and addresses"
     if kernel in GRADED:
-        return near(theirs, number, COUNT, QUARTER, WALKS[kernel] + tried)
-    return beside(theirs, number, WHY.get(kernel, OTHER_MACHINE) + tried)
+        return near(theirs, number, COUNT, QUARTER, DIFFERS[kernel] + tried)
+    return beside(theirs, number, DIFFERS[kernel] + tried)
 
 
 def _described(plain: dict[str, Instructions]) -> Table:
@@ -125,14 +77,7 @@ def _described(plain: dict[str, Instructions]) -> Table:
         ]
         grades.append(all(cell.agrees for cell in cells))
         rows.append((kernel, *cells))
-    return Table(
-        "The kernels as the papers describe them, counted by our rules",
-        ("kernel", "MIMD: arithmetic", "SIMD: with fetches and addresses"),
-        rows,
-        note="Written here, in floats, by the papers' words: a walk that adds to distances, Moeller and Trumbore's "
-        "test, one point light, interpolated normals and colours, addresses of one dimension. The papers give no "
-        "listings but that of the test.",
-    )
+    return tabled("the_kernels_as_the_papers", rows)
 
 
 def _published(machine: str, counts: dict[str, dict[str, Instructions]], plain: dict[str, Instructions]) -> Table:
@@ -160,8 +105,7 @@ def _published(machine: str, counts: dict[str, dict[str, Instructions]], plain: 
             what = "kernels with no more instructions on MIMD than on SIMD"
             why = "a branching machine loads and stores nothing"
             checks.append(Check(CLAIM, what, len(each), fewer, fewer == len(each), why))
-    columns = ("kernel", "states here", "instr", "R", "W", "M", *(("RS", "WS") if machine == "SIMD" else ()))
-    return Table(f"{machine}: of a call", columns, rows, NOTE[machine], checks, own=("states here",))
+    return tabled(f"{machine.lower()}_of_a_call", rows, checks)
 
 
 def _simd_checks(counts: dict[str, dict[str, Instructions]]) -> Iterator[Check]:
@@ -173,18 +117,14 @@ def _simd_checks(counts: dict[str, dict[str, Instructions]]) -> Iterator[Check]:
     yield Check(CLAIM, what, 10, test.random, one, bound=also)
     table = TABLE_5_1["SIMD"]
     for kernel in GRADED if counts else ():
-        mine, theirs = _own(counts, kernel), table[kernel].instructions
+        mine, printed = _own(counts, kernel), table[kernel].instructions
         what, close = f"{kernel}: instructions within a quarter", _close(counts, kernel)
-        yield Check(CLAIM, what, theirs, mine, close, WALKS[kernel], bound=QUARTER)
+        yield Check(CLAIM, what, printed, mine, close, DIFFERS[kernel], bound=QUARTER)
     over = [kernel for kernel, row in table.items() if row.written > 8]
-    yield Check(
-        OWN,
-        "words written, of two outputs of four words each",
-        f"{len(over)} published kernels write more",
-        f"ours: setup {words_of('Traverse: Setup', 'SIMD').written}, the step {step.written}",
-        None,
-        "P2's own machine needs two passes for them, as for setup (12), which only table 5.2 counts twice",
-    )
+    what, theirs = "words written, of two outputs of four words each", f"{len(over)} published kernels write more"
+    ours = f"ours: setup {words_of('Traverse: Setup', 'SIMD').written}, the step {step.written}"
+    why = "P2's own machine needs two passes for them, as for setup (12), which only table 5.2 counts twice"
+    yield Check(OWN, what, theirs, ours, None, why)
 
 
 def _own(counts: dict[str, dict[str, Instructions]], kernel: str) -> int:
@@ -210,6 +150,4 @@ def _states(name: str, counts: dict[str, Instructions]) -> Table:
         now, texels = used[state], padded[state]
         read, written, random = (f"{a:g} ({b:g})" for a, b in zip(now[:3], texels[:3], strict=True))
         rows.append((state, *each, read, written, random, single[state].read, single[state].written))
-    heads = ("state", "instr", "arithmetic", "fetches", "addresses", "flow", "MIMD", "R", "W", "M", "R MIMD", "W MIMD")
-    note = "Words in brackets: texels of four words, as they lie in textures. Both arms of branches, loops once."
-    return Table(f"Program {name}: all states", heads, rows, note, own=OURS)
+    return tabled("program_name_all_states", rows, name=name)

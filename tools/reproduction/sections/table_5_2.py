@@ -14,9 +14,11 @@ from reproduction.simulators.schedule import Runs, Simulation
 from .. import measured, plots
 from ..context import Context
 from ..grades import FEWEST, LONGEST, beside, between
-from ..model import ARITHMETIC, CLAIM, OURS, OWN, Check, Conclusion, Figure, Part, Table
+from ..model import ARITHMETIC, CLAIM, OWN, Check, Conclusion, Figure, Parts, Table
 from ..published.chapter5 import ACTIVE, NAIVE_OF_OPTIMUM, ORACLE_OF_OPTIMUM, PASSES, TABLE_5_2, VIEWS
 from ..registry import section
+from ..statements import captioned, concluded, tabled
+from ..texts import listed
 
 # Which decide what the next pass serves. H. C. Delany (1988): the kernel that most rays wait for.
 ORACLES: dict[str, Policy] = {
@@ -30,18 +32,15 @@ SHARES = (1, 2, 5, 10, 15, 20, 25, 30, 40, 50, 60, 70, 80, 90, 100)
 FEW = 0.01  # of the rays, those that do most: whether they alone decide
 PRINTED = 0.0005  # half of the last printed digit of an efficiency
 EXCEPTED = "Soda Hall Outside"  # by the text
+STEPS = f"to {FEWEST:.0%}, as thresholds are tried in steps"
 FLAT = 0.10  # of passes: thresholds that are nearly as good
 COLUMNS = ("total", "traversal", "intersection", "max_steps", "max_tests", "efficiency")
 
 
 @section("table_5_2", paper="D 5.2.2, P2 4.2, D 4.1.2, P2 3.2", title="Passes of the SIMD machine (tables 5.2 and 2)")
-def make(context: Context) -> Iterator[Part]:
+def make(context: Context) -> Parts:
     """Passes by oracle over the views, each simulated exactly from what its rays do."""
-    found: dict[str, dict[str, Any]] = {}
-    for name in (yield from measured.there(context)):
-        found[name] = context.keep(("passes", name, *measured.size(context)), lambda name=name: passes(context, name))
-    if not found:
-        return
+    found = yield from measured.of_views(context, "passes", measured.size(context), passes)
     width, height = measured.size(context)
     agreed = [measured.agreement(context, name) for name in found]
     yield _beside(found, agreed, f"{width} x {height} eye rays, intersection once 20 % of the active rays wait for it.")
@@ -83,24 +82,12 @@ def _beside(found: dict[str, dict[str, Any]], agreed: list[Check], note: str) ->
         cells = [beside(getattr(theirs, column), ours[column], LONGEST) for column in COLUMNS[:-1]]
         share = f"{100 * theirs.efficiency:.1f} %"
         cells.append(beside(share, f"{100 * ours['efficiency']:.1f} %", LONGEST))
-        larger = (theirs.traversal + theirs.intersection) / max(theirs.max_steps, theirs.max_tests)
-        both = (theirs.traversal + theirs.intersection) / (theirs.max_steps + theirs.max_tests)
-        for derived, own in ((both, ours["over bound"]), (larger, ours["over larger"])):
+        for derived, own in ((theirs.over_bound, ours["over bound"]), (theirs.over_larger, ours["over larger"])):
             cells.append(beside(f"{derived:.2f}", f"{own:.2f}", LONGEST))
         rows.append((name, *cells))
     checks = [*agreed, *(_cross_check(name) for name in TABLE_5_2), *active()]
-    source = ("derived", "ours")
-    return Table(
-        "Passes with the oracle of 20 %",
-        ("view", "total", "traversal", "intersection", "most steps", "most tests", "active", "over sum", "over larger"),
-        rows,
-        note=f"{note} Four passes more: eye rays, set-up in two, shading. Over sum, over larger: passes of the loop "
-        "over the most steps and the most tests of a ray, added, and over the larger of the two; published passes "
-        "alone "
-        "are printed, the ratios are worked out here from them.",
-        checks=checks,
-        heads={"over sum": source, "over larger": source},
-    )
+    heads = dict.fromkeys(("over sum", "over larger"), ("derived", "ours"))
+    return tabled("passes_with_the_oracle_of", rows, checks, heads=heads, rays=note)
 
 
 def _cross_check(name: str) -> Check:
@@ -120,20 +107,16 @@ def active(found: Mapping[str, Mapping[str, Any]] | None = None) -> list[Check]:
     kind = ARITHMETIC if found is None else CLAIM
     if found is not None:
         shares = {name: kept["rows"]["20 % of active"]["efficiency"] for name, kept in found.items()}
-    bound = f"{100 * least:.0f} to {100 * most:.0f} %"
-    return [
-        Check(
-            kind,
+    theirs, why = f"{100 * least:.0f} to {100 * most:.0f} %", "the longest rays set the passes, and so the share"
+    checks = []
+    for name in (each for each in shares if each != EXCEPTED):
+        what, ours = (
             f"{name}: share of rays that are active in a pass, but for {EXCEPTED}",
-            bound,
-            f"{100 * share:.1f} %",
-            between(least, most, share),
-            "the longest rays set the passes, and so the share",
-            "to two digits",
+            f"{100 * shares[name]:.1f} %",
         )
-        for name, share in shares.items()
-        if name != EXCEPTED
-    ]
+        within = between(least, most, shares[name])
+        checks.append(Check(kind, what, theirs, ours, within, why, "to two digits"))
+    return checks
 
 
 def oracle_checks(name: str, kept: dict[str, Any]) -> list[Check]:
@@ -149,43 +132,22 @@ def oracle_checks(name: str, kept: dict[str, Any]) -> list[Check]:
         few += ": few set the bound" if without >= NAIVE_OF_OPTIMUM else "; it is not few rays"
     passes = {**{f"{share} %": number for share, number in kept["shares"].items()}, **loop}
     fewest = min(passes, key=lambda each: passes[each])
-    return [
-        Check(
-            CLAIM,
-            f"{name}: naive needs at least {NAIVE_OF_OPTIMUM:g} times the bound",
-            f">= {NAIVE_OF_OPTIMUM:g}",
-            f"{naive:.2f}",
-            naive >= NAIVE_OF_OPTIMUM,
-            few,
-        ),
-        Check(
-            CLAIM,
-            f"{name}: 20 % needs at most {most:g} times the bound",
-            f"{least:g} to {most:g}",
-            f"{twenty:.2f}",
-            twenty <= most,
-            "the paper's own table has 1.1 to 2.0",
-            "better than the text, as the paper's own table is" if twenty < least else "",
-        ),
-        Check(
-            CLAIM,
-            f"{name}: no threshold and no other oracle needs fewer passes than 20 %",
-            "20 % of the active",
-            f"{loop['20 % of active']} passes; {fewest} needs {best}",
-            loop["20 % of active"] <= best * (1 + FEWEST),
-            f"{100 * (loop['20 % of active'] / best - 1):.1f} % more; thresholds of {flat(kept['shares'], best)} % are "
-            f"within {FLAT:.0%} of it",
-            f"to {FEWEST:.0%}, as thresholds are tried in steps",
-        ),
-        Check(
-            OWN,
-            f"{name}: order of the oracles: bound <= 20 % <= naive",
-            "bound <= 20 % <= naive",
-            f"{bound} <= {loop['20 % of active']} <= {loop['naive']}",
-            bound <= loop["20 % of active"] <= loop["naive"],
-            f"the best found: {best}",
-        ),
-    ]
+    what, five = f"{name}: naive needs at least {NAIVE_OF_OPTIMUM:g} times the bound", naive >= NAIVE_OF_OPTIMUM
+    checks = [Check(CLAIM, what, f">= {NAIVE_OF_OPTIMUM:g}", f"{naive:.2f}", five, few)]
+    what, why = f"{name}: 20 % needs at most {most:g} times the bound", "the paper's own table has 1.1 to 2.0"
+    both = f"{least:g} to {most:g}", f"{twenty:.2f}"
+    better = "better than the text, as the paper's own table is" if twenty < least else ""
+    checks.append(Check(CLAIM, what, *both, twenty <= most, why, better))
+    active_share = loop["20 % of active"]
+    what = f"{name}: no threshold and no other oracle needs fewer passes than 20 %"
+    both = "20 % of the active", f"{active_share} passes; {fewest} needs {best}"
+    why = f"{100 * (active_share / best - 1):.1f} % more; thresholds of {flat(kept['shares'], best)} % are within "
+    why += f"{FLAT:.0%} of it"
+    checks.append(Check(CLAIM, what, *both, active_share <= best * (1 + FEWEST), why, STEPS))
+    ordered, order = bound <= active_share <= loop["naive"], "bound <= 20 % <= naive"
+    ours = f"{bound} <= {active_share} <= {loop['naive']}"
+    what, why = f"{name}: order of the oracles: {order}", f"the best found: {best}"
+    return [*checks, Check(OWN, what, order, ours, ordered, why)]
 
 
 def flat(shares: dict[str, int], best: int) -> str:
@@ -204,15 +166,10 @@ def together(found: dict[str, dict[str, Any]]) -> Check:
     others = {oracle: passes[oracle] for oracle in passes if oracle in ORACLES and not oracle.startswith("20")}
     second = min(others, key=lambda each: others[each])
     twenty = passes["20 %"]
-    return Check(
-        CLAIM,
-        f"one oracle for all of the {len(found)} views: none needs fewer passes than 20 %",
-        "20 % of the active",
-        f"{twenty:,} passes together; {fewest} {passes[fewest]:,}",
-        twenty <= (1 + FEWEST) * passes[fewest],
-        bound=f"to {FEWEST:.0%}, as thresholds are tried in steps; the best oracle without a threshold is {second}: "
-        f"{others[second]:,}",
-    )
+    what = f"one oracle for all of the {len(found)} views: none needs fewer passes than 20 %"
+    both = "20 % of the active", f"{twenty:,} passes together; {fewest} {passes[fewest]:,}"
+    bound = f"{STEPS}; the best oracle without a threshold is {second}: {others[second]:,}"
+    return Check(CLAIM, what, *both, twenty <= (1 + FEWEST) * passes[fewest], bound=bound)
 
 
 def _conclusions(found: dict[str, dict[str, Any]]) -> Iterator[Conclusion]:
@@ -224,48 +181,20 @@ def _conclusions(found: dict[str, dict[str, Any]]) -> Iterator[Conclusion]:
 
     loop = {name: kept["rows"]["20 % of active"]["total"] - OTHER_PASSES for name, kept in found.items()}
     over = ", ".join(f"{100 * (loop[name] / kept['best'] - 1):.0f} %" for name, kept in found.items())
-    yield Conclusion(
-        "D 4.1.2, P2 3.2",
-        "To intersect once 20 % of the rays wait needs the fewest passes of each view.",
-        of("no other oracle"),
-        f"passes over the best found, by view: {over}",
-    )
+    yield concluded("twenty_fewest", of("no other oracle"), f"passes over the best found, by view: {over}")
     one = together(found)
-    yield Conclusion(
-        "D 4.1.2, P2 3.2", "As one rule for all views, it needs the fewest.", [one.passed], f"here {one.ours}"
-    )
-    rows = [kept["rows"] for kept in found.values()]
-    yield Conclusion(
-        "D 4.1.2, D 5.2.2, P2 3.2, P2 4.2",
-        "With it passes are within two to three times the optimum.",
-        of("at most"),
-        "1.1 to 2.0 by the published table, here "
-        f"{min(row['20 % of active']['over bound'] for row in rows):.2f} to "
-        f"{max(row['20 % of active']['over bound'] for row in rows):.2f} times the bound",
-    )
-    naive = [row["naive"]["over bound"] for row in rows]
-    yield Conclusion(
-        "D 5.2.2, P2 4.2",
-        "A naive oracle needs at least five times the optimum.",
-        of("naive needs"),
-        f"here {', '.join(f'{each:.1f}' for each in naive)} times the bound",
-    )
-    totals = [row["20 % of active"]["total"] for row in rows]
-    yield Conclusion(
-        "P2 4.2",
-        f"A picture takes {PASSES[0]} to {PASSES[1]} passes.",
-        [between(*PASSES, each) for each in totals],
-        f"here {', '.join(map(str, totals))}; printed {', '.join(str(each.total) for each in TABLE_5_2.values())}",
-    )
-    shares, printed = active(found), active()
-    yield Conclusion(
-        "D 5.2.2, P2 4.2",
-        f"Between {100 * ACTIVE[0]:.0f} and {100 * ACTIVE[1]:.0f} % of the rays are active in a pass, but for "
-        f"{EXCEPTED}.",
-        [check.passed for check in shares],
-        f"here {', '.join(str(check.ours) for check in shares)}; scenes are stand-ins; printed "
-        f"{', '.join(str(check.ours) for check in printed)}",
-    )
+    yield concluded("one_rule", [one.passed], f"here {one.ours}")
+    twenty, naive = ([kept["rows"][oracle] for kept in found.values()] for oracle in ("20 % of active", "naive"))
+    least, most = (end(row["over bound"] for row in twenty) for end in (min, max))
+    text = f"1.1 to 2.0 by the published table, here {least:.2f} to {most:.2f} times the bound"
+    yield concluded("twice_to_thrice", of("at most"), text)
+    text = f"here {listed((row['over bound'] for row in naive), '.1f')} times the bound"
+    yield concluded("naive_five", of("naive needs"), text)
+    totals = [row["total"] for row in twenty]
+    text = f"here {listed(totals)}; printed {listed(each.total for each in TABLE_5_2.values())}"
+    yield concluded("passes_of_picture", [between(*PASSES, each) for each in totals], text)
+    shares, printed = (listed(check.ours for check in checks) for checks in (active(found), active()))
+    yield concluded("active_share", active(found), f"here {shares}; scenes are stand-ins; printed {printed}")
 
 
 def _oracles(found: dict[str, dict[str, Any]]) -> Table:
@@ -276,17 +205,7 @@ def _oracles(found: dict[str, dict[str, Any]]) -> Table:
         rows.append((name, bound, *over, f"{kept['best'] / bound:.2f}"))
         checks += oracle_checks(name, kept)
     checks += [together(found), *active(found)]
-    return Table(
-        "Passes of the loop over the bound, by oracle",
-        ("view", "bound", *ORACLES, "best found"),
-        rows,
-        note="An oracle decides which kernel the next pass serves. Bound: the most steps of any ray plus the most "
-        "tests of any ray; a pass serves one kernel, each ray "
-        "once, so that nothing needs less. Naive: the latest kernel that any ray waits for. Delany: the kernel that "
-        "most wait for. The papers do not say which rays the 20 % are of.",
-        checks=checks,
-        own=OURS,
-    )
+    return tabled("passes_of_the_loop_over", rows, checks, columns=("view", "bound", *ORACLES, "best found"))
 
 
 def _curves(found: dict[str, dict[str, Any]]) -> Figure:
@@ -298,8 +217,6 @@ def _curves(found: dict[str, dict[str, Any]]) -> Figure:
     axes.set_yscale("log")
     axes.set_yticks([1, 2, 5, 10, 20], labels=["1", "2", "5", "10", "20"])
     axes.minorticks_off()
-    axes.set_xlabel("threshold: share of the active rays that wait for intersection, %")
-    axes.set_ylabel("passes over the bound")
+    axes.set(xlabel="threshold: share of the active rays that wait for intersection, %", ylabel="passes over the bound")
     axes.legend()
-    note = "Dashed: 20 %, the best found in P2."
-    return Figure("Passes by threshold", svg=plots.svg(figure), note=note, alt="curves with flat minima")
+    return captioned("passes_by_threshold", svg=plots.svg(figure))

@@ -9,12 +9,13 @@ from raystream.stream.declare.limits import LIMITS
 from reproduction.simulators.counts import PUBLISHED_KERNELS, Instructions
 
 from ..context import Context
-from ..counted import as_described, counted, faults, program, program_of
+from ..counted import as_described, counted, program, program_of
 from ..grades import COUNT, NOT_HERE, about, beside, near
-from ..model import ARITHMETIC, CLAIM, OWN, Cell, Check, Conclusion, Part, Table
+from ..model import ARITHMETIC, CLAIM, OWN, Cell, Check, Parts
 from ..plain_kernels import STEP_BY_AXIS
 from ..published.chapter5 import HARDWARE, RATES, TABLE_5_1, TABLE_5_3
 from ..registry import section
+from ..statements import concluded, faults, tabled
 
 SAME = ("Generate Eye Ray", "Traverse: Setup", "Traverse: Step", "Intersect")
 ALIKE = "the same algorithm, written down independently"
@@ -26,51 +27,38 @@ TEXTURES = (
 
 
 @section("table_5_3", paper="D table 5.3", title="Kernels on the Radeon 9700 Pro (table 5.3)", order=3)
-def table_5_3(context: Context) -> Iterator[Part]:
+def table_5_3(context: Context) -> Parts:
     """Instructions with fetches and addresses; RGBA float textures of streams, state and scene."""
     counts, absent = counted(context)
     if absent is not None:
         yield absent
     plain = as_described(context) if counts else {}
     rows: list[tuple[Any, ...]] = []
-    checks, most, grades = [], LIMITS["2004"].outputs, {}
+    checks, most, grades = [], LIMITS["2004"].outputs, []
     for kernel, theirs in TABLE_5_3.items():
         name = program_of(kernel)
         linked, states = program(name), PUBLISHED_KERNELS[kernel][name]
         steps = [step for step in linked.steps("none") if step.name in states]
         read = [linked.sampler_count(step) for step in steps]
         written = [linked.attachment_count(step) for step in steps]
-        number: Any = "-"
-        if counts:
-            number = sum(counts[name][state].all for state in states)
+        number = sum(counts[name][state].all for state in states) if counts else "-"
+        instructions = _instructions(kernel, theirs.instructions, number, plain)
+        textures = (beside(a, _sum(b), TEXTURES) for a, b in ((theirs.read, read), (theirs.written, written)))
         passes = sum(-(-count // most) for count in written)
-        rows.append(
-            (kernel, ", ".join(states), _instructions(kernel, theirs.instructions, number, plain))
-            + (beside(theirs.read, _sum(read), TEXTURES), beside(theirs.written, _sum(written), TEXTURES), passes)
-        )
+        rows.append((kernel, ", ".join(states), instructions, *textures, passes))
         if counts and kernel in SAME:
             close = about(theirs.instructions, number, COUNT)
             what = f"{kernel}: instructions within a quarter"
             checks.append(Check(CLAIM, what, theirs.instructions, number, close, _tried(kernel, plain), ALIKE))
-            grades[kernel] = close
+            grades.append(close)
     theirs_most = max(row.written for row in TABLE_5_3.values())
     what = "outputs of a pass: what --limits 2004 grants is what the published kernels use at most"
     checks.append(Check(OWN, what, theirs_most, most, theirs_most == most, "the hardware of 2004 has four"))
     checks += _rates()
-    note = (
-        "Ours read each memory of the scene and each four words of a stream as a texture of its own, "
-        "and the state; kernels of two states: both. Passes: that four outputs allow, as --limits 2004 draws them. The "
-        "published walk holds its state in more textures of which it uses fewer words."
-    )
-    heads = ("kernel", "states here", "instr", "read", "written", "passes of ours")
-    yield Table("Of a pass", heads, rows, note, checks, own=("states here", "passes of ours"))
+    yield tabled("of_a_pass", rows, checks)
     if grades:
-        yield Conclusion(
-            "D table 5.3",
-            "The kernels of the ray caster fit into 27 to 59 instructions of the Radeon 9700 Pro.",
-            list(grades.values()),
-            f"{sum(grades.values())} of the {len(grades)} kernels compared are within a quarter of the printed number",
-        )
+        of = f"{sum(grades)} of the {len(grades)} kernels compared"
+        yield concluded("kernels_fit", grades, f"{of} are within a quarter of the printed number")
     yield from faults("D 5.3")
 
 

@@ -22,10 +22,11 @@ from reproduction.simulators.walk import Space, walk
 
 from ..context import Context
 from ..grades import COUNT, OTHER_SCENE, about, beside, near
-from ..model import CLAIM, OURS, OWN, Cell, Check, Conclusion, Figure, Part, Table
+from ..model import CLAIM, OWN, Cell, Check, Figure, Parts, Table
 from ..published.chapter5 import TABLE_5_4
 from ..registry import section
 from ..shown import Shot, sheet
+from ..statements import concluded, tabled
 
 SIZE, QUICK = 256, 64
 DEVICE_EDGE = 32  # where the device runs it too
@@ -54,7 +55,7 @@ SCENES = {
 
 
 @section("table_5_4", paper="D 5.3, D table 5.4", title="Passes for each type of ray (table 5.4, figure 5.7)")
-def make(context: Context) -> Iterator[Part]:
+def make(context: Context) -> Parts:
     """Simulated from what the rays of each type do, and run on the device."""
     edge = QUICK if context.quick else SIZE
     tried = context.keep(("by view", VARIED_EDGE), lambda: by_view(context.scene(SCENES["Cornell Box"])))
@@ -65,55 +66,28 @@ def make(context: Context) -> Iterator[Part]:
     for name, published in TABLE_5_4.items():
         file = SCENES[name]
         found = context.keep((name, edge), lambda file=file, name=name: passes(context.scene(file), name, edge))
-        types = found["types"]
-        walked, tested = (sum(each[kind] for each in types.values()) for kind in (1, 2))
+        types, theirs = found["types"], (published.traversal, published.intersection)
+        ours = (sum(each[kind] for each in types.values()) for kind in (1, 2))
+        cells = [_cell(name, *both, tried, kind) for kind, both in enumerate(zip(theirs, ours, strict=True))]
         each = "; ".join(f"{kind} {row[1]} + {row[2]}" for kind, row in types.items())
-        rows.append(
-            (
-                name,
-                published.rays,
-                _cell(name, published.traversal, walked, tried, 0),
-                _cell(name, published.intersection, tested, tried, 1),
-                beside(f"{published.fps * (published.traversal + published.intersection):,.0f}", "-", WARMUP_RUNS),
-                each,
-            )
-        )
+        a_second = beside(f"{published.fps * sum(theirs):,.0f}", "-", WARMUP_RUNS)
+        rows.append((name, published.rays, *cells, a_second, each))
         if file not in [each[0] for each in scenes]:
             scenes.append((file, f"{found['triangles']:,}", *_voxels(found["grid"])))
             shot = Shot(lambda file=file: (context.scene(file), None), (edge, edge), 1, CAST)
             seen = sheet(context, ("view", file), shot)
             figures.append(Figure(file, png=seen, note="The viewpoint of the table.", alt=name))
         checks += _on_device(context, name)
-    yield Table(
-        "Passes of the loop",
-        ("scene", "rays", "traversal", "intersection", "passes a second", "by type of ray: traversal + intersection"),
-        rows,
-        note=f"{edge} x {edge} pixels, published 256 x 256; E eye, S shadow, R reflected rays of one level. "
-        "Intersection once 20 % of the active rays wait. Hybrid: first hits are drawn, shadow rays alone are traced. "
-        "Voxels along the shortest side: 8 in the Cornell box, 8 in the teapotahedron; the papers name none. The "
-        "Quake3 level is our own. Frames a second stand below, with those of all papers; passes a second follow from "
-        "the printed frames and passes. The published machine: Radeon 9700 Pro, two Pentium III of 800 MHz, 1 GB, "
-        "Windows XP, driver Catalyst 2.3; its peak rates were measured with Catalyst 3.10.",
-        checks=checks,
-        heads={"passes a second": ("derived", "ours")},
-        own=("rays", "by type of ray: traversal + intersection"),
-    )
+    yield tabled("passes_of_the_loop", rows, checks, heads={"passes a second": ("derived", "ours")}, edge=edge)
     yield _by_view(tried)
     devices = [check for check in checks if check.kind == CLAIM]
-    yield Conclusion(
-        "D 5.1.3, D 5.3",
-        "Each type of ray runs to its end before the next, so that set-up is one pass for each.",
-        [check.passed for check in devices],
+    yield concluded(
+        "types_in_turn",
+        devices,
         f"{sum(check.passed is True for check in devices)} of {len(devices)} scenes on this device; these runs end "
         "with the hits of a type of ray, all of which one pass then shades",
     )
-    yield Table(
-        "The scenes",
-        ("scene", "triangles", "grid", "voxels"),
-        scenes,
-        own=OURS,
-        note="Figure 5.7 states triangles and voxels; its numbers are lost in the text that was available.",
-    )
+    yield tabled("the_scenes", scenes)
     yield from figures
 
 
@@ -131,10 +105,8 @@ def by_view(scene: Scene) -> dict[str, dict[str, list[int]]]:
 
 def _by_view(tried: Mapping[str, Mapping[str, list[int]]]) -> Table:
     rows = [(grid, *(f"{a} + {b}" for a, b in views.values())) for grid, views in tried.items()]
-    note = f"Traversal + intersection of shadow rays, {VARIED_EDGE} x {VARIED_EDGE} pixels; published 18 + 54. Neither "
-    note += "viewpoint nor grid are published; the longest ray decides."
-    return Table(
-        "The Cornell box, by grid and viewpoint", ("voxels along an edge", *VIEWPOINTS), rows, note=note, own=OURS
+    return tabled(
+        "the_cornell_box_by_grid", rows, columns=("voxels along an edge", *VIEWPOINTS), varied_edge=VARIED_EDGE
     )
 
 
@@ -205,40 +177,26 @@ def _on_device(context: Context, name: str) -> Iterator[Check]:
     edge = DEVICE_EDGE
     found = context.keep(("device", name, edge), lambda: device_passes(context, name, edge))
     kinds = found["setup"]
-    yield Check(
-        CLAIM,
-        f"{name}: set-up runs once for each type of ray, on this device",
-        ", ".join(f"{kind} 1" for kind in kinds),
-        ", ".join(f"{kind} {number}" for kind, number in kinds.items()),
-        all(number == 1 for number in kinds.values()),
-        bound=f"{edge} x {edge} pixels; each type to its end before the next, as published",
-    )
+    both = (", ".join(f"{kind} {number}" for kind, number in each.items()) for each in (dict.fromkeys(kinds, 1), kinds))
+    what, once = f"{name}: set-up runs once for each type of ray, on this device", set(kinds.values()) == {1}
+    bound = f"{edge} x {edge} pixels; each type to its end before the next, as published"
+    yield Check(CLAIM, what, *both, once, bound=bound)
     apart = max(abs(a - b) for a, b in zip(found["device"], found["simulated"], strict=True))
     most = max(1, round(SLACK * sum(found["simulated"])))
-    yield Check(
-        OWN,
-        f"{name}: passes on this device, and simulated: traversal, intersection",
-        "",
-        "{}, {}; simulated {}, {}".format(*found["device"], *found["simulated"]),
-        apart <= most,
-        bound=f"{edge} x {edge} pixels; to {100 * SLACK:g} %: a compiler that fuses products may send a ray through "
-        "other voxels",
+    what = f"{name}: passes on this device, and simulated: traversal, intersection"
+    ours = "{}, {}; simulated {}, {}".format(*found["device"], *found["simulated"])
+    bound = (
+        f"{edge} x {edge} pixels; to {100 * SLACK:g} %: a compiler that fuses products may send a ray through other "
     )
+    yield Check(OWN, what, "", ours, apart <= most, bound=f"{bound}voxels")
 
 
 def device_passes(context: Context, name: str, edge: int) -> dict[str, Any]:
     """Passes of set-up by type of ray, and of traversal and intersection, run and simulated."""
     scene = context.scene(SCENES[name])
     space, rays = traced(scene, name, edge)
-    renderer = Renderer(
-        scene,
-        device=context.device,
-        program="cast",
-        accel="grid",
-        grid=GRID.get(name, TEAPOTAHEDRON),
-        intersection="moller-trumbore",
-        machine="multipass",
-    )
+    grid: dict[str, Any] = {"grid": GRID.get(name, TEAPOTAHEDRON), "intersection": "moller-trumbore", **CAST}
+    renderer = Renderer(scene, device=context.device, machine="multipass", **grid)
     ran: dict[str, Counter[str]] = {}
     with renderer.device.current():
         for kind, each in rays.items():

@@ -9,19 +9,16 @@ from typing import Any
 from .. import photon_cases, timed
 from ..context import Context
 from ..grades import LITTLE, MOST, OTHER_DEVICE, beside
-from ..model import ARITHMETIC, CLAIM, OURS, Check, Conclusion, Part, Table
-from ..photon_cases import FAST, MAPS, PASSES, WAYS
-from ..photon_counts import VISITS, calls
-from ..photon_stages import STAGES
+from ..model import ARITHMETIC, CLAIM, Check, Conclusion, Parts
+from ..photon_cases import FAST, MAPS, PASSES, STAGES, VISITS, WAYS, calls
 from ..published.chapter6 import GPU, MACHINE, ROUTED, TABLE_6_1, TOTALS
 from ..registry import section
+from ..statements import concluded, tabled
+from ..texts import listed
 from ..timed import Spread, Timed
 
 # A picture by passes takes up to minutes; one run of the longest.
 UNFUSED_RUNS = {"GLASS BALL": 2, "RING": 2, "CORNELL BOX": 1}
-SENTENCES = {
-    "Stencil routing builds its map slower than the sort does.": "builds slower",
-}
 GPU_2003 = f"{OTHER_DEVICE} than the {GPU} of 2003, and the geometry of the scenes is not published"
 CLOCK = (
     "another machine: its passes make as many calls as rays need; the verdict is by passes of the published one "
@@ -30,9 +27,9 @@ CLOCK = (
 SUMS = "the printed stages add up to another number"
 BUILDS = ("sort", "stencil", "read-back")
 HEADS = ("scene", *STAGES, "total")
-PRINTED = f"Published: {GPU}, {MACHINE}; trace rays is eye and shadow rays; totals stand in D alone."
 NOTES = {
-    FAST: "This project's machine: passes of several states, loops within a pass.",
+    FAST: "This project's machine: passes of several states, loops within a pass. "
+    f"Published: {GPU}, {MACHINE}; trace rays is eye and shadow rays; totals stand in D alone.",
     PASSES: "Near the published configuration: every state a pass of its own, tiles of 16 x 16 whose rays wait. But a "
     "pass makes as many calls of a loop as its rays need, since with one call, as published, a picture takes minutes; "
     "section 6.3.3 has that by counts. Two runs, CORNELL BOX one.",
@@ -45,7 +42,7 @@ def names(context: Context) -> tuple[str, ...]:
 
 
 @section("table_6_1", paper="D 6.3.1, P3 3.1", title="Seconds by stage (table 6.1)", order=1, timed=True)
-def table_6_1(context: Context) -> Iterator[Part]:
+def table_6_1(context: Context) -> Parts:
     """Both maps, the scenes with the published settings, by the fast machine and by the published passes."""
     checks: list[Check] = []
     built = {name: _built(context, name) for name in names(context)}
@@ -59,32 +56,19 @@ def table_6_1(context: Context) -> Iterator[Part]:
                 calm = timed.alike(f"{name}: rays, the same work, take the same time by either map", *rays)
                 claims = _claims(context, name, found, built[name])
                 checks += [*_sums(name), *(claims if calm.passed is not False else map(_disturbed, claims)), calm]
-        note = f"Seconds of a picture of one sample, photons and map included; estimate published. {NOTES[way]}"
-        note += f" {PRINTED}" if way == FAST else ""
-        if context.quick:
-            note += " An eighth of the width and height with few photons."
-        yield Table(f"Table 6.1, {way}", HEADS, rows, note, checks if way == FAST else ())
-    yield Table(
-        "Building the map",
-        ("scene", "sort, s", "stencil routing, s", "the same, photons read back, s"),
-        [(name, *(found[way].parts["build grid"].text() for way in BUILDS)) for name, found in built.items()],
-        "The stage build grid by itself. Published routing reads the photons back and draws them as points; here the "
-        "vertex program fetches them.",
-        own=OURS,
-    )
+        small = " An eighth of the width and height with few photons." if context.quick else ""
+        texts = {"way": way, "machine": NOTES[way], "small": small}
+        yield tabled("table_6_1_way", rows, checks if way == FAST else (), columns=HEADS, **texts)
+    grids = {name: [found[way].parts["build grid"].text() for way in BUILDS] for name, found in built.items()}
+    yield tabled("building_the_map", [(name, *seconds) for name, seconds in grids.items()])
     yield from _shares(context)
-    for claim, words in SENTENCES.items():
-        of = [check for check in checks if words in check.what]
-        yield Conclusion(
-            "D table 6.1, P3 table 1",
-            claim,
-            [check.passed for check in of],
-            "; ".join(
-                f"{check.what.split(':')[0]} {check.ours} for {check.published}"
-                + (" (runs overlap: not decided)" if check.passed is None else "")
-                for check in of
-            ),
-        )
+    built_slower = [check for check in checks if "builds slower" in check.what]
+    figures = (
+        f"{check.what.split(':')[0]} {check.ours} for {check.published}"
+        + (" (runs overlap: not decided)" if check.passed is None else "")
+        for check in built_slower
+    )
+    yield concluded("routing_slower", built_slower, "; ".join(figures))
 
 
 def _shares(context: Context) -> Iterator[Conclusion]:
@@ -97,17 +81,13 @@ def _shares(context: Context) -> Iterator[Conclusion]:
             medians = [_stages(context, name, way)["sort"].parts[stage].median for stage in STAGES]
             by_scene.append([each / sum(medians) for each in medians])
     for place, claim, holds in (
-        (estimate, "Most of the time is spent on the radiance estimate.", lambda share: share > MOST),
-        (rays, "Very little time is spent on the intersection of rays.", lambda share: share <= LITTLE),
+        (estimate, "mostly_estimate", lambda share: share > MOST),
+        (rays, "little_rays", lambda share: share <= LITTLE),
     ):
-        listed = "; ".join(f"{way} {', '.join(f'{each[place]:.0%}' for each in by)}" for way, by in ours.items())
-        yield Conclusion(
-            "D 6.3.1, P3 3.1",
-            claim,
-            [holds(each[place]) for by in ours.values() for each in by],
-            f"of the stages' seconds of {', '.join(names(context))}: here {listed}; by table 6.1 "
-            + ", ".join(f"{each[place]:.0%}" for each in printed),
-        )
+        here = "; ".join(f"{way} {listed((each[place] for each in by), '.0%')}" for way, by in ours.items())
+        theirs = listed((each[place] for each in printed), ".0%")
+        text = f"of the stages' seconds of {', '.join(names(context))}: here {here}; by table 6.1 {theirs}"
+        yield concluded(claim, [holds(each[place]) for by in ours.values() for each in by], text)
 
 
 def _built(context: Context, name: str) -> dict[str, Timed]:
@@ -153,15 +133,12 @@ def _claims(context: Context, name: str, found: Mapping[str, Timed], built: Mapp
     theirs = TABLE_6_1[name]
     sort, fetch, back = (built[way].parts["build grid"] for way in BUILDS)
     what = f"{name}: stencil routing, photons read back as published, builds slower than the sort"
-    why = (
-        f"where the vertex program fetches the photons it is {fetch.text()} "
-        "s. The sort is a pass for every step, routing one draw of points"
-    )
+    why = f"where the vertex program fetches the photons it is {fetch.text()} s. The sort is a pass for every step, "
+    why += "routing one draw of points"
     slower = back.slower(sort)
     why = "the runs of both overlap; " + why if slower is None else why
-    yield Check(
-        CLAIM, what, f"{theirs.stencil[1]} to {theirs.sort[1]} s", f"{back.text()} to {sort.text()} s", slower, why
-    )
+    both = f"{theirs.stencil[1]} to {theirs.sort[1]} s", f"{back.text()} to {sort.text()} s"
+    yield Check(CLAIM, what, *both, slower, why)
     estimate = [found[kind].parts["radiance estimate"].median for kind in MAPS]
     share, printed = estimate[1] / max(estimate[0], 1e-9), theirs.stencil[3] / theirs.sort[3]
     visits = context.keep(("visits", name), lambda: _visits(context, name))
@@ -187,8 +164,7 @@ def _why(visits: Mapping[str, Mapping[str, int]]) -> str:
     return (
         f"the searches look into {cells} cells, and at {photons} photons, by sort and by routing: {stencil / sort:.3f} "
         f"of the calls. {visits['sort']['cell'] / sort:.0%} are for cells, which both maps have alike, and only where "
-        "a cell has more than "
-        f"m^2 = {ROUTED} photons does routing keep fewer. Each of its photons is fetched from a "
+        f"a cell has more than m^2 = {ROUTED} photons does routing keep fewer. Each of its photons is fetched from a "
         "footprint and scaled, by more instructions than an entry of our list takes (table 6.2). The paper prints 193 "
         "instructions for 202, which does not explain it either"
     )

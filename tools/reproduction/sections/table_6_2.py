@@ -10,17 +10,15 @@ from reproduction.simulators.counts import NoCompiler
 from reproduction.simulators.counts.photons import listed_sort, photon_instructions
 
 from ..context import Context
-from ..counted import faults
 from ..grades import COUNT, NOT_HERE, POINTS, about, beside, unprinted
-from ..model import ARITHMETIC, CLAIM, OWN, Absent, Cell, Check, Conclusion, Part, Table
+from ..model import ARITHMETIC, CLAIM, OWN, Absent, Cell, Check, Parts
 from ..published.chapter6_instructions import ESTIMATE_OVERHEAD, HAND_CODED_SORT, LEAST_PER_TEXTURE, TABLE_6_2, Row
 from ..registry import section
-
-HEADS = ("kernel", "Inst", "TEX", "Addr", "Pack")
+from ..statements import concluded, faults, tabled
 
 
 @section("table_6_2", paper="D table 6.2, P3 table 2", title="Kernels of photon mapping: instructions (table 6.2)")
-def table_6_2(context: Context) -> Iterator[Part]:
+def table_6_2(context: Context) -> Parts:
     """One iteration of each; the estimates are three kernels here."""
     ours: dict[str, dict[str, int]] = {}
     listed: dict[str, int] = {}
@@ -34,22 +32,13 @@ def table_6_2(context: Context) -> Iterator[Part]:
         mine = ours.get(name, {})
         rows.append((name, *(_cell(old, mine.get(part, "-")) for part, old in theirs._asdict().items())))
     rows += [(f"of it {name}", *map(unprinted, mine.values())) for name, mine in ours.items() if name not in TABLE_6_2]
-    note = (
-        "Inst: all; TEX: texture fetches; Addr: for addresses; Pack: for packing. Published are what the Cg compiler "
-        f"made; the sort written by hand had {HAND_CODED_SORT}. A pass of it compares n times, and reads two elements "
-        "and writes one for each. Ours by the rules in "
-        "viewer/stream/analysis/instructions.py. Nothing is packed here: several "
-        "outputs take what one of 128 bits did then. Our estimates read the streams of three passes, hence more "
-        "fetches; the stencil's photons are looked for in the map of counts, too. Our sort orders equal cells by "
-        "photon, and has integers: what the published one does by mod and floor."
-    )
     claims = list(_claims())
-    yield Table("Instructions of one iteration, nothing unrolled", HEADS, rows, note, [*claims, *_ours(ours, listed)])
-    for paper, claim, words in CONCLUSIONS:
+    checks = [*claims, *_ours(ours, listed)]
+    yield tabled("instructions_of_one_iteration", rows, checks, hand_coded_sort=HAND_CODED_SORT)
+    for claim, (words, kernel) in CLAIMS.items():
         found = [check for check in claims if words in check.what]
         figure = ", ".join(str(check.ours) for check in found)
-        own = _share(ours, words)
-        yield Conclusion(paper, claim, [check.passed for check in found], f"by table 6.2 {figure}{own}", ARITHMETIC)
+        yield concluded(claim, found, f"by table 6.2 {figure}{_share(ours.get(kernel))}")
     yield from faults("6.4.1", "6.3.2")
 
 
@@ -62,13 +51,13 @@ def _parts(found: Instructions) -> dict[str, int]:
     return {part: getattr(found, part) for part in Row._fields}
 
 
-# Place, sentence, and what the checks of it have in their statements.
-CONCLUSIONS = (
-    ("D 6.4.1, P3 4.1", "Nearly 60 % of stencil routing is addresses.", "routing: share"),
-    ("D 6.4.1, P3 4.1", "Over 72 % of binary search is addresses.", "search: share"),
-    ("D 6.4.1, P3 4.1", "The estimates spend a third to a half on addresses and packing.", "overhead"),
-    ("D 6.3.2, P3 3.2", "At least 20 arithmetic operations for every texture access.", "for each fetch"),
-)
+# Claims, what the statements of their checks have, and the kernel of which it is a share.
+CLAIMS = {
+    "routing_addresses": ("routing: share", "Stencil Routing"),
+    "search_addresses": ("search: share", "Binary Search"),
+    "estimate_overhead": ("overhead", ""),
+    "twenty_operations": ("for each fetch", ""),
+}
 RULES = "another set of instructions, with integers, and several outputs in place of packing"
 
 
@@ -76,12 +65,9 @@ def _cell(theirs: int, mine: Any) -> Cell:
     return beside(theirs, mine, NOT_HERE if mine == "-" else RULES)
 
 
-def _share(ours: dict[str, dict[str, int]], words: str) -> str:
-    """The same of our kernels, where it is a share of one."""
-    kernel = {"routing: share": "Stencil Routing", "search: share": "Binary Search"}.get(words)
-    if kernel not in ours:
-        return ""
-    return f"; here {ours[kernel]['addresses'] / ours[kernel]['all']:.0%}, with integers"
+def _share(kernel: dict[str, int] | None) -> str:
+    """The same of our kernel, where it is a share of one."""
+    return "" if kernel is None else f"; here {kernel['addresses'] / kernel['all']:.0%}, with integers"
 
 
 def _claims() -> Iterator[Check]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -17,24 +17,11 @@ from reproduction.simulators.whitted.model import SETTINGS
 from .. import timed
 from ..context import Context
 from ..grades import ABOUT, OTHER_DEVICE, about, beside
-from ..model import (
-    ARITHMETIC,
-    CLAIM,
-    NOT_EXAMINED,
-    OWN,
-    Absent,
-    AbsentError,
-    Cell,
-    Check,
-    Conclusion,
-    Figure,
-    Part,
-    Table,
-)
-from ..model import OURS as ALONE
+from ..model import ARITHMETIC, CLAIM, NOT_EXAMINED, OWN, Absent, AbsentError, Cell, Check, Part, Parts
 from ..published.thesis import BACK_ENDS, INTERSECTIONS, MINUTE, RATES, SCENES, SECONDS, TRIANGLES
 from ..registry import section
 from ..shown import Shot, sheet
+from ..statements import captioned, concluded, tabled
 from ..thesis_back_ends import (
     DEPTH,
     FRAME,
@@ -54,7 +41,6 @@ DIGIT = 0.05  # half of the last printed digit of a rate
 SHOWN: dict[str, Any] = {"program": "whitted", "depth": 4, "environment": "sky", **SETTINGS}
 # Of table 2's columns, what stands for them here; CUDA has no device here, and one pass is our fastest.
 FOR = dict(zip(BACK_ENDS, OURS[:4], strict=True))
-COLUMNS = ("scene", "CPU", "emulation", "OpenCL", "CUDA; here one pass", "many passes")
 WHY = f"{OTHER_DEVICE}, other cameras and materials"
 SECONDS_OF_A_STRUCTURE, EDGE = 5.0, 192
 STRUCTURES = {
@@ -66,7 +52,7 @@ STRUCTURES = {
 
 
 @section("thesis", paper="T 7", title="Frame times by back end (tables 2 and 3)", timed=True)
-def make(context: Context) -> Iterator[Part]:
+def make(context: Context) -> Parts:
     """About 100,000 intersections a frame, the camera moving, a minute a scene."""
     found: dict[str, dict[str, Any]] = {}
     checks: list[Check] = []
@@ -86,24 +72,11 @@ def make(context: Context) -> Iterator[Part]:
         count = context.keep(("triangles", name), lambda file=file: model(context, file)[0].triangle_count)
         found[name] = context.keep(("compared", name, most), lambda file=file: _compared(context, file, most))
         edge = found[name]["size"]
-        key = ("frames", name, edge, long)
-        made = timed.keep(
-            context,
-            key,
-            lambda file=file, edge=edge: _frames(context, file, edge, long / RUNS / len(OURS)),
-            warm_up=False,
-        )
+        frame = partial(_frames, context, file, edge, long / RUNS / len(OURS))
+        made = timed.keep(context, ("frames", name, edge, long), frame, warm_up=False)
         found[name]["seconds"] = {end: each.parts[FRAME] for end, each in made.items()}
-        yield Figure(
-            f"Figure 7-1, {name}: {count:,} triangles",
-            png=picture,
-            note="Refracting and reflecting materials and a texture, as published; which ones is our own choice. Bunny "
-            "and dragon are the models' triangles, and two of the plane.",
-            alt=f"{name.lower()} of glass on tiles",
-        )
+        yield captioned("thesis_scene", png=picture, name=name, triangles=count, lower=name.lower())
         checks += _checks(name, count, found[name], most)
-    if not found:
-        return
     without = next((each["absent"] for each in found.values() if each["absent"]), "")
     if without:
         yield Absent("the OpenCL column", without)
@@ -117,42 +90,20 @@ def make(context: Context) -> Iterator[Part]:
     yield from _structures(context)
 
 
-def _tables(context: Context, found: Mapping[str, dict[str, Any]], checks: list[Check], long: float) -> Iterator[Part]:
+def _tables(context: Context, found: Mapping[str, dict[str, Any]], checks: list[Check], long: float) -> Parts:
     devices = [each["opencl"] for each in found.values() if each["opencl"]]
-    note = (
-        f"Printed seconds, and ours on {context.device_name}: means of a frame over runs, together "
-        f"{long:g} s a scene, shared by the back ends, the camera turning by 2 degrees a frame, {DEPTH} levels. "
-        "All of ours read one structure, the thesis's: two levels by escape indices, boxes halved, a triangle in a "
-        "leaf, rays tested by Cramer's rule. CPU: the tree of rays depth first, compiled, one thread; the thesis's "
-        "goes over a scene graph, OpenSG. Emulation: the kernels in NumPy with compiled intersection, one after the "
-        "other. "
-        f"OpenCL: the four kernels on {devices[0] if devices else 'no device here'}. CUDA runs on no device here; "
-        "beside it stand fragment programs in one pass. The thesis's board is a GTX 280, its processor not named."
-    )
-    rows = [
-        (
-            name,
-            *(
-                _cell(theirs, each["seconds"].get(FOR[column]))
-                for column, theirs in zip(BACK_ENDS, SECONDS[name], strict=True)
-            ),
-            each["seconds"]["multipass"].text(),
-        )
-        for name, each in found.items()
-    ]
-    yield Table("Table 2: seconds a frame", COLUMNS, rows, note=note, checks=checks, own=("many passes",))
-    rates = [
-        (
-            name,
-            *map(_printed, RATES[name], SECONDS[name]),
-            *(_rate(found[name]["seconds"].get(each)) for each in OURS),
-        )
-        for name in found
-    ]
-    note = "Printed, and beside it 1 / seconds of table 2 (derived). Ours is in the last columns."
+    rows, rates = [], []
+    for name, each in found.items():
+        seconds = each["seconds"]
+        cells = (_cell(theirs, seconds.get(FOR[end])) for end, theirs in zip(BACK_ENDS, SECONDS[name], strict=True))
+        rows.append((name, *cells, seconds["multipass"].text()))
+        printed = map(_printed, RATES[name], SECONDS[name])
+        rates.append((name, *printed, *(_rate(seconds.get(end)) for end in OURS)))
+    texts = {"device": context.device_name, "long": long, "depth": DEPTH}
+    yield tabled("table_2_seconds_a_frame", rows, checks, opencl=[*devices, "no device here"][0], **texts)
     columns = ("scene", *BACK_ENDS, *(f"ours, {each}" for each in OURS))
     heads = dict.fromkeys(BACK_ENDS, ("printed", "1 / table 2"))
-    yield Table("Table 3: frames a second", columns, rates, note=note, heads=heads, own=columns[5:])
+    yield tabled("table_3_frames_a_second", rates, columns=columns, heads=heads, own=columns[5:])
 
 
 def _cell(theirs: float, ours: Spread | None) -> Cell:
@@ -165,46 +116,34 @@ def _rate(seconds: Spread | None) -> str:
     return "-" if seconds is None else seconds.of(lambda each: 1 / each).text()
 
 
-def _claims(found: Mapping[str, dict[str, Any]]) -> Iterator[Part]:
+def _claims(found: Mapping[str, dict[str, Any]]) -> Parts:
     median = {name: {end: each["seconds"][end].median for end in each["seconds"]} for name, each in found.items()}
     serial = [each["emulation"] for each in median.values()]
     parallel = [min(each[end] for end in OURS[2:] if end in each) for each in median.values()]
     gains = [one / other for one, other in zip(serial, parallel, strict=True)]
-    yield Conclusion(
-        "T table 2",
-        "The kernels run many times faster in parallel than one after the other.",
+    yield concluded(
+        "parallel",
         [None],  # the printed parallel device is a graphics board
         f"published emulation over CUDA {_listed(each[1] / each[3] for each in SECONDS.values())}; here emulation over "
         f"the fastest of OpenCL and fragment programs {_listed(gains)}, on the same processor",
     )
     recursion = [each["CPU"] / each["emulation"] for each in median.values()]
-    yield Conclusion(
-        "T 6.4.4, table 2",
-        "On the CPU the recursion takes longer than the kernels one after the other.",
+    yield concluded(
+        "recursion_longer",
         [None],  # the text has it of the scene graph's pointers, which are not there in these arrays
         f"published CPU over emulation {_listed(each[0] / each[1] for each in SECONDS.values())}, over a scene graph; "
         f"here {_listed(recursion)}: both read the same arrays, the recursion is compiled, and kernels in NumPy pass "
         "over whole levels of rays in memory",
     )
     ratio = [each[2] / each[3] for each in SECONDS.values()]
-    yield Check(
-        ARITHMETIC,
-        "CUDA is more than three times faster than OpenCL",
-        "> 3",
-        _listed(ratio),
-        min(ratio) > 3,
-        "by table 2 not for the bunny",
-    )
-    yield Conclusion(
-        "T 8",
-        "CUDA is more than three times faster than OpenCL.",
-        [each > 3 for each in ratio],
-        f"by table 2 {_listed(ratio)}; CUDA runs on no device here",
-        ARITHMETIC,
+    what, why = "CUDA is more than three times faster than OpenCL", "by table 2 not for the bunny"
+    yield Check(ARITHMETIC, what, "> 3", _listed(ratio), min(ratio) > 3, why)
+    yield concluded(
+        "cuda_thrice", [each > 3 for each in ratio], f"by table 2 {_listed(ratio)}; CUDA runs on no device here"
     )
 
 
-def _structures(context: Context) -> Iterator[Part]:
+def _structures(context: Context) -> Parts:
     """What the thesis's structure costs, and the leaves of several primitives that it wishes for (T 8.1)."""
     rows, gains = [], []
     edge = EDGE // 4 if context.quick else EDGE
@@ -223,24 +162,10 @@ def _structures(context: Context) -> Iterator[Part]:
         own, *others = (each.median for each in seconds.values())
         gains.append(own / others[0])
         rows += [(f"{name}, {each}", seconds[each].text(), f"{seconds[each].median / own:.2f}") for each in STRUCTURES]
-    if not rows:
-        return
-    note = f"{edge} x {edge}, one pass of fragment programs."
-    yield Table(
-        "The thesis's structure beside ours",
-        ("scene, structure", "seconds", "of the first"),
-        rows,
-        note=note,
-        own=ALONE,
-    )
-    yield Check(
-        CLAIM,
-        "leaves of several primitives, by surface area, are faster (wished in T 8.1)",
-        "faster",
-        f"{_listed(gains)} times",
-        min(gains) > 1,
-        "" if min(gains) > 1 else NOT_EXAMINED,
-    )
+    yield tabled("the_thesis_s_structure_beside", rows, edge=edge)
+    what = "leaves of several primitives, by surface area, are faster (wished in T 8.1)"
+    faster = min(gains) > 1
+    yield Check(CLAIM, what, "faster", f"{_listed(gains)} times", faster, "" if faster else NOT_EXAMINED)
 
 
 @contextmanager
@@ -273,20 +198,32 @@ def _checks(name: str, count: int, kept: dict[str, Any], most: int) -> Iterator[
     same = count == TRIANGLES[name]
     yield Check(OWN, f"{name}: triangles", f"{TRIANGLES[name]:,}", f"{count:,}", same, "our scene has other counts")
     worst = max(kept["differs"], key=lambda each: kept["differs"][each])
-    yield Check(
-        OWN,
-        f"{name}: {', '.join(kept['differs'])}",
-        "the same picture",
-        f"{100 * (1 - kept['differs'][worst]):.2f} % of the pixels, least by {worst}",
-        kept["differs"][worst] <= SHARE,
-        bound=f"to {SAME:g} of a channel in {100 * (1 - SHARE):.1f} % of the pixels: roundings grow from level to "
-        f"level "
-        "(section Pixels in which the back ends differ)",
-    )
+    most_apart = kept["differs"][worst]
+    ours = f"{100 * (1 - most_apart):.2f} % of the pixels, least by {worst}"
+    bound = f"to {SAME:g} of a channel in {100 * (1 - SHARE):.1f} % of the pixels: roundings grow from level to level "
+    bound += "(section Pixels in which the back ends differ)"
+    what = f"{name}: {', '.join(kept['differs'])}"
+    yield Check(OWN, what, "the same picture", ours, most_apart <= SHARE, bound=bound)
     rays = sum(kept["rays"])
     near = about(most, rays, ABOUT)
     bound = f"to {ABOUT:.0%}: the picture's edge is a whole number of pixels, and the text says about"
     yield Check(OWN, f"{name}: intersections a frame", f"about {most:,}", f"{rays:,}", near, bound=bound)
+
+
+def of_scenes(
+    context: Context, what: str, measure: Callable[[str], Any], *inputs: Any
+) -> Generator[Part, None, dict[str, Any]]:
+    """What is measured of the file of each of the thesis's scenes that are there, by name; those that are not, as
+    parts. inputs : of the measurement, under which it is kept."""
+    found: dict[str, Any] = {}
+    for name, file in SCENES.items():
+        if context.quick and name == "Dragon":
+            continue
+        try:
+            found[name] = context.keep((what, name, *inputs), lambda file=file: measure(file))
+        except AbsentError as error:
+            yield error.part
+    return found
 
 
 def model(context: Context, file: str) -> tuple[Scene, Camera]:

@@ -17,16 +17,17 @@ from reproduction.simulators.whitted.model import SETTINGS, Model, Traced, build
 from reproduction.simulators.whitted.processor import Processor
 
 from .. import timed
-from ..caption_drawings import THESIS, figures
+from ..caption_drawings import figures
 from ..context import Context
 from ..grades import POINTS
-from ..model import OURS, OWN, AbsentError, Check, Conclusion, Figure, Part, Table
-from ..published.thesis import SCENES
+from ..model import OWN, Check, Parts
 from ..registry import section
 from ..shown import webp
+from ..statements import captioned, concluded, tabled
 from ..thesis_back_ends import DEPTH, FRAME, SKY, Draw, drawn, fragments, going_around, pixels, prepared
 from ..thesis_drawings import ANGLE, INDEX, directions, draw_kernels, draw_vectors
 from .thesis import model as scene_of
+from .thesis import of_scenes
 
 EDGE, QUICK = 192, 48
 LONG = 4.0  # seconds a case of the vertices' colours
@@ -49,29 +50,18 @@ ARRAYS = {
     order=1,
     timed=True,
 )
-def make(context: Context) -> Iterator[Part]:
+def make(context: Context) -> Parts:
     """Drawn from what the back ends run."""
-    yield from figures(THESIS)
+    yield from figures("6-")
     yield from _vectors()
     yield from _arrays(context)
-    yield Figure(
-        "Figure 6-16: the four kernels",
-        svg=draw_kernels(),
-        note="The names are those of the OpenCL program that the OpenCL column runs (section Frame times by back end).",
-        alt="boxes of kernels with arrows between them",
-    )
+    yield captioned("opencl_kernels", svg=draw_kernels())
     yield from _layers(context)
     yield from _colors(context)
 
 
-def _vectors() -> Iterator[Part]:
-    yield Figure(
-        "Reflected and refracted rays",
-        svg=draw_vectors(),
-        note=f"From the tracer's own shading, index {INDEX:g}: incident (black), reflected (orange), refracted "
-        "(green). Leaving glass, and beyond the critical angle, are cases that the thesis's formulas lack.",
-        alt="arrows at a surface",
-    )
+def _vectors() -> Parts:
+    yield captioned("vectors", svg=draw_vectors(), index=INDEX)
     turn = np.radians(ANGLE)
     (_, reflected), (_, refracted) = directions(ANGLE)
     wanted = np.array([np.sin(turn), np.cos(turn), 0.0])
@@ -92,26 +82,14 @@ def _vectors() -> Iterator[Part]:
     yield Check(OWN, what, 1, rays, rays == 1, why)
 
 
-def _arrays(context: Context) -> Iterator[Part]:
+def _arrays(context: Context) -> Parts:
     """Figure 6-15, by their sizes."""
-    names = [name for name in SCENES if not (context.quick and name == "Dragon")]
-    columns: dict[str, list[int]] = {}
-    for name in names:
-        try:
-            columns[name] = context.keep(("arrays", name), lambda name=name: _sizes(context, SCENES[name]))
-        except AbsentError as error:
-            yield error.part
-    if not columns:
-        return
+    columns = yield from of_scenes(context, "arrays", lambda file: _sizes(context, file))
     rows = [
         (own, ", ".join(ARRAYS[own]), *(f"{sizes[k] / 1024:,.1f}" for sizes in columns.values()))
         for k, own in enumerate(ARRAYS)
     ]
-    note = (
-        "KiB of our scenes. The thesis keeps a leaf's triangle in the field of the escape index, and tells a leaf by "
-        "an empty box; here a leaf has a count. Its sizes are not given."
-    )
-    yield Table("Figure 6-15: the arrays", ("of the thesis", "here", *columns), rows, note=note, own=("here", *columns))
+    yield tabled("figure_6_15_the_arrays", rows, columns=("of the thesis", "here", *columns), own=("here", *columns))
 
 
 def _sizes(context: Context, file: str) -> list[int]:
@@ -119,17 +97,11 @@ def _sizes(context: Context, file: str) -> list[int]:
     return [sum(getattr(made, each).nbytes for each in names) for names in ARRAYS.values()]
 
 
-def _layers(context: Context) -> Iterator[Part]:
+def _layers(context: Context) -> Parts:
     """What each level of rays adds."""
     edge = QUICK if context.quick else EDGE
     made = context.keep(("layers", edge), lambda: _layered(edge))
-    yield Figure(
-        "Layers of the picture, level by level",
-        png=made["picture"],
-        note=f"Rays of levels 0 to {DEPTH}: {', '.join(f'{each:,}' for each in made['rays'])}. "
-        "The picture is their sum.",
-        alt="pictures of the sphere, from eye rays on darker and darker",
-    )
+    yield captioned("layers", png=made["picture"], depth=DEPTH, rays=", ".join(f"{each:,}" for each in made["rays"]))
 
 
 def _layered(edge: int) -> dict[str, Any]:
@@ -142,7 +114,7 @@ def _layered(edge: int) -> dict[str, Any]:
     return {"picture": webp(*shown), "rays": rays}
 
 
-def _colors(context: Context) -> Iterator[Part]:
+def _colors(context: Context) -> Parts:
     """Colours of vertices against one of the material."""
     edge = QUICK if context.quick else EDGE
     made = timed.keep(context, ("vertex colours", edge), lambda: colored(context, edge), warm_up=False)
@@ -151,20 +123,10 @@ def _colors(context: Context) -> Iterator[Part]:
         without, with_ = (made[f"{end}, {each}"].parts[FRAME] for each in ("without", "with"))
         costs[end] = with_.median / without.median - 1
         rows.append((end, without.text(), with_.text(), f"{costs[end]:+.1%}"))
-    note = (
-        f"The sphere's scene, {edge} x {edge}. No such pair is published. "
-        "On the thesis's CPU the sphere, alone with colours of vertices, takes longer (17.9 s) than the dragon of 87 "
-        "times its triangles (13.25 s), and less than it everywhere else. In our arrays a colour is three numbers more "
-        "of a vertex that is read anyway."
-    )
-    yield Table("Cost of colours of vertices", ("back end", "without, s", "with, s", "cost"), rows, note=note, own=OURS)
-    yield Conclusion(
-        "T 8",
-        "Vertex colours do not slow rendering.",
-        [each <= POINTS for each in costs.values()],
-        "seconds with them, against a material's colour: "
-        + ", ".join(f"{end} {each:+.1%}" for end, each in costs.items()),
-    )
+    yield tabled("cost_of_colours_of_vertices", rows, edge=edge)
+    text = ", ".join(f"{end} {each:+.1%}" for end, each in costs.items())
+    text = f"seconds with them, against a material's colour: {text}"
+    yield concluded("vertex_colours", [each <= POINTS for each in costs.values()], text)
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -14,11 +14,11 @@ from reproduction.simulators.whitted.model import Traced
 from reproduction.simulators.whitted.processor import Processor, wide
 
 from ..context import Context
-from ..model import OURS, OWN, AbsentError, Check, Part, Table
-from ..published.thesis import SCENES
+from ..model import OWN, Check, Parts
 from ..registry import section
+from ..statements import tabled
 from ..thesis_back_ends import DEPTH, SAME, SHARE, SKY, back_ends, prepared
-from .thesis import model
+from .thesis import model, of_scenes
 
 EDGE, QUICK = 136, 40  # about 100,000 intersections, as in the protocol
 ROUNDINGS = (1, 16, 256)  # of a float32, by which eye rays are turned at most
@@ -29,20 +29,14 @@ ROUNDING = np.float32(2.0**-23)
 
 
 @section("thesis_rounding", paper="T 7", title="Pixels in which the back ends differ", quick=False, order=1)
-def make(context: Context) -> Iterator[Part]:
+def make(context: Context) -> Parts:
     """Roundings, magnified from level to level."""
     edge = QUICK if context.quick else EDGE
     levels: list[tuple[Any, ...]] = []
     turned: list[tuple[Any, ...]] = []
     eye, worst, among = [], [], []
-    for name, file in SCENES.items():
-        if context.quick and name == "Dragon":
-            continue
-        try:
-            found = context.keep(("rounding", name, edge), lambda file=file: measured(context, file, edge))
-        except AbsentError as error:
-            yield error.part
-            continue
+    scenes = yield from of_scenes(context, "rounding", lambda file: measured(context, file, edge), edge)
+    for name, found in scenes.items():
         for end, shares in found["levels"].items():
             if end == MANY and shares == found["levels"][FRAGMENTS]:
                 continue
@@ -54,23 +48,11 @@ def make(context: Context) -> Iterator[Part]:
             (f"{name}, {roundings}", *("none differ" if each is None else f"{each:.2%}" for each in row))
             for roundings, row in zip(ROUNDINGS, found["turned"], strict=True)
         ]
-    if not levels:
-        return
     columns = ("scene, back end", *(f"to level {k}" for k in range(DEPTH + 1)))
-    note = (
-        f"Pixels of {edge} x {edge} that differ by more than {SAME:g} of a channel from those of the compiled "
-        "recursion, by the deepest level of rays; eye rays are level 0. "
-        f"{MANY} is left out where it is as {FRAGMENTS}."
+    yield tabled(
+        "share_of_the_pixels_that", levels, columns=columns, edge=edge, same=SAME, many=MANY, fragments=FRAGMENTS
     )
-    yield Table("Share of the pixels that differ", columns, levels, note=note, own=OURS)
-    note = (
-        f"The compiled recursion beside itself, its eye rays turned by so many roundings of float32 at most, {RUNS} "
-        "times: the share of pixels that changes in a run, and in any; and of the pixels in which one pass of fragment "
-        "programs differs, the share that is among these. Fragment programs round in another order at every hit, and "
-        "curved surfaces part neighbouring rays, so that a rounding grows from level to level."
-    )
-    columns = ("scene, roundings", "in a run", "in any", "of those that differ")
-    yield Table("Eye rays turned by roundings", columns, turned, note=note, own=OURS)
+    yield tabled("eye_rays_turned_by_roundings", turned, runs=RUNS)
     same = max(eye) == 0
     what = "without further levels no pixel differs: structure, textures and shading are the same"
     yield Check(OWN, what, "0", f"{max(eye):.3%}", same, "some do")
@@ -79,14 +61,9 @@ def make(context: Context) -> Iterator[Part]:
         yield Check(
             OWN, what, f"{AMONG:.0%}", f"{min(among):.0%}", min(among) >= AMONG, "to that share, as runs are few"
         )
-    yield Check(
-        OWN,
-        f"{DEPTH} levels: share of the pixels that differs, at most",
-        f"{SHARE:.1%}",
-        f"{max(worst):.2%}",
-        max(worst) <= SHARE,
-        "to the greatest share measured, and three standard deviations of its count",
-    )
+    what = f"{DEPTH} levels: share of the pixels that differs, at most"
+    why = "to the greatest share measured, and three standard deviations of its count"
+    yield Check(OWN, what, f"{SHARE:.1%}", f"{max(worst):.2%}", max(worst) <= SHARE, why)
 
 
 def measured(context: Context, file: str, edge: int) -> dict[str, Any]:

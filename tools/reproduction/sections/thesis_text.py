@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -16,14 +16,17 @@ from raystream.scene.scene import Scene
 from reproduction.simulators.whitted.formulas import reflectance
 
 from ..context import Context
-from ..model import ARITHMETIC, OURS, OWN, AbsentError, Check, Conclusion, Figure, Part, Table, Text
-from ..published.thesis import REFLECTION, SCENES
+from ..model import ARITHMETIC, OWN, Check, Parts
+from ..published.thesis import REFLECTION
 from ..registry import section
 from ..shown import Shot, sheet
+from ..statements import captioned, concluded, tabled, told
+from ..texts import listed
 from ..thesis_back_ends import DEPTH, SAME, SHARE
 from ..thesis_drawings import INDEX, SCHLICK, draw_tree, share
 from ..thesis_measures import ANGLES, DEEPEST, TESTED, angles, channels, grids, rigid, structure, tree, weights
 from .thesis import model as scene_of
+from .thesis import of_scenes
 
 EDGE, QUICK = 64, 24
 BOUND = 1e-5  # of a direction or a share, float32
@@ -47,103 +50,59 @@ RAYS: Mapping[str, ClassicMaterial] = {
     title="Claims of the text on structure, rays and weights, measured",
     order=2,
 )
-def make(context: Context) -> Iterator[Part]:
+def make(context: Context) -> Parts:
     """The structure, reflected and refracted rays, and their weights."""
-    yield Text(
-        "No figure of these sections has numbers. The claims of the text stand in Conclusions above; below is what was "
-        "measured of them."
-    )
+    yield told("thesis_text")
     yield from _structure(context)
     yield from _rays(context)
     yield from _weights(context)
 
 
-def _of_scenes(
-    context: Context, what: str, measure: Callable[..., dict[str, Any]], edge: int
-) -> Generator[Part, None, dict[str, dict[str, Any]]]:
-    """What is measured of each of the thesis's scenes that are there, by name; those that are not, as parts."""
-    found: dict[str, dict[str, Any]] = {}
-    for name, file in SCENES.items():
-        if context.quick and name == "Dragon":
-            continue
-        try:
-            found[name] = context.keep((what, name, edge), lambda file=file: measure(*scene_of(context, file), edge))
-        except AbsentError as error:
-            yield error.part
-    return found
-
-
 # -- 6.2 ---------------------------------------------------------------------------------------------------------------
 
 
-def _structure(context: Context) -> Iterator[Part]:
+def _structure(context: Context) -> Parts:
     edge = QUICK if context.quick else EDGE
-    found = yield from _of_scenes(context, "structure", structure, edge)
-    if not found:
-        return
-    rows = [
-        (
-            name,
-            *(f"{each[what]:,}" for what in ("nodes", "levels", "one_sided", "endless", "neighbours")),
-        )
-        for name, each in found.items()
-    ]
-    columns = ("object", "nodes", "levels", "one-sided", "primitives without end", "leaves' escapes elsewhere")
-    note = (
-        "Algorithm 6-1 by its word: boxes around a node's triangles halved on x, y and z in turn, where the middles of "
-        "the triangles' boxes lie. One-sided: an axis leaves all on one side; where all three do, the recursion does "
-        "not end. Here the next axis is taken, and then halves by number. The last column is of our arrays: leaves "
-        "whose escape index is neither their neighbour nor the end of their object."
-    )
-    yield Table("The tree, built as printed (6.2.1)", columns, rows, note=note, own=OURS)
+    found = yield from of_scenes(context, "structure", lambda file: structure(*scene_of(context, file), edge), edge)
+    counts = ("nodes", "levels", "one_sided", "endless", "neighbours")
+    rows = [(name, *(f"{each[what]:,}" for what in counts)) for name, each in found.items()]
+    yield tabled("the_tree_built_as_printed", rows)
     heads = ("scene", *(f"boxes a ray, {each}" for each in TESTED), "and none beyond the hit", "hits lost as printed")
     rows = [(name, *(f"{each:.1f}" for each in found[name]["tested"]), f"{found[name]['lost']:.1%}") for name in found]
-    note = f"Rays of levels 0 to {DEPTH} of {edge} x {edge} pixels, in the tree that the back ends read."
-    yield Table("Algorithm 6-4: boxes tested", heads, rows, note=note, own=OURS)
-    yield Conclusion(
-        "T algorithm 6-1",
-        "Boxes are halved on x, y and z in turn until a primitive is left.",
+    yield tabled("algorithm_6_4_boxes_tested", rows, columns=heads, depth=DEPTH, edge=edge)
+    yield concluded(
+        "halved_in_turn",
         [each["endless"] == 0 for each in found.values()],
         "primitives in nodes that no axis divides: " + _listed(found, "endless", ","),
     )
-    yield Conclusion(
-        "T algorithm 6-4",
-        "A ray is tested against a box by its near and far planes.",
+    yield concluded(
+        "near_and_far",
         [each["lost"] == 0 for each in found.values()],
         f"hits lost without their exchange for negative directions: {_listed(found, 'lost', '.1%')}; with it none",
     )
-    exchanged = [each["lost_exchanged"] for each in found.values()]
-    yield Check(
-        OWN,
-        "algorithm 6-4 with its planes exchanged loses no hit",
-        "0",
-        f"{max(exchanged):.2%}",
-        max(exchanged) == 0,
-        "some are lost",
-    )
-    yield Conclusion(
-        "T 6.4.1",
-        "After a leaf its neighbour is next, so that a leaf needs no escape index.",
+    lost = max(each["lost_exchanged"] for each in found.values())
+    what = "algorithm 6-4 with its planes exchanged loses no hit"
+    yield Check(OWN, what, "0", f"{lost:.2%}", lost == 0, "some are lost")
+    yield concluded(
+        "leaf_neighbour",
         [each["neighbours"] == 0 for each in found.values()],
         "leaves after which another node is next, but for the last of an object: " + _listed(found, "neighbours", ","),
     )
     yield from _two_levels(context)
 
 
-def _two_levels(context: Context) -> Iterator[Part]:
+def _two_levels(context: Context) -> Parts:
     made = context.keep("rigid", rigid)
-    yield Conclusion(
-        "T 6.2",
-        "A rigid motion of an object changes the upper level alone.",
+    yield concluded(
+        "rigid_motion",
         [made["below"] == 0],
         f"the sphere turned and moved: of {made['tree']:,} bytes of the lower level {made['below']:,} change, of "
         f"{made['top']:,} of the upper {made['above']:,}",
     )
     edge = QUICK if context.quick else 2 * EDGE
     share = context.keep(("grids below", edge), lambda: grids(context, edge))
-    yield Conclusion(
-        "T 6.2",
-        "Any structure may be the lower level.",
+    yield concluded(
+        "any_lower_level",
         [share <= SHARE],
         f"grids in place of trees: {share:.2%} of the pixels differ; of kd-trees, which the text names, there are none "
         "here",
@@ -153,42 +112,22 @@ def _two_levels(context: Context) -> Iterator[Part]:
 # -- 6.3 ---------------------------------------------------------------------------------------------------------------
 
 
-def _rays(context: Context) -> Iterator[Part]:
+def _rays(context: Context) -> Parts:
     made = context.keep("angles", angles)
     towards = -np.cos(np.radians(ANGLES))  # d . n of what comes to the surface
     above = int((towards + REFLECTION * towards > 0).sum())
-    yield Check(
-        ARITHMETIC,
-        f"(6.8) as printed, r = d + {REFLECTION:g} a: rays that leave the surface, at 0 to {ANGLES[-1]} degrees",
-        len(ANGLES),
-        above,
-        above == len(ANGLES),
-        "r . n = 3 d . n, below the surface; r = d - 2 a is meant",
-    )
-    yield Check(
-        OWN,
-        "reflected rays by (6.8) with its sign mended, a degree apart",
-        "equal",
-        f"to {made['reflected']:.1g}",
-        made["reflected"] < BOUND,
-        f"to {BOUND:g}",
-    )
-    yield Conclusion(
-        "T 6.3.3, (6.30)",
-        "Refracted rays are those of Snell's law.",
+    what = f"(6.8) as printed, r = d + {REFLECTION:g} a: rays that leave the surface, at 0 to {ANGLES[-1]} degrees"
+    why = "r . n = 3 d . n, below the surface; r = d - 2 a is meant"
+    yield Check(ARITHMETIC, what, len(ANGLES), above, above == len(ANGLES), why)
+    yield _near("reflected rays by (6.8) with its sign mended, a degree apart", made["reflected"])
+    yield concluded(
+        "snell",
         [made["into"] < BOUND, made["out"] < BOUND],
         f"index {INDEX:g}, {len(ANGLES)} angles: into glass to {made['into']:.1g}, out of it to {made['out']:.1g}; at "
         f"{made['beyond']} of them the root is negative on the way out, for which the text has no case: one ray is "
         f"reflected there at {made['total']}",
     )
-    yield Check(
-        OWN,
-        "shares by bias, scale and power (6.3), a degree apart",
-        "equal",
-        f"to {made['share']:.1g}",
-        made["share"] < BOUND,
-        f"to {BOUND:g}",
-    )
+    yield _near("shares by bias, scale and power (6.3), a degree apart", made["share"])
     cosines = np.cos(np.radians(DEGREES))
     shares: dict[str, Iterable[float]] = {
         "(6.3), 0.04, 0.96, 5": [share(each, *SCHLICK) for each in cosines],
@@ -196,24 +135,20 @@ def _rays(context: Context) -> Iterator[Part]:
         f"Fresnel's equations, index {INDEX:g}": reflectance(cosines, INDEX),
     }
     rows = [(name, *(f"{each:.3f}" for each in values)) for name, values in shares.items()]
-    note = (
-        "By degrees from the normal, by the tracer's own shading, of bias, scale and power; no numbers are published. "
-        f"Over {len(ANGLES)} angles the first comes to {made['schlick']:.3f} of Fresnel's equations."
-    )
     columns = ("R_f", *(f"{degrees}°" for degrees in DEGREES))
-    yield Table("The share that is reflected (6.3.1)", columns, rows, note=note, own=OURS)
+    yield tabled("the_share_that_is_reflected", rows, columns=columns, angles=len(ANGLES), schlick=made["schlick"])
     if context.quick:
         return
     shots = [
         Shot(partial(_ball, each), (SIZE, SIZE), 1, {"program": "whitted", "depth": DEPTH, "environment": "sky"})
         for each in RAYS.values()
     ]
-    yield Figure(
-        "Reflected and refracted rays in a picture (6.3.2, 6.3.3)",
-        png=sheet(context, "reflection and refraction", *shots, width=CHANNELS * SIZE),
-        note=f"{'; '.join(RAYS)}. {SIZE} x {SIZE}, {DEPTH} levels; the scene is our own.",
-        alt="a mirror sphere, a clear one, and one of glass",
-    )
+    png = sheet(context, "reflection and refraction", *shots, width=CHANNELS * SIZE)
+    yield captioned("balls", png=png, materials="; ".join(RAYS), size=SIZE, depth=DEPTH)
+
+
+def _near(what: str, off: float) -> Check:
+    return Check(OWN, what, "equal", f"to {off:.1g}", off < BOUND, f"to {BOUND:g}")
 
 
 def _ball(material: ClassicMaterial) -> tuple[Scene, None]:
@@ -225,44 +160,30 @@ def _ball(material: ClassicMaterial) -> tuple[Scene, None]:
 # -- 6.3.5 to 6.4.2 ----------------------------------------------------------------------------------------------------
 
 
-def _weights(context: Context) -> Iterator[Part]:
+def _weights(context: Context) -> Parts:
     edge = QUICK if context.quick else EDGE
-    found = yield from _of_scenes(context, "weights", weights, edge)
-    if not found:
-        return
-    yield Figure(
-        "The rays of a pixel and their weights (6.4.2)",
-        svg=draw_tree(context.keep(("tree", edge), lambda: tree(edge, SHOWN))),
-        note="No number is published. A pixel of the sphere's scene, by the emulation: weights in the middle channel, "
-        f"levels 0 to {DEPTH}; filled: rays that miss, and take the environment; dashed lines: refracted.",
-        alt="a tree of circles with weights beside them",
-    )
+    found = yield from of_scenes(context, "weights", lambda file: weights(*scene_of(context, file), edge), edge)
+    drawn = context.keep(("tree", edge), lambda: tree(edge, SHOWN))
+    yield captioned("rays_of_pixel", svg=draw_tree(drawn), depth=DEPTH)
     rows = []
     for name, each in found.items():
         rows.append((f"{name}, rays", *(f"{count:,}" for count in each["rays"])))
         rows.append((f"{name}, pixels still to change", *(f"{part:.1%}" for part in each["unfinished"][:-1]), "-"))
     columns = ("scene", *(f"level {level}" for level in range(DEEPEST + 1)))
-    note = (
-        f"{edge} x {edge}. Pixels that would change by more than {SAME:g} of a channel if rays went on to level "
-        f"{DEEPEST}. The text's greatest depth is not given; tables 2 and 3 are made here with {DEPTH}."
-    )
-    yield Table("Rays that end with a level", columns, rows, note=note, own=OURS)
+    yield tabled("rays_that_end_with_a", rows, columns=columns, edge=edge, same=SAME, deepest=DEEPEST, depth=DEPTH)
     apart = [each["apart"] for each in found.values()]
-    yield Conclusion(
-        "T 6.4.2, (6.31), (6.32)",
-        "Weights carried by rays take the place of recursion.",
+    yield concluded(
+        "weights",
         [each < EXACT for each in apart],
         f"greatest difference of the light of {edge} x {edge} pixels, in float64: {max(apart):.1g}",
     )
     rays = context.keep(("channels", edge), lambda: channels(edge))
     ratio = [many / one for one, many in zip(*rays.values(), strict=True)]
-    yield Conclusion(
-        "T 6.3.5",
-        "A white ray that is refracted becomes three, one for each channel, and a channel's ray stays one.",
+    yield concluded(
+        "three_rays",
         [max(ratio) <= CHANNELS],
         f"rays of levels 0 to {DEPTH} of the sphere's scene, an index for each channel over one index: "
-        + ", ".join(f"{each:.2f}" for each in ratio)
-        + f"; three at each level would be up to {CHANNELS**DEPTH}",
+        f"{listed(ratio, '.2f')}; three at each level would be up to {CHANNELS**DEPTH}",
     )
 
 

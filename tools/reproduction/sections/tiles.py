@@ -6,18 +6,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import numpy as np
-
-from raystream.renderer.photon_map import MAX_RADIUS_SHARE
-
 from .. import photon_cases, plots, timed
 from ..context import Context
 from ..grades import COUNT, about, beside, unprinted
-from ..model import ARITHMETIC, CLAIM, OWN, Cell, Check, Conclusion, Figure, Part, Table
-from ..photon_cases import PASSES, TILES, renderer_of
-from ..photon_counts import calls, gains
+from ..model import ARITHMETIC, CLAIM, OWN, Cell, Check, Conclusion, Parts, Table
+from ..photon_cases import PASSES, TILES, calls, gains, renderer_of
+from ..photon_pictures import greatest_radius
 from ..published.chapter6 import TABLE_6_1, TILES_GAIN
 from ..registry import section
+from ..statements import captioned, concluded, tabled
 from ..timed import Timed
 from .table_6_1 import GPU_2003
 
@@ -37,7 +34,7 @@ TIMED = SCENES[0]  # by the clock
 @section(
     "tiles", paper="D 6.3.3", title="What the SIMD machine wastes, and what tiles and masks save", order=2, timed=True
 )
-def tiles(context: Context) -> Iterator[Part]:
+def tiles(context: Context) -> Parts:
     """The estimate of pictures of the published size, a call a pass by counts; the sweep; and seconds."""
     names = SCENES[:1] if context.quick else SCENES
     counted = {name: context.keep(("counts", name, EDGES), lambda name=name: _counted(context, name)) for name in names}
@@ -46,42 +43,21 @@ def tiles(context: Context) -> Iterator[Part]:
     for name, found in counted.items():
         rows += _rows(name, found)
         checks.append(_check(name, found))
-    yield Table(
-        "Section 6.3.3, by counts: one call of the estimate's kernel a pass",
-        ("radiance estimate", "gain", "tiles", "passes", "tiles drawn", "fragments, millions"),
-        rows,
-        "Gains are derived from the printed seconds; ours are fragments of one quad over those drawn, of the map by "
-        "sort"
-        + (", an eighth of the width and height with few photons" if context.quick else "")
-        + ". A fragment program of 2003 has no branches: a fragment costs the same whether its pixel is done or not. A "
-        "pixel takes as many passes as its rays look into cells and at photons. The mask of single pixels is the "
-        "computation mask that section 6.4.3 wishes for.",
-        checks,
-        own=("tiles", "passes", "tiles drawn", "fragments, millions"),
-    )
+    small = ", an eighth of the width and height with few photons" if context.quick else ""
+    yield tabled("tiles_by_counts", rows, checks, small=small)
     swept = timed.keep(context, ("sweep", TIMED_EDGES), lambda: _sweep(context), SWEPT, warm_up=False)
-    yield Figure(
-        "Tiles of other sizes",
-        svg=_plot(counted, swept),
-        note="Lines: fragments of one quad over those drawn, at the published size; smaller tiles never draw more. "
-        f"Points: seconds of one quad over those in tiles, GLASS BALL, 1 / {SWEPT_PART} of the published width and "
-        "height, where each tile is a draw and a query of its own.",
-        alt="two falling curves of gains over the edge of a tile, and measured gains that rise and fall",
-    )
+    yield captioned("tiles", svg=_plot(counted, swept), part=SWEPT_PART)
     yield _best(swept)
-    by_clock = _clock(context)
+    by_clock = timed.keep(context, ("masks", TIMED), lambda: _masks(context), RUNS, warm_up=False)
     yield _seconds(by_clock, counted)
     same = context.keep("bits", lambda: _same_bits(context))
     what = "One quad, tiles and masks give the same picture, bit for bit"
     yield Check(OWN, what, True, same, same, "pictures differ")
     low, high = sorted(round(_printed(TABLE_6_1[name]), 1) for name in SCENES)
+    what, why = "Tiles gain a factor of two to ten (6.4.3)", "the two published scenes do not show the ten"
+    within = low >= TILES_GAIN[0] and high >= TILES_GAIN[1]
     yield Check(
-        ARITHMETIC,
-        "Tiles gain a factor of two to ten (6.4.3)",
-        "{} to {}".format(*TILES_GAIN),
-        f"{low} to {high} by the printed seconds",
-        low >= TILES_GAIN[0] and high >= TILES_GAIN[1],
-        "the two published scenes do not show the ten",
+        ARITHMETIC, what, "{} to {}".format(*TILES_GAIN), f"{low} to {high} by the printed seconds", within, why
     )
     yield from _conclusions(counted, by_clock, f"{high} and {low}")
 
@@ -90,17 +66,15 @@ def _conclusions(counted: Mapping[str, Any], by_clock: Mapping[str, Timed], prin
     """By counts and by the clock."""
     ours = [found["gains"][str(TILE)] for found in counted.values()]
     drawn, masked = (_gain(by_clock, each) for each in (IN_TILES, PIXELS))
-    yield Conclusion(
-        "D 6.3.3, 6.4.3",
-        "Drawing the estimate in tiles of 16 x 16 gains a factor of two to ten.",
+    yield concluded(
+        "tiles_gain",
         [TILES_GAIN[0] <= each <= TILES_GAIN[1] for each in (*ours, drawn)],
         f"{printed} by the printed seconds; here {', '.join(f'{each:.2g}' for each in ours)} by counts, with as "
         f"many tiles; {drawn:.2g} by the clock, {TIMED}, as in a quad, too, what is done ends at once here",
     )
     singles = [found["gains"]["1"] for found in counted.values()]
-    yield Conclusion(
-        "D 6.4.3",
-        "A computation mask of single pixels would gain more than tiles.",
+    yield concluded(
+        "single_pixels",
         [*(one > each for one, each in zip(singles, ours, strict=True)), masked > drawn],
         f"here {', '.join(f'{each:.2g}' for each in singles)} over one quad by counts, where smaller tiles never draw "
         f"more; {masked:.2g} by the clock, {TIMED}, with tiles {drawn:.2g}",
@@ -115,8 +89,7 @@ def _counted(context: Context, name: str) -> dict[str, Any]:
     renderer, size = renderer_of(name, context.device, context.quick)
     found = gains(sum(calls(renderer, size).values()), EDGES)  # type: ignore[arg-type]
     found["radii"] = {}
-    low, high = np.asarray(renderer.scene.bounds(ground=False), float)
-    radius = MAX_RADIUS_SHARE * float(np.linalg.norm(high - low))  # where none is set
+    radius = greatest_radius(renderer.scene)
     for times in RADII:
         renderer.update(photon_radius=times * radius)
         visits = sum(calls(renderer, (size[0] // 2, size[1] // 2)).values())
@@ -144,9 +117,8 @@ def _printed(published: Any) -> float:
 def _graded(published: Any, found: Mapping[str, Any]) -> Cell:
     theirs, ours = _printed(published), found["gains"][str(TILE)]
     agrees = about(theirs, ours, COUNT)
-    return Cell(
-        f"{theirs:.2g}", f"{ours:.3g}", agrees, f"agrees to {COUNT:.0%}" if agrees else f"differs: {_why(found)}"
-    )
+    reason = f"agrees to {COUNT:.0%}" if agrees else f"differs: {_why(found)}"
+    return Cell(f"{theirs:.2g}", f"{ours:.3g}", agrees, reason)
 
 
 def _why(found: Mapping[str, Any]) -> str:
@@ -168,14 +140,9 @@ def _check(name: str, found: Mapping[str, Any]) -> Check:
 # -- times ---------------------------------------------------------------------------------------------------------
 
 
-def _clock(context: Context) -> Mapping[str, Timed]:
-    ways = {way: {"mask": mask} for way, mask in TILES.items()}
-    return timed.keep(
-        context,
-        ("masks", TIMED),
-        lambda: photon_cases.masks(TIMED, context.device, context.quick, 1, ways),
-        RUNS,
-        warm_up=False,
+def _masks(context: Context) -> timed.Cases:
+    return photon_cases.masks(
+        TIMED, context.device, context.quick, 1, {way: {"mask": mask} for way, mask in TILES.items()}
     )
 
 
@@ -193,15 +160,7 @@ def _seconds(found: Mapping[str, Timed], counted: Mapping[str, Any]) -> Table:
         passes, drawn = (int(found[way].parts[part].median) for part in ("passes", "tiles"))
         rows.append((f"{TIMED}, {way}", shown, f"{_gain(found, way):.3g}", passes, drawn or None))
     rows += [row for name in counted if name != TIMED for row in _untimed(name, found, counted)]
-    return Table(
-        "Section 6.3.3, by the clock",
-        ("radiance estimate and rays", "seconds", "gain", "passes", "tiles drawn"),
-        rows,
-        "The published size, nothing fused; a pass makes as many calls of a loop as its rays need, and the search "
-        "alternates between cells and photons. One quad and its finished pixels: here a fragment whose pixel is done "
-        "looks at its state and ends, which the hardware of 2003 could not, so that by the clock a quad loses less.",
-        own=("gain", "passes", "tiles drawn"),
-    )
+    return tabled("tiles_by_clock", rows)
 
 
 def _untimed(name: str, found: Mapping[str, Timed], counted: Mapping[str, Any]) -> Iterator[tuple[Any, ...]]:
@@ -242,10 +201,7 @@ def _plot(counted: Mapping[str, Any], swept: Mapping[str, Timed]) -> str:
         theirs = _printed(TABLE_6_1[name])
         axes.plot([TILE], [theirs], "x", color=color, label=f"{name}, published seconds")
     axes.plot(TIMED_EDGES, _measured(swept), "o", color=plots.COLORS[2], label="GLASS BALL, our seconds")
-    axes.set_xscale("log", base=2)
-    axes.set_xticks(EDGES, [str(edge) for edge in EDGES])
-    axes.set_xlabel("edge of a tile, pixels")
-    axes.set_ylabel("gain over one quad")
+    plots.powers_of_two(axes, EDGES, xlabel="edge of a tile, pixels", ylabel="gain over one quad")
     axes.set_ylim(bottom=0)
     axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
     return plots.svg(figure)

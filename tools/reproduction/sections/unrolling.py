@@ -13,28 +13,26 @@ from reproduction.simulators.machines import unrolled, workload
 from .. import measured, plots
 from ..context import Context
 from ..grades import POINTS, saves
-from ..model import CLAIM, OURS, Check, Conclusion, Figure, Part, Table
+from ..model import CLAIM, Check, Conclusion, Figure, Parts, Table
 from ..published.chapter5 import TABLE_5_1, UNROLL
 from ..registry import section
+from ..statements import captioned, concluded, tabled
 
 TIMES = (1, 2, 4, 8, 16)
 PUBLISHED = int(UNROLL["steps"]), int(UNROLL["tests"])
-SENTENCES = {
-    "4 steps or 2 tests in a pass cut the bandwidth of every scene by half.": "in a pass: bytes",
-    "With references suppressed it is 60 %.": "suppressed: bytes",
-    "Instructions change little: they grow by less than 10 %.": "in a pass: instructions",
+# Claims, and how the statements of their checks end.
+CLAIMS = {
+    "unrolled_half": "in a pass: bytes",
+    "suppressed_sixty": "suppressed: bytes",
+    "instructions_little": "in a pass: instructions",
 }
 CURVES = {"both kernels": lambda n: (n, n), "traversal": lambda n: (n, 1), "intersection": lambda n: (1, n)}
 
 
 @section("unrolling", paper="D 5.2.2, P2 4.2", title="Unrolled kernels: bandwidth and instructions")
-def make(context: Context) -> Iterator[Part]:
+def make(context: Context) -> Parts:
     """Bytes and instructions of a frame by calls in a pass, references of rays that have finished suppressed or not."""
-    found: dict[str, dict[str, list[float]]] = {}
-    for name in (yield from measured.there(context)):
-        found[name] = context.keep(("unrolled", name, *measured.size(context)), lambda name=name: curves(context, name))
-    if not found:
-        return
+    found = yield from measured.of_views(context, "unrolled", measured.size(context), curves)
     yield _table(found)
     further = list(_aggressive(found))
     yield from further
@@ -50,12 +48,8 @@ def curves(context: Context, name: str) -> dict[str, list[float]]:
     view = measured.eye(context, name)
     wanted = dict.fromkeys([(1, 1), PUBLISHED, *(pair(n) for pair in CURVES.values() for n in TIMES)])
     count = np.diff(view.runs.start)
-    found = {
-        "runs": [
-            float(view.runs.steps.sum() / max(1, ((count + 1) // 2).sum())),
-            float(view.runs.tests.sum() / max(1, (count // 2).sum())),
-        ]
-    }
+    pairs = (view.runs.steps, (count + 1) // 2), (view.runs.tests, count // 2)
+    found = {"runs": [float(calls.sum() / max(1, runs.sum())) for calls, runs in pairs]}
     alone = cost(workload(view.runs, view.shaded), TABLE_5_1["MIMD"], state=0.0)
     found["MIMD"] = [alone.total_instructions, alone.total_bytes]
     for steps, tests in wanted:
@@ -112,22 +106,13 @@ def _check(what: str, ours: float, theirs: float, why: str) -> Check:
 
 def _conclusions(found: dict[str, dict[str, list[float]]], further: list[Check]) -> Iterator[Conclusion]:
     all_ = [check for name, each in found.items() for check in checks(name, each)]
-    for claim, ending in SENTENCES.items():
+    for claim, ending in CLAIMS.items():
         of = [check for check in all_ if check.what.endswith(ending)]
-        figure = ", ".join(str(check.ours) for check in of)
-        yield Conclusion("D 5.2.2, P2 4.2", claim, [check.passed for check in of], f"here {figure}")
-    yield Conclusion(
-        "D 5.2.2, P2 4.2",
-        "Unrolled further, instructions of scenes differ by a factor of two or more.",
-        [further[0].passed],
-        f"here {further[0].ours} between the scenes at {TIMES[-1]} calls in a pass",
-    )
-    yield Conclusion(
-        "D 5.2.2, P2 4.2",
-        "However far unrolled, SIMD never has MIMD's instructions per byte.",
-        [check.passed for check in further[1:]],
-        "executed instructions: here " + "; ".join(str(check.ours) for check in further[1:]),
-    )
+        yield concluded(claim, of, f"here {', '.join(str(check.ours) for check in of)}")
+    twice, *never = further
+    yield concluded("apart_twice", [twice], f"here {twice.ours} between the scenes at {TIMES[-1]} calls in a pass")
+    text = f"executed instructions: here {'; '.join(str(check.ours) for check in never)}"
+    yield concluded("never_mimd", never, text)
 
 
 def _table(found: dict[str, dict[str, list[float]]]) -> Table:
@@ -136,17 +121,8 @@ def _table(found: dict[str, dict[str, list[float]]]) -> Table:
         for steps, tests in dict.fromkeys([PUBLISHED, *((n, n) for n in TIMES[1:])]):
             numbers = (f"{100 * change:+.1f} %" for change in changes(each, steps, tests))
             rows.append([name, steps, tests, each[f"{steps} {tests}"][0], *numbers])
-    return Table(
-        "Against one call in a pass",
-        ("view", "steps", "tests", "passes", "instructions", "bytes", "bytes, suppressed", "instructions, all loads"),
-        rows,
-        note="Steps, tests: calls of either kernel in a pass. Kernels of table 5.1. All calls of a pass are "
-        "executed; suppressed: calls that a ray does not need any "
-        "more fetch nothing; all loads: every call loads and stores its streams. An unrolled kernel is the MIMD "
-        "machine's so many times, and once what SIMD's takes more.",
-        checks=[check for name, each in found.items() for check in checks(name, each)],
-        own=OURS,
-    )
+    claims = [check for name, each in found.items() for check in checks(name, each)]
+    return tabled("against_one_call_in_a", rows, claims)
 
 
 def _aggressive(found: dict[str, dict[str, list[float]]]) -> Iterator[Check]:
@@ -164,14 +140,11 @@ def _aggressive(found: dict[str, dict[str, list[float]]]) -> Iterator[Check]:
         rates = {n: each[f"{n} {n}"][1] / each[f"{n} {n}"][3] for n in TIMES}
         highest = max(rates, key=lambda n: rates[n])
         needed = max(instructions / each[f"{n} {n}"][3] for n in TIMES)
-        yield Check(
-            CLAIM,
-            f"{name}: executed instructions for each byte, however far unrolled, stay below the MIMD machine's",
-            f"< {instructions / least:.2f} (ours, MIMD)",
-            f"{rates[highest]:.2f} at {highest} calls, MIMD {instructions / least:.2f}",
-            rates[highest] < instructions / least,
-            f"executed, calls in vain included; of instructions that are needed alone it is at most {needed:.2f}",
-        )
+        what = f"{name}: executed instructions for each byte, however far unrolled, stay below the MIMD machine's"
+        one_pass, ours = instructions / least, rates[highest]
+        both = f"< {one_pass:.2f} (ours, MIMD)", f"{ours:.2f} at {highest} calls, MIMD {one_pass:.2f}"
+        why = f"executed, calls in vain included; of instructions that are needed alone it is at most {needed:.2f}"
+        yield Check(CLAIM, what, *both, ours < one_pass, why)
 
 
 def _alone(found: dict[str, dict[str, list[float]]]) -> Figure:
@@ -181,14 +154,11 @@ def _alone(found: dict[str, dict[str, list[float]]]) -> Figure:
         for name, each in found.items():
             keys = [" ".join(map(str, CURVES[kernel](n))) for n in TIMES]
             axis.plot(TIMES, [each[key][3] / each["1 1"][3] for key in keys], marker=".", label=name)
-        axis.set_xscale("log", base=2)
-        axis.set_xticks(TIMES, labels=[str(n) for n in TIMES])
-        axis.set_xlabel("calls in a pass")
+        plots.powers_of_two(axis, TIMES, xlabel="calls in a pass")
         axis.set_title(f"{kernel} alone: bytes, suppressed", fontsize=9)
         axis.set_ylim(bottom=0)
     axes[0].legend(fontsize=7)
-    note = "Relative to one call in a pass; the other kernel once."
-    return Figure("Unrolling of either kernel", svg=plots.svg(figure), note=note, alt="falling curves of bytes")
+    return captioned("either_kernel", svg=plots.svg(figure))
 
 
 def _figure(found: dict[str, dict[str, list[float]]]) -> Figure:
@@ -196,11 +166,8 @@ def _figure(found: dict[str, dict[str, list[float]]]) -> Figure:
     for axis, what, column in zip(axes, ("instructions", "bytes", "bytes, suppressed"), (1, 2, 3), strict=True):
         for name, each in found.items():
             axis.plot(TIMES, [each[f"{n} {n}"][column] / each["1 1"][column] for n in TIMES], marker=".", label=name)
-        axis.set_xscale("log", base=2)
-        axis.set_xticks(TIMES, labels=[str(n) for n in TIMES])
-        axis.set_xlabel("calls of either kernel in a pass")
+        plots.powers_of_two(axis, TIMES, xlabel="calls of either kernel in a pass")
         axis.set_title(f"{what}, times one call in a pass", fontsize=8)
         axis.set_ylim(bottom=0)
     axes[0].legend(fontsize=7)
-    note = "Relative to one call in a pass."
-    return Figure("Unrolling", svg=plots.svg(figure), note=note, alt="curves of instructions and bytes by unrolling")
+    return captioned("unrolling", svg=plots.svg(figure))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -19,9 +18,10 @@ from reproduction.simulators.walk import walk
 from .. import measured
 from ..context import Context
 from ..grades import FITTED, LONGEST, beside
-from ..model import Cell, Part, Table, Text
+from ..model import Cell, Parts
 from ..published.chapter5 import VIEWS
 from ..registry import section
+from ..statements import tabled, told
 
 EDGE, QUICK_EDGE = 256, 48  # pixels along a picture
 VIEWPOINTS, QUICK_VIEWPOINTS = 12, 3
@@ -40,7 +40,7 @@ KEYS = ("v", "t", "s", "P")
 
 
 @section("viewpoints", paper="D 5.2.1, P2 4.1", title="Ranges over viewpoints", order=3)
-def make(context: Context) -> Iterator[Part]:
+def make(context: Context) -> Parts:
     """v, t, s and P of twelve viewpoints of each scene: least, median, greatest."""
     edge, number = (QUICK_EDGE, QUICK_VIEWPOINTS) if context.quick else (EDGE, VIEWPOINTS)
     rows: list[tuple[Any, ...]] = []
@@ -50,21 +50,8 @@ def make(context: Context) -> Iterator[Part]:
             lambda name=name: [at(context, name, edge, k / number) for k in range(number)],
         )
         rows += [(name, MOVES[name], key, *_range(name, key, each)) for key in KEYS]
-    if not rows:
-        return
-    yield Text(
-        "Figure 5.2 prints what a ray does for one viewpoint of each scene, and no range. Here each of our views is "
-        f"the first of {number} viewpoints, a share of a turn apart: the eye goes around the middle of the scene at "
-        "its height; inside it stands and turns; above it looks down from a ring."
-    )
-    yield Table(
-        "Least, median and greatest of the viewpoints",
-        ("view", "viewpoints", "of a ray", "least", "median", "greatest"),
-        rows,
-        note=f"{edge} x {edge} eye rays from each of {number} viewpoints. v voxels, t tests, s shadings a ray; P "
-        "passes of the SIMD machine, intersection once 20 % of the active rays wait. Published: the papers' one value.",
-        own=("viewpoints", "of a ray", "least", "greatest"),
-    )
+    yield told("viewpoints", number=number)
+    yield tabled("least_median_and_greatest_of", rows, edge=edge, number=number)
 
 
 def viewpoint(camera: Camera, low: NDArray, high: NDArray, share: float, move: str) -> Camera:

@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 
 from ..context import Context
-from ..model import Part, Text, Wish
-from ..published.wishes import WISHES
+from ..model import Parts, Wish
 from ..registry import section
+from ..statements import WISHES, told
 
 ADAPTIVE = Path(__file__).parents[2] / "results" / "llvmpipe-amd-epyc-2-cpus" / "adaptive.json"  # of tools/bench.py
 
 
 @section("wishes", paper="all", title="The authors' wishes, and what became of them", order=5)
-def wishes(context: Context) -> Iterator[Part]:
+def wishes(context: Context) -> Parts:
     """Each wish of each paper."""
-    yield Text(
-        "What the papers wish for in hardware and name as future work, what the field made of it, and what is here. "
-        "Authors, titles, years and venues of the papers that are named were checked against public bibliographies."
-    )
+    yield told("wishes")
     gains = adaptive_gains()
     for where, wish, field, here, _ in WISHES:
         yield Wish(where, wish, field, here.replace("{gains}", f"{min(gains):.1f} to {max(gains):.1f}"))

@@ -38,15 +38,8 @@ def count(runs: Runs, shaded: float, schedule: Schedule) -> Passes:
     traversal, intersection = schedule.by_kernel
     total = schedule.passes + OTHER_PASSES
     active = sum(schedule.served) / max(1, runs.rays) + (OTHER_PASSES - 1) + shaded
-    return Passes(
-        total,
-        traversal,
-        intersection,
-        OTHER_PASSES,
-        int(runs.steps.max(initial=0)),
-        int(runs.tests.max(initial=0)),
-        active / total,
-    )
+    most = int(runs.steps.max(initial=0)), int(runs.tests.max(initial=0))
+    return Passes(total, traversal, intersection, OTHER_PASSES, *most, active / total)
 
 
 def by_type(space: Space, rays: Mapping[str, Iterable[NDArray]]) -> dict[str, tuple[int, int]]:

@@ -46,24 +46,24 @@ TEXEL = 4  # words of a stream's texel
 # Texels of a ray's record: two of the ray itself, then what traversal and intersection write, the last the pixel's.
 STATE_TEXEL, PIXEL_TEXEL, RECORD_TEXELS = 2, 5, 6
 # Of the layout.
-AT_VOXELS, AT_LISTS, AT_CORNERS, AT_NORMALS, AT_COLORS, AT_STREAMS, PER_CORNER, PER_STREAM, JOINED = range(9)
+AT_VOXELS, AT_LISTS, AT_CORNERS, AT_NORMALS, AT_COLORS, AT_STREAMS, PER_CORNER, PER_STREAM = range(8)
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Byte addresses. at : (9,) int64: voxels, lists, corners, normals, colours and streams begin; bytes between the
-    textures of two corners, and of two texels of a record; 1 where a triangle's corners lie together instead."""
+    """Byte addresses. at : (8,) int64: voxels, lists, corners, normals, colours and streams begin; bytes between the
+    textures of two corners, and of two texels of a record."""
 
     at: NDArray[np.int64]
 
     @classmethod
-    def of(cls, space: Space, rays: int, joined: bool = False) -> Layout:
-        """joined : a triangle's nine words one after the other, in place of a texture for each corner."""
+    def of(cls, space: Space, rays: int) -> Layout:
+        """Of a scene's structures, and streams of so many rays."""
         triangles = len(space.corners)
         per_corner, per_stream = _up(12 * triangles), _up(4 * TEXEL * rays)
         sizes = (_up(4 * len(space.pointers)), _up(4 * len(space.lists)), *(3 * per_corner,) * 3)
         starts = np.cumsum([0, *sizes])
-        return cls(np.array([*starts, per_corner, per_stream, int(joined)], np.int64))
+        return cls(np.array([*starts, per_corner, per_stream], np.int64))
 
 
 def _up(size: int) -> int:
@@ -203,11 +203,7 @@ def put_stream(codes, used, at, ray, texel, words, kind):
 def put_corners(codes, used, at, start, triangle, kind):
     """Three texels of a triangle's corners, their normals or colours."""
     for corner in range(3):
-        if at[JOINED] == 1:
-            place = start + 36 * triangle + 12 * corner
-        else:
-            place = start + corner * at[PER_CORNER] + 12 * triangle
-        used = put(codes, used, place, 3, kind)
+        used = put(codes, used, start + corner * at[PER_CORNER] + 12 * triangle, 3, kind)
     return used
 
 

@@ -6,8 +6,7 @@ is not installed. ``published_program`` makes the programs of the papers' machin
 
 from raystream.stream.analysis.instructions import Instructions, count, instructions, step_sources
 from raystream.stream.analysis.spirv import NoCompiler
-from reproduction.simulators.counts.kernels import kernel_rows
-from reproduction.simulators.counts.programs import PUBLISHED_KERNELS, published_program
+from reproduction.simulators.counts.programs import PUBLISHED_KERNELS, kernel_rows, published_program
 from reproduction.simulators.counts.words import MACHINES, Words, words
 
 __all__ = [

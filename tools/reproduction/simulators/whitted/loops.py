@@ -40,8 +40,9 @@ def enters(boxes, node, ox, oy, oz, ix, iy, iz, nearest):
 
 
 @jit.helper
-def nearest_hit(top_boxes, top_links, boxes, links, instances, roots, corners, numbers, rays, ray):
-    """The distance and the face that a ray hits, -1 for none."""
+def nearest_hit(structure, rays, ray):
+    """The distance and the face that a ray hits, -1 for none. structure : `Model.structure`."""
+    top_boxes, top_links, boxes, links, instances, roots, corners, numbers = structure
     ox, oy, oz = rays[ray, 0], rays[ray, 1], rays[ray, 2]
     dx, dy, dz = rays[ray, 3], rays[ray, 4], rays[ray, 5]
     ix, iy, iz = inverted(dx), inverted(dy), inverted(dz)
@@ -147,9 +148,10 @@ def leave(children, child, px, py, pz, fx, fy, fz, dx, dy, dz, channel, level):
 
 
 @jit.helper
-def shade(faces, vertices, materials, applied, layers, kinds, texels, rays, ray, t, face, children, first, light, to):
+def shade(surface, rays, ray, t, face, children, first, light, to):
     """What a hit shines, added to a row of ``light`` (N, 3); its rays into rows of ``children`` from ``first`` on,
-    which may be the ray's own. Returns their number."""
+    which may be the ray's own. Returns their number. surface : `Model.surface`."""
+    faces, vertices, materials, applied, layers, kinds, texels = surface
     dx, dy, dz = rays[ray, 3], rays[ray, 4], rays[ray, 5]
     wx, wy, wz = rays[ray, WEIGHT], rays[ray, WEIGHT + 1], rays[ray, WEIGHT + 2]
     channel, level = int(rays[ray, CHANNEL]), rays[ray, LEVEL] + ONE
@@ -230,10 +232,9 @@ def shade(faces, vertices, materials, applied, layers, kinds, texels, rays, ray,
 
 def intersect(top_boxes, top_links, boxes, links, instances, roots, corners, numbers, rays, t, face):
     """The nearest hits of rays (N, COLUMNS), into ``t`` (N,) float32 and ``face`` (N,) int32."""
+    structure = top_boxes, top_links, boxes, links, instances, roots, corners, numbers
     for ray in range(len(rays)):
-        t[ray], face[ray] = nearest_hit(
-            top_boxes, top_links, boxes, links, instances, roots, corners, numbers, rays, ray
-        )
+        t[ray], face[ray] = nearest_hit(structure, rays, ray)
 
 
 def trace(
@@ -260,6 +261,8 @@ def trace(
 ):
     """A picture: pixels (N, 3) of eye rays (N, COLUMNS), a tree of rays after the other, depth first: ``stack`` holds
     those that wait, as the calls of a recursion do. Returns the number of rays."""
+    structure = top_boxes, top_links, boxes, links, instances, roots, corners, numbers
+    surface = faces, vertices, materials, applied, layers, kinds, texels
     rays = 0
     for pixel in range(len(eyes)):
         for column in range(COLUMNS):
@@ -269,29 +272,13 @@ def trace(
             ray = waiting - 1
             rays += 1
             waiting -= 1
-            t, face = nearest_hit(top_boxes, top_links, boxes, links, instances, roots, corners, numbers, stack, ray)
+            t, face = nearest_hit(structure, stack, ray)
             if face < 0:
                 for band in range(3):
                     pixels[pixel, band] += stack[ray, WEIGHT + band] * environment[band]
                 continue
             last = stack[ray, LEVEL] >= depth
-            made = shade(
-                faces,
-                vertices,
-                materials,
-                applied,
-                layers,
-                kinds,
-                texels,
-                stack,
-                ray,
-                t,
-                face,
-                stack,
-                ray,
-                pixels,
-                pixel,
-            )
+            made = shade(surface, stack, ray, t, face, stack, ray, pixels, pixel)
             if not last:
                 waiting += made
     return rays
