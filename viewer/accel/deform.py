@@ -388,7 +388,8 @@ def _displaced_vertices(mesh: DeformedMesh) -> tuple[NDArray[np.intp], NDArray[n
             change = getattr(target, name)
             if change is not None:
                 is_displaced[:, index] |= (change != 0).any(axis=1)
-    return np.nonzero(is_displaced)
+    vertices, targets = np.nonzero(is_displaced)
+    return vertices, targets
 
 
 def _copy_displacements(

@@ -120,7 +120,7 @@ def _box_corners(mesh: Mesh) -> NDArray[np.float64]:
 
 # -- a scene in motion while a shutter is open -------------------------------------------------------------------------
 
-Movable = TypeVar("Placed", Camera, Light)
+Movable = TypeVar("Movable", Camera, Light)
 
 
 def exposed(scene: Scene, opens: float, closes: float, keys: int | str = "auto") -> Scene:
