@@ -129,9 +129,9 @@ def test_regions_meet_and_join_in_both_orders() -> None:
     for _ in range(400):
         one, other = (Region(*map(int, random.integers((1, 0, 1, 1), (6, width, 4, 6)))) for _ in range(2))
         shares = not cells(one).isdisjoint(cells(other))
-        assert one.meets(other, width) == other.meets(one, width) == shares
+        assert one.overlaps(other, width) == other.overlaps(one, width) == shares
         if shares:
-            joined = one.joined(other, width), other.joined(one, width)
+            joined = one.union(other, width), other.union(one, width)
             assert cells(joined[0]) == cells(joined[1]) >= cells(one) | cells(other)
             columns = {x for _, x in cells(one) | cells(other)}
             assert joined[0].across + 1 == len(columns)
