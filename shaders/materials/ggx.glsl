@@ -39,8 +39,7 @@ float ggx_stretch(vec3 w, vec2 alpha) {
     return length(vec3(alpha * w.xy, w.z));
 }
 
-// The cap of the unit sphere from its top down to -low, about the stretched direction; the normal in between, as long
-// as is comes. Dupuy and Benyoub, Sampling Visible GGX Normals with Spherical Caps (2023).
+// A normal halfway between the stretched direction and a point of the unit sphere's cap from its top down to -bottom. Dupuy and Benyoub, Sampling Visible GGX Normals with Spherical Caps (2023).
 vec3 ggx_cap_normal(vec3 stretched, float bottom, vec2 u, vec2 alpha) {
     float angle = 6.2831853 * u.x, depth = u.y * (1.0 + bottom);
     vec3 cap = vec3(sqrt(max(depth * (2.0 - depth), 0.0)) * vec2(cos(angle), sin(angle)), 1.0 - depth);

@@ -21,6 +21,7 @@ vec3 vertex_in_view(int slot) {
     return vec3(dot(slot_texel(slot, 0), at), dot(slot_texel(slot, 1), at), dot(slot_texel(slot, 2), at));
 }
 
+// In clip space: nearer than least_depth z / w is below -1 and clipped; there is no far plane.
 vec4 vertex_on_screen(vec3 at) {
     return vec4(at.xy, at.z - 2.0 * least_depth, at.z);
 }

@@ -50,7 +50,7 @@ def diff(arguments: Namespace, renders: Sequence[Namespace]) -> bool:
         what = f"{pictures} picture{'s' if pictures != 1 else ''}, and two are compared"
         raise ViewerError("diff", what, "such as raystream diff a.png b.png, or a.png --render 'cornell --spp 16'")
     for render in renders:
-        _check_render(render, IDS if arguments.figure == "fringes" else (arguments.layer,))
+        _prepare_render(render, IDS if arguments.figure == "fringes" else (arguments.layer,))
     if arguments.output is not None:
         if not arguments.output.lower().endswith((".html", ".htm")) and not part_file.is_stream(arguments.output):
             raise ViewerError(arguments.output, "the report is a page", "a file name such as report.html")
@@ -138,7 +138,9 @@ def _verdict(comparison: Comparison, arguments: Namespace, within: bool) -> str:
     return f"{NAMES[arguments.figure]}: {value:.4g}, {side} the limit of {arguments.limit:g}"
 
 
-def _check_render(arguments: Namespace, layers: Sequence[str | None]) -> None:
+def _prepare_render(arguments: Namespace, layers: Sequence[str | None]) -> None:
+    """Have the arguments of ``--render`` ask for the compared layers, too; raises ViewerError for several scenes, and
+    for options of a file that is not written."""
     if len(arguments.scenes) > 1:
         raise ViewerError("--render", f"names {len(arguments.scenes)} scenes", "one picture is compared")
     for name, option in OPTIONS.items():

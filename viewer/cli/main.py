@@ -350,11 +350,11 @@ def _parser(name: str) -> _Parser:
 
 
 def _join_values(arguments: Sequence[str], parser: _Parser) -> list[str]:
-    """The arguments with values that begin like a negative number tied to their options: argparse takes -1,0,0 for an
-    option of its own. An option that may stand without a value gets its own before an argument that does not begin like
-    one."""
-    valued = {flag for action in parser._actions if action.nargs is None for flag in action.option_strings}
-    bare = {
+    """The arguments with values that begin like negative numbers tied to their options (``--at -1,0,0`` becomes
+    ``--at=-1,0,0``, which argparse would take for two options), and an option that may stand alone tied to its default
+    where the next argument is no value of it."""
+    value_flags = {flag for action in parser._actions if action.nargs is None for flag in action.option_strings}
+    optional_value_flags = {
         flag: action
         for action in parser._actions
         if action.nargs == "?" and action.dest in parser.command.options
@@ -362,11 +362,11 @@ def _join_values(arguments: Sequence[str], parser: _Parser) -> list[str]:
     }
     words: list[str] = []
     for word in arguments:
-        if words and (action := bare.get(words[-1])):
+        if words and (action := optional_value_flags.get(words[-1])):
             is_value = _is_value(parser.command.option(action.dest), word)
             words[-1] += f"={word if is_value else action.const}"
             words += [] if is_value else [word]
-        elif words and words[-1] in valued and words[-1].startswith("--") and re.match(r"-[\d.]", word):
+        elif words and words[-1] in value_flags and words[-1].startswith("--") and re.match(r"-[\d.]", word):
             words[-1] += f"={word}"
         else:
             words.append(word)

@@ -488,8 +488,9 @@ def _name(texture: NDArray) -> str:
 
 
 def _materials(scene: Scene, textures: NDArray, path: Path, max_texture: int | None) -> list[int]:
-    """A material for each texture, with the picture beside the file; grey without one."""
-    absent, shown = [], []
+    """Add a material for each texture to the scene, with the picture beside the file, grey without one; each texture's
+    material index."""
+    absent, material_indices = [], []
     pictures = _Pictures(path.parent, scene, max_texture)
     for entry in textures:
         name = _name(entry)
@@ -502,12 +503,12 @@ def _materials(scene: Scene, textures: NDArray, path: Path, max_texture: int | N
                 material.base_color = (1.0, 1.0, 1.0, 1.0)
                 material.texture = len(scene.textures)
                 scene.textures.append(Texture(image, name=name))
-        shown.append(len(scene.materials))
+        material_indices.append(len(scene.materials))
         scene.materials.append(material)
     if absent:
         more = f" and {len(absent) - 1} more" if len(absent) > 1 else ""
         scene.warnings.append(f"no picture {short(absent[0])}{more} beside the level: grey")
-    return shown
+    return material_indices
 
 
 class _Pictures:

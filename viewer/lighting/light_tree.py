@@ -154,9 +154,10 @@ def _write_nodes(nodes: NDArray, bounds: Float, links: NDArray[np.int64], far: b
     rounding = np.abs(middle).max(axis=1) * 2e-7  # of the middle, in float32
     radius = bounds[:, 3] * (1 + 1e-5) + rounding
     # The margin covers what a cosine near 1 does not resolve.
-    spread, emission = (np.minimum(np.arccos(bounds[:, side_index]) + 1e-4, math.pi) for side_index in (7, 8))
-    axis = bounds[:, 4:7] * (2.0 + np.cos(spread))[:, None]
-    power, cosine = np.where(bounds[:, 10] > 0, -1.0, 1.0) * bounds[:, 9], np.cos(emission)
+    spread, emission = (np.minimum(np.arccos(bounds[:, column]) + 1e-4, math.pi) for column in (7, 8))
+    axis = bounds[:, 4:7] * (2.0 + np.cos(spread))[:, None]  # the length of a node's axis tells the spread
+    power = np.where(bounds[:, 10] > 0, -1.0, 1.0) * bounds[:, 9]  # negative where light leaves both sides
+    cosine = np.cos(emission)
     for side_index, side in enumerate(("left", "right")):
         nodes[side] = middle[side_index::2]
         nodes[f"{side}_radius"] = -1.0 if far else radius[side_index::2]

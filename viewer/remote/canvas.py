@@ -65,13 +65,14 @@ def page_files(keymap: Keymap, performed: Collection[str], name: str) -> Mapping
     }
 
 
-def _page(keymap: Keymap, performed: Collection[str], name: str, template: str) -> str:
+def _page(keymap: Keymap, available: Collection[str], name: str, template: str) -> str:
+    """The template, filled in: the scene's name, gestures, keys with buttons for ``available`` actions, and options."""
     rows, group = [], ""
     for kind, gestures in (("mouse", MOUSE), ("touch", FINGERS)):  # the page shows those of its device
         cells = "".join(f"<p>{_key_row(how, what)}</p>" for how, what in gestures if not how.startswith("drop"))
         rows.append(f'<section class="{kind}"><h2>{kind}</h2>{cells}</section>')
     for action in ACTIONS:
-        if (action.name not in performed and not action.hold) or not keymap.keys(action):
+        if (action.name not in available and not action.hold) or not keymap.keys(action):
             continue
         if action.group != group:
             group = action.group

@@ -10,7 +10,8 @@ Relief element(ivec2 at) {
     float luminance = dot(here.rgb, LUMINANCE);
     if (!(here.nearness > 0.0) || luminance <= 0.0) return Relief(here.rgb, here.variance, vec3(0.0), 1.0);
     float ridge = LEAST_RIDGE + here.variance / (luminance * luminance);
-    // Covariances. Squares of unit normals sum to 1; of short ones, at edges, zz is too large, which acts as more ridge.
+    // The covariance matrix of normals by rows x, y, z, with the ridge, and their covariance with the luminance; the
+    // gradient is its inverse, by cofactors, times that. Squares of unit normals sum to 1; of short ones, at edges, zz is too large, which acts as more ridge.
     vec4 squares = here.squares - vec4(mean.x * mean, mean.y * mean.y);
     float yz = here.product - mean.y * mean.z;
     float zz = max(1.0 - here.squares.x - here.squares.w - mean.z * mean.z, 0.0);

@@ -39,6 +39,7 @@ vec3 coat_value(Base base, Coat coat, Microfacets facets, vec3 wi, vec3 wi_world
     return vec3(coat.share * clearcoat_value(coat.wo, local, coat.alpha, coat.albedo, pdf));
 }
 
+// The albedo of a rough coat; a mirror is no part of it, see coat_branch. base: as all lobes have it.
 vec3 coat_albedo(Base base, Coat coat) {
     return vec3(coat.single ? 0.0 : coat.gloss);
 }

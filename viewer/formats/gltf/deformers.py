@@ -27,8 +27,8 @@ class Skins:
     """The skins of a document, each read when a node first needs it."""
 
     def __init__(self, document: JsonObject, nodes: Nodes, accessors: Accessors) -> None:
-        self.document = document.objects("skins")
-        self.count = len(document.objects("nodes"))
+        self.skin_objects = document.objects("skins")
+        self._node_count = len(document.objects("nodes"))
         self.accessors = accessors
         self._place_of_node = {index: k for k, index in enumerate(nodes.indices)}
         self._skins: dict[int, Skin] = {}
@@ -39,8 +39,8 @@ class Skins:
         Raises ViewerError for a skin without joints, joints out of range, and fewer or non-finite matrices.
         """
         if index not in self._skins:
-            item = self.document[index]
-            joints = item.indices("joints", self.count, "node")
+            item = self.skin_objects[index]
+            joints = item.indices("joints", self._node_count, "node")
             if not joints:
                 raise item.fail("joints", "names no joint")
             inverse = np.broadcast_to(np.eye(4), (len(joints), 4, 4))

@@ -90,7 +90,7 @@ class Meshes:
             self._targets[index] = target_count(mesh)
         rig = Rig()
         if self._targets[index] or "skin" in node:
-            skin = node.index("skin", len(self.deformers.skins.document), "skin", None)
+            skin = node.index("skin", len(self.deformers.skins.skin_objects), "skin", None)
             weights = rest_weights(node, mesh, self._targets[index])
             rig = Rig(skin, weights, place if animated and weights else -1)
         key = (index, rig)

@@ -129,7 +129,7 @@ def _pose_inputs(deforming: Deforming) -> tuple[list[Table], set[str]]:
 
 
 def input_tables(deforming: Deforming, written: Collection[str]) -> list[Table]:
-    """Tables read by the passes that write tables of these names, beside those themselves."""
+    """The tables that the passes read which write tables of the names ``written``, without these."""
     poses, trees = deforming.poses, deforming.trees
     tables = [*_pose_inputs(deforming)[0], *([poses.facets] if poses.faceted else [])]
     if "triangles" in written:

@@ -451,7 +451,8 @@ def scene_lighting(
 
 
 def _is_dark(scene: Scene, lighting: Lighting) -> bool:
-    """Whether nothing emits light: neither environment nor lights nor surfaces."""
+    """Whether all would be black: no environment, light or emissive surface (``listed``), nor an unlit material, whose
+    colour shows without light."""
     if lighting.environment.flux or lighting.listed.count:
         return False
     return not any(

@@ -170,7 +170,8 @@ def _preparation(linked: LinkedProgram, step: Step, prepared: PreparedValue) -> 
 
 
 def _used_stream(linked: LinkedProgram, state: State, prepared: PreparedValue) -> str:
-    """The stream whose value a state's kernel uses: the first record of that name among its inputs."""
+    """The first input stream of a state that has the prepared value's record; empty where its kernel needs nothing that
+    the value serves."""
     if prepared.serves.isdisjoint(state.kernel.needs):
         return ""
     read = (state.stream_of(argument.name) for argument in state.kernel.glsl_arguments if argument.access.reads)

@@ -186,7 +186,8 @@ def cold_tables(modules: Iterable[Module]) -> list[Table]:
 
 def cold_glsl(table: Table, counting: bool, once: bool = True) -> str:
     """``fetch_<name>`` of a table in the arena, its base a uniform: tables of other sizes and edited scenes share a
-    program, without recompilation by the driver."""
+    program, without recompilation by the driver. ``counting``: it adds the words read to ``random_words``.
+    ``once``: see `uniform_glsl`."""
     record, texels, base = table.record.name, table.record.texels, base_name(table)
     declared = uniform_glsl("int", base, once=once)
     fetches = ", ".join(f"arena_texel(at + {k})" if k else "arena_texel(at)" for k in range(texels))

@@ -301,6 +301,9 @@ class Copies:
         size: tuple[int, int],
         box: tuple[int, int, int, int],
     ) -> None:
+        """One draw of a copy by the shader ``form``: elements of a rectangle of ``size`` (width, height), its
+        ``corner`` (x, y) in the source, of rows of ``width`` elements, to the pixels ``box`` (x, y, width, height) of
+        the target."""
         assert source.record == target.record, "a copy keeps the record"
         key = form, source.record.texels
         if key not in self._drawings:

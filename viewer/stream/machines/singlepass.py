@@ -85,6 +85,8 @@ class Singlepass(Machine):
     name = "singlepass"
 
     def _set_up(self) -> None:
+        """Make streams for inputs, results and counts, the drawing of the whole program and those of its counts, and
+        their targets. No tile is left out, and all are drawn at one depth, between those of a selection of rays."""
         device, linked, size = self.device, self.linked, self.size
         self.step = linked.single()
         self.form = Form(scheduled=False, software=device.software_form)

@@ -224,6 +224,7 @@ class PhotonView:
         return camera, *self._cells(renderer)
 
     def _cells(self, renderer: Renderer) -> tuple[NDArray, NDArray]:
+        """Edges of the occupied cells and their colours, see `cell_wires`, of the photon map as it is now."""
         photon_map = renderer.photon_map
         if self._wires is None or self._wires[0] != (id(photon_map), photon_map.build_count):
             with renderer.device.current():
