@@ -9,7 +9,7 @@ CEILING = 2.0
 
 
 def seen(places: Array, directions: Array) -> tuple[Array, Array]:
-    """Radiance and distance, (N, M, K), of a ceiling that shines in a band of x, over a floor; nothing shines beyond."""
+    """Radiance and distance, (N, M, K), over a floor, of a ceiling that shines in a band of x alone."""
     distance = CEILING / directions[..., 2]
     x = places[:, None, None, 0] + distance * directions[..., 0]
     y = places[:, None, None, 1] + distance * directions[..., 1]

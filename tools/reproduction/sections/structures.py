@@ -8,9 +8,6 @@ from functools import partial
 from typing import Any
 
 import raystream
-from benchmarks.scenes import Absent as SceneAbsent
-from benchmarks.scenes import forest_flat
-from raystream.scene.scene import Scene
 
 from .. import timed
 from ..context import Context
@@ -22,7 +19,7 @@ SIZE, QUICK = 512, 64
 STRUCTURES = ("grid", "bvh", "octree")
 # Programs by their rays: the camera's; and those that surfaces scatter, which part, with their shadow rays.
 RAYS: dict[str, dict[str, Any]] = {"eye rays": {"program": "cast"}, "paths": {"program": "path", "depth": 3}}
-SCENES = {"Teapotahedron": "teapotahedron", "bunny": "bunny.ply", "dragon": "dragon.ply", "forest": "forest_flat.ply"}
+SCENES = {"Teapotahedron": "teapotahedron", "bunny": "bunny.ply", "dragon": "dragon.ply", "forest": "forest"}
 QUICK_SCENES = 1  # of them
 
 
@@ -34,7 +31,7 @@ def make(context: Context) -> Iterator[Part]:
     for name, source in list(SCENES.items())[: QUICK_SCENES if context.quick else None]:
         try:
             if context.stored is None:
-                scene_of(context, source)
+                context.scene(source)
             made = timed.keep(context, ("structures", name, edge), lambda source=source: cases(context, source, edge))
         except AbsentError as error:
             yield error.part
@@ -66,20 +63,10 @@ def make(context: Context) -> Iterator[Part]:
         )
 
 
-def scene_of(context: Context, source: str) -> Scene:
-    """A scene by its name or file; the forest's is written where it is not there. Raises AbsentError."""
-    if source != SCENES["forest"]:
-        return context.scene(source)
-    try:
-        return raystream.load(str(forest_flat()))
-    except SceneAbsent as error:
-        raise AbsentError("forest", str(error)) from None
-
-
 @contextmanager
 def cases(context: Context, source: str, edge: int) -> Iterator[dict[str, timed.Case]]:
     """Each structure under each kind of rays, ready to be rendered again."""
-    scene = scene_of(context, source)
+    scene = context.scene(source)
 
     def case(renderer: raystream.Renderer, size: tuple[int, int]) -> None:
         renderer.render(size, spp=1)
