@@ -15,8 +15,9 @@ import pytest
 pytest.importorskip("jinja2", reason="jinja2 is not installed")
 pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 
-from reproduction import grades, page
+from reproduction import grades, page, run
 from reproduction.model import ARITHMETIC, CLAIM, NOT_EXAMINED, Check, Conclusion, Fault, Section, Table, Text
+from reproduction.published.faults import FAULTS, OMISSIONS
 from reproduction.published.wishes import WISHES
 from reproduction.registry import PAPERS
 from reproduction.sections import table_5_2
@@ -54,7 +55,7 @@ def test_oracles_stand_under_their_names_in_whatever_order_they_are_stored() -> 
 
 def test_papers_and_abbreviations_are_explained_before_the_conclusions() -> None:
     text = page_of(Text("A MIMD machine & a <b>"), Conclusion("D 1", "SIMD does.", [True], "5"))
-    before = text[: text.index("<caption>Tested on our results")]
+    before = text[: text.index("<caption>Measured or counted")]
     for name, paper in PAPERS.items():
         assert name == "all" or f"<dt>{name}</dt><dd>{paper.full.partition(': ')[2]}</dd>" in unescape(before)
     assert "SIMD is the machine of the papers" in before and "MIMD the one that branches" in before
@@ -114,6 +115,39 @@ def test_the_answer_is_of_verdicts() -> None:
     )
     report = json.loads((REPORT.parent / "results" / "reproduction" / "report.json").read_text())
     assert set(known) <= {each["claim"] for each in report["conclusions"]}
+
+
+def test_claims_are_told_apart_by_what_judges_them() -> None:
+    """The papers' model over our rays is no measurement; and each claim counts once, under the first paper it names."""
+    one = Conclusion("D 5.2.2, P2 4.1", "Of the model.", [True], "5")
+    two = Conclusion("P2 3.1", "Counted.", [True, False], "6")
+    three = Conclusion("T 8", "By its own numbers.", [False], "7", ARITHMETIC)
+    sections = [Section("cost_model", "Toy", "D 5.2.1", [one]), Section("toy", "Toy", "P2 3.1", [two, three])]
+    found = page.judged(page.concluded(sections))
+    assert [[each.claim for _, each in members] for members in found.values()] == [
+        ["Counted."],
+        ["Of the model."],
+        ["By its own numbers."],
+    ]
+    assert list(found) == [CLAIM, page.MODEL, ARITHMETIC]
+    rows = dict(page.verdicts(page.concluded(sections)))
+    assert rows["D"] == [1, 0, 0, 0] and rows["P2"] == [0, 1, 0, 0] and rows["T"] == [0, 0, 1, 0]
+    assert rows["all"] == [1, 1, 1, 0] and rows["A"] == [0] * 4
+    text = unescape(page.page(sections, FACTS, "x"))
+    places = [text.index(f"<caption>{page.JUDGED[kind][0]}") for kind in found]
+    places += [text.index(f">{each.claim}<") for each in (two, one, three)]
+    assert sorted(places) == [places[0], places[3], places[1], places[4], places[2], places[5]]
+    assert set(page.MODELLED) <= {each.identifier for each in run.chosen()}
+
+
+def test_what_is_left_out_is_no_error() -> None:
+    omitted = next(fault for fault in FAULTS if fault[1] in OMISSIONS)
+    wrong = next(fault for fault in FAULTS if fault[1] not in OMISSIONS)
+    assert {fault[1] for fault in FAULTS} > OMISSIONS
+    text = unescape(page_of(*(Fault(*each[:3]) for each in (omitted, wrong))))
+    errors = text[text.index('<h2 class="head" id="errors">') :]
+    assert errors.index(wrong[2]) < errors.index("What is left out<") < errors.index(omitted[2])
+    assert "1 errors and 1 omissions were found" in text
 
 
 def test_constraints_name_what_is_needed() -> None:

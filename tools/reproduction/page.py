@@ -35,6 +35,7 @@ from .model import (
     Text,
     Wish,
 )
+from .published.faults import OMISSIONS
 from .published.glossary import GLOSSARY
 from .registry import PAPERS
 
@@ -58,9 +59,9 @@ HEADLINES = {
     "what is printed",
     "A bitonic sort of 1024 x 1024 photons takes 210 passes.": "photons are sorted in the printed passes",
     "Weights carried by rays take the place of recursion.": "weights replace recursion",
-    "To intersect once 20 % of the rays wait needs the fewest passes of each view.": "intersecting once 20 % of "
+    "To intersect once 20 % of the rays wait needs the fewest passes.": "intersecting once 20 % of "
     "the rays wait needs the fewest passes",
-    "Reflected rays of MIMD gain nothing.": "reflected rays gain nothing from a cache",
+    "A cache saves nothing of the bytes of MIMD's reflected rays.": "reflected rays gain nothing from a cache",
     "Very little time is spent on the intersection of rays.": "rays take little of the time of photon mapping",
     "All acceleration structures are within a factor of two of each other.": "structures are within a factor of two",
     "GPU ray tracing is, or will soon be, as fast as good CPU ray tracers.": "speed is that of tracers for processors",
@@ -93,6 +94,19 @@ HEADS = {
     CLAIM: ("Claim of a paper", "Published", "Ours"),
     ARITHMETIC: ("Statement of a paper", "Printed", "By its own numbers"),
     OWN: ("Test of ours", "Expected", "Found"),
+}
+# Sections whose claims are judged by the papers' own model, not by what programs here take: kernels of table 5.1, and
+# caches of figure 5.6, over what our rays do.
+MODEL = "model"
+MODELLED = ("cost_model", "unrolling", "cache", "table_3")
+# Of claims by what judges them: title, and the verdict's head.
+JUDGED = {
+    CLAIM: ("Measured or counted: by what programs do here", "Here"),
+    MODEL: (
+        "Modelled: by the papers' kernels and caches (table 5.1, figure 5.6), over what our rays do",
+        "By the model",
+    ),
+    ARITHMETIC: ("Of the papers' own numbers", "By these"),
 }
 VERDICTS = ("holds", "in part", "does not hold here", "shown beside")
 
@@ -163,6 +177,23 @@ def concluded(sections: Sequence[Section]) -> list[tuple[Section, Conclusion]]:
     """All conclusions by paper, each with its section."""
     found = [(section, each) for section in sections for each in section.conclusions()]
     return sorted(found, key=lambda pair: list(PAPERS).index(pair[1].paper.partition(" ")[0]))
+
+
+def judged(conclusions: Iterable[tuple[Section, Conclusion]]) -> dict[str, list[tuple[Section, Conclusion]]]:
+    """Claims by what judges them, as of `JUDGED`."""
+    found: dict[str, list[tuple[Section, Conclusion]]] = {kind: [] for kind in JUDGED}
+    for section, each in conclusions:
+        modelled = each.kind == CLAIM and section.identifier in MODELLED
+        found[MODEL if modelled else each.kind].append((section, each))
+    return found
+
+
+def verdicts(conclusions: Iterable[tuple[Section, Conclusion]]) -> list[tuple[str, list[int]]]:
+    """Of each paper how many claims have each of `VERDICTS`, a claim of several under the first that it names; and of
+    all together."""
+    marks = [(each.paper.split(" ")[0], each.verdict) for _, each in conclusions]
+    rows = [(name, [marks.count((name, verdict)) for verdict in VERDICTS]) for name in PAPERS if name != "all"]
+    return [*rows, ("all", [sum(counts) for counts in zip(*(row for _, row in rows), strict=True)])]
 
 
 def groups(sections: Sequence[Section]) -> list[tuple[str, list[tuple[str, list[Section]]]]]:
@@ -357,7 +388,9 @@ def page(sections: Sequence[Section], facts: dict[str, Any], command: str) -> st
     environment.tests["cell"] = lambda value: isinstance(value, Cell)
     environment.filters["terms"] = terms
     conclusions = concluded(sections)
-    said = {kind: [each.verdict for _, each in conclusions if each.kind == kind] for kind in (CLAIM, ARITHMETIC)}
+    by_kind_of_proof = judged(conclusions)
+    said = {kind: [each.verdict for _, each in members] for kind, members in by_kind_of_proof.items()}
+    faults = dict.fromkeys(part for section in sections for part in section.parts if isinstance(part, Fault))
     return environment.get_template("page.html.jinja").render(
         groups=groups(sections),
         sections=sections,
@@ -369,15 +402,19 @@ def page(sections: Sequence[Section], facts: dict[str, Any], command: str) -> st
         kinds=TALLIES,
         check_heads=HEADS,
         cells=grades(cell for section in sections for cell in section.cells()),
-        conclusions=conclusions,
+        judged=[(*JUDGED[kind], members) for kind, members in by_kind_of_proof.items() if members],
+        verdicts=verdicts(conclusions),
+        verdict_names=VERDICTS,
         claimed={verdict: said[CLAIM].count(verdict) for verdict in VERDICTS},
+        modelled={verdict: said[MODEL].count(verdict) for verdict in VERDICTS},
         printed={verdict: said[ARITHMETIC].count(verdict) for verdict in VERDICTS},
         origins=list(dict.fromkeys(each for section in sections for each in section.made)),
         papers=PAPERS,
         answer=answer([each for _, each in conclusions]),
         bounds={"COUNT": f"{COUNT:.0%}", "COST": f"{COST:.0%}", "POINTS": f"{100 * POINTS:g}"},
         main=[(section, part) for section in sections for part in section.parts if in_main(section, part)],
-        errors=list(dict.fromkeys(part for section in sections for part in section.parts if isinstance(part, Fault))),
+        errors=[each for each in faults if each.said not in OMISSIONS],
+        omissions=[each for each in faults if each.said in OMISSIONS],
         absent=[(section, part) for section in sections for part in section.parts if isinstance(part, Absent)],
     )
 

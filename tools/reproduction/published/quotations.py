@@ -19,8 +19,7 @@ CLAIMS: dict[str, str] = {
     "SIMD's instructions per byte match the Radeon 9700 Pro's.": r"match.*radeon 9700 pro",
     "MIMD is limited by instructions, not by bandwidth.": r"severely compute.limited",
     "All of MIMD's bandwidth is for voxels and triangles.": r"all of the bandwidth required by the (mimd|branching)",
-    "To intersect once 20 % of the rays wait needs the fewest passes of each view.": ORACLE,
-    "As one rule for all views, it needs the fewest.": ORACLE,
+    "To intersect once 20 % of the rays wait needs the fewest passes.": ORACLE,
     "With it passes are within two to three times the optimum.": r"factor of two to three",
     "Between 6 and 10 % of the rays are active in a pass, but for Soda Hall Outside.": r"between 6-10%",
     "A naive oracle needs at least five times the optimum.": r"at least a factor of five",
@@ -29,11 +28,13 @@ CLAIMS: dict[str, str] = {
     "Instructions change little: they grow by less than 10 %.": r"increases by less than 10%",
     "Unrolled further, instructions of scenes differ by a factor of two or more.": r"by a factor of two or more",
     "However far unrolled, SIMD never has MIMD's instructions per byte.": r"does not achieve the compute",
-    "A texture cache gains SIMD little and MIMD much (bytes, SIMD / MIMD).": r"does not benefit very much",
+    "SIMD does not benefit very much from a texture cache, MIMD uses it effectively (bytes, SIMD / MIMD).": (
+        r"does not benefit very much.* utilizes the texture cache effectively"
+    ),
     "Triangle data alone hit in 96 to 99 % (SIMD / MIMD).": r"96-99% hit rate",
-    "Shadow rays of MIMD gain 35 %. The paper does not say in which order they are traced.": r"35% bandwidth reduction",
-    "Reflected rays of MIMD gain nothing.": r"reflective forest does not reduce",
-    "Secondary rays of SIMD gain nothing.": r"texture cache is unable to reduce",
+    "A cache saves 35 % of the bytes of MIMD's shadow rays.": r"35% bandwidth reduction",
+    "A cache saves nothing of the bytes of MIMD's reflected rays.": r"reflective forest does not reduce",
+    "A cache saves nothing of the bytes of SIMD's secondary rays.": r"texture cache is unable to reduce",
     "Tiles rendered to completion keep their temporaries in the cache.": r"tile is rendered to completion",
     "Each type of ray runs to its end before the next, so that set-up is one pass for each.": (
         r"called once for each type of ray|until all the rays are ready to shade"
@@ -48,7 +49,7 @@ CLAIMS: dict[str, str] = {
         r"table 3 shows the number of instructions|caster 0\.85 1\.15"
     ),
     "A grid could be built on the chip, for scenes in motion.": r"scan convert",
-    "SIMD's bandwidth is mostly for intermediate values, and then for states.": (
+    "Most of SIMD's bandwidth is for intermediate values, and a significant part for states.": (
         r"most of its bandwidth for writing and reading intermediate values.*significant bandwidth is devoted"
     ),
     "A picture takes 1000 to 3000 passes.": r"varies between 1000-3000",
@@ -81,6 +82,7 @@ CLAIMS: dict[str, str] = {
     "Light and geometry can be moved live: rebuilt and converged in one or two seconds.": r"only one or two seconds",
     "With a hash table of cells the redistribution of power is no longer trivial.": r"redistribution becomes non-tr",
     "Scaled by what came over what is kept, photons of a full cell keep their power.": r"scale the power of the stored",
+    "Irradiance gradients reduce the cost of the rays that gather light.": r"irradiance gradients",
     # -- T and A -----------------------------------------------------------------------------------------------------
     "Boxes are halved on x, y and z in turn until a primitive is left.": r"median point",
     "A ray is tested against a box by its near and far planes.": r"tx min = ",

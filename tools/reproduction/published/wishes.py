@@ -153,7 +153,8 @@ WISHES: tuple[tuple[str, str, str, str, str], ...] = (
         "M. Zwicker, H. W. Jensen, Irradiance Gradients in the Presence of Participating Media and Occlusions, "
         "Computer Graphics Forum 27 (4), 2008; J. Schwarzhaupt, H. W. Jensen, W. Jarosz, Practical Hessian-Based Error "
         "Control for Irradiance Caching, ACM Transactions on Graphics 31 (6), 2012.",
-        "Not done: the window's irradiance cache has no gradients.",
+        "Studied on the Cornell box (section Irradiance gradients): records with them, by rays of this program. "
+        "Pictures are made without.",
         r"irradiance gradients",
     ),
     (

@@ -43,11 +43,13 @@ PARTS = ("state", "stream", "structures")
 PART_NAMES = {"state": "state", "stream": "stream data", "structures": "data structures"}
 HALF = 0.005  # of a printed percent
 SENTENCES = {
-    "A texture cache gains SIMD little and MIMD much (bytes, SIMD / MIMD).": "SIMD gains little",
+    "SIMD does not benefit very much from a texture cache, MIMD uses it effectively (bytes, SIMD / MIMD).": (
+        "SIMD gains little"
+    ),
     "Triangle data alone hit in 96 to 99 % (SIMD / MIMD).": "hits of triangle data",
-    "Shadow rays of MIMD gain 35 %. The paper does not say in which order they are traced.": "Shadow: MIMD",
-    "Reflected rays of MIMD gain nothing.": "Reflect: MIMD",
-    "Secondary rays of SIMD gain nothing.": "SIMD has no gain",
+    "A cache saves 35 % of the bytes of MIMD's shadow rays.": "Shadow: MIMD",
+    "A cache saves nothing of the bytes of MIMD's reflected rays.": "Reflect: MIMD",
+    "A cache saves nothing of the bytes of SIMD's secondary rays.": "SIMD has no gain",
 }
 OF_EYE_RAYS = ("SIMD gains little", "hits of triangle data")
 

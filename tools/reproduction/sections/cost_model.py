@@ -30,7 +30,7 @@ SENTENCES = (
     ("D 5.2.2, P2 4.2", "MIMD is limited by instructions, not by bandwidth.", "limited by"),
     (
         "D 5.2.2, P2 4.2",
-        "SIMD's bandwidth is mostly for intermediate values, and then for states.",
+        "Most of SIMD's bandwidth is for intermediate values, and a significant part for states.",
         "intermediate values",
     ),
     ("D 5.2.2, P2 4.2", "All of MIMD's bandwidth is for voxels and triangles.", "all bytes of MIMD"),

@@ -60,7 +60,8 @@ def make(context: Context) -> Iterator[Part]:
         rows,
         note=f"The Cornell box, light of one reflection, {HEIGHTS} x {AROUND} rays a record, traced by this program; "
         f"the translational gradient of Ward and Heckbert (1992) from the same rays; records lie, and are weighed, by "
-        f"the harmonic mean of the distances that they see (Ward, Rubinstein, Clear 1988). "
+        f"the harmonic mean of the distances that they see (Ward, Rubinstein, Clear 1988), no farther than where the "
+        f"gradient would use up the irradiance and no nearer than {LEAST:g} mm. "
         f"The reference has {FINE * HEIGHTS} x {FINE * AROUND} rays at each place. Its own noise is part of "
         "the errors.",
         own=OURS,
@@ -184,5 +185,5 @@ class Gathering:
             places,
             hemisphere.irradiance(radiance),
             hemisphere.gradient(radiance, distance),
-            np.maximum(LEAST, 1 / (1 / distance).mean(axis=(1, 2))),
-        )
+            1 / (1 / distance).mean(axis=(1, 2)),
+        ).limited(LEAST)

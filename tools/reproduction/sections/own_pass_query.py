@@ -47,9 +47,9 @@ def make(context: Context) -> Iterator[Part]:
     yield Text(
         "Section 4.1.2 ends a loop by an occlusion query around the kernel's own pass, drawn with GL_EQUAL: that is "
         "what --policy sweep does here. It counts the rays that ran. An oracle has to know before a pass how many rays "
-        "wait for either kernel, and each ray that runs may wait for either of them afterwards: so the query of --policy "
-        "threshold and of the presets is around a pass of no kernel, under the same mask (the text does not say around "
-        "which pass its oracle's query was). The kernels' own passes have queries too, of --stats."
+        "wait for either kernel, and each ray that runs may wait for either of them afterwards: so the query of "
+        "--policy threshold and of the presets is around a pass of no kernel, under the same mask (the text does not "
+        "say around which pass its oracle's query was). The kernels' own passes have queries too, of --stats."
     )
     rows, shares, wrong, passes = [], [], 0, 0
     for name, scene in SCENES.items():
