@@ -64,7 +64,7 @@ HEADLINES = {
     "A cache saves nothing of the bytes of MIMD's reflected rays.": "reflected rays gain nothing from a cache",
     "Very little time is spent on the intersection of rays.": "rays take little of the time of photon mapping",
     "All acceleration structures are within a factor of two of each other.": "structures are within a factor of two",
-    "GPU ray tracing is, or will soon be, as fast as good CPU ray tracers.": "speed is that of tracers for processors",
+    "GPU ray tracing is, or will soon be, as fast as good CPU ray tracers.": "speed is that of good CPU ray tracers",
 }
 # Tables that stand in the main part, by section: the papers' own beside ours. The rest is the appendix.
 MAIN = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -169,6 +170,14 @@ def limited(name: str, found: Mapping[str, Cost]) -> Check:
     return Check(ARITHMETIC, what, published, f"{ours:.2f}", ours > radeon, why)
 
 
+def listed(values: list[str]) -> str:
+    """Values in a row; the words that all of them end with stand once, behind the last."""
+    heads, ends = zip(*(re.fullmatch(r"(.*?)((?: [A-Za-z'-]+)*)", value).groups() for value in values), strict=True)
+    if len(set(ends)) > 1 or any(", " in head for head in heads):
+        return "; ".join(values) if any(", " in value for value in values) else ", ".join(values)
+    return ", ".join(heads) + ends[0]
+
+
 def _conclusions(own: list[Check], printed: list[Check]) -> Iterator[Conclusion]:
     """A sentence of the text for each statement, tested on our views."""
     for paper, claim, words in SENTENCES:
@@ -178,7 +187,7 @@ def _conclusions(own: list[Check], printed: list[Check]) -> Iterator[Conclusion]
             figures = ", ".join(str(check.ours) for check in theirs)
             yield Conclusion(paper, claim, [check.passed for check in theirs], f"by table 5.1 {figures}", ARITHMETIC)
             continue
-        figure = ", ".join(str(check.ours) for check in ours)
+        figure = listed([str(check.ours) for check in ours])
         yield Conclusion(
             paper,
             claim,
