@@ -140,6 +140,21 @@ def test_claims_are_told_apart_by_what_judges_them() -> None:
     assert set(page.MODELLED) <= {each.identifier for each in run.chosen()}
 
 
+def test_a_day_s_measurements_on_a_machine_are_a_line() -> None:
+    head = "2026-11-27, llvmpipe (LLVM 15.0.6, 256 bits), AMD EPYC, 2 CPUs"
+    made = [
+        f"{head}, load to 2.5, commit abc",
+        f"{head}, load to 10.5, commit def+",
+        f"{head}, load to 10.5, commit abc",
+    ]
+    made.append("2026-11-28, other, CPU, 4 CPUs, load not recorded, commit not recorded")
+    sections = [Section("one", "One", "D 1", [], made[:2]), Section("two", "Two", "D 1", [], made[1:])]
+    assert page.measured_with(sections) == [
+        f"{head}, loads 2.5 to 10.5, commits abc, def+",
+        "2026-11-28, other, CPU, 4 CPUs, load not recorded, commit not recorded",
+    ]
+
+
 def test_what_is_left_out_is_no_error() -> None:
     omitted = next(fault for fault in FAULTS if fault[1] in OMISSIONS)
     wrong = next(fault for fault in FAULTS if fault[1] not in OMISSIONS)

@@ -196,6 +196,22 @@ def verdicts(conclusions: Iterable[tuple[Section, Conclusion]]) -> list[tuple[st
     return [*rows, ("all", [sum(counts) for counts in zip(*(row for _, row in rows), strict=True)])]
 
 
+def measured_with(sections: Iterable[Section]) -> list[str]:
+    """What the sections were made with, a line for each day and machine: loads and commits of a line together."""
+    found: dict[str, tuple[dict[float, None], dict[str, None]]] = {}
+    for line in dict.fromkeys(each for section in sections for each in section.made):
+        machine, load, commit = line.rsplit(", ", 2)
+        loads, commits = found.setdefault(machine, ({}, {}))
+        commits[commit.removeprefix("commit ")] = None
+        loads |= {float(each): None for each in re.findall(r"load to ([\d.]+)", load)}
+    made = []
+    for machine, (loads, commits) in sorted(found.items()):
+        load = f"load to {max(loads):g}" if loads else "load not recorded"
+        load = f"loads {min(loads):g} to {max(loads):g}" if len(loads) > 1 else load
+        made.append(f"{machine}, {load}, commit{'s' if len(commits) > 1 else ''} {', '.join(commits)}")
+    return made
+
+
 def groups(sections: Sequence[Section]) -> list[tuple[str, list[tuple[str, list[Section]]]]]:
     """Sections by paper and chapter, in their order: (short name, [(chapter, sections)])."""
     found: list[tuple[str, list[tuple[str, list[Section]]]]] = []
@@ -408,7 +424,7 @@ def page(sections: Sequence[Section], facts: dict[str, Any], command: str) -> st
         claimed={verdict: said[CLAIM].count(verdict) for verdict in VERDICTS},
         modelled={verdict: said[MODEL].count(verdict) for verdict in VERDICTS},
         printed={verdict: said[ARITHMETIC].count(verdict) for verdict in VERDICTS},
-        origins=list(dict.fromkeys(each for section in sections for each in section.made)),
+        origins=measured_with(sections),
         papers=PAPERS,
         answer=answer([each for _, each in conclusions]),
         bounds={"COUNT": f"{COUNT:.0%}", "COST": f"{COST:.0%}", "POINTS": f"{100 * POINTS:g}"},

@@ -45,7 +45,11 @@ def benchmarks(context: Context) -> Iterator[Part]:
     made = rates()
     tracers = (GRID, IN_PASSES, TREE, LEVELS["two levels"])
     rows = [
-        (f"{plain(scene)}, {ray}", f"{by[PROCESSOR]:.2f}", *(f"{by[each]:.2f}" if each in by else "-" for each in tracers))
+        (
+            f"{plain(scene)}, {ray}",
+            f"{by[PROCESSOR]:.2f}",
+            *(f"{by[each]:.2f}" if each in by else "-" for each in tracers),
+        )
         for scene, kept in made.items()
         for ray, by in kept.items()
     ]
@@ -69,8 +73,8 @@ def _conclusions(made: Rates) -> Iterator[Conclusion]:
         "D abstract, D 1.1, D 5.5, D 8.1, P2 abstract, P2 1, A 6",
         "GPU ray tracing is, or will soon be, as fast as good CPU ray tracers.",
         [each * TWICE >= 1 for tracer in (GRID, IN_PASSES) for each in shares[tracer]],
-        f"here, eye rays a second over Embree's on the same processor, of {', '.join(map(plain, flat))}: {listed}; half "
-        "of it and more is comparable",
+        f"here, eye rays a second over Embree's on the same processor, of {', '.join(map(plain, flat))}: {listed}; "
+        "comparable is half of it and more",
     )
     one, two = ([by[LEVELS[each]] for by in made[TWO_LEVELS].values()] for each in LEVELS)
     gains = [after / before for before, after in zip(one, two, strict=True)]

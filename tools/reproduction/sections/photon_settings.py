@@ -31,7 +31,7 @@ from ..published.chapter6 import INTERACTIVE, SETTINGS, STENCIL_EDGES, TABLE_6_1
 from ..registry import section
 
 # Photons depend on chance and on geometry that is not published; "stored" is printed in thousands.
-SENT = f"to {ROUND_NUMBER:.0%}: as many photons are sent as store about the number printed in thousands"
+SENT = "as many photons are sent as store about the number printed in thousands"
 MAP = STAGES[:2]  # tracing photons, building their map
 MOVED = 0.02  # of what moves, scene units
 MOVES = {"light": "the lamp", "geometry": "the ball", "camera": "the eye: photons and map are kept"}
@@ -123,7 +123,11 @@ def photon_settings(context: Context) -> Iterator[Part]:
         checks.append(Check(ARITHMETIC, what, f"<= {most:,}", f"{number:,}", fits, why))
         if stored is not None:
             close = about(theirs.stored, stored, ROUND_NUMBER)
-            checks.append(Check(OWN, f"{name}: photons stored", theirs.stored, stored, close, bound=SENT))
+            checks.append(
+                Check(
+                    OWN, f"{name}: photons stored", theirs.stored, stored, close, bound=f"to {ROUND_NUMBER:.0%}: {SENT}"
+                )
+            )
     heads = ("scene", "pixels", "grid", "k", "light", "light samples", "photons stored")
     note = "" if not context.quick else "Photons are counted without --quick."
     yield Table("Settings, of the preset 2003", heads, rows, note, checks)

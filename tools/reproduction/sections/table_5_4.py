@@ -130,7 +130,10 @@ def by_view(scene: Scene) -> dict[str, dict[str, list[int]]]:
 
 
 def _by_view(tried: Mapping[str, Mapping[str, list[int]]]) -> Table:
-    rows = [(grid, *(f"{a} + {b}" for a, b in views.values())) for grid, views in tried.items()]
+    rows = [
+        (grid, *(f"{a} + {b}" for a, b in views.values()))
+        for grid, views in sorted(tried.items(), key=lambda each: int(each[0]))
+    ]
     note = f"Traversal + intersection of shadow rays, {VARIED_EDGE} x {VARIED_EDGE} pixels; published 18 + 54. Neither "
     note += "viewpoint nor grid are published; the longest ray decides."
     return Table(

@@ -50,7 +50,7 @@ def table_6_2(context: Context) -> Iterator[Part]:
         figure = ", ".join(str(check.ours) for check in found)
         own = _share(ours, words)
         yield Conclusion(paper, claim, [check.passed for check in found], f"by table 6.2 {figure}{own}", ARITHMETIC)
-    yield from faults("6.4.1", "6.3.2")
+    yield from faults("D 6.3.2")
 
 
 def _counted(context: Context) -> dict[str, dict[str, int]]:
