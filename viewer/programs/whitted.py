@@ -5,7 +5,9 @@ At each hit a shadow ray goes to every light, and a reflected and a refracted ra
 with which it adds to the pixel, so that nothing returns to its parent: the shade tree is traversed depth first,
 the reflected child at once, while the refracted one waits on a stack. The stack has a level for each surface that a
 path may come over, times one child less than a surface has, and each level is a stream. Where channels part a
-surface has a refracted child for each, which carries that channel alone, and stays one from there on.
+surface has a refracted child for each, which carries that channel alone, and stays one from there on. Children of no
+more than ``whitted_min_intensity`` in weight are not followed: a depth or a least intensity ends the tree (A. V.
+Adinetz, S. B. Berezin, "Implementing Classical Ray Tracing on GPU", 2006, section 2).
 
 An environment is a few suns, which cast shadows, and ambient light, which nothing hides (`raystream.lighting.ambient`).
 """
