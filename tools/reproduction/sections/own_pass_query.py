@@ -58,16 +58,17 @@ def make(context: Context) -> Iterator[Part]:
         wrong += found["other"]
         passes += found["passes"]
         for each, (kernels, counted) in found["drawn"].items():
-            rows.append((f"{name}, {each}", kernels, counted, times[each].wall.text()))
-        price = times[BEFORE].median / times[WITHOUT].median - 1
+            rows.append((f"{name}, {each}", kernels, counted, times[each].cpu.text()))
+        price = times[BEFORE].cpu.median / times[WITHOUT].cpu.median - 1
         shares.append(f"{name} {price:+.0%}")
     yield Table(
-        "Passes and seconds by where rays are counted",
-        ("scene, how", "passes of kernels", "count passes", "seconds"),
+        "Passes and CPU seconds by where rays are counted",
+        ("scene, how", "passes of kernels", "count passes", "CPU seconds"),
         rows,
         note=f"{edge} x {edge} eye rays, a call of a kernel in a pass; {context.device_name}. '{WITHOUT}' replays what "
-        f"the count passes said. Their price: {', '.join(shares)}. By its own passes in turn a loop needs no count "
-        "pass, but more passes of kernels.",
+        f"the count passes said. Their price, with the host's waits for them: {', '.join(shares)}. By its own passes "
+        "in turn a loop needs no count pass, but more passes of kernels. CPU seconds are those of all threads, which "
+        "other processes disturb less than seconds by the clock.",
         own=OURS,
         checks=[
             Check(

@@ -38,17 +38,18 @@ def make(context: Context) -> Iterator[Part]:
             continue
         for rays in RAYS:
             times = {each: made[f"{each}, {rays}"] for each in STRUCTURES}
-            seconds = [each.median for each in times.values()]
+            seconds = [each.cpu.median for each in times.values()]
             ratio = max(seconds) / min(seconds)
             apart.setdefault(rays, {})[name] = ratio
-            rows.append((f"{name}, {rays}", *(each.wall.text() for each in times.values()), f"{ratio:.2f}"))
+            rows.append((f"{name}, {rays}", *(each.cpu.text() for each in times.values()), f"{ratio:.2f}"))
     yield Table(
-        "Seconds of a picture by structure",
+        "CPU seconds of a picture by structure",
         ("scene, rays", *STRUCTURES, "slowest / fastest"),
         rows,
         note=f"Eye rays {edge} x {edge} with their shading, paths {edge // 2} x {edge // 2} of 3 surfaces with shadow "
         f"rays; one pass (--machine singlepass), structures as by default; {context.device_name}. The pictures are "
-        "the same bits. Building is not part of it.",
+        "the same bits. Building is not part of it. Seconds of all threads together, which other processes disturb "
+        "less than those by the clock.",
         own=OURS,
     )
     if apart:
