@@ -137,7 +137,7 @@ def _scenes(folder: Path) -> int:
     """Say where the scenes come from; 1 where a file of the folder is another one."""
     from reproduction import scene_files
 
-    lines, right = scene_files.told(folder)
+    lines, right = scene_files.summary(folder)
     print("\n".join(lines))
     return 0 if right else 1
 

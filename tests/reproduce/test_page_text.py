@@ -123,18 +123,18 @@ def test_claims_are_told_apart_by_what_judges_them() -> None:
     two = Conclusion("P2 3.1", "Counted.", [True, False], "6")
     three = Conclusion("T 8", "By its own numbers.", [False], "7", ARITHMETIC)
     sections = [Section("cost_model", "Toy", "D 5.2.1", [one]), Section("toy", "Toy", "P2 3.1", [two, three])]
-    found = page.judged(page.concluded(sections))
+    found = page.conclusions_by_judge(page.concluded(sections))
     assert [[each.claim for _, each in members] for members in found.values()] == [
         ["Counted."],
         ["Of the model."],
         ["By its own numbers."],
     ]
     assert list(found) == [CLAIM, page.MODEL, ARITHMETIC]
-    rows = dict(page.verdicts(page.concluded(sections)))
+    rows = dict(page.verdict_counts(page.concluded(sections)))
     assert rows["D"] == [1, 0, 0, 0] and rows["P2"] == [1, 1, 0, 0] and rows["T"] == [0, 0, 1, 0]
     assert rows["all"] == [1, 1, 1, 0] and rows["A"] == [0] * 4
     text = unescape(page.page(sections, FACTS, "x"))
-    places = [text.index(f"<caption>{page.JUDGED[kind][0]}") for kind in found]
+    places = [text.index(f"<caption>{page.JUDGES[kind][0]}") for kind in found]
     places += [text.index(f">{each.claim}<") for each in (two, one, three)]
     assert sorted(places) == [places[0], places[3], places[1], places[4], places[2], places[5]]
     assert set(page.MODELLED) <= {each.identifier for each in run.chosen()}
@@ -149,7 +149,7 @@ def test_a_day_s_measurements_on_a_machine_are_a_line() -> None:
     ]
     made.append("2026-11-28, other, CPU, 4 CPUs, load not recorded, commit not recorded")
     sections = [Section("one", "One", "D 1", [], made[:2]), Section("two", "Two", "D 1", [], made[1:])]
-    assert page.measured_with(sections) == [
+    assert page.origin_lines(sections) == [
         f"{head}, loads 2.5 to 10.5, commits abc, def+",
         "2026-11-28, other, CPU, 4 CPUs, load not recorded, commit not recorded",
     ]

@@ -82,17 +82,17 @@ def test_files_are_looked_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ca
         (lambda path: path.write_text("ply\nnonsense"), OTHER, 1),
     ):
         make(tmp_path / "scenes" / "quad.ply")
-        assert scene_files.state(file, tmp_path).startswith(state)
+        assert scene_files.file_state(file, tmp_path).startswith(state)
         assert reproduce.main(["--scenes", str(tmp_path)]) == code
         said = capsys.readouterr().out
         assert f"quad.ply: {state}" in said and digest in said and file.source in said
         assert ("without it: its rows are left out" in said) == (state != RIGHT)
     with pytest.raises(ViewerError, match="is no folder"):
-        scene_files.told(tmp_path / "nowhere")
+        scene_files.summary(tmp_path / "nowhere")
     assert reproduce.main(["--scenes", str(tmp_path / "nowhere")]) == 2
 
 
 def test_the_scene_data_has_the_files_of_the_report(shared_scenes: Path) -> None:
-    states = {file.name: scene_files.state(file, shared_scenes.parent) for file in scene_files.FILES}
+    states = {file.name: scene_files.file_state(file, shared_scenes.parent) for file in scene_files.FILES}
     assert set(states.values()) <= {RIGHT, MISSING} and RIGHT in states.values(), states
     assert raystream.load(str(shared_scenes / "bunny.ply")).triangle_count == scene_files.FILES[0].triangles

@@ -206,3 +206,17 @@ def test_published_views_are_bounded_by_the_model():
     work = Workload(10, view.v, view.t, view.s, view.passes)
     assert cost(work, MIMD, state=0.0).bytes_by_type["state"] == 0
     assert cost(work, SIMD).bytes_by_kernel["state reads"] == 10 * view.passes
+
+
+@pytest.mark.parametrize(
+    ("values", "text"),
+    [
+        (["91 % of the kernels' bytes", "97 % of the kernels' bytes"], "91 %, 97 % of the kernels' bytes"),
+        (["3.29 : 1 of instructions", "0.33 : 1 of instructions"], "3.29 : 1, 0.33 : 1 of instructions"),
+        (["0.84", "1.31"], "0.84, 1.31"),
+        (["62 %, and 31 % states", "67 %, and 11 % states"], "62 %, and 31 % states; 67 %, and 11 % states"),
+        (["3 % stream", "2 % states"], "3 % stream, 2 % states"),
+    ],
+)
+def test_units_of_values_in_a_row_stand_once(values: list[str], text: str) -> None:
+    assert cost_model.listed(values) == text

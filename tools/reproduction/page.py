@@ -100,7 +100,7 @@ HEADS = {
 MODEL = "model"
 MODELLED = ("cost_model", "unrolling", "cache", "table_3")
 # Of claims by what judges them: title, and the verdict's head.
-JUDGED = {
+JUDGES = {
     CLAIM: ("Measured or counted: by what programs do here", "Here"),
     MODEL: (
         "Modelled: by the papers' kernels and caches (table 5.1, figure 5.6), over what our rays do",
@@ -179,16 +179,18 @@ def concluded(sections: Sequence[Section]) -> list[tuple[Section, Conclusion]]:
     return sorted(found, key=lambda pair: list(PAPERS).index(pair[1].paper.partition(" ")[0]))
 
 
-def judged(conclusions: Iterable[tuple[Section, Conclusion]]) -> dict[str, list[tuple[Section, Conclusion]]]:
-    """Claims by what judges them, as of `JUDGED`."""
-    found: dict[str, list[tuple[Section, Conclusion]]] = {kind: [] for kind in JUDGED}
+def conclusions_by_judge(
+    conclusions: Iterable[tuple[Section, Conclusion]],
+) -> dict[str, list[tuple[Section, Conclusion]]]:
+    """Claims by what judges them, as of `JUDGES`."""
+    found: dict[str, list[tuple[Section, Conclusion]]] = {kind: [] for kind in JUDGES}
     for section, each in conclusions:
         modelled = each.kind == CLAIM and section.identifier in MODELLED
         found[MODEL if modelled else each.kind].append((section, each))
     return found
 
 
-def verdicts(conclusions: Iterable[tuple[Section, Conclusion]]) -> list[tuple[str, list[int]]]:
+def verdict_counts(conclusions: Iterable[tuple[Section, Conclusion]]) -> list[tuple[str, list[int]]]:
     """Of each paper how many claims have each of `VERDICTS`, a claim of several under each that it names; and of all
     together, where a claim counts once."""
     marks = [({*re.findall(r"\b(?:D|P2|P3|T|A)\b", each.paper), "all"}, each.verdict) for _, each in conclusions]
@@ -198,7 +200,7 @@ def verdicts(conclusions: Iterable[tuple[Section, Conclusion]]) -> list[tuple[st
     ]
 
 
-def measured_with(sections: Iterable[Section]) -> list[str]:
+def origin_lines(sections: Iterable[Section]) -> list[str]:
     """What the sections were made with, a line for each day and machine: loads and commits of a line together."""
     found: dict[str, tuple[dict[float, None], dict[str, None]]] = {}
     for line in dict.fromkeys(each for section in sections for each in section.made):
@@ -406,8 +408,8 @@ def page(sections: Sequence[Section], facts: dict[str, Any], command: str) -> st
     environment.tests["cell"] = lambda value: isinstance(value, Cell)
     environment.filters["terms"] = terms
     conclusions = concluded(sections)
-    by_kind_of_proof = judged(conclusions)
-    said = {kind: [each.verdict for _, each in members] for kind, members in by_kind_of_proof.items()}
+    by_judge = conclusions_by_judge(conclusions)
+    said = {kind: [each.verdict for _, each in members] for kind, members in by_judge.items()}
     faults = dict.fromkeys(part for section in sections for part in section.parts if isinstance(part, Fault))
     return environment.get_template("page.html.jinja").render(
         groups=groups(sections),
@@ -420,13 +422,13 @@ def page(sections: Sequence[Section], facts: dict[str, Any], command: str) -> st
         kinds=TALLIES,
         check_heads=HEADS,
         cells=grades(cell for section in sections for cell in section.cells()),
-        judged=[(*JUDGED[kind], members) for kind, members in by_kind_of_proof.items() if members],
-        verdicts=verdicts(conclusions),
+        judged=[(*JUDGES[kind], members) for kind, members in by_judge.items() if members],
+        verdict_rows=verdict_counts(conclusions),
         verdict_names=VERDICTS,
         claimed={verdict: said[CLAIM].count(verdict) for verdict in VERDICTS},
         modelled={verdict: said[MODEL].count(verdict) for verdict in VERDICTS},
         printed={verdict: said[ARITHMETIC].count(verdict) for verdict in VERDICTS},
-        origins=measured_with(sections),
+        origins=origin_lines(sections),
         papers=PAPERS,
         answer=answer([each for _, each in conclusions]),
         bounds={"COUNT": f"{COUNT:.0%}", "COST": f"{COST:.0%}", "POINTS": f"{100 * POINTS:g}"},

@@ -98,34 +98,34 @@ SCENES = (
 def digest(path: Path) -> tuple[int, str]:
     """The number of triangles of a file of one mesh, and the SHA-256 of `SceneFile`. Raises ViewerError."""
     scene = raystream.load(str(path))
-    found = hashlib.sha256()
+    checksum = hashlib.sha256()
     for mesh in scene.meshes:
-        found.update(np.ascontiguousarray(mesh.positions, "<f4").tobytes())
+        checksum.update(np.ascontiguousarray(mesh.positions, "<f4").tobytes())
     for mesh in scene.meshes:
-        found.update(np.ascontiguousarray(mesh.triangles, "<i4").tobytes())
-    return sum(len(mesh.triangles) for mesh in scene.meshes), found.hexdigest()
+        checksum.update(np.ascontiguousarray(mesh.triangles, "<i4").tobytes())
+    return sum(len(mesh.triangles) for mesh in scene.meshes), checksum.hexdigest()
 
 
-def state(file: SceneFile, folder: Path) -> str:
+def file_state(file: SceneFile, folder: Path) -> str:
     """`RIGHT`, `OTHER` or `MISSING`: of a file in the scene data's folder, or in its ``scenes``."""
     path = next((each for each in (folder / "scenes" / file.name, folder / file.name) if each.is_file()), None)
     if path is None:
         return MISSING
     try:
-        triangles, found = digest(path)
+        triangles, checksum = digest(path)
     except ViewerError as error:
         return f"{OTHER}: {error.typed}"
-    return RIGHT if (triangles, found) == (file.triangles, file.digest) else OTHER
+    return RIGHT if (triangles, checksum) == (file.triangles, file.digest) else OTHER
 
 
-def told(folder: Path) -> tuple[list[str], bool]:
+def summary(folder: Path) -> tuple[list[str], bool]:
     """Lines on each scene of the report and each file in a folder of scene data; and whether no file that is there is
     another one. Raises ViewerError where the folder is none."""
     if not folder.is_dir():
         raise ViewerError(f"--scenes {folder}", "is no folder", "name the one that RAYSTREAM_SHARED is to name")
     lines = ["Scenes of the papers, and what shows them here:"]
     lines += [f"  {each.published}: {each.here}; {each.why}" for each in SCENES]
-    states = {file.name: state(file, folder) for file in FILES}
+    states = {file.name: file_state(file, folder) for file in FILES}
     lines.append(f"Files in {folder / 'scenes'}:")
     for file in FILES:
         lines.append(f"  {file.name}: {states[file.name]}")

@@ -172,7 +172,8 @@ def limited(name: str, found: Mapping[str, Cost]) -> Check:
 
 def listed(values: list[str]) -> str:
     """Values in a row; the words that all of them end with stand once, behind the last."""
-    heads, ends = zip(*(re.fullmatch(r"(.*?)((?: [A-Za-z'-]+)*)", value).groups() for value in values), strict=True)
+    heads = [re.sub(r"(?: [A-Za-z'-]+)+$", "", value) for value in values]
+    ends = [value.removeprefix(head) for value, head in zip(values, heads, strict=True)]
     if len(set(ends)) > 1 or any(", " in head for head in heads):
         return "; ".join(values) if any(", " in value for value in values) else ", ".join(values)
     return ", ".join(heads) + ends[0]

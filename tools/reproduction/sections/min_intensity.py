@@ -75,7 +75,7 @@ def rays(context: Context, name: str, edge: int) -> dict[str, Any]:
     """Of each least weight (``"0"``: none) the reflected and refracted rays, also with `LESS_DEEP` surfaces; the
     largest and the mean difference of the display's values from the picture of all rays; and pixels that are others
     though every ray was traced."""
-    found: dict[str, Any] = {}
+    results: dict[str, Any] = {}
     settings = {**SETTINGS, "depth": DEEP}
     with Releasing() as held:
         renderer = held.own(raystream.Renderer(context.scene(name), device=context.device, **settings))
@@ -87,22 +87,22 @@ def rays(context: Context, name: str, edge: int) -> dict[str, Any]:
         whole = picture(0.0, DEEP)
         for least in (0.0, *LEAST):
             each = picture(least, DEEP)
-            off = np.abs(shown(each) - shown(whole))
+            off = np.abs(displayed(each) - displayed(whole))
             traced = each.stats.calls["arrive"] == whole.stats.calls["arrive"]
             differ = (np.asarray(each.linear) != np.asarray(whole.linear)).any(axis=2)
-            found[f"{least:g}"] = {
+            results[f"{least:g}"] = {
                 "rays": spawned(each),
                 "less deep": spawned(picture(least, LESS_DEEP)),
                 "most": float(off.max()),
                 "mean": float(off.mean()),
                 "other": int((differ & traced).sum()),
             }
-    return found
+    return results
 
 
-def shown(picture: raystream.Picture) -> NDArray[np.float32]:
+def displayed(picture: raystream.Picture) -> NDArray[np.float32]:
     """A picture as it is displayed, 0 to 1."""
-    return np.asarray(picture.srgb8(exposure=0.0, tonemap="none"), np.float32) / 255
+    return picture.srgb8(exposure=0.0, tonemap="none").astype(np.float32) / np.float32(255)
 
 
 def spawned(picture: raystream.Picture) -> int:

@@ -89,25 +89,25 @@ def renderer_of(context: Context, scene: str, **settings: Any) -> raystream.Rend
 
 
 @contextmanager
-def noted(found: list[Waiting]) -> Iterator[None]:
+def recording(answers: list[Waiting]) -> Iterator[None]:
     """What count passes say meanwhile goes into the list."""
     original = Multipass._waiting
 
     def waiting(self: Multipass, stage: Any, before: list[int], served: Sequence[int]) -> Waiting:
-        found.append(original(self, stage, before, served))
-        return found[-1]
+        answers.append(original(self, stage, before, served))
+        return answers[-1]
 
     with patch.object(Multipass, "_waiting", waiting):
         yield
 
 
 @contextmanager
-def replayed(found: Sequence[Waiting]) -> Iterator[None]:
+def replaying(answers: Sequence[Waiting]) -> Iterator[None]:
     """No count passes meanwhile: what they said is taken from the list, and the mask is made for each pass."""
-    said = iter(found)
+    replies = iter(answers)
 
     def waiting(*_: Any) -> Waiting:
-        return list(next(said)[0]), False
+        return list(next(replies)[0]), False
 
     with patch.object(Multipass, "_waiting", waiting):
         yield
@@ -116,13 +116,13 @@ def replayed(found: Sequence[Waiting]) -> Iterator[None]:
 def counts(context: Context, scene: str, edge: int) -> dict[str, Any]:
     """Passes of kernels of the loop, and those whose own query says another number than the count pass before; and by
     case the passes of kernels and count passes."""
-    found: list[Waiting] = []
+    answers: list[Waiting] = []
     with timed.Releasing() as held:
         renderer = held.own(renderer_of(context, scene))
-        with noted(found):
+        with recording(answers):
             picture = renderer.render((edge, edge), spp=1, stats=True)
         served = [(each.step, each.fragments) for each in picture.stats.passes if each.step in LOOP]
-        told = [[rays for rays in counted if rays] for counted, _ in found if any(counted)]
+        told = [[rays for rays in counted if rays] for counted, _ in answers if any(counted)]
         other = sum(own not in counted for (_, own), counted in zip(served, told, strict=False))
         other += abs(len(served) - len(told))
         drawn = {}
@@ -132,7 +132,7 @@ def counts(context: Context, scene: str, edge: int) -> dict[str, Any]:
     return {"passes": len(served), "other": other, "drawn": drawn}
 
 
-# Whether what the count passes said is replayed, and settings.
+# Whether what the count passes said is replaying, and settings.
 CASES: dict[str, tuple[bool, dict[str, Any]]] = {
     BEFORE: (False, {}),
     WITHOUT: (True, {}),
@@ -148,15 +148,15 @@ def cases(context: Context, scene: str, edge: int) -> Iterator[dict[str, timed.C
         if not replays:
             renderer.render((edge, edge), spp=1)
             return
-        with replayed(replays):
+        with replaying(replays):
             renderer.render((edge, edge), spp=1)
 
     with timed.Releasing() as held:
-        made = {}
+        renderings: dict[str, timed.Case] = {}
         for name, (replays, settings) in CASES.items():
             renderer, said = held.own(renderer_of(context, scene, **settings)), list[Waiting]()
             if replays:
-                with noted(said):
+                with recording(said):
                     renderer.render((edge, edge), spp=1)
-            made[name] = partial(case, renderer, said)
-        yield made
+            renderings[name] = partial(case, renderer, said)
+        yield renderings

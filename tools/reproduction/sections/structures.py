@@ -27,20 +27,23 @@ QUICK_SCENES = 1  # of them
 def make(context: Context) -> Iterator[Part]:
     """Seconds of the same picture by each."""
     edge = QUICK if context.quick else SIZE
-    rows, apart = [], {}
+    rows: list[tuple[str, ...]] = []
+    ratios: dict[str, dict[str, float]] = {}
     for name, source in list(SCENES.items())[: QUICK_SCENES if context.quick else None]:
         try:
             if context.stored is None:
                 context.scene(source)
-            made = timed.keep(context, ("structures", name, edge), lambda source=source: cases(context, source, edge))
+            timings = timed.keep(
+                context, ("structures", name, edge), lambda source=source: cases(context, source, edge)
+            )
         except AbsentError as error:
             yield error.part
             continue
         for rays in RAYS:
-            times = {each: made[f"{each}, {rays}"] for each in STRUCTURES}
+            times = {each: timings[f"{each}, {rays}"] for each in STRUCTURES}
             seconds = [each.cpu.median for each in times.values()]
             ratio = max(seconds) / min(seconds)
-            apart.setdefault(rays, {})[name] = ratio
+            ratios.setdefault(rays, {})[name] = ratio
             rows.append((f"{name}, {rays}", *(each.cpu.text() for each in times.values()), f"{ratio:.1f}"))
     yield Table(
         "CPU seconds of a picture by structure",
@@ -52,14 +55,14 @@ def make(context: Context) -> Iterator[Part]:
         "less than those by the clock.",
         own=OURS,
     )
-    if apart:
+    if ratios:
         yield Conclusion(
             "D 3.3, P2 3",
             "All acceleration structures are within a factor of two of each other.",
-            [round(each, 1) <= TWICE for by in apart.values() for each in by.values()],
+            [round(each, 1) <= TWICE for by in ratios.values() for each in by.values()],
             "the slowest of grid, hierarchy and octree over the fastest, to a tenth: "
             + "; ".join(
-                f"{rays} {', '.join(f'{name} {each:.1f}' for name, each in by.items())}" for rays, by in apart.items()
+                f"{rays} {', '.join(f'{name} {each:.1f}' for name, each in by.items())}" for rays, by in ratios.items()
             ),
         )
 
@@ -73,10 +76,10 @@ def cases(context: Context, source: str, edge: int) -> Iterator[dict[str, timed.
         renderer.render(size, spp=1)
 
     with timed.Releasing() as held:
-        made: dict[str, timed.Case] = {}
+        renderings: dict[str, timed.Case] = {}
         for rays, settings in RAYS.items():
             size = (edge, edge) if rays == "eye rays" else (edge // 2, edge // 2)
             for accel in STRUCTURES:
                 own: dict[str, Any] = {"device": context.device, "machine": "singlepass", "accel": accel, **settings}
-                made[f"{accel}, {rays}"] = partial(case, held.own(raystream.Renderer(scene, **own)), size)
-        yield made
+                renderings[f"{accel}, {rays}"] = partial(case, held.own(raystream.Renderer(scene, **own)), size)
+        yield renderings
