@@ -94,8 +94,8 @@ def study(context: Context) -> dict[str, Any]:
         places = light.uncovered(np.stack(np.meshgrid(edge, edge), axis=-1).reshape(-1, 2))
         reference = light.records(places, FINE * HEIGHTS, FINE * AROUND, random).irradiance
         candidates = np.indices((CANDIDATES, CANDIDATES)).reshape(2, -1).T
-        candidates = random.permutation(candidates) + random.random(candidates.shape)
-        every = light.records(light.uncovered(candidates / CANDIDATES), HEIGHTS, AROUND, random)
+        jittered = random.permutation(candidates) + random.random(candidates.shape)
+        every = light.records(light.uncovered(jittered / CANDIDATES), HEIGHTS, AROUND, random)
         found: dict[str, Any] = {"places": len(places), "records": [], "without": [], "gradients": []}
         for error in ERRORS:
             records = every.sparse(error)
