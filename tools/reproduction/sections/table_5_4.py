@@ -104,7 +104,10 @@ def by_view(scene: Scene) -> dict[str, dict[str, list[int]]]:
 
 
 def _by_view(tried: Mapping[str, Mapping[str, list[int]]]) -> Table:
-    rows = [(grid, *(f"{a} + {b}" for a, b in views.values())) for grid, views in tried.items()]
+    rows = [
+        (grid, *(f"{a} + {b}" for a, b in views.values()))
+        for grid, views in sorted(tried.items(), key=lambda each: int(each[0]))
+    ]
     return tabled(
         "the_cornell_box_by_grid", rows, columns=("voxels along an edge", *VIEWPOINTS), varied_edge=VARIED_EDGE
     )
