@@ -57,7 +57,9 @@ CLAIMS = {
 def make(context: Context) -> Parts:
     """References of both machines in raster order, played through caches."""
     rows = QUICK_ROWS if context.quick else EDGE
-    found = yield from measured.of_views(context, "eye rays", (EDGE, rows), lambda *view: eye_traces(*view, rows))
+    found = yield from measured.of_views(
+        context, "eye rays", (EDGE, rows), lambda context, name: eye_traces(context, name, rows)
+    )
     for kind, each in (("Shadow", shadow), ("Reflect", reflect)):
         found[kind] = context.keep((kind, EDGE, rows), lambda each=each: secondary(context, each, rows))
     found["Shadow"][BY_LIGHT] = context.keep(("Shadow", BY_LIGHT, EDGE, rows), lambda: by_light(context, rows))
@@ -147,8 +149,8 @@ def checks(found: dict[str, dict[str, Any]], reasons: Mapping[str, float] = Mapp
             if hits[1] >= least - HALF:
                 few += "; a pass of SIMD takes one test of every ray in turn, so that lines must outlast all others'"
             what, passed = f"{name}: hits of triangle data alone, SIMD / MIMD", min(hits) >= least - HALF
-            both = f"at least {100 * least:.0f} %", " / ".join(f"{100 * each:.1f} %" for each in hits)
-            out.append(Check(CLAIM, what, *both, passed, few, f"to {100 * HALF:g} %, as printed"))
+            printed, ours = f"at least {100 * least:.0f} %", " / ".join(f"{100 * each:.1f} %" for each in hits)
+            out.append(Check(CLAIM, what, printed, ours, passed, few, f"to {100 * HALF:g} %, as printed"))
             simd = [gain(row, "SIMD", rule) for rule in RULES]
             mimd = [gain(row, "MIMD", rule) for rule in RULES]
             as_said = simd[0] >= -LITTLE and mimd[0] <= -MUCH  # more bytes than without are no benefit either

@@ -50,7 +50,7 @@ def make(context: Context) -> Parts:
     axes.set_ylabel("error, % of the mean")
     axes.legend()
     yield captioned("error_of_irradiance", svg=plots.svg(figure), places=found["places"])
-    fine = {"fine_heights": FINE * HEIGHTS, "fine_around": FINE * AROUND}
+    fine: dict[str, Any] = {"fine_heights": FINE * HEIGHTS, "fine_around": FINE * AROUND}
     yield tabled("irradiance_of_the_floor", rows, heights=HEIGHTS, around=AROUND, least=LEAST, **fine)
     yield concluded(
         "gradients",

@@ -58,9 +58,9 @@ def make(context: Context) -> Parts:
         price = times[BEFORE].cpu.median / times[WITHOUT].cpu.median - 1
         shares.append(f"{name} {price:+.0%}")
     what = "the query around a kernel's own pass counts the rays that the count pass before it found"
-    both = (f"{each:,} of {passes:,} passes" for each in (passes, passes - wrong))
-    check = Check(OWN, what, *both, wrong == 0, "the mask of one of the two lets other rays pass")
-    values = {"edge": edge, "device": context.device_name, "without": WITHOUT, "shares": listed(shares)}
+    expected, own = (f"{each:,} of {passes:,} passes" for each in (passes, passes - wrong))
+    check = Check(OWN, what, expected, own, wrong == 0, "the mask of one of the two lets other rays pass")
+    values: dict[str, Any] = {"edge": edge, "device": context.device_name, "without": WITHOUT, "shares": listed(shares)}
     yield tabled("passes_by_where_rays_are_counted", rows, [check], **values)
 
 
@@ -72,13 +72,13 @@ def renderer_of(context: Context, scene: str, **settings: Any) -> raystream.Rend
 @contextmanager
 def recording(answers: list[Waiting]) -> Iterator[None]:
     """What count passes say meanwhile goes into the list."""
-    original = Multipass._waiting
+    original = Multipass._count_waiting
 
     def waiting(self: Multipass, stage: Any, before: list[int], served: Sequence[int]) -> Waiting:
         answers.append(original(self, stage, before, served))
         return answers[-1]
 
-    with patch.object(Multipass, "_waiting", waiting):
+    with patch.object(Multipass, "_count_waiting", waiting):
         yield
 
 
@@ -90,7 +90,7 @@ def replaying(answers: Sequence[Waiting]) -> Iterator[None]:
     def waiting(*_: Any) -> Waiting:
         return list(next(replies)[0]), False
 
-    with patch.object(Multipass, "_waiting", waiting):
+    with patch.object(Multipass, "_count_waiting", waiting):
         yield
 
 

@@ -48,8 +48,8 @@ def make(context: Context) -> Parts:
             ratios.setdefault(rays, {})[name] = ratio
             rows.append((f"{name}, {rays}", *(each.cpu.text() for each in times.values()), f"{ratio:.1f}"))
     columns = ("scene, rays", *STRUCTURES, "slowest / fastest")
-    sizes = {"edge": edge, "half": edge // 2}
-    yield tabled("seconds_by_structure", rows, columns=columns, **sizes, device=context.device_name)
+    device = context.device_name
+    yield tabled("seconds_by_structure", rows, columns=columns, edge=edge, half=edge // 2, device=device)
     if ratios:
         figures = (f"{rays} {listed(f'{name} {each:.1f}' for name, each in by.items())}" for rays, by in ratios.items())
         yield concluded(

@@ -47,7 +47,7 @@ def table_5_3(context: Context) -> Parts:
         passes = sum(-(-count // most) for count in written)
         rows.append((kernel, ", ".join(states), instructions, *textures, passes))
         if counts and kernel in SAME:
-            close = about(theirs.instructions, number, COUNT)
+            close = about(theirs.instructions, float(number), COUNT)
             what = f"{kernel}: instructions within a quarter"
             checks.append(Check(CLAIM, what, theirs.instructions, number, close, _tried(kernel, plain), ALIKE))
             grades.append(close)
