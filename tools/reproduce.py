@@ -5,7 +5,8 @@ with every figure beside it in FOLDER/figures, the numbers in FOLDER/report.json
 FOLDER/measurements.json and FOLDER/pictures. From these ``--from FOLDER`` makes the page again, texts and grades of
 today, and measures nothing; ``--update FOLDER --only SECTION ...`` measures these sections again and makes the page of
 all, ``--update FOLDER --timed`` does so with what is of a clock, and nothing else. ``--prove FOLDER`` changes what they
-are made of until each check says the opposite, and lists that in FOLDER/proof.json. Results are kept in the folder
+are made of until each check says the opposite, and lists that in FOLDER/proof.json. ``--scenes FOLDER`` says where each
+scene comes from, and checks the files of a folder of scene data. Results are kept in the folder
 while they are made: an interrupted run goes on where it was. Wants ``pip install raystream[reproduce]``; instructions
 are counted where ``glslangValidator`` and ``spirv-dis`` are installed, scenes are read from the folder that
 RAYSTREAM_SHARED names.
@@ -51,6 +52,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--from", dest="stored", type=Path, metavar="FOLDER", help="its measurements: none are made")
     parser.add_argument("--update", type=Path, metavar="FOLDER", help="its sections measured again, the page of all")
     parser.add_argument("--prove", type=Path, metavar="FOLDER", help="its checks made to fail, the list of it")
+    parser.add_argument("--scenes", type=Path, metavar="FOLDER", help="where scenes come from; its files checked")
     parser.add_argument("--timed", action="store_true", help="what is of a clock; with --update nothing else")
     parser.add_argument("--only", nargs="+", default=[], metavar="SECTION", help="these sections alone; see --list")
     parser.add_argument("--list", action="store_true", help="the sections, and the places in the papers")
@@ -90,6 +92,8 @@ def _run(arguments: argparse.Namespace, words: list[str]) -> int:
             remark = "" if section.quick else " (not with --quick)"
             print(f"{section.identifier:{width}}  {section.paper}: {section.title}{remark}")
         return 0
+    if arguments.scenes is not None:
+        return _scenes(arguments.scenes)
     if not sections:
         raise ViewerError("--timed", "none of these sections times", "--list --timed names those that do")
     if arguments.update is not None and arguments.stored is not None:
@@ -127,6 +131,15 @@ def _run(arguments: argparse.Namespace, words: list[str]) -> int:
     took = duration(time.perf_counter() - began)
     print(f"{units}, in {took}; wrote {path} ({os.path.getsize(path) / 1e6:.1f} MB)")
     return 0
+
+
+def _scenes(folder: Path) -> int:
+    """Say where the scenes come from; 1 where a file of the folder is another one."""
+    from reproduction import scene_files
+
+    lines, right = scene_files.summary(folder)
+    print("\n".join(lines))
+    return 0 if right else 1
 
 
 def _prove(folder: Path, sections: Sequence[Registered]) -> int:

@@ -18,8 +18,7 @@ int branch_reflection(in Interaction interaction, inout Path path, out Ray ray) 
     ray.origin = offset_origin(interaction.position, interaction.normal, reflected, interaction.error);
     ray.t_max = FAR;
     ray.any_hit = ray_tag(path.number, true) + path_time;
-    path.throughput *= reflection;
+    vec3 weight = path.throughput *= reflection;
     path.depth += 1;
-    bool negligible = all(lessThanEqual(path.throughput, vec3(whitted_min_intensity)));
-    return whitted_reflections == 0 || negligible ? EXIT_END : EXIT_RAY;
+    return whitted_reflections == 0 || all(lessThanEqual(weight, vec3(whitted_min_intensity))) ? EXIT_END : EXIT_RAY;
 }

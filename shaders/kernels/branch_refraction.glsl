@@ -14,7 +14,6 @@ int branch_refraction(in Interaction interaction, in Path path, in Media media, 
     waiting.depth = path.depth + 1;
     waiting.inside = media_number(media_behind(media, interaction, refracted));
     waiting.channel = tree.channel;
-    bool negligible = all(lessThanEqual(waiting.weight, vec3(whitted_min_intensity)));
-    if (whitted_refractions == 0 || negligible) return EXIT_NONE;
+    if (whitted_refractions == 0 || all(lessThanEqual(waiting.weight, vec3(whitted_min_intensity)))) return EXIT_NONE;
     return EXIT_LEVEL_00 + tree.pending++;
 }

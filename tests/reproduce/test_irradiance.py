@@ -9,7 +9,7 @@ CEILING = 2.0
 
 
 def seen(places: Array, directions: Array) -> tuple[Array, Array]:
-    """Radiance and distance, (N, M, K), of a ceiling that shines in a band of x, over a floor; nothing shines beyond."""
+    """Radiance and distance, (N, M, K), over a floor, of a ceiling that shines in a band of x alone."""
     distance = CEILING / directions[..., 2]
     x = places[:, None, None, 0] + distance * directions[..., 0]
     y = places[:, None, None, 1] + distance * directions[..., 1]
@@ -67,6 +67,14 @@ def test_sparse_records_are_as_far_apart_as_they_reach_and_serve_every_place() -
     off = np.linalg.norm(places[:, None] - few.places[None], axis=2) / few.reach
     assert off.min(axis=1).max() <= 0.5
     np.testing.assert_allclose(few.interpolated(places, 0.5, False), 1.0, rtol=1e-12)
+
+
+def test_gradients_use_up_no_more_than_the_irradiance() -> None:
+    """Weak ones stay as they are; strong ones shorten the reach, and at the shortest are made smaller."""
+    gradient = np.array([[0.1, 0.0], [0.0, 4.0], [300.0, 400.0], [0.0, 0.0]])
+    found = Records(np.zeros((4, 2)), np.array([1.0, 2.0, 5.0, 0.0]), gradient, np.full(4, 3.0)).limited(0.25)
+    np.testing.assert_allclose(found.reach, [3.0, 0.5, 0.25, 0.25])
+    np.testing.assert_allclose(found.gradient, [[0.1, 0.0], [0.0, 4.0], [12.0, 16.0], [0.0, 0.0]])
 
 
 def test_a_linear_radiance_is_exact_within_its_triangle() -> None:

@@ -3,6 +3,7 @@ they can fail."""
 
 from __future__ import annotations
 
+from argparse import Namespace
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -27,6 +28,7 @@ from reproduction.sections import (
     machines,
     photon_mapping,
     speeds,
+    structures,
     table_5_2,
     table_6_1,
     unrolling,
@@ -111,9 +113,9 @@ def test_statements_on_the_cache_pass_where_they_hold() -> None:
     published = {"Forest Inside": _row(1.0, 0.4, 0.98), "Shadow": _shadow(1.0, 0.65), "Reflect": _row(1.0, 1.0, 0.9)}
     assert [check.passed for check in cache.checks(published)] == [True] * 7
     assert "as misses -50 % / -30 %" in cache.checks(published)[1].bound  # the published rule beside ours
-    for change in (1.2, 0.8):  # to cost a fifth is no small gain
+    for change, little in ((1.2, True), (0.8, False)):  # a cache that costs a fifth is no benefit of SIMD's either
         row = _shadow(change, 0.4)
-        assert cache.checks({"Forest Inside": row, "Shadow": row})[1].passed is False
+        assert cache.checks({"Forest Inside": row, "Shadow": row})[1].passed is little
         assert cache.checks({"Shadow": row})[2].passed is False
     other = {"Forest Inside": _row(0.8, 0.9, 0.9), "Shadow": _shadow(0.9, 0.5), "Reflect": _row(0.9, 0.8, 0.9)}
     assert [check.passed for check in cache.checks(other)] == [False] * 7
@@ -124,7 +126,7 @@ def test_shadow_rays_are_told_in_either_order() -> None:
     reasons = {f"Shadow, {height:g}, {ways}": 0.1 for height in cache_traces.HEIGHTS for ways in cache_traces.WAYS}
     found = {"Shadow": _shadow(1.0, 1.1, -0.34)}
     assert [check.passed for check in cache.checks(found, reasons)] == [False, True, True]
-    (said,) = (each for each in cache._conclusions(found, reasons) if each.claim.startswith("Shadow"))
+    (said,) = (each for each in cache._conclusions(found, reasons) if "shadow rays" in each.claim)
     assert said.verdict == "in part"
     assert said.figure == ("published -35 %, here +10 %, a pixel's three rays in turn; -34 %, a light after the other")
 
@@ -292,11 +294,29 @@ def test_structures_and_tracers_by_their_rates() -> None:
     slow = {**by, benchmarks.IN_PASSES: 4.9, benchmarks.TREE: 10.1}
     levels = {one: 2.0, two: 1.9}
     rates = {"a": {"primary": by, "shadow": by}, benchmarks.TWO_LEVELS: {"primary": {**by, **levels}}}
-    assert [each.verdict for each in benchmarks._conclusions(rates)] == ["holds", "holds", "does not hold here"]
+    assert [each.verdict for each in benchmarks._conclusions(rates)] == ["holds", "does not hold here"]
     rates["a"]["primary"] = slow
     rates[benchmarks.TWO_LEVELS]["primary"][two] = 2.1
-    assert [each.verdict for each in benchmarks._conclusions(rates)] == ["in part", "in part", "holds"]
+    assert [each.verdict for each in benchmarks._conclusions(rates)] == ["in part", "holds"]
     assert set(benchmarks.rates()) >= {"bunny", benchmarks.TWO_LEVELS}
+
+
+@pytest.mark.parametrize(("slowest", "verdict"), [(2.04, "holds"), (2.06, "does not hold here")])
+def test_structures_are_compared_to_a_tenth_by_cpu_seconds(slowest: float, verdict: str, tmp_path: Path) -> None:
+    """Whatever the clock says of them; octree over hierarchy, of both kinds of rays."""
+    seconds = {"bvh": 1.0, "grid": 1.5, "octree": slowest}
+    wall, parts = timed.Spread((9.0,)), dict[str, timed.Spread]()
+    made = {
+        f"{accel}, {rays}": timed.Timed(wall, timed.Spread((each,)), parts)
+        for accel, each in seconds.items()
+        for rays in structures.RAYS
+    }
+    context = Context(tmp_path, quick=True)
+    context.__dict__["device"] = Namespace(name="a device")
+    with patch.object(timed, "keep", lambda *_: made):
+        table, said = structures.make(context)
+    assert said.verdict == verdict and f"Teapotahedron {slowest:.1f}" in said.figure
+    assert [row[1:] for row in table.rows] == [("1.5", "1", f"{slowest:g}", f"{slowest:.1f}")] * 2
 
 
 def test_shares_of_the_stages_of_photon_mapping() -> None:

@@ -15,11 +15,11 @@ import pytest
 pytest.importorskip("jinja2", reason="jinja2 is not installed")
 pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 
-from reproduction import grades, page
+from reproduction import grades, page, run
 from reproduction.model import ARITHMETIC, CLAIM, NOT_EXAMINED, Check, Conclusion, Fault, Section, Table, Text
 from reproduction.registry import PAPERS
 from reproduction.sections import table_5_2
-from reproduction.statements import WISHES
+from reproduction.statements import FAULTS, OMISSIONS, WISHES
 from reproduction.stored import Measurements
 
 REPORT = Path(page.__file__).parent
@@ -54,7 +54,7 @@ def test_oracles_stand_under_their_names_in_whatever_order_they_are_stored() -> 
 
 def test_papers_and_abbreviations_are_explained_before_the_conclusions() -> None:
     text = page_of(Text("A MIMD machine & a <b>"), Conclusion("D 1", "SIMD does.", [True], "5"))
-    before = text[: text.index("<caption>Tested on our results")]
+    before = text[: text.index("<caption>Measured or counted")]
     for name, paper in PAPERS.items():
         assert name == "all" or f"<dt>{name}</dt><dd>{paper.full.partition(': ')[2]}</dd>" in unescape(before)
     assert "SIMD is the machine of the papers" in before and "MIMD the one that branches" in before
@@ -114,6 +114,54 @@ def test_the_answer_is_of_verdicts() -> None:
     )
     report = json.loads((REPORT.parent / "results" / "reproduction" / "report.json").read_text())
     assert set(known) <= {each["claim"] for each in report["conclusions"]}
+
+
+def test_claims_are_told_apart_by_what_judges_them() -> None:
+    """The papers' model over our rays is no measurement; a claim counts for each paper that it names, once in all."""
+    one = Conclusion("D 5.2.2, P2 4.1", "Of the model.", [True], "5")
+    two = Conclusion("P2 3.1", "Counted.", [True, False], "6")
+    three = Conclusion("T 8", "By its own numbers.", [False], "7", ARITHMETIC)
+    sections = [Section("cost_model", "Toy", "D 5.2.1", [one]), Section("toy", "Toy", "P2 3.1", [two, three])]
+    found = page.conclusions_by_judge(page.concluded(sections))
+    assert [[each.claim for _, each in members] for members in found.values()] == [
+        ["Counted."],
+        ["Of the model."],
+        ["By its own numbers."],
+    ]
+    assert list(found) == [CLAIM, page.MODEL, ARITHMETIC]
+    rows = dict(page.verdict_counts(page.concluded(sections)))
+    assert rows["D"] == [1, 0, 0, 0] and rows["P2"] == [1, 1, 0, 0] and rows["T"] == [0, 0, 1, 0]
+    assert rows["all"] == [1, 1, 1, 0] and rows["A"] == [0] * 4
+    text = unescape(page.page(sections, FACTS, "x"))
+    places = [text.index(f"<caption>{page.JUDGES[kind][0]}") for kind in found]
+    places += [text.index(f">{each.claim}<") for each in (two, one, three)]
+    assert sorted(places) == [places[0], places[3], places[1], places[4], places[2], places[5]]
+    assert set(page.MODELLED) <= {each.identifier for each in run.chosen()}
+
+
+def test_a_day_s_measurements_on_a_machine_are_a_line() -> None:
+    head = "2026-11-27, llvmpipe (LLVM 15.0.6, 256 bits), AMD EPYC, 2 CPUs"
+    made = [
+        f"{head}, load to 2.5, commit abc",
+        f"{head}, load to 10.5, commit def+",
+        f"{head}, load to 10.5, commit abc",
+    ]
+    made.append("2026-11-28, other, CPU, 4 CPUs, load not recorded, commit not recorded")
+    sections = [Section("one", "One", "D 1", [], made[:2]), Section("two", "Two", "D 1", [], made[1:])]
+    assert page.origin_lines(sections) == [
+        f"{head}, loads 2.5 to 10.5, commits abc, def+",
+        "2026-11-28, other, CPU, 4 CPUs, load not recorded, commit not recorded",
+    ]
+
+
+def test_what_is_left_out_is_no_error() -> None:
+    omitted = next(fault for fault in FAULTS if fault in OMISSIONS)
+    wrong = next(fault for fault in FAULTS if fault not in OMISSIONS)
+    assert set(FAULTS) > OMISSIONS
+    text = unescape(page_of(omitted, wrong))
+    errors = text[text.index('<h2 class="head" id="errors">') :]
+    assert errors.index(wrong.right) < errors.index("What is left out<") < errors.index(omitted.right)
+    assert "1 errors and 1 omissions were found" in text
 
 
 def test_constraints_name_what_is_needed() -> None:

@@ -342,7 +342,10 @@ def test_ctrl_c_leaves_the_last_report(tmp_path: Path, monkeypatch: Any, capsys:
 
 
 # The sections that take no pictures of weight; the others are made by the command.
-CHEAP = ("bitonic", "knn_grid", "stencil_routing", "photon_flow", "faults")
+CHEAP = (
+    *("bitonic", "knn_grid", "stencil_routing", "photon_flow", "faults", "scene_files"),
+    *("min_intensity", "own_pass_query"),
+)
 
 
 @pytest.mark.parametrize("name", CHEAP)

@@ -20,7 +20,7 @@ from raystream.stream.gl.device import Device, shared_device
 from . import kept
 from .machine_load import Quiet, load_average
 from .model import AbsentError
-from .stored import Measurements, commit_of, made_now
+from .stored import Measurements, commit_of, made_now, software
 
 T = TypeVar("T")
 HERE = Path(__file__).parent
@@ -65,6 +65,7 @@ class Context:
         self.quiet: list[Quiet] = []  # of the section's timings
         self.all_quiet: list[Quiet] = []  # of all sections'
         self._origins: dict[str, dict[str, Any]] = {}  # of the section's units
+        self.software: dict[str, None] = {}  # that units were made with, see `stored.software`
 
     def enter(self, identifier: str, make: Callable[..., Any]) -> None:
         """The section whose units are kept from now on, by its name, and the function that makes it."""
@@ -136,6 +137,7 @@ class Context:
         else:
             value, made = self._measured(key, function, timing)
             self.measured.put(self._identifier, key, value, made)
+        self.software[software(made)] = None
         self._origins[kept.digest({**made, "date": str(made["date"])[:10], "load_average": None})] = made
         return value  # type: ignore[no-any-return]
 

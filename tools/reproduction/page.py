@@ -36,7 +36,7 @@ from .model import (
     Wish,
 )
 from .registry import PAPERS
-from .statements import CLAIMS, GLOSSARY
+from .statements import CLAIMS, GLOSSARY, OMISSIONS
 
 MILLION = 1e6
 WORDS = [name for name in GLOSSARY if re.fullmatch(r"[A-Z]{3,}", name)]  # abbreviations that are words of texts
@@ -81,6 +81,19 @@ HEADS = {
     ARITHMETIC: ("Statement of a paper", "Printed", "By its own numbers"),
     OWN: ("Test of ours", "Expected", "Found"),
 }
+# Sections whose claims are judged by the papers' own model, not by what programs here take: kernels of table 5.1, and
+# caches of figure 5.6, over what our rays do.
+MODEL = "model"
+MODELLED = ("cost_model", "unrolling", "cache", "table_3")
+# Of claims by what judges them: title, and the verdict's head.
+JUDGES = {
+    CLAIM: ("Measured or counted: by what programs do here", "Here"),
+    MODEL: (
+        "Modelled: by the papers' kernels and caches (table 5.1, figure 5.6), over what our rays do",
+        "By the model",
+    ),
+    ARITHMETIC: ("Of the papers' own numbers", "By these"),
+}
 VERDICTS = ("holds", "in part", "does not hold here", "shown beside")
 
 
@@ -101,7 +114,7 @@ class Count:
     beside: int
 
     @property
-    def resolved_values(self) -> int:
+    def decided(self) -> int:
         """Those that can agree or differ."""
         return self.passed + self.failed
 
@@ -144,6 +157,43 @@ def concluded(sections: Sequence[Section]) -> list[tuple[Section, Conclusion]]:
     """All conclusions by paper, each with its section."""
     found = [(section, each) for section in sections for each in section.conclusions()]
     return sorted(found, key=lambda pair: list(PAPERS).index(pair[1].paper.partition(" ")[0]))
+
+
+def conclusions_by_judge(
+    conclusions: Iterable[tuple[Section, Conclusion]],
+) -> dict[str, list[tuple[Section, Conclusion]]]:
+    """Claims by what judges them, as of `JUDGES`."""
+    found: dict[str, list[tuple[Section, Conclusion]]] = {kind: [] for kind in JUDGES}
+    for section, each in conclusions:
+        modelled = each.kind == CLAIM and section.identifier in MODELLED
+        found[MODEL if modelled else each.kind].append((section, each))
+    return found
+
+
+def verdict_counts(conclusions: Iterable[tuple[Section, Conclusion]]) -> list[tuple[str, list[int]]]:
+    """Of each paper how many claims have each of `VERDICTS`, a claim of several under each that it names; and of all
+    together, where a claim counts once."""
+    marks = [({*re.findall(r"\b(?:D|P2|P3|T|A)\b", each.paper), "all"}, each.verdict) for _, each in conclusions]
+    return [
+        (name, [sum(name in papers and found == verdict for papers, found in marks) for verdict in VERDICTS])
+        for name in PAPERS
+    ]
+
+
+def origin_lines(sections: Iterable[Section]) -> list[str]:
+    """What the sections were made with, a line for each day and machine: loads and commits of a line together."""
+    found: dict[str, tuple[dict[float, None], dict[str, None]]] = {}
+    for line in dict.fromkeys(each for section in sections for each in section.made):
+        machine, load, commit = line.rsplit(", ", 2)
+        loads, commits = found.setdefault(machine, ({}, {}))
+        commits[commit.removeprefix("commit ")] = None
+        loads |= {float(each): None for each in re.findall(r"load to ([\d.]+)", load)}
+    made = []
+    for machine, (loads, commits) in sorted(found.items()):
+        load = f"load to {max(loads):g}" if loads else "load not recorded"
+        load = f"loads {min(loads):g} to {max(loads):g}" if len(loads) > 1 else load
+        made.append(f"{machine}, {load}, commit{'s' if len(commits) > 1 else ''} {', '.join(commits)}")
+    return made
 
 
 def groups(sections: Sequence[Section]) -> list[tuple[str, list[tuple[str, list[Section]]]]]:
@@ -329,7 +379,9 @@ def page(sections: Sequence[Section], facts: dict[str, Any], command: str) -> st
     }
     environment.tests["cell"] = lambda value: isinstance(value, Cell)
     conclusions = concluded(sections)
-    said = {kind: [each.verdict for _, each in conclusions if each.kind == kind] for kind in (CLAIM, ARITHMETIC)}
+    by_judge = conclusions_by_judge(conclusions)
+    said = {kind: [each.verdict for _, each in members] for kind, members in by_judge.items()}
+    faults = dict.fromkeys(part for section in sections for part in section.parts if isinstance(part, Fault))
     return environment.get_template("page.html.jinja").render(
         groups=groups(sections),
         sections=sections,
@@ -341,15 +393,19 @@ def page(sections: Sequence[Section], facts: dict[str, Any], command: str) -> st
         kinds=TALLIES,
         check_heads=HEADS,
         cells=counted(cell for section in sections for cell in section.cells()),
-        conclusions=conclusions,
+        judged=[(*JUDGES[kind], members) for kind, members in by_judge.items() if members],
+        verdict_rows=verdict_counts(conclusions),
+        verdict_names=VERDICTS,
         claimed={verdict: said[CLAIM].count(verdict) for verdict in VERDICTS},
+        modelled={verdict: said[MODEL].count(verdict) for verdict in VERDICTS},
         printed={verdict: said[ARITHMETIC].count(verdict) for verdict in VERDICTS},
-        origins=list(dict.fromkeys(each for section in sections for each in section.made)),
+        origins=origin_lines(sections),
         papers=PAPERS,
         answer=answer([each for _, each in conclusions]),
         bounds={"COUNT": f"{COUNT:.0%}", "COST": f"{COST:.0%}", "POINTS": f"{100 * POINTS:g}"},
         main=[(section, part) for section in sections for part in section.parts if in_main(section, part)],
-        errors=list(dict.fromkeys(part for section in sections for part in section.parts if isinstance(part, Fault))),
+        errors=[each for each in faults if each not in OMISSIONS],
+        omissions=[each for each in faults if each in OMISSIONS],
         absent=[(section, part) for section in sections for part in section.parts if isinstance(part, Absent)],
     )
 

@@ -169,7 +169,7 @@ def origins(context: Context) -> list[str]:
 
 def described(context: Context) -> dict[str, Any]:
     """The facts at the report's head: of this run, which measures or takes what is stored."""
-    facts = {"quick": context.quick, "timing": said(context.all_quiet)}
+    facts = {"quick": context.quick, "timing": said(context.all_quiet), "software": list(context.software)}
     if context.stored is None:
         return {**made_now(context.device, context.commit), **facts}
     now = datetime.datetime.now(datetime.UTC).isoformat(timespec="minutes")

@@ -30,7 +30,9 @@ class Claim(NamedTuple):
 
 
 CLAIMS = {name: Claim(*rest) for name, *rest in table("published/claims")[1:]}
-FAULTS = {Fault(where, said, right): words for where, said, right, words in table("published/faults")[1:]}
+FAULTS = {Fault(where, said, right): words for _, where, said, right, words in table("published/faults")[1:]}
+# Of them what is no error but something left out: of a rule, a condition, a figure that is promised.
+OMISSIONS = {Fault(*texts) for kind, *texts, _ in table("published/faults")[1:] if kind == "omission"}
 WISHES = table("published/wishes")[1:]  # where, wish, what became of it in the field, what this project does, words
 PARAGRAPHS = {key: text for key, text in table("sections/paragraphs")[1:]}
 FIGURES = {key: texts for key, *texts in table("sections/figures")[1:]}  # title, note and what is to be seen

@@ -6,8 +6,10 @@ from __future__ import annotations
 import datetime
 import json
 import os
+import re
 import subprocess
 from collections.abc import Mapping
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -23,16 +25,29 @@ from .model import AbsentError
 FILE, PICTURES = "measurements.json", "pictures"
 LARGEST = 4096  # numbers of an array that stands in the file
 PICTURE = (b"RIFF", b"\x89PNG", b"\xff\xd8\xff")  # how files of pictures begin
-MADE = ("date", "commit", "renderer", "driver", "cpu", "cpus", "os", "python", "raystream", "load_average")
+MADE = (
+    *("date", "commit", "renderer", "driver", "cpu", "cpus", "os", "python", "numpy", "moderngl", "raystream"),
+    "load_average",
+)
 
 
 def made_now(device: Device, commit: str) -> dict[str, Any]:
     """When, where and from which sources something is measured."""
-    found = {**facts(device), "commit": commit}
+    found = {**facts(device), "commit": commit, "numpy": version("numpy"), "moderngl": version("moderngl")}
     found["date"] = datetime.datetime.now(datetime.UTC).isoformat(timespec="minutes")
     if hasattr(os, "getloadavg"):
         found["load_average"] = round(os.getloadavg()[0], 1)
     return {name: found.get(name) for name in MADE}
+
+
+def software(made: Mapping[str, Any]) -> str:
+    """The driver, Python, its packages and the operating system of an origin, as far as it tells of them."""
+    driver = re.search(r"Mesa [\d.]+", str(made.get("driver")))
+    words = [driver[0] if driver else str(made.get("driver"))]
+    names = {"python": "Python", "numpy": "NumPy", "moderngl": "moderngl"}
+    words += [f"{name} {made[key]}" for key, name in names.items() if made.get(key)]
+    system, release, *rest = (*str(made.get("os")).split(), "")
+    return ", ".join([*words, " ".join([system, release.partition("-")[0], *rest]).strip()])
 
 
 def commit_of(folder: Path) -> str:

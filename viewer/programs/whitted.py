@@ -5,7 +5,9 @@ At each hit a shadow ray goes to every light, and a reflected and a refracted ra
 with which it adds to the pixel, so that nothing returns to its parent: the shade tree is traversed depth first,
 the reflected child at once, while the refracted one waits on a stack. Each level of the stack is a stream; there are as
 many as surface interactions on a path, times the children of a surface but one. A dispersive surface has a refracted
-child for each channel of light, which then has no other.
+child for each channel of light, which then has no other. Children of no more than ``whitted_min_intensity`` in weight
+are not followed: a depth or a least intensity ends the tree (A. V. Adinetz, S. B. Berezin, "Implementing Classical Ray
+Tracing on GPU", 2006, section 2).
 
 An environment is a few suns, which cast shadows, and ambient light, which nothing hides (`raystream.lighting.ambient`).
 """

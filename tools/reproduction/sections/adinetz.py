@@ -83,8 +83,8 @@ def make(context: Context) -> Parts:
         if entry.triangles is not None:
             theirs = (entry.triangles, entry.instances, entry.lights)
             what, same = f"{name}: triangles, instances, lights", counts == theirs
-            both = (listed(each, ",") for each in (theirs, counts))
-            checks.append(Check(OWN, what, *both, same, "our stand-in has other counts"))
+            printed, own = (listed(each, ",") for each in (theirs, counts))
+            checks.append(Check(OWN, what, printed, own, same, "our stand-in has other counts"))
         fps = {each: made[each].wall.of(lambda seconds: 1 / seconds) for each in made if each.startswith(name)}
         rates += [each.median for each in fps.values()]
         if name == MOVING:
@@ -92,7 +92,7 @@ def make(context: Context) -> Parts:
             rows.append((f"{name}, at rest", *shown, beside("", fps[name].text(), NOT_PRINTED)))
         else:
             rows.append((name, *shown, beside(entry.fps, fps[name].text(), WHY)))
-    frame = {"edge": edge, "slack": PUBLISHED_SLACK, "frame": FRAME}
+    frame: dict[str, Any] = {"edge": edge, "slack": PUBLISHED_SLACK, "frame": FRAME}
     yield tabled("classical_frames", rows, checks, device=context.device_name, theirs=DEVICE, **frame)
     yield tabled("the_method_published_and_here", described("classical", **METHOD))
     yield concluded("frame_rates", [None], f"here {min(rates):.3g} to {max(rates):.3g} on {context.device_name}")

@@ -57,7 +57,9 @@ CLAIMS = {
 def make(context: Context) -> Parts:
     """References of both machines in raster order, played through caches."""
     rows = QUICK_ROWS if context.quick else EDGE
-    found = yield from measured.of_views(context, "eye rays", (EDGE, rows), lambda *view: eye_traces(*view, rows))
+    found = yield from measured.of_views(
+        context, "eye rays", (EDGE, rows), lambda context, name: eye_traces(context, name, rows)
+    )
     for kind, each in (("Shadow", shadow), ("Reflect", reflect)):
         found[kind] = context.keep((kind, EDGE, rows), lambda each=each: secondary(context, each, rows))
     found["Shadow"][BY_LIGHT] = context.keep(("Shadow", BY_LIGHT, EDGE, rows), lambda: by_light(context, rows))
@@ -147,13 +149,13 @@ def checks(found: dict[str, dict[str, Any]], reasons: Mapping[str, float] = Mapp
             if hits[1] >= least - HALF:
                 few += "; a pass of SIMD takes one test of every ray in turn, so that lines must outlast all others'"
             what, passed = f"{name}: hits of triangle data alone, SIMD / MIMD", min(hits) >= least - HALF
-            both = f"at least {100 * least:.0f} %", " / ".join(f"{100 * each:.1f} %" for each in hits)
-            out.append(Check(CLAIM, what, *both, passed, few, f"to {100 * HALF:g} %, as printed"))
+            printed, ours = f"at least {100 * least:.0f} %", " / ".join(f"{100 * each:.1f} %" for each in hits)
+            out.append(Check(CLAIM, what, printed, ours, passed, few, f"to {100 * HALF:g} %, as printed"))
             simd = [gain(row, "SIMD", rule) for rule in RULES]
             mimd = [gain(row, "MIMD", rule) for rule in RULES]
-            as_said = abs(simd[0]) <= LITTLE and mimd[0] <= -MUCH
+            as_said = simd[0] >= -LITTLE and mimd[0] <= -MUCH  # more bytes than without are no benefit either
             both = f"{100 * simd[0]:+.0f} % / {100 * mimd[0]:+.0f} %"
-            bound = f"SIMD to {100 * LITTLE:.0f} % either way, MIMD at least {100 * MUCH:.0f} % less"
+            bound = f"SIMD at most {100 * LITTLE:.0f} % less, MIMD at least {100 * MUCH:.0f} % less"
             bound += f"; with hits beyond the voxel as misses {100 * simd[1]:+.0f} % / {100 * mimd[1]:+.0f} %"
             what = f"{name}: SIMD gains little, MIMD much: bytes"
             out.append(Check(CLAIM, what, "no numbers", both, as_said, few, bound))

@@ -141,7 +141,7 @@ def _modes(context: Context) -> Table:
         what = f"{mode.upper()}: the colour of the formula is rendered"
         checks.append(Check(OWN, what, *both, same, "not the formula's colour"))
     color, texel, environment = (listed(each, ".4g") for each in (COLOR, TEXEL, ENVIRONMENT))
-    own = {"color": color, "texel": texel, "opacity": OPACITY, "environment": environment}
+    own: dict[str, Any] = {"color": color, "texel": texel, "opacity": OPACITY, "environment": environment}
     return tabled("table_1_modes_of_textures", rows, checks, **own)
 
 

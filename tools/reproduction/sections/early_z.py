@@ -22,7 +22,9 @@ PUBLISHED = 4  # pixels along the smallest block of the boards of the day
 def make(context: Context) -> Parts:
     """The share of the fragments that a pass runs, by the size of the blocks that the test leaves out."""
     edge = QUICK_EDGE if context.quick else EDGE
-    found = yield from measured.of_views(context, "early z", (edge,), lambda *view: counted(*view, edge))
+    found = yield from measured.of_views(
+        context, "early z", (edge,), lambda context, name: counted(context, name, edge)
+    )
     yield told("early_z", published=PUBLISHED)
     yield _table(found, edge)
     yield _figure(found)

@@ -28,7 +28,8 @@ FINER = {"building": (3 / 2,), "forest": (5 / 4,), "bunny.ply": (3 / 2, 2)}
 @section("grid_resolution", paper="D 5.2.1, P2 4.1", title="The grid's resolution: steps against tests", order=2)
 def make(context: Context) -> Parts:
     """v, t and the predicted cost over the resolution, for the five views."""
-    edge, found = QUICK_EDGE if context.quick else EDGE, {}
+    edge = QUICK_EDGE if context.quick else EDGE
+    found: dict[str, dict[int, Any]] = {}
     for name in (yield from measured.there(context)):
         if context.quick and name != measured.BUNNY:
             continue

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,8 +14,9 @@ from reproduction.simulators.irradiance import Hemisphere, Radiosity, Records, l
 
 from .. import plots
 from ..context import Context
-from ..model import OURS, Conclusion, Figure, Part, Table
+from ..model import Parts
 from ..registry import section
+from ..statements import captioned, concluded, tabled
 
 ERRORS = (1.0, 0.7, 0.5, 0.35, 0.25, 0.18)  # shares of its reach within which a record serves
 CANDIDATES = 64  # for records, along an edge
@@ -33,7 +34,7 @@ BATCH = 1 << 20  # rays at once
 @section(
     "irradiance_gradients", paper="D 6.4.5, P3 4.5", title="Irradiance gradients (section 6.4.5)", quick=False, order=3
 )
-def make(context: Context) -> Iterator[Part]:
+def make(context: Context) -> Parts:
     """Light reflected to the floor of the Cornell box, interpolated between records."""
     found = context.keep(("floor", ERRORS, CANDIDATES, HEIGHTS, AROUND, REFERENCE), lambda: study(context))
     counts, without, gradients = (found[name] for name in ("records", "without", "gradients"))
@@ -48,26 +49,11 @@ def make(context: Context) -> Iterator[Part]:
     axes.set_xlabel("records")
     axes.set_ylabel("error, % of the mean")
     axes.legend()
-    yield Figure(
-        "Error of interpolated irradiance",
-        svg=plots.svg(figure),
-        note=f"Root mean square at {found['places']:,} places of the floor that no block covers.",
-        alt="two falling lines, the lower one with gradients",
-    )
-    yield Table(
-        "Irradiance of the floor, interpolated",
-        ("records", "rays", "error without gradients", "error with gradients", "ratio"),
-        rows,
-        note=f"The Cornell box, light of one reflection, {HEIGHTS} x {AROUND} rays a record, traced by this program; "
-        f"the translational gradient of Ward and Heckbert (1992) from the same rays; records lie, and are weighed, by "
-        f"the harmonic mean of the distances that they see (Ward, Rubinstein, Clear 1988). "
-        f"The reference has {FINE * HEIGHTS} x {FINE * AROUND} rays at each place. Its own noise is part of "
-        "the errors.",
-        own=OURS,
-    )
-    yield Conclusion(
-        "D 6.4.5, P3 4.5",
-        "Irradiance gradients reduce the cost of the rays that gather light.",
+    yield captioned("error_of_irradiance", svg=plots.svg(figure), places=found["places"])
+    fine: dict[str, Any] = {"fine_heights": FINE * HEIGHTS, "fine_around": FINE * AROUND}
+    yield tabled("irradiance_of_the_floor", rows, heights=HEIGHTS, around=AROUND, least=LEAST, **fine)
+    yield concluded(
+        "gradients",
         [two < one for one, two in zip(without, gradients, strict=True)],
         f"of {counts[0]} to {counts[-1]} records: error {without[0]:.1%} to {without[-1]:.1%} without, "
         f"{gradients[0]:.1%} to {gradients[-1]:.1%} with; the last error without takes {1 / spared:.2f} of the records "
@@ -92,9 +78,9 @@ def study(context: Context) -> dict[str, Any]:
         edge = (np.arange(REFERENCE) + 0.5) / REFERENCE
         places = light.uncovered(np.stack(np.meshgrid(edge, edge), axis=-1).reshape(-1, 2))
         reference = light.records(places, FINE * HEIGHTS, FINE * AROUND, random).irradiance
-        candidates = np.stack(np.mgrid[:CANDIDATES, :CANDIDATES], axis=-1).reshape(-1, 2)
-        candidates = random.permutation(candidates) + random.random(candidates.shape)
-        every = light.records(light.uncovered(candidates / CANDIDATES), HEIGHTS, AROUND, random)
+        candidates = np.indices((CANDIDATES, CANDIDATES)).reshape(2, -1).T
+        jittered = random.permutation(candidates) + random.random(candidates.shape)
+        every = light.records(light.uncovered(jittered / CANDIDATES), HEIGHTS, AROUND, random)
         found: dict[str, Any] = {"places": len(places), "records": [], "without": [], "gradients": []}
         for error in ERRORS:
             records = every.sparse(error)
@@ -184,5 +170,5 @@ class Gathering:
             places,
             hemisphere.irradiance(radiance),
             hemisphere.gradient(radiance, distance),
-            np.maximum(LEAST, 1 / (1 / distance).mean(axis=(1, 2))),
-        )
+            1 / (1 / distance).mean(axis=(1, 2)),
+        ).limited(LEAST)

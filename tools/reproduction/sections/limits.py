@@ -75,7 +75,7 @@ def _table() -> Table:
     checks.append(Check(ARITHMETIC, what, f"> {most:,}", f"{BUNNY_VOXELS:,}", more, "fewer would fit"))
     what, why = "the longest published kernel (table 5.3) fits into the board's instructions", "a longer one would not"
     checks.append(Check(ARITHMETIC, what, f"<= {board}", longest, longest <= board, f"{why} have run"))
-    years = {f"about_{year}": LIMITS[year].about for year in YEARS}
+    years: dict[str, Any] = {f"about_{year}": LIMITS[year].about for year in YEARS}
     return tabled("what_they_are", rows, checks, columns=("", *YEARS), **years)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,5 +41,5 @@ def memory_gap(context: Context) -> Parts:
     axes.set(xticks=range(1980, LAST + 1, 5), ylabel="speed, 1980 = 1")
     axes.legend()
     ends = {"last": LAST, "faster": processor[-1], "latency": memory[-1]}
-    powers = {"processor": _powers(PROCESSOR), "memory": _powers(MEMORY)}
+    powers: dict[str, Any] = {"processor": _powers(PROCESSOR), "memory": _powers(MEMORY)}
     yield captioned("memory_gap", svg=plots.svg(figure), **ends, **powers)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -11,9 +10,11 @@ from numpy.typing import NDArray
 import raystream
 
 from ..context import Context
-from ..model import OURS, OWN, Check, Conclusion, Part, Table
+from ..model import OWN, Check, Parts
 from ..published.adinetz import SIZE, TABLE
 from ..registry import section
+from ..statements import concluded, tabled
+from ..texts import listed
 from ..timed import Releasing
 from .adinetz import SETTINGS
 
@@ -25,7 +26,7 @@ LEAST = (VISIBLE, 4 * VISIBLE, 16 * VISIBLE)  # weights
 
 
 @section("min_intensity", paper="A 2", title="Paths that a least intensity ends (section 2)")
-def make(context: Context) -> Iterator[Part]:
+def make(context: Context) -> Parts:
     """Reflected and refracted rays with and without, and how far the pictures differ."""
     edge = SIZE // 8 if context.quick else SIZE // 2
     rows, saved, ended, other, beyond = [], [], [], 0, 0
@@ -42,32 +43,17 @@ def make(context: Context) -> Iterator[Part]:
         saved.append(f"{1 - visible['rays'] / everything:.0%} of {name}")
         ended.append(visible["rays"] == visible["less deep"])
         beyond += visible["rays"] - visible["less deep"]
-    yield Table(
-        "Reflected and refracted rays with a least intensity",
-        ("scene, least weight", "rays", "left out", "largest difference", "mean difference"),
-        rows,
-        note=f"{edge} x {edge}, at most {DEEP} surfaces, --accel two-level-grid --min-intensity X. A ray is left out "
-        "where what it meets would be added with no more than the weight in each channel. Differences from the picture "
-        "of all rays, in steps of 8 bits at --exposure 0 --tonemap none: of the glass ball they are large, as its lamp "
-        "is far brighter than white, and shows in reflections of little weight.",
-        own=OURS,
-        checks=[
-            Check(
-                OWN,
-                "pixels of which every ray is traced keep their bits",
-                "0 others",
-                f"{other:,} others",
-                other == 0,
-                "the test of the weight changes what is not left out",
-            )
-        ],
+    what, why = (
+        "pixels of which every ray is traced keep their bits",
+        "the test of the weight changes what is not left out",
     )
-    yield Conclusion(
-        "A 2",
-        "Tracing ends by a greatest depth or by a least intensity.",
+    check = Check(OWN, what, "0 others", f"{other:,} others", other == 0, why)
+    yield tabled("rays_with_a_least_intensity", rows, [check], edge=edge, deep=DEEP)
+    yield concluded(
+        "ends_early",
         ended,
         f"by a weight of 1 / {1 / VISIBLE:g} alone all paths end before surface {LESS_DEEP}, but for {beyond:,} rays "
-        f"that glass reflects totally, which takes nothing of their weight; rays left out: {', '.join(saved)}",
+        f"that glass reflects totally, which takes nothing of their weight; rays left out: {listed(saved)}",
     )
 
 
@@ -75,7 +61,7 @@ def rays(context: Context, name: str, edge: int) -> dict[str, Any]:
     """Of each least weight (``"0"``: none) the reflected and refracted rays, also with `LESS_DEEP` surfaces; the
     largest and the mean difference of the display's values from the picture of all rays; and pixels that are others
     though every ray was traced."""
-    found: dict[str, Any] = {}
+    results: dict[str, Any] = {}
     settings = {**SETTINGS, "depth": DEEP}
     with Releasing() as held:
         renderer = held.own(raystream.Renderer(context.scene(name), device=context.device, **settings))
@@ -87,22 +73,22 @@ def rays(context: Context, name: str, edge: int) -> dict[str, Any]:
         whole = picture(0.0, DEEP)
         for least in (0.0, *LEAST):
             each = picture(least, DEEP)
-            off = np.abs(shown(each) - shown(whole))
+            off = np.abs(displayed(each) - displayed(whole))
             traced = each.stats.calls["arrive"] == whole.stats.calls["arrive"]
             differ = (np.asarray(each.linear) != np.asarray(whole.linear)).any(axis=2)
-            found[f"{least:g}"] = {
+            results[f"{least:g}"] = {
                 "rays": spawned(each),
                 "less deep": spawned(picture(least, LESS_DEEP)),
                 "most": float(off.max()),
                 "mean": float(off.mean()),
                 "other": int((differ & traced).sum()),
             }
-    return found
+    return results
 
 
-def shown(picture: raystream.Picture) -> NDArray[np.float32]:
+def displayed(picture: raystream.Picture) -> NDArray[np.float32]:
     """A picture as it is displayed, 0 to 1."""
-    return np.asarray(picture.srgb8(exposure=0.0, tonemap="none"), np.float32) / 255
+    return picture.srgb8(exposure=0.0, tonemap="none").astype(np.float32) / np.float32(255)
 
 
 def spawned(picture: raystream.Picture) -> int:

@@ -14,8 +14,10 @@ from reproduction.simulators.counts.programs import RECIPE
 
 from .. import timed
 from ..context import Context
-from ..model import OURS, OWN, Check, Part, Table, Text
+from ..model import OWN, Check, Parts
 from ..registry import section
+from ..statements import tabled, told
+from ..texts import listed
 
 SIZE, QUICK = 256, 32
 SCENES = {"Cornell box": "cornell", "Teapotahedron": "teapotahedron"}
@@ -41,16 +43,10 @@ Waiting = tuple[list[int], bool]  # rays that wait for each kernel, and whether 
     order=1,
     timed=True,
 )
-def make(context: Context) -> Iterator[Part]:
+def make(context: Context) -> Parts:
     """What each counts, and what the count passes take."""
     edge = QUICK if context.quick else SIZE
-    yield Text(
-        "Section 4.1.2 ends a loop by an occlusion query around the kernel's own pass, drawn with GL_EQUAL: that is what "
-        "--policy sweep does here. It counts the rays that ran. An oracle has to know before a pass how many rays wait "
-        "for either kernel, and each ray that runs may wait for either of them afterwards: so the query of --policy "
-        "threshold and of the presets is around a pass of no kernel, under the same mask (the text does not say around "
-        "which pass its oracle's query was). The kernels' own passes have queries too, of --stats."
-    )
+    yield told("own_pass_query")
     rows, shares, wrong, passes = [], [], 0, 0
     for name, scene in SCENES.items():
         found = context.keep(("counts", scene, edge), lambda scene=scene: counts(context, scene, edge))
@@ -58,28 +54,14 @@ def make(context: Context) -> Iterator[Part]:
         wrong += found["other"]
         passes += found["passes"]
         for each, (kernels, counted) in found["drawn"].items():
-            rows.append((f"{name}, {each}", kernels, counted, times[each].wall.text()))
-        price = times[BEFORE].median / times[WITHOUT].median - 1
+            rows.append((f"{name}, {each}", kernels, counted, times[each].cpu.text()))
+        price = times[BEFORE].cpu.median / times[WITHOUT].cpu.median - 1
         shares.append(f"{name} {price:+.0%}")
-    yield Table(
-        "Passes and seconds by where rays are counted",
-        ("scene, how", "passes of kernels", "count passes", "seconds"),
-        rows,
-        note=f"{edge} x {edge} eye rays, a call of a kernel in a pass; {context.device_name}. '{WITHOUT}' replays what "
-        f"the count passes said. Their price: {', '.join(shares)}. By its own passes in turn a loop needs no count "
-        "pass, but more passes of kernels.",
-        own=OURS,
-        checks=[
-            Check(
-                OWN,
-                "the query around a kernel's own pass counts the rays that the count pass before it found",
-                f"{passes:,} of {passes:,} passes",
-                f"{passes - wrong:,} of {passes:,} passes",
-                wrong == 0,
-                "the mask of one of the two lets other rays pass",
-            )
-        ],
-    )
+    what = "the query around a kernel's own pass counts the rays that the count pass before it found"
+    expected, own = (f"{each:,} of {passes:,} passes" for each in (passes, passes - wrong))
+    check = Check(OWN, what, expected, own, wrong == 0, "the mask of one of the two lets other rays pass")
+    values: dict[str, Any] = {"edge": edge, "device": context.device_name, "without": WITHOUT, "shares": listed(shares)}
+    yield tabled("passes_by_where_rays_are_counted", rows, [check], **values)
 
 
 def renderer_of(context: Context, scene: str, **settings: Any) -> raystream.Renderer:
@@ -88,40 +70,40 @@ def renderer_of(context: Context, scene: str, **settings: Any) -> raystream.Rend
 
 
 @contextmanager
-def noted(found: list[Waiting]) -> Iterator[None]:
+def recording(answers: list[Waiting]) -> Iterator[None]:
     """What count passes say meanwhile goes into the list."""
-    original = Multipass._waiting
+    original = Multipass._count_waiting
 
     def waiting(self: Multipass, stage: Any, before: list[int], served: Sequence[int]) -> Waiting:
-        found.append(original(self, stage, before, served))
-        return found[-1]
+        answers.append(original(self, stage, before, served))
+        return answers[-1]
 
-    with patch.object(Multipass, "_waiting", waiting):
+    with patch.object(Multipass, "_count_waiting", waiting):
         yield
 
 
 @contextmanager
-def replayed(found: Sequence[Waiting]) -> Iterator[None]:
+def replaying(answers: Sequence[Waiting]) -> Iterator[None]:
     """No count passes meanwhile: what they said is taken from the list, and the mask is made for each pass."""
-    said = iter(found)
+    replies = iter(answers)
 
     def waiting(*_: Any) -> Waiting:
-        return list(next(said)[0]), False
+        return list(next(replies)[0]), False
 
-    with patch.object(Multipass, "_waiting", waiting):
+    with patch.object(Multipass, "_count_waiting", waiting):
         yield
 
 
 def counts(context: Context, scene: str, edge: int) -> dict[str, Any]:
     """Passes of kernels of the loop, and those whose own query says another number than the count pass before; and by
     case the passes of kernels and count passes."""
-    found: list[Waiting] = []
+    answers: list[Waiting] = []
     with timed.Releasing() as held:
         renderer = held.own(renderer_of(context, scene))
-        with noted(found):
+        with recording(answers):
             picture = renderer.render((edge, edge), spp=1, stats=True)
         served = [(each.step, each.fragments) for each in picture.stats.passes if each.step in LOOP]
-        told = [[rays for rays in counted if rays] for counted, _ in found if any(counted)]
+        told = [[rays for rays in counted if rays] for counted, _ in answers if any(counted)]
         other = sum(own not in counted for (_, own), counted in zip(served, told, strict=False))
         other += abs(len(served) - len(told))
         drawn = {}
@@ -131,7 +113,7 @@ def counts(context: Context, scene: str, edge: int) -> dict[str, Any]:
     return {"passes": len(served), "other": other, "drawn": drawn}
 
 
-# Whether what the count passes said is replayed, and settings.
+# Whether what the count passes said is replaying, and settings.
 CASES: dict[str, tuple[bool, dict[str, Any]]] = {
     BEFORE: (False, {}),
     WITHOUT: (True, {}),
@@ -147,15 +129,15 @@ def cases(context: Context, scene: str, edge: int) -> Iterator[dict[str, timed.C
         if not replays:
             renderer.render((edge, edge), spp=1)
             return
-        with replayed(replays):
+        with replaying(replays):
             renderer.render((edge, edge), spp=1)
 
     with timed.Releasing() as held:
-        made = {}
+        renderings: dict[str, timed.Case] = {}
         for name, (replays, settings) in CASES.items():
             renderer, said = held.own(renderer_of(context, scene, **settings)), list[Waiting]()
             if replays:
-                with noted(said):
+                with recording(said):
                     renderer.render((edge, edge), spp=1)
-            made[name] = partial(case, renderer, said)
-        yield made
+            renderings[name] = partial(case, renderer, said)
+        yield renderings

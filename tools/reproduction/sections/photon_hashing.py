@@ -11,6 +11,7 @@ from raystream.photons.grid import PhotonGrid
 from reproduction.simulators.hashing import buckets, route
 
 from ..context import Context
+from ..grades import TWICE
 from ..model import CLAIM, Check, Parts
 from ..photon_cases import renderer_of
 from ..published.chapter6 import ROUTED, SETTINGS
@@ -18,7 +19,7 @@ from ..registry import section
 from ..statements import concluded, tabled, told
 
 PLACES = (65_536, 16_384, 4_096)  # of the hash table
-EXACT = 1e-9  # of all power
+EXACT = 1e-9  # of all power: rounding of sums
 CONSERVED = 0.02  # of the total power: photons are not all alike
 
 
@@ -37,8 +38,9 @@ def make(context: Context) -> Parts:
         what = f"{name}: with a hash, power of cells by what came to their place is off by more than in the dense grid"
         ends = (f"{100 * hashed[at]['apart']:.1f} % ({PLACES[at]:,} places)" for at in (0, -1))
         ours = f"dense grid {100 * dense['apart']:.1f} %, hash {' and '.join(ends)}"
-        why, more = "cells that share a place take each other's room", hashed[-1]["apart"] > dense["apart"] + EXACT
-        checks.append(Check(CLAIM, what, "not trivial", ours, more, why, f"by more than {EXACT:g}"))
+        more = hashed[-1]["apart"] >= TWICE * max(dense["apart"], EXACT)
+        why = "cells that share a place take each other's room"
+        checks.append(Check(CLAIM, what, "not trivial", ours, more, why, f"{TWICE:g} times as much, or more"))
         off = abs(dense["total"] - 1)
         what = f"{name}, dense grid: scaled by what came over what is kept, the total power stays (D 6.2.2)"
         why = f"photons are taken to have the same power, and theirs are {each['spread']:.0%} of "

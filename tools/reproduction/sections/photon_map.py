@@ -140,7 +140,7 @@ def stencil_routing(context: Context) -> Parts:
             )
             what = "m = 16, increment: of m^2 = 256 photons of a cell as many texels are filled"
             checks.append(Check(CLAIM, what, texels, kept, kept == texels, why))
-    stencil = {"stencil_largest": STENCIL_LARGEST, "remainder": STENCIL_LARGEST + 1}
+    stencil: dict[str, Any] = {"stencil_largest": STENCIL_LARGEST, "remainder": STENCIL_LARGEST + 1}
     yield tabled("photons_that_are_left_of", rows, checks, crowd=CROWD, **stencil)
     text = "to m = 15; with the published m = 16 one of 256 photons is left, as eight bits saturate"
     yield concluded("stencil_keeps", checks, text)
@@ -156,16 +156,16 @@ def stencil_routing(context: Context) -> Parts:
     counts = (1_000,) if context.quick else (5_000, 65_000, 1_000_000)
     found = timed.keep(context, ("read back", counts), lambda: photon_cases.read_backs(context.device, counts))
     published = f"published: {READ_BACK_SHARE[0]} of few, {READ_BACK_SHARE[1]} of many"
-    rows, checks, shares = [], [], []
-    for photons, printed in zip(counts, _shares(len(counts)), strict=True):
+    times, checks, shares = [], [], []
+    for photons, share in zip(counts, _shares(len(counts)), strict=True):
         fetch, back = (found[f"{photons} {way}"].parts for way in ("fetch", "read-back"))
         shares.append(f"{back['reading'].median / back['build'].median:.0%}")
         seconds = _ms(fetch["build"]), _ms(back["build"])
-        rows.append((f"{photons:,}", int(back["stored"].median), *seconds, beside(printed, shares[-1], BUS)))
+        times.append((f"{photons:,}", int(back["stored"].median), *seconds, beside(share, shares[-1], BUS)))
         what = f"The read-back's share of building, {photons:,} photons emitted"
         checks.append(Check(OWN, what, published, shares[-1], None, BUS))
     least, most = min(SCENE_PHOTONS), max(SCENE_PHOTONS)
-    yield tabled("reading_photons_back_to_draw", rows, checks, least=least, most=most)
+    yield tabled("reading_photons_back_to_draw", times, checks, least=least, most=most)
     if len(shares) > 1:
         yield concluded("read_back", [None], f"here {', '.join(shares)} on {context.device_name}")
 

@@ -30,7 +30,7 @@ from ..registry import section
 from ..statements import concluded, described, faults, tabled, told
 
 # Photons depend on chance and on geometry that is not published; "stored" is printed in thousands.
-SENT = f"to {ROUND_NUMBER:.0%}: as many photons are sent as store about the number printed in thousands"
+SENT = "as many photons are sent as store about the number printed in thousands"
 MAP = STAGES[:2]  # tracing photons, building their map
 MOVED = 0.02  # of what moves, scene units
 MOVES = {"light": "the lamp", "geometry": "the ball", "camera": "the eye: photons and map are kept"}
@@ -83,7 +83,11 @@ def photon_settings(context: Context) -> Parts:
         checks.append(Check(ARITHMETIC, what, f"<= {most:,}", f"{number:,}", fits, why))
         if stored is not None:
             close = about(theirs.stored, stored, ROUND_NUMBER)
-            checks.append(Check(OWN, f"{name}: photons stored", theirs.stored, stored, close, bound=SENT))
+            checks.append(
+                Check(
+                    OWN, f"{name}: photons stored", theirs.stored, stored, close, bound=f"to {ROUND_NUMBER:.0%}: {SENT}"
+                )
+            )
     note = "" if not context.quick else "Photons are counted without --quick."
     yield tabled("settings_of_the_preset_2003", rows, checks, note=note)
     own = {name: OPTIONS[name].value.default for name in ("sampler", "photon_bounces")}

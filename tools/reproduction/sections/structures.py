@@ -7,89 +7,71 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-from benchmarks.scenes import Absent as SceneAbsent
-from benchmarks.scenes import forest_flat
-
 import raystream
-from raystream.scene.scene import Scene
 
 from .. import timed
 from ..context import Context
 from ..grades import TWICE
-from ..model import OURS, AbsentError, Conclusion, Part, Table
+from ..model import AbsentError, Parts
 from ..registry import section
+from ..statements import concluded, tabled
+from ..texts import listed
 
 SIZE, QUICK = 512, 64
 STRUCTURES = ("grid", "bvh", "octree")
 # Programs by their rays: the camera's; and those that surfaces scatter, which part, with their shadow rays.
 RAYS: dict[str, dict[str, Any]] = {"eye rays": {"program": "cast"}, "paths": {"program": "path", "depth": 3}}
-SCENES = {"Teapotahedron": "teapotahedron", "bunny": "bunny.ply", "dragon": "dragon.ply", "forest": "forest_flat.ply"}
+SCENES = {"Teapotahedron": "teapotahedron", "bunny": "bunny.ply", "dragon": "dragon.ply", "forest": "forest"}
 QUICK_SCENES = 1  # of them
 
 
 @section("structures", paper="D 3.3, P2 3", title="Grid, hierarchy and octree", order=2, timed=True)
-def make(context: Context) -> Iterator[Part]:
+def make(context: Context) -> Parts:
     """Seconds of the same picture by each."""
     edge = QUICK if context.quick else SIZE
-    rows, apart = [], {}
+    rows: list[tuple[str, ...]] = []
+    ratios: dict[str, dict[str, float]] = {}
     for name, source in list(SCENES.items())[: QUICK_SCENES if context.quick else None]:
         try:
             if context.stored is None:
-                scene_of(context, source)
-            made = timed.keep(context, ("structures", name, edge), lambda source=source: cases(context, source, edge))
+                context.scene(source)
+            timings = timed.keep(
+                context, ("structures", name, edge), lambda source=source: cases(context, source, edge)
+            )
         except AbsentError as error:
             yield error.part
             continue
         for rays in RAYS:
-            times = {each: made[f"{each}, {rays}"] for each in STRUCTURES}
-            seconds = [each.median for each in times.values()]
+            times = {each: timings[f"{each}, {rays}"] for each in STRUCTURES}
+            seconds = [each.cpu.median for each in times.values()]
             ratio = max(seconds) / min(seconds)
-            apart.setdefault(rays, {})[name] = ratio
-            rows.append((f"{name}, {rays}", *(each.wall.text() for each in times.values()), f"{ratio:.2f}"))
-    yield Table(
-        "Seconds of a picture by structure",
-        ("scene, rays", *STRUCTURES, "slowest / fastest"),
-        rows,
-        note=f"Eye rays {edge} x {edge} with their shading, paths {edge // 2} x {edge // 2} of 3 surfaces with shadow "
-        f"rays; one pass (--machine singlepass), structures as by default; {context.device_name}. The pictures are "
-        "the same bits. Building is not part of it.",
-        own=OURS,
-    )
-    if apart:
-        yield Conclusion(
-            "D 3.3, P2 3",
-            "All acceleration structures are within a factor of two of each other.",
-            [each <= TWICE for by in apart.values() for each in by.values()],
-            "the slowest of grid, hierarchy and octree over the fastest: "
-            + "; ".join(
-                f"{rays} {', '.join(f'{name} {each:.2f}' for name, each in by.items())}" for rays, by in apart.items()
-            ),
+            ratios.setdefault(rays, {})[name] = ratio
+            rows.append((f"{name}, {rays}", *(each.cpu.text() for each in times.values()), f"{ratio:.1f}"))
+    columns = ("scene, rays", *STRUCTURES, "slowest / fastest")
+    device = context.device_name
+    yield tabled("seconds_by_structure", rows, columns=columns, edge=edge, half=edge // 2, device=device)
+    if ratios:
+        figures = (f"{rays} {listed(f'{name} {each:.1f}' for name, each in by.items())}" for rays, by in ratios.items())
+        yield concluded(
+            "within_twice",
+            [round(each, 1) <= TWICE for by in ratios.values() for each in by.values()],
+            f"the slowest of grid, hierarchy and octree over the fastest, to a tenth: {'; '.join(figures)}",
         )
-
-
-def scene_of(context: Context, source: str) -> Scene:
-    """A scene by its name or file; the forest's is written where it is not there. Raises AbsentError."""
-    if source != SCENES["forest"]:
-        return context.scene(source)
-    try:
-        return raystream.load(str(forest_flat()))
-    except SceneAbsent as error:
-        raise AbsentError("forest", str(error)) from None
 
 
 @contextmanager
 def cases(context: Context, source: str, edge: int) -> Iterator[dict[str, timed.Case]]:
     """Each structure under each kind of rays, ready to be rendered again."""
-    scene = scene_of(context, source)
+    scene = context.scene(source)
 
     def case(renderer: raystream.Renderer, size: tuple[int, int]) -> None:
         renderer.render(size, spp=1)
 
     with timed.Releasing() as held:
-        made: dict[str, timed.Case] = {}
+        renderings: dict[str, timed.Case] = {}
         for rays, settings in RAYS.items():
             size = (edge, edge) if rays == "eye rays" else (edge // 2, edge // 2)
             for accel in STRUCTURES:
                 own: dict[str, Any] = {"device": context.device, "machine": "singlepass", "accel": accel, **settings}
-                made[f"{accel}, {rays}"] = partial(case, held.own(raystream.Renderer(scene, **own)), size)
-        yield made
+                renderings[f"{accel}, {rays}"] = partial(case, held.own(raystream.Renderer(scene, **own)), size)
+        yield renderings

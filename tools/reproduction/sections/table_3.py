@@ -56,8 +56,8 @@ def make(context: Context) -> Parts:
             cells[0] = beside(printed[0], f"{ratio[0]:.2f}", LIT)
         rows.append((name, *cells, beside(f"{TABLE_3_RAYS_DERIVED[name]:.2f}", f"{rays[name]:.2f}", HITS)))
     checks = [*arithmetic(), *_ours(rays, calls["eye"]["hit"] / calls["eye"]["rays"], calls)]
-    light = {"elevation": ELEVATION, "distance": DISTANCE}
-    sizes = {"edge": edge, "edge_of_paths": edge // 4, "samples": SAMPLES}
+    light: dict[str, Any] = {"elevation": ELEVATION, "distance": DISTANCE}
+    sizes: dict[str, Any] = {"edge": edge, "edge_of_paths": edge // 4, "samples": SAMPLES}
     yield tabled("relative_to_ray_casting", rows, checks, heads={"rays": ("derived", "ours")}, **light, **sizes)
     yield told("table_3")
     yield _tried(tried)

@@ -47,7 +47,7 @@ def table_5_3(context: Context) -> Parts:
         passes = sum(-(-count // most) for count in written)
         rows.append((kernel, ", ".join(states), instructions, *textures, passes))
         if counts and kernel in SAME:
-            close = about(theirs.instructions, number, COUNT)
+            close = about(theirs.instructions, float(number), COUNT)
             what = f"{kernel}: instructions within a quarter"
             checks.append(Check(CLAIM, what, theirs.instructions, number, close, _tried(kernel, plain), ALIKE))
             grades.append(close)
@@ -96,9 +96,9 @@ def _rates() -> Iterator[Check]:
         assert isinstance(said, float)
         found = rate / instructions
         what, same = f"{name}: {rate / 1e9:g} G / {instructions}", abs(found / said - 1) < 0.01
-        yield Check(ARITHMETIC, what, f"{said:.3g}", f"{found:.3g}", same, bound="to the printed digits")
+        yield Check(ARITHMETIC, what, said, float(f"{found:.3g}"), same, bound="to the printed digits")
     peak, found = RATES["ray-triangle tests, peak (D)"], HARDWARE["Radeon 9700 Pro (D)"]["instructions"] / 59
     assert isinstance(peak, float)
     why = "by its own table the hardware's instructions are enough for less than half of that"
     what = "peak of ray-triangle tests (D): 2.5 G / 59 instructions of table 5.3"
-    yield Check(ARITHMETIC, what, f"{peak:.3g}", f"{found:.3g}", about(peak, found, COUNT), why)
+    yield Check(ARITHMETIC, what, peak, float(f"{found:.3g}"), about(peak, found, COUNT), why)

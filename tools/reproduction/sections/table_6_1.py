@@ -57,7 +57,7 @@ def table_6_1(context: Context) -> Parts:
                 claims = _claims(context, name, found, built[name])
                 checks += [*_sums(name), *(claims if calm.passed is not False else map(_disturbed, claims)), calm]
         small = " An eighth of the width and height with few photons." if context.quick else ""
-        texts = {"way": way, "machine": NOTES[way], "small": small}
+        texts: dict[str, Any] = {"way": way, "machine": NOTES[way], "small": small}
         yield tabled("table_6_1_way", rows, checks if way == FAST else (), columns=HEADS, **texts)
     grids = {name: [found[way].parts["build grid"].text() for way in BUILDS] for name, found in built.items()}
     yield tabled("building_the_map", [(name, *seconds) for name, seconds in grids.items()])

@@ -39,7 +39,7 @@ def table_6_2(context: Context) -> Parts:
         found = [check for check in claims if words in check.what]
         figure = ", ".join(str(check.ours) for check in found)
         yield concluded(claim, found, f"by table 6.2 {figure}{_share(ours.get(kernel))}")
-    yield from faults("6.4.1", "6.3.2")
+    yield from faults("D 6.3.2")
 
 
 def _counted(context: Context) -> dict[str, dict[str, int]]:

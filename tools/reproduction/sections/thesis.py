@@ -99,7 +99,7 @@ def _tables(context: Context, found: Mapping[str, dict[str, Any]], checks: list[
         rows.append((name, *cells, seconds["multipass"].text()))
         printed = map(_printed, RATES[name], SECONDS[name])
         rates.append((name, *printed, *(_rate(seconds.get(end)) for end in OURS)))
-    texts = {"device": context.device_name, "long": long, "depth": DEPTH}
+    texts: dict[str, Any] = {"device": context.device_name, "long": long, "depth": DEPTH}
     yield tabled("table_2_seconds_a_frame", rows, checks, opencl=[*devices, "no device here"][0], **texts)
     columns = ("scene", *BACK_ENDS, *(f"ours, {each}" for each in OURS))
     heads = dict.fromkeys(BACK_ENDS, ("printed", "1 / table 2"))

@@ -72,6 +72,14 @@ class Records:
     gradient: Array
     reach: Array
 
+    def limited(self, least: float) -> Records:
+        """With a reach within which the gradient changes the irradiance by no more than itself, but for ``least``,
+        below which no reach falls; there the gradient is made smaller. Where a surface is near, a few rays decide."""
+        slope = np.maximum(np.linalg.norm(self.gradient, axis=1), 1e-30)
+        reach = np.maximum(least, np.minimum(self.reach, self.irradiance / slope))
+        most = np.minimum(1, self.irradiance / (slope * reach))
+        return Records(self.places, self.irradiance, self.gradient * most[:, None], reach)
+
     def sparse(self, error: float) -> Records:
         """Of these records, in their order, those that are nowhere within ``error`` of the reach of one before (G. J.
         Ward, F. M. Rubinstein, R. D. Clear, "A Ray Tracing Solution for Diffuse Interreflection", 1988)."""
