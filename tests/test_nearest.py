@@ -28,7 +28,7 @@ def test_a_test_of_a_listed_fault_is_mostly_among_the_nearest_four(monkeypatch: 
 @pytest.mark.parametrize(
     ("source", "text", "test"),
     [
-        ("viewer/window/app.py", "least = max(DRAWN_FILLING", "tests/window/test_draw_schedule.py"),
+        ("viewer/window/app.py", "least = max(scheduler.DRAWN_FILLING", "tests/window/test_draw_schedule.py"),
         ("viewer/scene/scene.py", "cached = self._outline", "tests/scene/test_framing.py"),
     ],
 )

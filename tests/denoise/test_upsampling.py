@@ -42,7 +42,7 @@ def wall(size: tuple[int, int], step: int) -> tuple[NDArray, NDArray]:
     return features_of(lit, CAMERA), lit
 
 
-DIM, TONE, POOLED, CONFIRMED = 0.04, 0.15, 160, 16  # of soften.glsl, and unconfirmed.glsl
+DIM, TONE, POOLED, CONFIRMED = 0.04, 0.15, 160, 16  # of softening.glsl, soften_samples.glsl and unconfirmed.glsl
 
 
 def neighbours(values: NDArray) -> NDArray:
@@ -53,7 +53,7 @@ def neighbours(values: NDArray) -> NDArray:
 
 
 def softened(rgb: NDArray, samples: int, white: float = 1.0, film: NDArray | None = None) -> NDArray:
-    """The twin of ``soften.glsl``, in float64, of a picture (H, W, 3). film : `FILM` where it has several samples."""
+    """The twin of ``soften.glsl`` and ``soften_samples.glsl``, in float64, of a picture (H, W, 3). film : `FILM` where it has several samples."""
     around, dim = neighbours(rgb.astype(np.float64)), DIM * white
     center = raised = around[4]
     if film is None:

@@ -109,7 +109,7 @@ def viewed() -> dict[str, Any]:
         "keys": Keymap().markdown_table(),
         "chosen": renderer.settings.program,
         "page": page,
-        "channels": [channel.name for channel in inspector.channels()],
+        "channels": list(inspector.channels),
     }
     inspector.release()
     view.release()
@@ -122,7 +122,7 @@ def panels() -> list[str]:
     from panel_stage import Stage
 
     from raystream.stream.gl.device import shared_device
-    from raystream.window.panels import panels as drawn
+    from raystream.window.panels import widgets as drawn
 
     offered: list[str] = []
     segments = drawn.segments

@@ -251,9 +251,9 @@ def test_a_rotation_makes_no_table_anew(device: Any, background: Any) -> None:
     pixels = np.random.default_rng(4).uniform(0.1, 2.0, (8, 16, 3)).astype(np.float32)
     given = {"device": device, "machine": "singlepass", "ground": "shadow", "background": background}
     turned = Renderer(box(), environment=ImageEnvironment(pixels), **given)
-    before = [module.memories for module in turned.prepared.lighting._behind]
+    before = [module.memories for module in turned.prepared.lighting._backdrop_modules]
     turned.update(environment_rotation=70.0)
-    after = [module.memories for module in turned.prepared.lighting._behind]
+    after = [module.memories for module in turned.prepared.lighting._backdrop_modules]
     assert any(before)
     for held, found in zip(before, after, strict=True):
         assert all(one is other for one, other in zip(held, found, strict=True))

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from raystream.renderer.preview.frame import FrameClock
 from raystream.renderer.preview.preview import BackgroundDenoiser, Preview
-from raystream.renderer.preview.scheduler import OIDN_GROWTH, Scheduler
+from raystream.renderer.preview.scheduler import OIDN_GROWTH, Scheduler, cleans
 from raystream.renderer.renderer import Renderer
 from raystream.stream.gl.device import Device
 
@@ -70,12 +70,12 @@ def test_a_film_is_denoised_again_with_many_more_samples(
     """Of the film's eight; or with any more, where there will be no others."""
     denoiser = BackgroundDenoiser(device)
     denoiser.begin(FILM, 8, noisy())
-    assert not denoiser.wants(film, samples, last) and denoiser.owes(film, samples)
+    assert not denoiser.free and denoiser.owes(film, samples)
     denoiser.wait(20.0)
     denoiser.take()
-    assert (denoiser.wants(film, samples, last), denoiser.owes(film, samples)) == (wanted, owed)
+    assert (cleans(samples, denoiser.begun(film), last), denoiser.owes(film, samples)) == (wanted, owed)
     denoiser.forget()
-    assert denoiser.wants(film, samples, last) and denoiser.owes(film, samples)
+    assert cleans(samples, denoiser.begun(film), last) and denoiser.owes(film, samples)
     with device.current():
         denoiser.release()
 

@@ -324,7 +324,7 @@ def test_a_pose_makes_neither_looks_nor_sources(device: Any, monkeypatch: pytest
     renderer, buffer = drawn(device, base)
     made = [calls_of(monkeypatch, preparing, "surface_features")]
     made += [calls_of(monkeypatch, gbuffer, name) for name in ("_source", "_modules", "raster_meshes")]
-    taken = calls_of(monkeypatch, InstancedMeshes, "_take")
+    taken = calls_of(monkeypatch, InstancedMeshes, "_copy_positions")
     for seed in (1, 2):
         renderer.update(deforming.posed(base, seed))
         with device.current():

@@ -98,12 +98,12 @@ def test_photons_are_of_the_scene_as_it_is(device: Any) -> None:
     renderer = Renderer("cornell", device=device, machine="singlepass", **PHOTONS)
     renderer.render(SIZE, spp=1)
     made = renderer.photon_map
-    assert made.streams and made.traced == 1
+    assert made.streams and made.trace_count == 1
     brighter = [replace(each, emission=tuple(2 * x for x in each.emission)) for each in renderer.scene.materials]
     renderer.update(replace(renderer.scene, materials=brighter))
     assert not made.streams  # those of before are not shown
     renderer.render(SIZE, spp=1)
-    assert made.streams and made.traced == 2
+    assert made.streams and made.trace_count == 2
     renderer.reload()
     assert (
         renderer.photon_map is made

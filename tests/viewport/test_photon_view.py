@@ -44,7 +44,7 @@ class Desk:
         records["position"] = [(0.1, 0.1, 0.1)] * 3 + [(1.9, 0.9, 0.9), (9, 9, 9), (0.6, 0.1, 0.1), (9, 9, 9)]
         records["stored"] = [1, 2, 1, 1, 0, 1, -1]
         mapped: Any = SimpleNamespace(streams={"photons": SimpleNamespace(read=lambda: self._read(records))})
-        mapped.grid, mapped.sorted = GRID, 1
+        mapped.grid, mapped.build_count = GRID, 1
         program = SimpleNamespace(maps_photons=True)
         self.settings = SimpleNamespace(picture_program=program, program="photon")
         self.renderer: Any = SimpleNamespace(settings=self.settings, photon_map=mapped, prepared="scene")

@@ -158,7 +158,9 @@ def test_a_film_of_many_samples_is_guided_by_its_own_surfaces(
     pytest.importorskip(oidn.PACKAGE)
     guides, begin = dict[int, bool](), BackgroundDenoiser.begin
     with renderer.device.current():
-        session = Session(renderer, (24, 18), Stop(2 * scheduler.MOST_AT_REST), screen=PictureTexture(renderer.device))
+        session = Session(
+            renderer, (24, 18), Stop(2 * scheduler.MAX_FEATURES_AT_REST), screen=PictureTexture(renderer.device)
+        )
 
     def begun(self: BackgroundDenoiser, film: Any, samples: int, noisy: NoisyPicture) -> None:
         preview = session.runner.preview
@@ -168,8 +170,8 @@ def test_a_film_of_many_samples_is_guided_by_its_own_surfaces(
     monkeypatch.setattr(BackgroundDenoiser, "begin", begun)
     run(session, 200)
     session.release()
-    assert max(guides) == 2 * scheduler.MOST_AT_REST
-    assert guides == {samples: samples >= scheduler.MOST_AT_REST for samples in guides}
+    assert max(guides) == 2 * scheduler.MAX_FEATURES_AT_REST
+    assert guides == {samples: samples >= scheduler.MAX_FEATURES_AT_REST for samples in guides}
 
 
 def test_at_rest_it_is_the_picture_of_a_file(session: Session, renderer: Renderer) -> None:

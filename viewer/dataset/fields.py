@@ -96,7 +96,7 @@ def whole(low: int, high: int) -> Reader:
 
 
 def span(element: Reader) -> Reader:
-    """Reads a range [low, high], or one value for both, as a pair of what ``element`` reads."""
+    """Reads a range [low, high], or one value for both, as a pair of values by ``element``."""
 
     def read(value: Any) -> tuple[Any, Any]:
         pair = value if isinstance(value, list) else [value, value]
@@ -145,7 +145,7 @@ def word(*words: str) -> Reader:
 
 
 def items(element: Reader, min_count: int = 0, max_count: int = 1 << 16) -> Reader:
-    """Reads a list, as a tuple of what ``element`` reads of each value."""
+    """Reads a list, as a tuple of its values by ``element``."""
 
     def read(value: Any) -> tuple[Any, ...]:
         if not isinstance(value, list) or not min_count <= len(value) <= max_count:

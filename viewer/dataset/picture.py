@@ -104,7 +104,7 @@ class DatasetRenderer:
         return view, picture.linear, {name: layers[name] for name in recipe.layers}
 
     def _updated_renderer(self, layout: SceneLayout, arranged: Arrangement, camera: Camera, seed: int) -> Renderer:
-        """The renderer, created or updated for a picture: every option that differs among pictures is given anew."""
+        """The renderer, created or updated for a picture: every option that differs among pictures is given again."""
         environment = self.stage.environments[layout.environment]
         options: dict[str, Any] = {
             "camera": camera,

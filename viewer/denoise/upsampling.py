@@ -28,11 +28,11 @@ SHOWN = Record(
     Field("rgb", "vec3", "linear sRGB"),
     Field("nearness", "float", "1 / scene units", about="1 / depth along the view's axis; 0: nothing is hit"),
 )
-SAMPLED = ("SAMPLED",)  # feature of the pass for films of several samples, whose error is known
 PASSES: Declared = {
     "compose": ({"features": FEATURES, "light": IRRADIANCE}, SHOWN),
     "upsample": ({"features": FEATURES, "lit": LIT, "relief": RELIEF}, SHOWN),
-    "soften": ({"shown": SHOWN, "film": FILM}, SHOWN),
+    "soften": ({"shown": SHOWN}, SHOWN),
+    "soften_samples": ({"shown": SHOWN, "film": FILM}, SHOWN),
     "warp": ({"shown": SHOWN}, SHOWN),
 }
 
@@ -40,10 +40,9 @@ PASSES: Declared = {
 def upsampling_sources() -> Iterator[tuple[str, Source]]:
     """Every pass, by name."""
     yield from pass_sources("film/upsample", PASSES)
-    others = ("compose", MAPPED), ("upsample", MAPPED), ("soften", SAMPLED)
-    for name, form in others:
-        for _, source in pass_sources("film/upsample", {name: PASSES[name]}, form):
-            yield f"{name}, {form[0]}", source
+    for name in ("compose", "upsample"):
+        for _, source in pass_sources("film/upsample", {name: PASSES[name]}, MAPPED):
+            yield f"{name}, {MAPPED[0]}", source
 
 
 class Upsampling:
@@ -93,8 +92,9 @@ class Upsampling:
             return picture
         made = picture is self._picture
         softened = self._streams.get("softened" if made else "other", SHOWN, picture.size)
-        streams, form = ({"shown": picture, "film": film}, SAMPLED) if samples > 1 else ({"shown": picture}, ())
-        self._passes.draw("soften", streams, softened, form, samples=float(max(samples, 1)), white=white)
+        name, streams = ("soften_samples", {"film": film}) if samples > 1 else ("soften", {})
+        uniforms = {"samples": float(max(samples, 1)), "white": white}
+        self._passes.draw(name, {"shown": picture, **streams}, softened, **uniforms)
         self._picture = softened if made else self._picture
         return softened
 

@@ -309,7 +309,7 @@ class TaskScheduler:
                 timeout *= 2  # restarted
 
     def _failed(self, future: Future, task: Task | None, pending: deque[Task], address: str) -> None:
-        """Repeat a task whose worker is gone or has lost its scene, which is then sent to all anew; raise other errors
+        """Repeat a task whose worker is gone or has lost its scene, which is then sent to all again; raise other errors
         of the task."""
         from distributed import KilledWorker
 

@@ -223,7 +223,7 @@ class Film:
 
 
 def set_single_samples(samples: NDArray[np.float32]) -> None:
-    """Replace samples (h, w, 3) in place by what `Film.mean` is of one such sample in each pixel."""
+    """Replace samples (h, w, 3) in place by the `Film.mean` of one such sample in each pixel."""
     np.add(samples, np.float32(0), out=samples)  # negative zero becomes positive
     with np.errstate(invalid="ignore"):
         if samples.size and not (samples.max() < MAX_SAMPLE and samples.min() > -MAX_SAMPLE):

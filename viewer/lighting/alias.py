@@ -19,7 +19,7 @@ MAX_INTERPRETED = 1 << 10  # slots up to which the loop runs uncompiled
 
 
 def slot_fields(what: str) -> tuple[Field, Field]:
-    """The fields, of a texture's record, of a slot of an alias table of things named ``what``."""
+    """The fields, of a texture's record, of a slot of an alias table of things with the name ``what``."""
     threshold = Field("threshold", "int", "quanta", about=f"below it the slot stands for the {what} of its own number")
     return threshold, Field("alias", "int", about=f"the {what} that the slot stands for else", within=ROWS)
 

@@ -57,7 +57,7 @@ def shares(scene: Scene, mesh: Mesh) -> NDArray[np.float64]:
 
 
 class _CachedShares(NamedTuple):
-    """The shares of a mesh, and what they were computed from; dropped with the mesh."""
+    """The shares of a mesh, and the inputs of their computation; dropped with the mesh."""
 
     mesh: ref[Mesh]
     inputs: list[Any]

@@ -401,7 +401,7 @@ class PhotonMap:
         self._traced_keys.clear()
 
     def release(self) -> None:
-        """Free what the resources do not own; `make` builds the map, and compiles its shaders, again."""
+        """Free all that the resources do not own; `make` builds the map, and compiles its shaders, again."""
         self.forget()
         with self.scene.device.current():
             self.cells.release()

@@ -183,7 +183,7 @@ def _program_modules(prepared: PreparedScene, settings: Settings) -> list[Module
 
 
 def _size_hint(prepared: PreparedScene, contents: str, limit: int) -> str:
-    """What to change where there are more than ``limit`` elements named ``contents``."""
+    """The advice to a user where there are more than ``limit`` elements named ``contents``."""
     if prepared.structure_options.accel == "grid" and contents in (
         MEMORY_CONTENTS["grid_pointers"],
         MEMORY_CONTENTS["grid_lists"],

@@ -291,7 +291,7 @@ class Scene:
         return self.with_parts(instances=instances, variant=name)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Its parts, without what is found of them: a pickled scene is the same before and after."""
+        """Its parts, without values derived from them: a pickled scene is the same before and after."""
         parts = {name: value for name, value in vars(self).items() if not name.startswith("_")}
         return {**parts, "_bounds": {}, "_outline": None}
 

@@ -540,7 +540,7 @@ class App:
         self.debug_views.reloaded()
 
     def _rules(self) -> dict[str, Any]:
-        """What ends a picture and how it is shown, as preferences have it."""
+        """The stopping rules of a picture and its display, as preferences have them."""
         stop = self.session.stop
         return {"samples": stop.spp, "noise": stop.error or 0.0, "tonemap": self.view.tone.tonemap}
 

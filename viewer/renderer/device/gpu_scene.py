@@ -108,7 +108,7 @@ def _programs_serve(old: Sequence[Module], new: Sequence[Module], resources: Res
 
 
 def _module_form(module: Module) -> tuple[Any, ...]:
-    """What a module's programs are compiled from, but the contents of its memories and its capacities."""
+    """The key of a module's compiled programs: all of it but the contents of its memories and its capacities."""
     constants = {name: value for name, value in module.constants.items() if name not in module.capacities}
     uniforms = [(name, kind) for name, (kind, _) in module.uniforms.items()]
     shape = module.name, module.source, module.text, module.features, module.module_state
@@ -321,7 +321,7 @@ class GpuScene:
         return rebuilt
 
     def _update_deformer(self) -> None:
-        """Make, update or release the deformer, by what deforms in the structure on show."""
+        """Make, update or release the deformer, by the deforming meshes of the structure on show."""
         structure, deforming = self.prepared.structure, self.prepared.structure.deforming
         if self._instances is not structure.built:
             self._register_instances(structure.built if structure.levels == 2 else None)

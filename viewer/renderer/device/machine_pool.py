@@ -166,7 +166,7 @@ def resolved_settings(device: Device, settings: Settings) -> Settings:
 
 
 def _schedule(machine: Machine, settings: Settings) -> None:
-    """Set what the host alone decides on in a machine: its scheduling policy, unrolled calls and counting."""
+    """Set the choices of the host alone in a machine: its scheduling policy, unrolled calls and counting."""
     if isinstance(machine, Multipass):
         policy = settings.policy
         machine.policy = make_policy(policy.name, policy.share, policy.of)

@@ -300,7 +300,7 @@ DARK = "nothing lights the scene: its surfaces are black (leave out --environmen
 
 
 class Requested(NamedTuple):
-    """What an environment follows from: options, whether the scene is on a plain ground plane, and the default."""
+    """The inputs of an environment: options, whether the scene is on a plain ground plane, and the default."""
 
     environment: Any
     rotation: float

@@ -41,7 +41,7 @@ SLOWER = 1.5  # times as long as the last one that was timed: the next one is ti
 # -- at rest: rungs before the film's first sample, of which both cost a third
 RUNGS = (0.25, 0.5)  # of the picture's width and height
 FIRST_RUNG = 0.25  # seconds: the largest rung ahead that takes no longer is next; where none does, the smallest
-RUNG_RAYS = 2  # camera rays of a rung's pixel; its edges are smooth by those of its neighbours, see soften.glsl
+RUNG_RAYS = 2  # camera rays of a rung's pixel; its edges are smooth by those of its neighbours, see softening.glsl
 WIDER = 1.25  # times as wide as what is on show is a rung at least: what is less is hardly seen
 
 # -- upsampling of a preview's light

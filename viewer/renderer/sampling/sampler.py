@@ -124,7 +124,7 @@ Event = PlanProgress | PhotonMapProgress | PhotonMapBuilt | TilePass | TileDone
 
 @dataclass(frozen=True)
 class _TileRound:
-    """What all tiles of a round have in common.
+    """The common inputs of all tiles of a round.
 
     pixels : of all tiles. first_hits : how they are found ahead of the run; ``once`` for all samples of a pixel.
     photons : the program gathers from a photon map.

@@ -95,7 +95,7 @@ def framed(scene: Scene) -> Scene:
 
 
 def _view_fault(scene: Scene, camera: Camera) -> str:
-    """What is wrong with a camera's view, in words that follow "camera 'name'"; empty where nothing is."""
+    """The fault of a camera's view, in words that follow "camera 'name'"; empty where nothing is."""
     bounds = scene.bounds()
     if not camera.sees(bounds):
         return "sees nothing"

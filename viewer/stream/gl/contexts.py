@@ -97,7 +97,7 @@ def is_current(handle: int | None) -> bool:
 
 
 def leave_current() -> Callable[[], None]:
-    """Leave this thread's current context, if of GLX; returns what makes the present one current again."""
+    """Leave this thread's current context, if of GLX; returns a function that makes the present one current again."""
     glx = _glx()
     if glx is not None and (context := glx.glXGetCurrentContext()):
         display, draw_surface = glx.glXGetCurrentDisplay(), glx.glXGetCurrentDrawable()
