@@ -160,7 +160,8 @@ def test_arrays_with_gaps_are_refused():
 
 def test_a_second_process_needs_no_numba(folder):
     code = (
-        "import sys, numpy as np; from raystream.accel.bvh_build import fill_octant_links; from raystream.base.jit import run\n"
+        "import sys, numpy as np; from raystream.accel.bvh_build import fill_octant_links\n"
+        "from raystream.base.jit import run\n"
         "links = np.empty((8, 3, 2), np.int32)\n"
         "run(fill_octant_links, np.array([2, -1, -1], np.int32), np.zeros(3, np.int8), links)\n"
         "print(links[:, 0, 0].tolist(), 'numba' in sys.modules)"

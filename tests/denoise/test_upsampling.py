@@ -53,7 +53,8 @@ def neighbours(values: NDArray) -> NDArray:
 
 
 def softened(rgb: NDArray, samples: int, white: float = 1.0, film: NDArray | None = None) -> NDArray:
-    """The twin of ``soften.glsl`` and ``soften_samples.glsl``, in float64, of a picture (H, W, 3). film : `FILM` where it has several samples."""
+    """The twin of ``soften.glsl`` and ``soften_samples.glsl``, in float64, of a picture (H, W, 3). film : `FILM`
+    where it has several samples."""
     around, dim = neighbours(rgb.astype(np.float64)), DIM * white
     center = raised = around[4]
     if film is None:
