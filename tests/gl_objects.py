@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 KINDS = ("Texture", "Buffer", "Framebuffer", "Renderbuffer", "VertexArray", "Program", "Query")
-MOST = 1 << 14  # names that are looked at: Mesa gives the lowest that are free
+MOST = 1 << 14  # names that are looked at, and those up to a texture's that is made now
 
 
 T = TypeVar("T")
@@ -28,8 +28,11 @@ def living(device: Any) -> dict[str, int]:
     gc.collect()
     found = {}
     with device.current():
+        newest = device.context.texture((1, 1), 1)
+        last = max(MOST, newest.glo)
+        newest.release()
         for kind in KINDS:
             is_one = device.require(f"glIs{kind}", ctypes.c_uint, result=ctypes.c_ubyte)
-            found[kind] = sum(bool(is_one(name)) for name in range(1, MOST))
+            found[kind] = sum(bool(is_one(name)) for name in range(1, last))
     found["Query"] -= sum(map(len, device.queries.values()))
     return found

@@ -203,7 +203,7 @@ def test_numbers_and_lists_of_rows(small: bool) -> None:
                 reading.lists, data, 0, 0, kinds, wanted, lengths, values, 0, False, 0, small=small
             )
             first = next(k for k in range(3) if sum(counts[: k + 1]) > room)
-            assert (filled, row, state) == (sum(counts[:first]), first, reading.FULL)
+            assert (filled, row, state) == (sum(counts[:first]), first, reading.ARRAY_FULL)
             assert at == (0, 11, 17)[first] and values[:filled].tolist() == kept[:filled]
     lengths, values = np.zeros(3, np.int64), np.zeros(9)
     for words, row in (
@@ -215,6 +215,6 @@ def test_numbers_and_lists_of_rows(small: bool) -> None:
         ("7 1 2", 0),
     ):
         found = run(reading.lists, _bytes(words), 0, 0, kinds, 1, lengths, values, 0, False, 0, small=small)
-        assert found[2:] == (row, reading.BAD, 0)
-    rows = reading.grown(np.arange(6).reshape(3, 2))
+        assert found[2:] == (row, reading.BAD_ROW, 0)
+    rows = reading.doubled(np.arange(6).reshape(3, 2))
     assert rows.shape == (6, 2) and rows[:3].tolist() == [[0, 1], [2, 3], [4, 5]]
