@@ -92,9 +92,9 @@ class Upsampling:
             return picture
         made = picture is self._picture
         softened = self._streams.get("softened" if made else "other", SHOWN, picture.size)
-        name, streams = ("soften_samples", {"film": film}) if samples > 1 else ("soften", {})
-        uniforms = {"samples": float(max(samples, 1)), "white": white}
-        self._passes.draw(name, {"shown": picture, **streams}, softened, **uniforms)
+        name, streams = ("soften_samples", {"film": film}) if samples > 1 else ("soften", dict[str, Stream]())
+        streams["shown"] = picture
+        self._passes.draw(name, streams, softened, samples=float(max(samples, 1)), white=white)
         self._picture = softened if made else self._picture
         return softened
 
