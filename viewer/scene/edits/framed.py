@@ -81,8 +81,8 @@ def framed(scene: Scene) -> Scene:
     """The scene seen by the default view, with a warning, where its first camera shows it badly; itself elsewhere, and
     where cameras may move.
 
-    It does that where it sees nothing; where it is not within a place, as of a room, and sees less than `LEAST` of it;
-    and where it cuts off, or shows small, a single object.
+    It does that where it sees nothing; where it is not within a place, as of a room, and sees less than `MIN_SEEN` of
+    it; and where it cuts off, or shows small, a single object.
     """
     if not scene.cameras or scene.animations:
         return scene
