@@ -521,3 +521,32 @@ def test_several_unreadable_images_are_counted(tmp_path: Path) -> None:
     assert scene.warnings == [f"2 images, {what}"]
     assert [texture.image.size for texture in scene.textures] == [(8, 8), (3, 5), (8, 8)]
     np.testing.assert_array_equal(scene.textures[1].image.texels, PIXELS)
+
+
+def test_a_transform_of_zeros_of_either_sign_makes_no_other_texture(tmp_path: Path) -> None:
+    moves = ({}, {"offset": [-0.0, 0.0]}, {"offset": [0.0, -0.0]}, {"rotation": -0.0})
+    info = [{"index": 0, "extensions": {"KHR_texture_transform": move}} for move in moves]
+    doc = with_materials(*({"pbrMetallicRoughness": {"baseColorTexture": each}} for each in ({"index": 0}, *info)))
+    doc.json["images"], doc.json["textures"] = [{"bufferView": doc.view(encoded())}], [{"source": 0}]
+    scene = load(doc.write(tmp_path))
+    assert [material.texture for material in scene.materials] == [0] * 5 and len(scene.textures) == 1
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 3), (3, 1), (4, 2)])
+def test_a_picture_of_one_colour_is_an_even_light(shape: tuple[int, int], tmp_path: Path) -> None:
+    """However few texels it has; by the sRGB curve (IEC 61966-2-1)."""
+    doc = textured()
+    texels = np.tile(np.uint8([255, 188, 0]), (*shape, 1))
+    doc.json["images"] = [{"bufferView": doc.view(encoded(texels))}]
+    doc.json["materials"][0] |= {"emissiveTexture": {"index": 0}, "emissiveFactor": [0.5, 1, 1]}
+    (material,) = load(doc.write(tmp_path)).materials
+    assert material.emission == pytest.approx((0.5, ((188 / 255 + 0.055) / 1.055) ** 2.4, 0))
+    assert material.emission_texture is None
+
+
+def test_a_picture_of_light_that_is_all_dark_is_left_out(tmp_path: Path) -> None:
+    doc = textured()
+    doc.json["images"] = [{"bufferView": doc.view(encoded(np.arange(48, dtype=np.uint8).reshape(4, 4, 3)))}]
+    doc.json["materials"][0] |= {"emissiveTexture": {"index": 0}, "emissiveFactor": [0, 0, 0]}
+    (material,) = load(doc.write(tmp_path)).materials
+    assert material.emission == (0, 0, 0) and material.emission_texture is None
