@@ -542,11 +542,3 @@ def test_a_picture_of_one_colour_is_an_even_light(shape: tuple[int, int], tmp_pa
     (material,) = load(doc.write(tmp_path)).materials
     assert material.emission == pytest.approx((0.5, ((188 / 255 + 0.055) / 1.055) ** 2.4, 0))
     assert material.emission_texture is None
-
-
-def test_a_picture_of_light_that_is_all_dark_is_left_out(tmp_path: Path) -> None:
-    doc = textured()
-    doc.json["images"] = [{"bufferView": doc.view(encoded(np.arange(48, dtype=np.uint8).reshape(4, 4, 3)))}]
-    doc.json["materials"][0] |= {"emissiveTexture": {"index": 0}, "emissiveFactor": [0, 0, 0]}
-    (material,) = load(doc.write(tmp_path)).materials
-    assert material.emission == (0, 0, 0) and material.emission_texture is None
