@@ -52,7 +52,7 @@ def neighbours(values: NDArray) -> NDArray:
     return np.stack([edged[k // 3 : k // 3 + height, k % 3 : k % 3 + width] for k in range(9)])
 
 
-def softened(rgb: NDArray, samples: int, white: float = 1.0, film: NDArray | None = None) -> NDArray:
+def softened(rgb: NDArray, samples: int, white: float = 1.0, film: NDArray | None = None, rays: int = 0) -> NDArray:
     """The twin of ``soften.glsl`` and ``soften_samples.glsl``, in float64, of a picture (H, W, 3). film : `FILM`
     where it has several samples."""
     around, dim = neighbours(rgb.astype(np.float64)), DIM * white
@@ -73,7 +73,7 @@ def softened(rgb: NDArray, samples: int, white: float = 1.0, film: NDArray | Non
     binomial = np.outer((1, 2, 1), (1, 2, 1)).reshape(9, 1, 1)
     weights = binomial / (around @ LUMINANCE + raised @ LUMINANCE + dim)
     mean = (weights[..., None] * around).sum(axis=0) / weights.sum(axis=0)[..., None]
-    return center + 2 / (1 + samples) * (mean - center)
+    return center + 2 / (1 + max(samples, rays)) * (mean - center)
 
 
 def film_of(luminance: NDArray | float, deviation: NDArray | float, count: int) -> NDArray:
@@ -173,9 +173,9 @@ def test_at_the_same_size_light_and_texture_are_put_together(upsampling: Upsampl
     np.testing.assert_allclose(found["nearness"], wall(SMALL, 5)[1]["nearness"], rtol=1e-6)
 
 
-@pytest.mark.parametrize(("samples", "later"), [(1, 0), (4, 0), (4, 3), (63, 0)])
+@pytest.mark.parametrize(("samples", "later", "rays"), [(1, 0, 0), (1, 0, 4), (4, 0, 16), (4, 3, 0), (63, 0, 32)])
 @pytest.mark.parametrize("white", [1.0, 30.0])
-def test_softening_is_its_twin(upsampling: Upsampling, samples: int, later: int, white: float) -> None:
+def test_softening_is_its_twin(upsampling: Upsampling, samples: int, later: int, rays: int, white: float) -> None:
     """Of a film that may have more samples by now; another denoiser's picture alike, and a warp begins with it."""
     features, _ = wall(SMALL, 5)
     light, device, rng = np.zeros(SMALL[::-1], IRRADIANCE.dtype), upsampling.device, np.random.default_rng(1)
@@ -184,13 +184,14 @@ def test_softening_is_its_twin(upsampling: Upsampling, samples: int, later: int,
     with device.current():
         inputs = [stream(device, IRRADIANCE, light), stream(device, FEATURES, features), stream(device, FILM, noisy)]
         composed = upsampling.compose(*inputs[:2], CAMERA)
-        before, result = composed.read(), upsampling.soften(composed, samples, white, inputs[2], CAMERA).read()
-        other = upsampling.soften(composed, samples, white, inputs[2], CAMERA).read()  # no longer the one made last
+        before, result = composed.read(), upsampling.soften(composed, samples, white, inputs[2], CAMERA, rays).read()
+        # No longer the one made last.
+        other = upsampling.soften(composed, samples, white, inputs[2], CAMERA, rays).read()
         same = Stream(device, SHOWN, SMALL)
         upsampling.warp(CAMERA, same)
         warped = same.read()
         release([*inputs, same])
-    expected = softened(before["rgb"], samples, white, noisy if samples > 1 else None)
+    expected = softened(before["rgb"], samples, white, noisy if samples > 1 else None, rays)
     np.testing.assert_allclose(result["rgb"], expected, rtol=1e-6)  # float32: 2.1e-7 at most measured
     np.testing.assert_array_equal(result["nearness"], before["nearness"])
     np.testing.assert_array_equal(other, result)

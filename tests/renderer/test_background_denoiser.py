@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from raystream.renderer.preview.frame import FrameClock
 from raystream.renderer.preview.preview import BackgroundDenoiser, Preview
-from raystream.renderer.preview.scheduler import OIDN_GROWTH, Scheduler, cleans
+from raystream.renderer.preview.scheduler import OIDN_GROWTH, OIDN_SECONDS, Scheduler, cleans, drafts
 from raystream.renderer.renderer import Renderer
 from raystream.stream.gl.device import Device
 
@@ -24,7 +24,7 @@ OTHER: Any = object()
 
 
 def noisy(denoised: Callable[[], NDArray[np.float32]] = CLEAN.copy) -> Any:
-    return SimpleNamespace(denoised=denoised)
+    return SimpleNamespace(denoised=lambda draft: denoised() + 100 * draft)
 
 
 @pytest.fixture
@@ -78,6 +78,29 @@ def test_a_film_is_denoised_again_with_many_more_samples(
     assert cleans(samples, denoiser.begun(film), last) and denoiser.owes(film, samples)
     with device.current():
         denoiser.release()
+
+
+def test_a_draft_is_made_again_once_its_film_is_complete(device: Device) -> None:
+    """By the whole network, though the film has no more samples; while it goes on, a draft counts as any."""
+    denoiser = BackgroundDenoiser(device)
+    denoiser.begin(FILM, 8, noisy(), draft=True)
+    denoiser.wait(20.0)
+    _, picture = denoiser.take() or (None, None)
+    np.testing.assert_array_equal(picture, CLEAN + 100)
+    assert denoiser.owes(FILM, 8) and cleans(8, 8, True, denoiser.draft) and not cleans(9, 8, False, denoiser.draft)
+    denoiser.begin(FILM, 8, noisy())
+    denoiser.wait(20.0)
+    _, picture = denoiser.take() or (None, None)
+    np.testing.assert_array_equal(picture, CLEAN)
+    assert not denoiser.owes(FILM, 8) and not cleans(8, 8, True, denoiser.draft)
+    with device.current():
+        denoiser.release()
+
+
+def test_drafts_until_samples_have_taken_as_long() -> None:
+    rate = 4 / OIDN_SECONDS  # samples a second: of four a pixel takes as long as the whole network does
+    assert [drafts(samples, rate, last=False) for samples in (1, 3, 4, 8)] == [True, True, False, False]
+    assert not drafts(1, rate, last=True)
 
 
 def test_a_released_preview_has_no_thread_and_no_textures(device: Device, preview: Preview) -> None:

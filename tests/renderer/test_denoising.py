@@ -68,7 +68,7 @@ def test_each_eye_of_a_pair_is_denoised_by_itself(
 ) -> None:
     parts: list[np.ndarray] = []
 
-    def denoise(linear: np.ndarray, albedo: np.ndarray, normal: np.ndarray, clean: bool) -> np.ndarray:
+    def denoise(linear: np.ndarray, albedo: np.ndarray, normal: np.ndarray, clean: bool, _: bool) -> np.ndarray:
         assert linear.shape == albedo.shape == normal.shape and clean
         parts.append(linear)
         return linear
@@ -86,7 +86,7 @@ def test_light_that_the_camera_sees_itself_is_not_denoised(cornell: Renderer, mo
     """Nor what a clamp has left of it told from the rest, nor features behind a lens taken for clean."""
     given: list[tuple[float, bool]] = []
 
-    def denoise(linear: np.ndarray, albedo: np.ndarray, normal: np.ndarray, clean: bool) -> np.ndarray:
+    def denoise(linear: np.ndarray, albedo: np.ndarray, normal: np.ndarray, clean: bool, _: bool) -> np.ndarray:
         given.append((float(linear.max()), clean))
         return linear
 

@@ -27,10 +27,15 @@ def check_installed() -> None:
 
 
 def denoise(
-    linear: NDArray[np.float32], albedo: NDArray[np.float32], normal: NDArray[np.float32], clean: bool = True
+    linear: NDArray[np.float32],
+    albedo: NDArray[np.float32],
+    normal: NDArray[np.float32],
+    clean: bool = True,
+    draft: bool = False,
 ) -> NDArray[np.float32]:
     """The picture (H, W, 3), linear sRGB, steered by the same samples' albedo and normals, both (H, W, 3), 0 where
-    nothing is hit. ``clean``: these have no noise, and all that they show is in the picture.
+    nothing is hit. ``clean``: these have no noise, and all that they show is in the picture. ``draft``: by a smaller
+    network, in four tenths of the time.
 
     Pixels must not share samples, whatever the pixel filter. Any thread may call it. Raises ViewerError where it is not
     installed or fails.
@@ -39,7 +44,9 @@ def denoise(
     beside = {"albedo": np.clip(albedo, 0, 1), "normal": np.clip(normal, -1, 1)}
     try:
         library: Any = import_module(PACKAGE)
-        picture = library.denoise(np.maximum(linear, 0), **beside, hdr=True, clean_aux=clean)
+        picture = library.denoise(
+            np.maximum(linear, 0), **beside, hdr=True, clean_aux=clean, quality="balanced" if draft else "high"
+        )
     except (RuntimeError, OSError) as error:
         raise ViewerError("--denoise oidn", str(error), "--denoise shader needs nothing but OpenGL") from None
     return np.asarray(picture, np.float32)

@@ -84,17 +84,21 @@ class Upsampling:
         self._passes.draw(name, {**inputs, **view.streams}, self._picture, view.features, **values)
         return self._picture
 
-    def soften(self, picture: Stream, samples: int, white: float, film: Stream, camera: Camera) -> Stream:
+    def soften(
+        self, picture: Stream, samples: int, white: float, film: Stream, camera: Camera, rays: int = 0
+    ) -> Stream:
         """A stream of `SHOWN` of ``samples`` a pixel, softened: the fewer, the more. If it is the picture made last, it
         takes its place. white : luminance that is displayed as white. film : of the picture's size where that has
-        several samples, of these or more."""
+        several samples, of these or more. rays : camera rays of a pixel that its edges are of, where more."""
         if camera.eyes:  # halves of a stereo pair have nothing to do with each other
             return picture
         made = picture is self._picture
         softened = self._streams.get("softened" if made else "other", SHOWN, picture.size)
         name, streams = ("soften_samples", {"film": film}) if samples > 1 else ("soften", dict[str, Stream]())
         streams["shown"] = picture
-        self._passes.draw(name, streams, softened, samples=float(max(samples, 1)), white=white)
+        self._passes.draw(
+            name, streams, softened, samples=float(max(samples, 1)), rays=float(max(samples, rays, 1)), white=white
+        )
         self._picture = softened if made else self._picture
         return softened
 

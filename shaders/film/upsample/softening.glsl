@@ -6,6 +6,7 @@
 #include "lib/luminance.glsl"
 
 uniform float samples;  // of a pixel
+uniform float rays;     // of the camera, that its edges are of: as many, or more
 uniform float white;    // luminance that is displayed as white
 
 const float DIM = 0.04;  // of white; from 0.05 on pixels beside small lamps are specks
@@ -23,5 +24,5 @@ Shown element(ivec2 at) {
         float binomial = float((2 - abs(k % 3 - 1)) * (2 - abs(k / 3 - 1)));
         sum += binomial / (dot(around[4] + around[k], LUMINANCE) + DIM * white) * vec4(around[k], 1.0);
     }
-    return Shown(mix(around[4], sum.rgb / sum.a, 2.0 / (1.0 + samples)), fetch_shown(at).nearness);
+    return Shown(mix(around[4], sum.rgb / sum.a, 2.0 / (1.0 + rays)), fetch_shown(at).nearness);
 }

@@ -154,10 +154,10 @@ class PreviewPasses:
 
 
 class BackgroundDenoiser:
-    """One picture at a time. samples : of the one begun last."""
+    """One picture at a time. samples : of the one begun last. draft : that one is by the smaller network."""
 
     def __init__(self, device: Device) -> None:
-        self.samples = 0
+        self.samples, self.draft = 0, False
         self._film: FilmBuffer | None = None  # of which it is
         self._coming: Future[NDArray[np.float32]] | None = None
         self._thread = ThreadPoolExecutor(1, "denoiser", _give_way)
@@ -174,12 +174,12 @@ class BackgroundDenoiser:
 
     def owes(self, film: FilmBuffer, samples: int) -> bool:
         """Whether the picture of a film's ``samples`` is still to come."""
-        return self.begun(film) < samples or not self.free
+        return self.draft or self.begun(film) < samples or not self.free
 
-    def begin(self, film: FilmBuffer, samples: int, picture: NoisyPicture) -> None:
-        """Denoise a film's picture of ``samples``."""
-        self._film, self.samples = film, samples
-        self._coming = self._thread.submit(picture.denoised)
+    def begin(self, film: FilmBuffer, samples: int, picture: NoisyPicture, draft: bool = False) -> None:
+        """Denoise a film's picture of ``samples``; ``draft``: by the smaller network."""
+        self._film, self.samples, self.draft = film, samples, draft
+        self._coming = self._thread.submit(picture.denoised, draft)
 
     def wait(self, seconds: float) -> None:
         """Wait for the picture in progress, no longer than that."""
@@ -204,7 +204,7 @@ class BackgroundDenoiser:
 
     def forget(self) -> None:
         """The next film is denoised, whatever its samples; the picture in progress is not shown."""
-        self._film, self.samples = None, 0
+        self._film, self.samples, self.draft = None, 0, False
 
     def release(self) -> None:
         """End the thread, and free the picture; the context must be current."""
@@ -325,7 +325,10 @@ class Preview:
         with self.renderer.device.current():
             stream, upsampling = self.background.stream(picture[1]), self.passes.finished().upsampling
             samples, noisy = self.background.samples, film.blocks[0].stream
-            return upsampling.soften(stream, samples, self._white, noisy, self.renderer.camera)
+            rays = scheduler.feature_samples(
+                samples, at_rest=True
+            )  # its edges are as smooth as the features that guide it
+            return upsampling.soften(stream, samples, self._white, noisy, self.renderer.camera, rays)
 
     def due(self, film: FilmBuffer, frame: ScheduledFrame, most: int) -> bool:
         """Whether the film of a frame, of ``most`` samples, is worth another filtering.
@@ -361,7 +364,7 @@ class Preview:
             return None
         at_rest = frame.scale == 1 and not frame.kind.in_motion
         clean = self.cleans and at_rest and self.background.free
-        clean = clean and scheduler.cleans(frame.samples, self.background.begun(film), last)
+        clean = clean and scheduler.cleans(frame.samples, self.background.begun(film), last, self.background.draft)
         due = frame.queued or self.due(film, frame, most)
         if not (due or clean):
             return None
@@ -387,7 +390,8 @@ class Preview:
                 self._in_motion = scheduler.light_in_motion(before, frame.scale, frame.samples)
         if clean:
             noisy = yield from stepped(noisy_picture(self.renderer, film, self._buffers["film"], features))
-            self.background.begin(film, frame.samples, noisy)
+            draft = scheduler.drafts(frame.samples, self.scheduler.rate, last)
+            self.background.begin(film, frame.samples, noisy, draft)
         return picture
 
     def _begin(self, job: FrameJob, film: FilmBuffer, whole: tuple[int, int]) -> tuple[int, int]:

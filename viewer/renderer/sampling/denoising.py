@@ -116,12 +116,12 @@ class NoisyPicture:
     clean: bool
     seams: tuple[int, ...]
 
-    def denoised(self) -> NDArray[np.float32]:
-        """The denoised picture, (H, W, 3) linear sRGB; callable in any thread. Raises ViewerError where that fails."""
+    def denoised(self, draft: bool = False) -> NDArray[np.float32]:
+        """The denoised picture, (H, W, 3) linear sRGB; callable in any thread. ``draft``: by a smaller network. Raises
+        ViewerError where that fails."""
+        inputs = self.reflected, self.albedo, self.normal
         pictures = [
-            oidn.denoise(
-                self.reflected[:, left:right], self.albedo[:, left:right], self.normal[:, left:right], self.clean
-            )
+            oidn.denoise(*(values[:, left:right] for values in inputs), self.clean, draft)
             for left, right in pairwise(self.seams)
         ]
         return np.concatenate(pictures, axis=1) + self.emission
