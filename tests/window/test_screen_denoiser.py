@@ -412,15 +412,18 @@ def test_between_two_pictures_the_last_one_follows_the_camera(
 
 
 def test_from_far_away_nothing_is_warped(session: Session, renderer: Renderer, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It would show what the last picture has not seen."""
+    """It would show what the last picture has not seen; so the next one is quicker."""
     monkeypatch.setattr(scheduler, "WARPING", 0.0)
     monkeypatch.setattr(scheduler, "COSTLY", 0.0)
-    run(session, 20)
     start = renderer.camera
-    session.update(camera=aside(renderer, 40.0))
-    session.advance(0.0, moving=True)
-    assert session.warped == 0
-    session.update(camera=start)
+    for degrees, budget in ((0.1, scheduler.IN_FLIGHT), (40.0, scheduler.DENOISED)):
+        run(session, 20)
+        warped = session.warped
+        session.update(camera=aside(renderer, degrees))
+        session.advance(0.0, moving=True)
+        assert session.runner.job is not None and session.runner.job.frame.budget == budget
+        assert session.warped - warped == (budget == scheduler.IN_FLIGHT)
+        session.update(camera=start)
 
 
 def test_an_edited_scene_is_not_warped(session: Session, renderer: Renderer, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -58,7 +58,9 @@ RASTERISED_TRIANGLES = 1.0  # of a scene for each pixel of the window, at most; 
 # -- warping: the last picture as the camera sees it by now, until the next one is complete
 WARPING = 0.03  # seconds after which a picture is warped: 30 pictures a second
 MAX_WARPS = 3  # pictures for each one that is traced, or a slow machine would do nothing else
-MAX_WARP_DISTANCE = 0.008  # of the scene's diagonal: beyond, too much is seen that the picture does not show
+# Of the scene's diagonal: beyond, too much is seen that the picture does not show. Hall, FLIP of that picture and of it
+# warped: 0.29, 0.23 at 0.01; 0.37, 0.26 at 0.02; at 0.04 (0.41, 0.34) its borders are streaks.
+MAX_WARP_DISTANCE = 0.02
 COSTLY = 2.0  # times as long as it takes: no more than half of the time is for warping
 
 # -- samples of a film
@@ -145,6 +147,11 @@ def drafts(samples: int, rate: float, last: bool) -> bool:
     """Whether Open Image Denoise takes its smaller network for a film of ``samples``, at ``rate`` samples a second.
     ``last``: it will not have more soon."""
     return not last and samples < OIDN_SECONDS * rate
+
+
+def near(distance: float) -> bool:
+    """Whether a picture can be warped to a camera at that distance from its own, as a share of the scene's diagonal."""
+    return distance <= MAX_WARP_DISTANCE
 
 
 def rasterises(triangles: int, pixels: int) -> bool:
@@ -462,7 +469,7 @@ class Scheduler:
         been on show; distance : from where it was seen, as a share of the scene's diagonal."""
         traced_before, count = self._warped_of
         due = since >= max(WARPING, COSTLY * self._warp_seconds)
-        return due and (count if traced_before == traced else 0) < MAX_WARPS and distance <= MAX_WARP_DISTANCE
+        return due and (count if traced_before == traced else 0) < MAX_WARPS and near(distance)
 
     def note_warp(self, traced: int, seconds: float) -> None:
         """A picture was warped, which took so long."""

@@ -301,7 +301,7 @@ class Convergence:
             most=self.stop.most(self.samples) if progressive else 1,
             seconds_left=math.inf if self.stop.seconds is None else self.stop.seconds - self.elapsed,
             light=preview.light if preview is not None and progressive else 1.0,
-            warps=preview is not None and preview.warps,
+            warps=preview is not None and preview.warps and (not moving or scheduler.near(preview.distance)),
             scale=self.scale,
             stepwise=stepwise,
         )
