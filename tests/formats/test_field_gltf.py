@@ -37,27 +37,15 @@ def test_slips_of_the_field(name: str) -> None:
     "way",
     [
         ("nodes", 0, "name"),
-        ("nodes", 0, "extras"),
-        ("nodes", 0, "extensions"),
         ("nodes", 0, "children"),
         ("nodes", 0, "matrix"),
-        ("nodes", 0, "translation"),
         ("nodes", 0, "camera"),
-        ("nodes", 0, "skin"),
-        ("meshes", 0, "name"),
-        ("meshes", 0, "weights"),
-        ("meshes", 0, "primitives", 0, "material"),
         ("meshes", 0, "primitives", 0, "mode"),
         ("meshes", 0, "primitives", 0, "targets"),
         ("meshes", 0, "primitives", 0, "attributes", "NORMAL"),
-        ("accessors", 0, "byteOffset"),
-        ("accessors", 0, "normalized"),
         ("accessors", 0, "sparse"),
         ("bufferViews", 0, "byteStride"),
         ("materials",),
-        ("animations",),
-        ("extensions",),
-        ("extensionsUsed",),
         ("scene",),
         ("asset", "minVersion"),
     ],
@@ -71,17 +59,6 @@ def test_null_is_as_good_as_nothing(way: tuple[str | int, ...], tmp_path: Path) 
     place[way[-1]] = None
     scene = load(doc.write(tmp_path))
     assert scene.triangle_count == 2 and scene.warnings == []
-
-
-def test_null_members_of_materials_and_textures(tmp_path: Path) -> None:
-    doc = textured(texCoord=None, extensions=None)
-    doc.json["materials"][0] |= dict.fromkeys(("name", "alphaMode", "normalTexture", "emissiveFactor", "extras"))
-    doc.json["textures"][0] |= dict.fromkeys(("sampler", "name", "extensions"))
-    doc.json["images"][0] |= dict.fromkeys(("uri", "name"))
-    plain = load(textured().write(tmp_path))
-    scene = load(doc.write(tmp_path))
-    assert scene.warnings == [] and scene.materials[0].alpha_mode == "opaque"
-    np.testing.assert_array_equal(scene.textures[0].image.texels, plain.textures[0].image.texels)
 
 
 def test_whole_floats_are_integers(tmp_path: Path) -> None:
@@ -121,7 +98,8 @@ def test_whole_floats_are_integers(tmp_path: Path) -> None:
     [
         ({"asset": {"version": 1}}, r"asset.version: glTF '1.0' \(only glTF 2.0 is known; convert the file\)"),
         ({"asset": {"version": 1.0}}, "glTF '1.0'"),
-        ({"asset": {"version": "1.1"}}, "glTF '1.1'"),
+        ({"asset": {"version": "20.0"}}, "version: glTF '20.0'"),
+        ({"asset": {"version": "2.1", "minVersion": "2.1"}}, "minVersion: glTF '2.1'"),
         ({"asset": {"minVersion": 1}}, "glTF '1.0'"),
         ({"meshes": {"m": {}}, "asset": {"version": 1}}, r"is glTF 1.0, .*convert it to glTF 2.0"),
         ({"nodes": {"n": {}}, "asset": ...}, r"is glTF 1.0, .*convert it to glTF 2.0"),
@@ -139,8 +117,10 @@ def test_other_forms_of_versions(tmp_path: Path) -> None:
     doc = Document()
     doc.square()
     for version in (2, 2.0, "2", "2.0", "2.5"):
-        doc.json["asset"]["version"] = version
+        doc.json["asset"] = {"version": version, "minVersion": "2.0"}
         assert load(doc.write(tmp_path)).warnings == []
+    del doc.json["asset"]
+    assert load(doc.write(tmp_path)).warnings == ["the file has no glTF version; read as 2.0"]
     data = doc.glb()
     (tmp_path / "old.glb").write_bytes(data[:4] + struct.pack("<I", 1) + data[8:])
     with pytest.raises(ViewerError, match=r"version 1 of the .glb container \(it is glTF 1.0; convert"):
@@ -161,25 +141,11 @@ def test_other_forms_of_versions(tmp_path: Path) -> None:
         ({"extensionsUsed": [f"X_{k}" for k in range(10)]}, "X_0, X_1, X_2, X_3, X_4, X_5, X_6, X_7 and 2 more"),
     ],
 )
-def test_extensions_without_effect_are_told(
-    change: dict[str, Any], names: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_extensions_without_effect_are_told(change: dict[str, Any], names: str, tmp_path: Path) -> None:
     doc = Document()
     doc.square()
     doc.json |= change
-    note = f"extensions that are not supported have no effect: {names}"
-    path = doc.write(tmp_path)
-    assert load(path).warnings == [note]
-    assert main(["render", str(path), "-o", str(tmp_path / "a.png"), "--size", "8x8", "--program", "cast"]) == 0
-    assert f"raystream: note: {note}\n" in capsys.readouterr().err
-
-
-def test_extensions_in_extras_are_nobody_s(tmp_path: Path) -> None:
-    doc = Document()
-    doc.square()
-    doc.json["nodes"][0]["extras"] = {"extensions": {"XX_mine": {}}}
-    doc.json["materials"] = [{"extensions": {"KHR_materials_ior": {}, "KHR_materials_sheen": {}}}]
-    assert load(doc.write(tmp_path)).warnings == []
+    assert load(doc.write(tmp_path)).warnings == [f"extensions that are not supported have no effect: {names}"]
 
 
 # Animations
@@ -292,13 +258,6 @@ def test_what_is_damaged_as_a_whole_is_refused(tmp_path: Path, capsys: pytest.Ca
     assert "accessors[0].count: 99 elements end at byte" in line and not (tmp_path / "a.png").exists()
 
 
-def test_lenient_does_not_do_without_a_decoder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    doc = meshopt()
-    monkeypatch.setitem(sys.modules, "meshopt", None)
-    with pytest.raises(ViewerError, match="needs the decoder meshopt"):
-        load(doc.write(tmp_path), lenient=True)
-
-
 # Meshes
 
 
@@ -382,14 +341,6 @@ def seen_straight(doc: Document) -> Document:
 
 
 # Textures
-
-
-def test_the_three_sets_of_coordinates_of_the_field(device: Any) -> None:
-    scene = load(field("g01_three_uv_sets.gltf"))
-    assert scene.warnings == []
-    found = picture(scene, device)
-    for column in (5, 12, 18):
-        np.testing.assert_allclose(found[12, column], (0, 1, 0), atol=1e-6)
 
 
 SETS = np.float32([[0, 0], [1, 0], [1, 1], [0, 1]])
@@ -499,15 +450,6 @@ def test_a_texture_without_an_image_is_white_and_told(texture: dict[str, Any], t
     assert load(doc.write(tmp_path)).materials[0].emission == (1, 0.5, 0.25)
 
 
-def test_the_color_key_of_the_field(device: Any) -> None:
-    scene = load(field("g22f_rgb16_trns.gltf"))
-    alpha = scene.textures[0].image.texels[..., 3]
-    assert not alpha[:, : alpha.shape[1] // 2].any() and (alpha[:, alpha.shape[1] // 2 :] == 65535).all()
-    found = picture(scene, device)
-    np.testing.assert_allclose(found[12, 18], (0, 1, 0), atol=1e-6)
-    np.testing.assert_allclose(found[12, 6], (1, 1, 1), atol=1e-6)  # the furnace behind it
-
-
 # Specular and glossiness
 
 
@@ -576,17 +518,6 @@ def test_a_texture_has_specular_color_and_glossiness(depth: Any, tmp_path: Path)
     faint = texels[0, 3, 0] / most / 12.92 / 2 / 0.02
     np.testing.assert_allclose(factor.image.texels[0, :, 3] / most, (1, 1, 0, faint), atol=1 / most)
     assert load(doc.write(tmp_path)).warnings == []
-
-
-def test_a_glossiness_texture_in_a_furnace(device: Any, tmp_path: Path) -> None:
-    texels = np.zeros((1, 2, 4), np.uint8)
-    texels[0] = [[255, 188, 0, 255], [0, 0, 0, 255]]  # 188 is 0.503 linear
-    doc = glossy(texels, diffuseFactor=[0, 0, 0.5, 1], specularGlossinessTexture={"index": 0})
-    doc.json["samplers"] = [{"magFilter": 9728, "minFilter": 9728}]
-    doc.json["textures"][0]["sampler"] = 0
-    found = picture(load(doc.write(tmp_path)), device, spp=64)
-    np.testing.assert_allclose(found[8:16, 3:9].mean(axis=(0, 1)), (1, 0.503, 0), atol=0.012)
-    np.testing.assert_allclose(found[8:16, 15:21].mean(axis=(0, 1)), (0, 0, 0.5), atol=0.012)
 
 
 def test_opacity_of_diffuse_textures_and_unlit_ones(device: Any, tmp_path: Path) -> None:

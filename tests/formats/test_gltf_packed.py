@@ -30,7 +30,6 @@ from raystream.formats.gltf import decoders
 from raystream.formats.gltf.decoders import draco_size
 from raystream.formats.gltf.json import JsonObject
 from raystream.formats.image import images
-from raystream.formats.image.images import ImageMemory
 
 
 def refused(doc: Document, folder, words: str) -> None:
@@ -65,13 +64,9 @@ def test_draco_damaged(tmp_path):
         doc.json["meshes"][0]["primitives"][0]["extensions"]["KHR_draco_mesh_compression"]["bufferView"]
     ]
     data, at = doc.data, view["byteOffset"]
-    for length, words in ((3, "cut off"), (12, "cut off"), (view["byteLength"] // 2, "cannot be decompressed")):
-        view["byteLength"] = length
-        refused(doc, tmp_path, rf"KHR_draco_mesh_compression.bufferView: .*{words}")
+    view["byteLength"] //= 2
+    refused(doc, tmp_path, "KHR_draco_mesh_compression.bufferView: .*cannot be decompressed")
     view["byteLength"] = len(data) - at
-    for place, byte, words in ((0, b"X", "does not begin with"), (6, b"\x01", "2.1"), (7, b"\0", "geometry of kind 0")):
-        doc.data = data[: at + place] + byte + data[at + place + 1 :]
-        refused(doc, tmp_path, words)
     # 2^35 - 1 faces: refused by their number, not by the memory that they do not get
     doc.data = data[: at + 11] + b"\xff\xff\xff\xff\x7f" + data[at + 11 :]
     view["byteLength"] += 5
@@ -250,58 +245,25 @@ def test_basis_without_its_decoder(tmp_path, monkeypatch):
     )
 
 
-@pytest.mark.parametrize("source", [9, "0"])
-@pytest.mark.parametrize("extension", ["EXT_texture_webp", "KHR_texture_basisu"])
-def test_a_source_that_is_not_there(extension, source, tmp_path):
-    doc = textured(extension, ktx2(BLOCKS), False)
-    doc.json["textures"][0]["extensions"][extension]["source"] = source
-    refused(doc, tmp_path, rf"textures\[0\].extensions.{extension}.source: ")
-
-
-@pytest.mark.parametrize(
-    ("at", "value", "words"),
-    [
-        (20, 1 << 20, "1,048,576 x 8 texels, more than|8 x 1,048,576"),
-        (20, 0, "0 x 8"),
-        (28, 1, "two dimensions"),
-        (32, 6, "two dimensions"),
-        (36, 6, "two dimensions"),
-        (40, 1000, "1,000 levels"),
-        (80, 1 << 20, "level 0 takes bytes"),
-        (88, 1 << 31, "level 0 takes bytes"),
-        (96, 1 << 31, "level 0 takes bytes"),
-        (12, 37, "unreadable KTX 2 image"),
-        (48, 0, "unreadable KTX 2 image"),
-    ],
-)
-def test_basis_malformed(at, value, words, monkeypatch):
+@pytest.mark.parametrize(("at", "value"), [(12, 37), (48, 0)], ids=["format", "descriptor"])
+def test_basis_malformed(at, value):
     extra("opengl_basisu")
-    from raystream.formats.gltf.decoders import basis_header, decode_basis
-
-    monkeypatch.setattr(images, "MAX_IMAGE_TEXELS", 1 << 16)
-
     data = bytearray(ktx2(BLOCKS))
     struct.pack_into("<I", data, at, value)
-    with pytest.raises(ViewerError, match=words):
-        ImageMemory().plan(basis_header(bytes(data), "here"), len(data), "here")
-        decode_basis(bytes(data), "here")
-    for length in (12, 79, 100, len(data) - 1):
-        with pytest.raises(ViewerError, match="here: "):
-            decode_basis(ktx2(BLOCKS)[:length], "here")
+    with pytest.raises(ViewerError, match="unreadable KTX 2 image"):
+        decoders.decode_basis(bytes(data), "here")
 
 
 def test_basis_levels_of_odd_sizes():
     """11 x 7 texels, and the level of 5 x 3 that is read where the whole picture does not fit."""
     extra("opengl_basisu")
-    from raystream.formats.gltf.decoders import basis_header, decode_basis
-
     second, third = BLOCKS[:1, :2, ::-1], BLOCKS[1:, :1]
     data = ktx2(BLOCKS, second, third, size=(11, 7))
-    found = basis_header(data, "here")
+    found = decoders.basis_header(data, "here")
     assert (found.width, found.height, found.least) == (11, 7, 4)
     for factor, blocks, tall, wide in ((1, BLOCKS, 7, 11), (2, second, 3, 5), (4, third, 1, 2)):
         texels = blocks.repeat(4, axis=0).repeat(4, axis=1)[:tall, :wide]
-        np.testing.assert_array_equal(decode_basis(data, "here", factor=factor).texels, texels)
+        np.testing.assert_array_equal(decoders.decode_basis(data, "here", factor=factor).texels, texels)
 
 
 def test_basis_images_count_with_all_others(tmp_path, monkeypatch):

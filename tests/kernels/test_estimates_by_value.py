@@ -111,11 +111,7 @@ def test_photons_that_count_and_what_they_add(device: Any, exponent: int) -> Non
     ends = np.where(after["left"] > 0, "again", "cell")
 
     whole = kernel(
-        device,
-        "int estimate_photon(in Interaction at, inout Estimate sums)",
-        "again",
-        "cell",
-        text=PHOTON_AT + BSDF,
+        device, "int estimate_photon(in Interaction at, inout Estimate sums)", "again", "cell", text=PHOTON_AT + BSDF
     )
     whole.set(estimate_exponent=exponent)
     exits, (result,) = whole(at, estimate)

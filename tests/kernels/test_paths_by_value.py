@@ -103,8 +103,7 @@ def test_where_a_path_goes_on(device: Any, features: tuple[str, ...]) -> None:
     )(pixel, at, path, media)
     first = CAMERA + SURFACE * path["depth"]
     u = np.stack(
-        [random_number(pixel["at"], path["number"], first + k) for k in (DIRECTION, DIRECTION + 1, LOBE)],
-        axis=1,
+        [random_number(pixel["at"], path["number"], first + k) for k in (DIRECTION, DIRECTION + 1, LOBE)], axis=1
     )
     roulette = random_number(pixel["at"], path["number"], first + LOBE + 1)
     weight = at["first"][:, None] * np.float32([1.0, 0.5, 0.25]) * 0.5

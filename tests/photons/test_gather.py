@@ -266,11 +266,7 @@ def test_full_buckets_of_a_hash_keep_their_power(cornell: raystream.Scene) -> No
     chosen = {**ONE, "photons": 8000, "photon_radius": 40.0, "footprint": 2}
     sort, count, none = (
         Renderer(cornell, **chosen, **kind).render((64, 32), spp=1).linear.mean()
-        for kind in (
-            {},
-            {"photon_map": "stencil"},
-            {"photon_map": "stencil", "redistribution": "none"},
-        )
+        for kind in ({}, {"photon_map": "stencil"}, {"photon_map": "stencil", "redistribution": "none"})
     )
     assert abs(count / sort - 1) < 0.03 and none < 0.9 * sort
 
