@@ -107,44 +107,6 @@ def test_bits_of_the_twin(samplers, name, width, seed):
     assert found.max() > 0.999 and found.min() < 0.001  # of 20,000
 
 
-def test_numbers_have_24_bits(samplers):
-    """Every number is a multiple of 2^-24: the largest is 1 - 2^-24, so that no rounding makes a 1 of it."""
-    for name in SAMPLERS:
-        found = samplers[name](2, (3, 5), np.arange(4096), 2, 7).astype(np.float64) * 2**24
-        np.testing.assert_array_equal(found, np.round(found))
-
-
-def test_words(device):
-    """The parts that everything is made of, over all their bits: words pass as halves of 16 bits."""
-    text = """
-    uint whole(ivec2 halves) { return (uint(halves.x) << 16u) | uint(halves.y); }
-    ivec2 halves(uint word) { return ivec2(word >> 16u, word & 0xFFFFu); }
-    void parts(ivec2 word, ivec2 key, out ivec2 reversed, out ivec2 multiplied, out ivec2 scrambled, out ivec2 both) {
-        uint v = whole(word), k = whole(key);
-        reversed = halves(reverse_bits(v));
-        multiplied = halves(pascal(v));
-        scrambled = halves(owen_scramble(v, k));
-        both = halves(reverse_bits(owen_scramble(uvec2(k, v), uvec2(v, k))).y);
-    }"""
-    signature = "void parts(ivec2 word, ivec2 key, out ivec2 reversed, out ivec2 multiplied, out ivec2 scrambled"
-    function = glsl_call.Function(
-        device, f"{signature}, out ivec2 both)", ["lib/hash.glsl", "lib/sobol.glsl"], text=text
-    )
-    rng = np.random.default_rng(11)
-    single = 1 << np.arange(32, dtype=np.int64)
-    words, keys = (np.concatenate([single, ~single, rng.integers(0, 1 << 32, 5000)]) & 0xFFFFFFFF for _ in range(2))
-    halves = lambda v: np.stack([v >> 16, v & 0xFFFF], axis=-1)  # noqa: E731
-    found = [(part[:, 0].astype(np.int64) << 16) | part[:, 1] for part in function(halves(words), halves(keys))]
-    word, key = twin.words(words), twin.words(keys)
-    scrambled = twin.scramble(word, key)
-    for mine, theirs in zip(
-        found, (twin.reverse(word), twin.pascal(word), scrambled, twin.reverse(scrambled)), strict=True
-    ):
-        np.testing.assert_array_equal(mine, theirs)
-    # An oracle of its own for the twin's reversal.
-    np.testing.assert_array_equal(found[0], [int(f"{v:032b}"[::-1], 2) for v in words])
-
-
 def test_pascal_is_sobol_s_second_dimension():
     """The first points of Sobol 1967 in two dimensions, as tabled by Joe and Kuo 2008."""
     i = twin.words(np.arange(8))
@@ -228,21 +190,6 @@ def test_the_tiles_are_blue():
         assert power[frequency > 0.3].mean() > 1.1
 
 
-def test_neighbours_differ(samplers):
-    """One sample per pixel, averaged over 4 x 4 pixels: a blue-noise shift leaves far less error than white noise."""
-    y, x = np.mgrid[:64, :64]
-    spread = {}
-    for name in ("sobol", "zorder", "independent"):
-        means = [
-            samplers[name](2, np.stack([x, y], -1), 0, 2, seed).reshape(16, 4, 16, 4, 2).mean((1, 3))
-            for seed in range(4)
-        ]
-        spread[name] = np.std(means)
-    # White: 0.289 / 4 = 0.072. An exclusive or keeps some of the tile's evenness: measured 0.45 of it.
-    assert spread["sobol"] < 0.6 * spread["independent"]
-    assert spread["zorder"] < 0.3 * spread["independent"]  # 16 points of a net: an independent one in each stratum
-
-
 # -- statistics ------------------------------------------------------------------------------------------------------
 
 
@@ -289,16 +236,6 @@ def test_dimensions_pixels_and_seeds_have_nothing_to_do_with_each_other(samplers
             assert chi_square_p(counts, 64) > LEAST_P or counts.std() < 8, what
 
 
-@pytest.mark.parametrize("name", ["sobol", "zorder"])
-def test_pixels_pair_their_dimensions_anew(samplers, name):
-    """Over pixels, what one pair of dimensions gives says nothing about another: errors of a picture do not add up."""
-    y, x = np.mgrid[:64, :64]
-    pixels = np.stack([x, y], -1)
-    for other in (2, 4, 6, 20):
-        a, b = (samplers[name](2, pixels, 0, dimension, 3)[..., 0] for dimension in (0, other))
-        assert correlation_p(a, b) > LEAST_P
-
-
 def mean_errors(name: str, samplers: dict[str, Sampler], number: NDArray, integrand, dimensions: int) -> float:
     """Root mean square error, over 16 seeds and 64 pixels, of integrals that are 1."""
     y, x = np.mgrid[:8, :8]
@@ -335,14 +272,6 @@ def test_errors_of_integrals(samplers, name):
     deviation = integrand(points).std() / 8
     # 1,024 estimates: their spread is known to 1 / sqrt(2 x 1024) = 2.2 %; four of these.
     assert abs(errors["independent", 64] / deviation - 1) < 0.09
-
-
-@pytest.mark.parametrize("name", ["sobol", "zorder"])
-def test_the_first_points_of_a_smooth_integral_converge_fast(samplers, name):
-    """Owen 1997: n^-3/2 for a smooth integrand, against n^-1/2; from 16 to 256 points 64 times less against 4."""
-    integrand = INTEGRANDS["smooth"][0]
-    few, many = (mean_errors(name, samplers, np.arange(count), integrand, 1) for count in (16, 256))
-    assert many < few / 25
 
 
 def test_the_table_covers_the_square():

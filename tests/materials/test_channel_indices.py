@@ -19,23 +19,6 @@ def glass(ior: float = 1.5, dispersion: float = 0.0, kind: str = "dielectric") -
     return Material("glass", kind=kind, ior=ior, dispersion=dispersion)
 
 
-def test_indices_are_those_of_the_extension():
-    """halfSpread = (ior - 1) * 0.025 * dispersion: n_F - n_C = (n_d - 1) / V, of which V is the Abbe number."""
-    for ior, abbe in ((1.33, 55.0), (2.42, 55.0), (1.5, 20.0), (2.6, 9.8)):
-        red, green, blue = glass(ior, 20 / abbe).iors
-        assert (
-            green == ior
-            and blue - red == pytest.approx((ior - 1) / abbe)
-            and blue - green == pytest.approx(green - red)
-        )
-    assert glass(1.5, 100.0).iors == (
-        1.0,
-        1.5,
-        2.75,
-    )  # "a clamp may be required to prevent this value falling below 1.0"
-    assert glass(0.8).iors == (0.8,) * 3
-
-
 @pytest.mark.parametrize(
     ("ior", "dispersion", "message"),
     [

@@ -156,17 +156,6 @@ def films(count, seed):
     return cosine, outside, film, single(random, count, 1, 800), single(random, count, 0.01, 0.3)
 
 
-def test_the_series_of_a_film_is_airys():
-    """The twin's own terms, against the coherent sum."""
-    cosine, outside, film, thickness, f0 = films(50, 14)
-    first, second, within = twin.film_amplitudes(cosine, outside, film, f0)
-    turn = (4 * np.pi * film * thickness * within)[:, None] / np.linspace(400, 700, 30)
-    wave = np.exp(1j * turn)
-    airy = np.abs((first[:, None] + second[:, None] * wave) / (1 + (first * second)[:, None] * wave)) ** 2
-    constant, terms = twin.film_orders(first, second, turn, 60)
-    np.testing.assert_allclose(constant[:, None] + terms, airy, atol=1e-9)
-
-
 def test_films_interfere(functions):
     """Against both orders of the series seen by the eye one wavelength at a time: its response, of which the shader has
     the Fourier transform, are Gaussians of wave numbers."""

@@ -133,15 +133,6 @@ def test_quadrics_have_levels_too(device):
     assert values.std() < 0.02 and values.mean() == pytest.approx(0.5, abs=0.01)
 
 
-def test_machines_agree_on_levels(device, renderer):
-    random = Image(np.random.default_rng(2).integers(0, 256, (TEXELS, TEXELS, 4), np.uint8))
-    scene, view = plane(random), Camera(origin=(1, 1, 2), target=(0, 0, 0), up=(0, 1, 0), fov=60.0)
-    renderer.update(scene=scene)
-    want = seen(renderer, 24, view, spp=2)
-    assert want.std() > 0.1
-    np.testing.assert_array_equal(seen(renderer_of(device, scene, machine="multipass"), 24, view, spp=2), want)
-
-
 def test_second_coordinates_have_levels_of_their_own(device):
     """A checkerboard by the second coordinates, which change a sixteenth as much as the first: by the level of these it
     would be even, by its own it is black and white."""
