@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import exact
-import instances
 import numpy as np
 import pytest
-from embree import embree_scene
 from numba import njit
-from oracle import moller_trumbore, walk_oracle
-from soups import KINDS, read_ply, soup
+from oracle import walk_oracle
+from soups import KINDS, soup
 from walker import rays, through, walker
 
 from raystream.accel import primitives
@@ -122,41 +118,6 @@ def test_margin_bounds_the_rounding_of_a_float32_walk(distance: float, offset: f
     print(f"{traversal}: at most {worst:.2f} of the margin")
     if distance == 16:
         assert worst > 0.02
-
-
-def test_oracle_equals_brute_force() -> None:
-    rng = np.random.default_rng(11)
-    corners = soup("random", rng, 60)
-    corners[30:] = 0.2 * corners[30:] + rng.uniform(-1, 1, (30, 1, 3)).astype(np.float32)
-    corners[40] = corners[20]  # equal distances: the lower number
-    grid = build(corners, (7, 9, 8))
-    origins, directions = rng.uniform(-2, 2, (3000, 3)), rng.normal(size=(3000, 3))
-    directions[::7, 0] = directions[::5, 1] = 0  # along axes and planes
-    directions[:20] = np.sign(directions[:20]) * np.eye(3)[rng.integers(0, 3, 20)]
-    directions[~directions.any(axis=1)] = [0, 0, 1]
-    hits = walk_oracle(grid, corners, origins, directions)
-    triangles = corners.astype(np.float64)
-    every = np.array([[moller_trumbore(c, o, d) for c in triangles] for o, d in zip(origins, directions, strict=True)])
-    nearest = np.where(np.isfinite(every.min(axis=1)), every.argmin(axis=1), -1)
-    assert np.array_equal(hits.triangle, nearest)
-    assert np.array_equal(hits.t, every.min(axis=1))
-    assert 0 < (nearest >= 0).mean() < 1 and (hits.tests[hits.steps == 0] == 0).all()
-
-
-def test_oracle_and_embree_agree_on_the_bunny(shared_scenes: Path) -> None:
-    corners = read_ply(shared_scenes / "bunny.ply")
-    grid = build(corners)
-    bounds = np.stack([corners.min(axis=(0, 1)), corners.max(axis=(0, 1))])
-    origins, directions = instances.rays(bounds, 40_000, seed=12)
-    embree = embree_scene(corners).run(origins, directions, output=1)
-    hits = walk_oracle(grid, corners, origins, directions)
-    differ = hits.triangle != embree["primID"]
-    both = (hits.triangle >= 0) & (embree["primID"] >= 0)
-    # Embree works in float32: distances good to some 1e-6 of the ray's length of about 0.2; ties at shared edges.
-    tie = differ & both & (np.abs(hits.t - embree["tfar"]) < 1e-6)
-    assert (differ & ~tie).mean() < 1e-4
-    assert np.abs(hits.t - embree["tfar"])[both & ~differ].max() < 1e-6
-    assert both.mean() > 0.3
 
 
 def test_expected_steps_are_those_of_random_lines() -> None:

@@ -8,7 +8,6 @@ import glsl_call
 import instances
 import numpy as np
 import pytest
-from counting import python_calls
 from instances import KINDS
 from numpy.typing import NDArray
 from test_two_level import NAMES, assert_as_flat
@@ -23,7 +22,6 @@ from raystream.renderer.inputs.prepared import prepare
 from raystream.scene.builtin import forest
 from raystream.scene.hierarchy import compose
 from raystream.scene.mesh import transforms_of
-from raystream.scene.scene import Instance, Scene
 from raystream.stream.declare.kernel import Module, Table
 from raystream.stream.declare.record import LARGEST_INTEGER, Field, Record
 from raystream.stream.gl.device import Device
@@ -105,24 +103,6 @@ def test_only_what_changed_is_told() -> None:
     assert changes is not None
     assert [(first, last) for source, first, last in changes if source is table] == [(3, 5), (9, 10)]
     assert two.objects is objects and np.flatnonzero(before != table.data).tolist() == [3, 4, 9]
-
-
-@pytest.mark.parametrize("kind", ["bvh", "grid"])
-def test_moving_works_in_arrays(kind: str) -> None:
-    """The top structure alone, and with all matrices, boxes and rows: no loop of Python over a thousand instances."""
-    mesh, rng, calls = raystream.load("balls").meshes[0], np.random.default_rng(9), {}
-    for count in (100, 1000):
-        rotations, ones = rng.normal(size=(count, 4)), np.ones((count, 3))
-        before, after = (compose(rng.uniform(-40, 40, (count, 3)), rotations, ones) for _ in range(2))
-        two = TwoLevel.of(Scene([mesh], [Instance(0, matrix) for matrix in before]), kind)
-        two.top.build(two.low, two.high)  # compiled loops are fetched once
-        assert two.move(np.arange(count), after)
-        calls[count] = (
-            python_calls(lambda two=two: two.top.build(two.low, two.high)),
-            python_calls(lambda two=two, count=count, before=before: two.move(np.arange(count), before)),
-        )
-    # not equal: how many sizes of a grid are tried follows from the boxes
-    assert all(many <= 2 * few for few, many in zip(calls[100], calls[1000], strict=True)), calls
 
 
 @pytest.mark.parametrize("accel", ["octree", "grid", "bvh"])

@@ -252,18 +252,6 @@ def test_where_there_is_no_room_boxes_span_several_keys(
     assert traced(device, structure, given).tobytes() == expected.tobytes()
 
 
-def test_without_motion_nothing_changes() -> None:
-    """No table, uniform or feature, so the source stays as it is."""
-    moves = in_motion(2, 3, 1.0)
-    still = replace(moves, instances=[replace(each, motion=None) for each in moves.instances])
-    structure = made(still)
-    plain = structure.built.top.modules[0]
-    assert follows(made(moves)) and not follows(structure)
-    assert plain.source == "accel/top_bvh.glsl" and not plain.features
-    assert [memory.name for memory in plain.memories] == ["top_nodes"] and plain.memories[0].record == top.NODE
-    assert set(plain.uniforms) == {"top_root", "top_end"}
-
-
 def test_a_single_instance_moves(device: Any) -> None:
     """A leaf is then the root; and nothing at all is hit where it is empty."""
     scene = in_motion(4, 3, 1.0)

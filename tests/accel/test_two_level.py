@@ -23,7 +23,7 @@ from raystream.accel import bvh_tree as bvh
 from raystream.accel.grid import build as grid_boxes
 from raystream.accel.grid.grid import lists_with_marked_ends
 from raystream.accel.structures import StructureOptions
-from raystream.accel.two_level.structure import inverses, objects_of, two_level_structure, world_boxes
+from raystream.accel.two_level.structure import objects_of, two_level_structure, world_boxes
 from raystream.accel.two_level.top import TopGrid
 from raystream.base.errors import ViewerError
 from raystream.renderer.inputs.prepared import prepare
@@ -281,14 +281,6 @@ def test_boxes_hold_their_instances_and_are_tight(source: str, number: int, leas
     ratio = (high.astype(float) - low).prod(axis=1) / (exact_high - exact_low).prod(axis=1)
     print(f"{source}: {np.median(ratio):.3f} times the volume, at most {ratio.max():.3f}")
     assert least < np.median(ratio) < most
-
-
-def test_inverses_are_those_of_linear_algebra() -> None:
-    rng = np.random.default_rng(6)
-    linear = rng.normal(size=(100, 3, 3)) * 10.0 ** rng.uniform(-12, 12, (100, 1, 1))
-    assert np.allclose(inverses(linear) @ linear, np.eye(3), atol=1e-9)
-    assert not np.isfinite(inverses(np.zeros((1, 3, 3)))).any()
-    assert not np.isfinite(inverses(np.ones((1, 3, 3)))).all()
 
 
 @pytest.mark.parametrize("accel", ["two-level-bvh", "two-level-grid"])

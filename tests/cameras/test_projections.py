@@ -122,14 +122,6 @@ def test_points_are_projected_where_their_rays_came_from(name: str) -> None:
         np.testing.assert_allclose(found, film[seen & own], atol=2e-6)
 
 
-def test_a_pinhole_is_projected_as_its_rays_go() -> None:
-    film = np.random.default_rng(7).uniform(0, (64, 40), (500, 2))
-    origins, directions = BASE.unproject(film, (64, 40))
-    np.testing.assert_allclose(BASE.project(origins + 3 * directions, (64, 40)), film, atol=1e-10)
-    _, rays = BASE.rays(64, 40)
-    np.testing.assert_allclose(BASE.unproject([[10.5, 7.5]], (64, 40))[1][0], rays[7, 10], atol=1e-15)
-
-
 @pytest.mark.parametrize("name", MODELS)
 def test_cones_are_as_wide_as_pixels(device: Device, name: str) -> None:
     """The spread times a distance is at most the distance of the next rays beside it, and half of that at least where a
@@ -366,28 +358,6 @@ def test_without_an_aperture_the_middle_is_the_pixel_s_centre_to_the_bit(device)
     np.testing.assert_allclose(sampled[0], origins.reshape(-1, 3))
 
 
-def test_rays_of_one_point_of_the_film_meet_in_the_plane_of_focus(device) -> None:
-    count = 500
-    pixels, film = np.full((count, 2), 7), np.tile([0.2, 0.9], (count, 1))
-    found = Function(device, SAMPLE, modules=[thin_lens(CAMERA, (20, 20))])(pixels, film, uniform(count))
-    origin, direction = (values.astype(np.float64) for values in found)
-    forward = CAMERA.basis()[2]
-    depth = (origin - CAMERA.origin) @ forward
-    np.testing.assert_allclose(depth, 0, atol=1e-6)  # the lens stands across the view
-    assert np.linalg.norm(origin - CAMERA.origin, axis=1).max() <= 0.3 * (1 + 1e-6)
-    met = origin + direction * ((5.5 - depth) / (direction @ forward))[:, None]
-    np.testing.assert_allclose(met, np.broadcast_to(met.mean(axis=0), met.shape), atol=5e-6)
-
-
-def test_the_lens_is_covered_evenly(device) -> None:
-    disc = Function(device, "vec2 concentric_disc(vec2 u)", includes=["lib/disc.glsl"])
-    (points,) = disc(uniform(50_000))
-    radius, angle = np.hypot(*points.T), np.arctan2(points[:, 1], points[:, 0])
-    cell = np.minimum((radius**2 * 5).astype(int), 4) * 8 + np.minimum(((angle / math.pi + 1) * 4).astype(int), 7)
-    chi = ((np.bincount(cell, minlength=40) - 1250.0) ** 2 / 1250).sum()
-    assert chi < 80  # chi-square, 39 degrees of freedom: exceeded once in 9,000
-
-
 @pytest.mark.parametrize("name", [name for name in FILTERS if name != "point"])
 def test_offsets_have_the_filter_s_density(device, name) -> None:
     count = 60_000
@@ -426,20 +396,3 @@ def test_each_key_of_a_moving_lens_has_its_own_focus() -> None:
         moving, motion=tuple(each.with_lens(focus=focus) for each, focus in zip(keys, (2, 8), strict=True))
     )
     assert [lens_uniforms(moving, (8, 8))["camera_keys"][4 * key][3] for key in range(2)] == [0.5, 0.125]
-
-
-@pytest.mark.parametrize(
-    ("lens", "words"),
-    [
-        ({"aperture": -1}, "aperture -1 is out of range"),
-        ({"aperture": math.nan}, "aperture nan is out of range"),
-        ({"aperture": math.inf}, "aperture inf is out of range"),
-        ({"aperture": "wide"}, "aperture wide is out of range"),
-        ({"focus": 0}, "focus distance 0 is out of range"),
-        ({"focus": -2.0}, "focus distance -2.0 is out of range"),
-        ({"focus": math.inf}, "focus distance inf is out of range"),
-    ],
-)
-def test_lenses_out_of_range(lens, words) -> None:
-    with pytest.raises(ViewerError, match=words):
-        Camera((0, 0, 0), (0, 0, -1), **lens)

@@ -68,14 +68,6 @@ def test_the_picture_is_an_ordinary_exr(tmp_path) -> None:
     np.testing.assert_array_equal(channels["film.count"], 20)
 
 
-def test_uneven_counts_are_kept(tmp_path) -> None:
-    """A state from the middle of a sample: some tiles have it, others do not yet."""
-    film = filled()
-    film.add(np.full((5, 6, 3), 0.25), 3, 4)
-    save(tmp_path / "a.exr", film, SETTINGS)
-    same(resume(tmp_path / "a.exr", SIZE, SETTINGS), film)
-
-
 def test_the_state_of_the_most_samples_on_average_is_resumed(tmp_path, monkeypatch) -> None:
     """An even one of 5, not one that has 9 in a corner; and one that is named by a relative path is its picture's."""
     even, uneven = filled(samples=5), filled(samples=4)
@@ -313,21 +305,6 @@ def test_every_part_of_a_film_is_in_its_digest(change: Any) -> None:
     before = film_metadata(film, {})["film.check"]
     change(film)
     assert film_metadata(film, {})["film.check"] != before and len(before) == 16
-
-
-@pytest.mark.parametrize(
-    ("text", "levels"),
-    [("", {}), ("2:0.5 8:1e-3", {2: 0.5, 8: 0.001}), ("2:x", {}), ("2", {}), ("x:1", {}), ("2:1 3", {})],
-)
-def test_levels_of_texts(text: str, levels: dict[int, float]) -> None:
-    assert checkpoint._levels(text) == levels
-
-
-@pytest.mark.parametrize(
-    ("text", "numbers"), [("1 2", [1, 2]), ("1 2 3", [1, 2, 3]), ("", []), ("1", []), ("1 2 3 4", []), ("1 x", [])]
-)
-def test_numbers_of_texts(text: str, numbers: list[float]) -> None:
-    assert checkpoint._numbers(text) == numbers
 
 
 @pytest.mark.parametrize(

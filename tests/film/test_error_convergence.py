@@ -13,7 +13,6 @@ from raystream.film.error import (
     FIRST_HALF,
     INDEPENDENT,
     MAX_SMOOTH_RATIO,
-    Halves,
     block_sums,
     blocks,
     neighbour_variances,
@@ -23,7 +22,6 @@ from raystream.film.error import (
     round_ends,
     variance_of_mean,
 )
-from raystream.film.files.checkpoint import film_metadata, resume, save
 from raystream.film.film import Film, luminance
 from raystream.renderer.renderer import Renderer
 from raystream.stream.gl.device import Device
@@ -160,22 +158,6 @@ def test_the_device_keeps_the_same_halves(device, samples: int) -> None:
     assert buffer.half == 0 and buffer.film().halves is None
     again.release()
     buffer.release()
-
-
-def test_a_state_holds_the_halves_and_one_without_them_can_be_resumed(tmp_path) -> None:
-    film = filled(stratified(20, 0.8))
-    assert film.halves is not None and film.halves.differences.keys() == {3, 4}
-    save(tmp_path / "a.exr", film, {"seed": 1})
-    back = resume(tmp_path / "a.exr", SIZE, {"seed": 1})
-    assert back.halves is not None and back.halves.differences == film.halves.differences
-    assert back.halves.sum.tobytes() == film.halves.sum.tobytes() and back.error() == film.error()
-    assert back.relative_std_error() == film.relative_std_error() == film.halves.relative_std_errors[4] > 0
-    halves, film.halves = film.halves, None
-    save(tmp_path / "old.exr", film, {"seed": 1})
-    old = resume(tmp_path / "old.exr", SIZE, {"seed": 1})
-    assert old.halves is None and old.efficiency() == 1.0 and old.error() > 1.5 * back.error()
-    film.halves = Halves(halves.sum, halves.count, {3: 1.0})
-    assert film_metadata(film, {})["film.differences"] == "3:1.0"
 
 
 @pytest.mark.parametrize("samples", [3, 4])

@@ -19,7 +19,7 @@ from raystream.base.errors import ViewerError
 from raystream.film.files import image
 from raystream.film.files.image import MOST_WEBP, Matte, write_webp
 from raystream.film.layers import LAYERS, NOISY, SERIES, find, parse, series
-from raystream.film.tonemap import automatic_exposure, block_edge, block_means, decode, exposure_text, srgb8
+from raystream.film.tonemap import automatic_exposure, block_edge, block_means, decode, srgb8
 
 METADATA = {
     "camera": "0.1,2,3 4,5,6 0,1,0",
@@ -233,15 +233,6 @@ def test_paths_that_cannot_be(tmp_path, name: str, word: str) -> None:
     assert os.listdir(tmp_path) == ["folder.png"]
 
 
-def test_no_permission(tmp_path, monkeypatch) -> None:
-    def refuse(*arguments, **options):
-        raise PermissionError(13, "Permission denied")
-
-    monkeypatch.setattr(image.os, "open", refuse)
-    with pytest.raises(ViewerError, match="cannot be written: Permission denied"):
-        image.check_path(tmp_path / "a.png")
-
-
 def test_check_path_leaves_nothing_behind(tmp_path) -> None:
     for ending in image.FORMATS:
         image.check_path(tmp_path / f"a{ending}", () if ending in image.DISPLAYED else ("depth",))
@@ -340,11 +331,6 @@ def test_blocks_of_exposure(size: tuple[int, int], edge: int) -> None:
         assert value == pytest.approx((part @ LUMINANCE).mean(), rel=1e-3)
 
 
-def test_odd_pixels_of_exposure() -> None:
-    picture = np.float32([[[np.nan, 1, 1], [np.inf, 0, 0], [-1, -1, -1], [1, 1, 1]]])
-    np.testing.assert_allclose(block_means(picture), [[0, 0, 0, 1]], rtol=1e-3)
-
-
 @pytest.mark.parametrize(
     ("luminance", "stops"),
     [
@@ -372,14 +358,6 @@ def test_exposure_of_bright_and_dark_parts() -> None:
     lamps = np.array([0.001] * 90 + [1.0] * 10)
     away = math.log2(0.1 / 0.25)
     assert automatic_exposure(lamps) == pytest.approx(math.tanh(away) - away, rel=1e-12)
-
-
-def test_texts_of_exposures() -> None:
-    assert [exposure_text("auto", 1.23456), exposure_text(1.5, 1.5), exposure_text(0, 0)] == [
-        "1.235 (auto)",
-        "1.5",
-        "0",
-    ]
 
 
 def half_covered() -> tuple[np.ndarray, np.ndarray]:

@@ -81,19 +81,6 @@ def test_coverage_counts_every_sample(monkeypatch, most) -> None:
         assert (ids[pixel, len(order) :] == -1).all() and not counts[pixel, len(order) :].any()
 
 
-def test_a_hundred_thousand_ids_stay_apart() -> None:
-    count = 100_000
-    bits = np.array([mattes.name_bits(f"object {number}") for number in range(count)], np.uint32)
-    counted = mattes.Coverage(count, count)
-    counted.add(np.arange(count)[::-1])
-    layer = mattes.cryptomatte_layer(counted.pairs(), bits, np.ones((200, 500), np.int32))
-    assert layer.shape == (200, 500, 2 * mattes.RANKS)
-    assert (layer[..., 0].reshape(-1).view(np.uint32) == bits[::-1]).all() and (layer[..., 1] == 1).all()
-    assert not layer[..., 2:].any()
-    assert mattes.clashing_count(["a", "b", "c"], [1, 2, 1]) == 1
-    assert np.arange(count).astype(np.float32).astype(np.int64).tolist() == list(range(count))
-
-
 def scene() -> Scene:
     """Nodes root > arm > hand, root > (unnamed) > hand again, and a root by itself; two primitives on the first hand,
     two instances of the second one's mesh, and one directly in the world."""

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
 from kernel_call import INTERACTION, MEDIA, Kernel
 from numpy.typing import NDArray
 
 from raystream.kernels.photons import PHOTON, STORED
-from raystream.kernels.records import FAR, HIT, PATH, PIXEL, RAY
+from raystream.kernels.records import HIT, PATH, PIXEL, RAY
 
 COUNT, WIDTH, PASS = 96, 16, 3
 RECORDS = [INTERACTION, MEDIA, PIXEL, PATH, RAY, HIT, PHOTON]
@@ -88,59 +87,6 @@ def surfaces() -> NDArray:
     return at
 
 
-@pytest.mark.parametrize(("kinds", "first_row"), [(ALL, 0), (CAUSTIC, 4096)])
-def test_a_photon_leaves_a_light(device: Any, kinds: int, first_row: int) -> None:
-    """Lights are chosen at even steps from one start; 2^16 photons are the samples of a pixel, those of caustics of
-    pixels of their own; power is a share of the light's, and none where nothing is sent."""
-    pixel = pixels(first_row)
-    emit = kernel(device, "int emit_photon(in Pixel pixel, out Ray ray, out Path route)", "done")
-    emit.set(photon_kinds=kinds)
-    exits, (ray, path) = emit(pixel)
-    assert set(exits) == {"done"}
-    number = (first_row * WIDTH + np.arange(COUNT)).astype(np.int64)
-    apart = 64 * (kinds == CAUSTIC)
-    where = np.stack([np.full(COUNT, PASS), (number >> 16) + apart], axis=1)
-    sample = number & 65535
-    place = np.stack([random_number(where, sample, k) for k in (2, 3)], axis=1)
-    way = np.stack([random_number(where, sample, k) for k in (4, 5)], axis=1)
-    start = random_number(np.array([PASS, apart]), np.array(0), np.array(0))
-    origin = np.column_stack([1000.0 * (number + start) / COUNT, place])
-    direction = np.column_stack([way - 0.5, np.full(COUNT, float(kinds == CAUSTIC))])
-    np.testing.assert_allclose(ray["direction"], direction, atol=1e-5)  # a fraction of numbers up to 100
-    off = 1e-6 * np.abs(origin).max(axis=1) * np.where(direction[:, 1] < 0, -1, 1)
-    origin[:, 1] += off
-    np.testing.assert_allclose(ray["origin"][:, [0, 2]], origin[:, [0, 2]], rtol=1e-5, atol=1e-6)
-    np.testing.assert_allclose(ray["origin"][:, 1] - place[:, 0], off, rtol=1e-3, atol=1e-6)  # beside numbers up to 1
-    np.testing.assert_array_equal(ray["t_max"], np.float32(FAR))
-    sent = place[:, 0] > 0.25
-    power = np.where(sent[:, None], np.float32([1.0, 2.0, 3.0]) / COUNT, 0.0)
-    np.testing.assert_allclose(path["throughput"], power, rtol=1e-6)
-    assert sent.any() and not sent.all()
-    assert set(path["number"].tolist()) == {PASS} and not path["pdf"].any() and not path["depth"].any()
-
-
-@pytest.mark.parametrize(("kinds", "least"), [(ALL, 0), (INDIRECT, 1), (CAUSTIC, 0)])
-def test_photons_that_are_stored(device: Any, kinds: int, least: int) -> None:
-    """Not at mirrors; caustic ones have left surfaces, all of them specular; power that is no number is left out."""
-    at, path = surfaces(), np.zeros(COUNT, PATH.dtype)
-    path["throughput"] = (0.5, 0.25, 0.125)
-    path["depth"], path["pdf"] = np.arange(COUNT) % 4, np.where(np.arange(COUNT) % 5 < 2, 0.0, 1.0)
-    path["throughput"][3::12, 0] = np.nan
-    path["throughput"][9::12, 1] = np.nan
-    path["throughput"][10::12, 2] = np.inf
-    store = kernel(device, "int store_photon(in Interaction at, in Path route, out Photon photon)", "done")
-    store.set(photon_kinds=kinds, photon_from=least)
-    _, (photon,) = store(at, path)
-    kind = np.where((path["depth"] > 0) & (path["pdf"] == 0), CAUSTIC, INDIRECT)
-    taken = (at["third"] < 1) & (path["depth"] >= least) & np.isfinite(path["throughput"]).all(axis=1)
-    np.testing.assert_array_equal(photon["stored"], np.where(taken & ((kind & kinds) > 0), kind, 0))
-    assert len(set(photon["stored"].tolist())) == 1 + len([k for k in (INDIRECT, CAUSTIC) if k & kinds])
-    np.testing.assert_array_equal(photon["position"], at["position"])
-    np.testing.assert_array_equal(photon["bounce"], path["depth"])
-    np.testing.assert_array_equal(photon["direction"], -at["wo"])
-    np.testing.assert_array_equal(photon["power"][::12], path["throughput"][::12])
-
-
 def gathered(pixel: NDArray, number: NDArray, turn: NDArray, surface: NDArray) -> NDArray:
     """The random direction of a gathering ray: rays of all samples are numbered together."""
     whole, ray = 128 * EACH, number * 3 + turn
@@ -187,31 +133,6 @@ def test_rays_of_a_gather(device: Any) -> None:
     np.testing.assert_allclose(ray["direction"], direction, atol=1e-5)
     check_origins(ray, at)
     np.testing.assert_array_equal(around["inside"], np.where(ray["direction"][:, 1] > 0, 21, 30))
-
-
-def test_a_gathering_ray_goes_on_along_mirrors_alone(device: Any) -> None:
-    at, path, pixel = surfaces(), paths(), pixels()
-    gathering, around = np.zeros(COUNT, PATH.dtype), np.zeros(COUNT, MEDIA.dtype)
-    gathering["number"], gathering["depth"] = -1 - np.arange(COUNT) % 4, np.arange(COUNT) % 7 % 3
-    gathering["throughput"], around["inside"] = (1.0, 2.0, 3.0), 20
-    gathering["throughput"][::5, 0] = 0.0
-    arguments = (
-        "in Pixel pixel, in Interaction at, in Path route, inout Path gathering, inout Media around, out Ray ray"
-    )
-    exits, (after, media, ray) = kernel(device, f"int continue_gathering({arguments})", "ray", "end")(
-        pixel, at, path, gathering, around
-    )
-    goes = (at["third"] == 1) & (gathering["number"] < -1) & (gathering["depth"] + 1 < 3) & (at["first"] > 0)
-    assert exits == np.where(goes, "ray", "end").tolist() and goes.sum() > 5
-    np.testing.assert_array_equal(after["depth"], gathering["depth"] + 1)
-    np.testing.assert_array_equal(after["number"], gathering["number"])
-    weight = gathering["throughput"] * at["first"][:, None] * np.float32([1.0, 0.5, 0.25])
-    np.testing.assert_allclose(after["throughput"], weight, rtol=1e-5)
-    turn = np.maximum(-2 - gathering["number"], 0)
-    direction = gathered(pixel, path["number"].astype(np.int64), turn, 32 + gathering["depth"])
-    np.testing.assert_allclose(ray["direction"], direction, atol=1e-5)
-    check_origins(ray, at)
-    np.testing.assert_array_equal(media["inside"], np.where(ray["direction"][:, 1] > 0, 21, 30))
 
 
 def test_a_gather_that_goes_the_way_of_all_rays(device: Any) -> None:

@@ -82,18 +82,6 @@ def test_every_specular_vertex_is_within_a_sphere() -> None:
         assert inside.any(axis=1).all()
 
 
-def test_parts_that_lie_apart_have_spheres_of_their_own() -> None:
-    one, other = sphere(12, 6).moved((-5.0, 0.0, 0.0), 0.5), sphere(12, 6).moved((5.0, 0.0, 0.0), 0.5)
-    mesh = one.mesh("two", GLASS)
-    mesh.positions = np.concatenate([one.positions, other.positions]).astype(np.float32)
-    mesh.triangles = np.concatenate([one.triangles, other.triangles + len(one.positions)]).astype(np.int32)
-    mesh.materials, mesh.normals = np.full(len(mesh.triangles), GLASS, np.int32), None
-    spheres = SpecularBounds()
-    found = spheres.spheres(Scene([mesh], [Instance(0)], MATERIALS))
-    assert len(found) == 2 and np.allclose(found[:, 3], 0.5, atol=0.01)
-    assert len(spheres.spheres(Scene([mesh], [Instance(0, material=FLOOR)], MATERIALS))) == 0
-
-
 def test_what_moves_or_deforms_in_an_exposure_is_within_one_sphere_of_its_way() -> None:
     """Of a ball of radius 1 that goes from x = 0.1 to 2.1; and of one that swells from 1 to 2."""
     ball = sphere(12, 6).mesh("ball", GLASS)

@@ -260,12 +260,3 @@ def test_paths_are_the_tree_in_the_mean(device) -> None:
     # The means over all pixels, whose spreads are known from the pixels' own: 4.5 standard errors.
     error = apart.std(axis=0) / np.sqrt(len(apart))
     assert (np.abs(apart.mean(axis=0)) < 4.5 * error).all() and error.max() < 0.01
-
-
-def test_scenes_without_it_have_nothing_of_it(device) -> None:
-    plain = places.alone(places.box(), places.material(0.5), places.FRONT)
-    for scene, there in ((plain, False), (busy(), True)):
-        renderer = Renderer(scene, device=device, program="whitted", machine="singlepass")
-        text = "".join(module.text for module in renderer.prepared.modules(lit=True))
-        names = {module.name for module in renderer.prepared.modules(lit=True)}
-        assert ("classic" in text.lower()) is there and ("classic materials" in names) is there

@@ -155,16 +155,6 @@ def test_shadow_rays_of_a_surface_are_those_of_as_many_samples(program: str) -> 
     assert np.abs(few - one).mean() > 100 * np.abs(many - one).mean()
 
 
-@pytest.mark.parametrize("program", PROGRAMS)
-def test_machines_agree_to_the_bit(program: str) -> None:
-    other = {} if program == "photon" else {"fuse": "none"}  # whose kernels are three times as many
-    machines = ({"machine": "singlepass"}, {"machine": "multipass", **other})
-    one, other = (
-        of("cornell", program, light_samples=3, **machine).render((8, 8), spp=2).linear for machine in machines
-    )
-    assert one.tobytes() == other.tobytes() and one.max() > 0
-
-
 def test_a_light_without_extent_is_asked_once() -> None:
     """By a program that knows what it asks."""
 

@@ -8,7 +8,6 @@ import glsl_call
 import numpy as np
 import places
 import pytest
-from inlined import single_pass
 
 from raystream.cli.shader_check import layered
 from raystream.kernels.records import HIT
@@ -222,15 +221,3 @@ def test_second_coordinates(device):
         material = Material("two", (1.0, 1.0, 1.0, 1.0), kind=kind, texture=0, metallic=1.0)
         picture = shown(device, plate(material, [second], uvs_1=uvs), 4)[4:12, 4:12]
         assert np.all(picture[..., 1] > 0.5) and np.all(picture[..., 0] < 0.3)
-
-
-def test_plain_scenes_have_no_part_of_it(device):
-    """What a scene has not is neither in its source nor in its records."""
-    scene = plate(Material("matte"))
-    renderer = Renderer(scene, device=device, program="path", machine="singlepass")
-    linked, text = single_pass(renderer)
-    for word in ("principled", "opacity", "ggx", "solid_test", "fetch_tangents", "absorb", "at.uv_1"):
-        assert word not in text
-    assert linked.records["interaction"].texels == 5
-    surfaces = prepare(everything()).surfaces
-    assert {"normal", "sheen", "volume"} <= surfaces.lobes and surfaces.alpha and surfaces.interaction.texels == 5

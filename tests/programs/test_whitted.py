@@ -96,14 +96,6 @@ def test_rays_of_little_weight_are_left_out(scene, oracle, device):
     assert lost.max() <= 4 * least * whole.max()
 
 
-def test_with_no_least_intensity_all_rays_are_traced(scene, device):
-    """Off by default; and 1 leaves nothing but first hits, as nothing reflects more than comes."""
-    assert np.array_equal(render(scene, device, (40, 30), min_intensity=0.0), render(scene, device, (40, 30)))
-    options = {"reflections": "off", "refractions": "off"}
-    first_hits = render(scene, device, (40, 30), **options)
-    assert np.array_equal(render(scene, device, (40, 30), min_intensity=1.0), first_hits)
-
-
 def test_both_children_of_glass_see_the_surroundings(device):
     """Without a light, what comes back is the sky's, over all branches: never more than that, and with depth nearly
     all."""
@@ -181,15 +173,6 @@ def test_soft_shadows_and_all_lights_are_unbiased(device):
     z = (means[0] - means[1]) / np.sqrt(errors[0] + errors[1])
     assert np.abs(z).max() < 4.5  # one in 10,000 pictures of 16 blocks
     assert (z**2).sum() < 45  # chi-square of 16 degrees of freedom: p = 1e-4
-
-
-def test_bounces_add_up(scene, device):
-    renderer = Renderer(scene, device=device, program="whitted", machine="singlepass", environment="none")
-    picture = renderer.render(size=(40, 30), spp=2, layers="bounce")
-    layers = [values for name, values in picture.layers.items() if name.startswith("bounce")]
-    assert len(layers) == 5 and all(layer.any() for layer in layers[1:])
-    # 5 sums of floats, each off by half a unit in the last place
-    np.testing.assert_allclose(np.sum(layers, axis=0), picture.linear, rtol=1e-6, atol=1e-7)
 
 
 def test_another_depth_in_use(scene, device):
