@@ -286,31 +286,6 @@ def size_of(data: bytes, attributes: int = 1) -> int:
     return draco_size(JsonObject({"attributes": named}, "a.gltf: it"), data)
 
 
-def metadata(entries: list[tuple[bytes, bytes]], *below: tuple[bytes, bytes]) -> bytes:
-    data = bytes((len(entries),))
-    for name, value in entries:
-        data += bytes((len(name),)) + name + bytes((len(value),)) + value
-    data += bytes((len(below),))
-    for name, part_ in below:
-        data += bytes((len(name),)) + name + part_
-    return data
-
-
-@pytest.mark.parametrize("attributes", [0, 1, 3])
-def test_sizes_of_draco(attributes: int) -> None:
-    """64 bytes for a face, 16 for a vertex and attribute; numbers of seven bits a byte, the lowest first."""
-    sequential = HEAD + bytes((0, 0, 0))
-    edgebreaker = HEAD + bytes((1, 0, 0))
-    each = 16 * attributes
-    assert size_of(sequential + bytes((5, 7)), attributes) == 5 * 64 + 7 * each
-    assert size_of(sequential + bytes((0x80 | 5, 2, 0x80, 0x80, 1)), attributes) == 261 * 64 + (1 << 14) * each
-    # The coding, vertices, faces, attributes, symbols, and vertices that splits add.
-    assert size_of(edgebreaker + bytes((9, 7, 5, 1, 4, 3)), attributes) == 5 * 64 + (7 + 3) * each
-    told = metadata([(b"name", b"x" * 100), (b"", b"")], (b"sub", metadata([(b"a", b"b")])))
-    marked = HEAD + bytes((0, 0, 0x80)) + bytes((2, 1)) + metadata([]) + bytes((2,)) + told + told
-    assert size_of(marked + bytes((5, 7)), attributes) == 5 * 64 + 7 * each
-
-
 @pytest.mark.parametrize(
     ("data", "words"),
     [
@@ -343,16 +318,6 @@ def ktx(
         index += struct.pack("<3Q", at + change.get("shift", 0), size, size + change.get("grow", 0) * (k == count - 1))
         at += size
     return head + index + bytes(at - 80 - 24 * count)
-
-
-@pytest.mark.parametrize(
-    ("width", "height", "levels"), [(8, 4, 1), (5, 3, 1), (8, 4, 4), (1, 1, 1), (16, 16, 0), (7, 9, 3)]
-)
-def test_headers_of_ktx(width: int, height: int, levels: int) -> None:
-    found = decoders.basis_header(ktx(width, height, levels), "a")
-    assert (found.width, found.height, found.decoder, found.texel, found.scales) == (width, height, 8, 4, True)
-    count = max(levels, 1)
-    assert found.least == 2 ** (count - 1) and found.hint == f"use a smaller image: {count} levels are stored"
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from obj_text import POINTS, read
 from PIL import Image as Pillow
 
-from raystream.formats.mtl import _normal_map, _parse_map, read_mtl
+from raystream.formats.mtl import _normal_map, read_mtl
 from raystream.scene.material import Material
 
 
@@ -183,31 +183,6 @@ def test_malformed_lines(text: str, faults: tuple[int, int] | None) -> None:
     else:
         assert warnings == [f"m.mtl: line {faults[0]} is malformed; {faults[1]} lines in all were left out"]
     assert read_mtl(b"newmtl m\nKd .1 .2\n", "m.mtl", [])[0].base_color == (0.8, 0.8, 0.8, 1)
-
-
-@pytest.mark.parametrize(
-    ("text", "name", "options"),
-    [
-        ("-s", "-s", {}),
-        ("-o 1 2 3", "3", {"-o": (1, 2)}),
-        ("-bm 0.5 -mm 0 1 -o 1 2 3 a.png", "a.png", {"-bm": (0.5, 0.5), "-o": (1, 2)}),
-        ("-clamp off a.png", "a.png", {}),
-        ("-o 1 a.png", "a.png", {"-o": (1, 1)}),
-        ("-s 1 2 3 4 a.png", "4 a.png", {"-s": (1, 2)}),
-        ("-t 1 2 3 a.png", "a.png", {"-t": (1, 2)}),
-        ("-s x a.png", "x a.png", {}),
-        ("-bm x a.png", "a.png", {}),
-        ("-bm 0 a.png", "a.png", {"-bm": (0, 0)}),
-        ("-mm 1 2 3 a.png", "3 a.png", {}),
-        ("-boost 3 -texres 4 -imfchan r -type sphere -blendu on -blendv off -cc on a.png", "a.png", {}),
-        ("-s 1e9 2 a.png", "1e9 2 a.png", {}),
-        ("-s 1e8 -1e8 a.png", "a.png", {"-s": (1e8, -1e8)}),
-        ("-unknown a.png", "-unknown a.png", {}),
-        ("sub\\dir\\a b.png", "sub/dir/a b.png", {}),
-    ],
-)
-def test_options_of_pictures(text: str, name: str, options: dict) -> None:
-    assert _parse_map(text) == (name, options)
 
 
 SQUARE = f"mtllib m.mtl\nusemtl m\n{POINTS}vt 0 0\nvt 1 0\nvt 1 1\nf 1/1 2/2 3/3\n"

@@ -36,39 +36,6 @@ def test_reduced_pictures_are_means(factor: int, band: int, monkeypatch: pytest.
     np.testing.assert_array_equal(found.texels, np.rint(means(deep, min(factor, 22), min(factor, 13))))
 
 
-@pytest.mark.parametrize(
-    ("at", "value"),
-    [(0, 0), (12, 0), (24, 8), (25, 3), (25, 1), (26, 1), (27, 1), (28, 2), (19, 0), (23, 0), (32, None)],
-)
-def test_other_pictures_are_not_deep(at: int, value: int | None) -> None:
-    """Another signature, first part, depth, palette, packing, filters, interlace, no extent, and a header cut off."""
-    data = bytearray(deep_png(np.zeros((2, 2, 4), np.uint16)))
-    if value is None:
-        del data[at:]
-    else:
-        data[at] = value
-    assert images.size(bytes(data)) is None
-
-
-@pytest.mark.parametrize(
-    ("data", "header"),
-    [
-        (encoded(RANDOM), ImageHeader(22, 13, 4)),
-        (encoded(RANDOM[..., :3]), ImageHeader(22, 13, 4)),
-        (encoded(RANDOM[..., 0]), ImageHeader(22, 13, 1)),
-        (encoded(RANDOM[..., :3], mode="P"), ImageHeader(22, 13, 1)),
-        (encoded(RANDOM[..., 0], mode="1"), ImageHeader(22, 13, 1)),
-        (encoded(RANDOM[..., :3], "JPEG"), ImageHeader(22, 13, 4, scales=True)),
-        (encoded(RANDOM[..., 0], "JPEG"), ImageHeader(22, 13, 1, scales=True)),
-        (encoded(RANDOM[..., :3], "JPEG", progressive=True), ImageHeader(22, 13, 11)),
-        (deep_png(RANDOM.astype(np.uint16)), ImageHeader(22, 13, 8, texel=8)),
-        (encoded(RANDOM, "WEBP"), ImageHeader(22, 13, 20, hint="WebP is decoded whole: store it smaller, or as PNG")),
-    ],
-)
-def test_headers_tell_size_and_memory(data: bytes, header: ImageHeader) -> None:
-    assert images.header(data, "a") == header
-
-
 @pytest.mark.parametrize("factor", [1, 2, 4, 8, 16])
 def test_jpeg_is_reduced_by_its_decoder_and_by_means(factor: int) -> None:
     """By 8 at most in the decoder; a ramp stays a ramp."""
