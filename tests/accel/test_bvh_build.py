@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from soups import KINDS, soup
 
-from raystream import Renderer, Scene
 from raystream.accel import bvh_build
 from raystream.accel import bvh_build as bvh_kernels
 from raystream.accel.bvh_build import MAX_DEPTH, Bvh, build, build_boxes, octant_links
@@ -82,16 +81,6 @@ def same(one: Bvh, two: Bvh) -> bool:
 
 
 # -- structure -----------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("leaf", [1, 4, 7])
-@pytest.mark.parametrize("kind", KINDS)
-def test_trees_are_sound(kind: str, leaf: int) -> None:
-    rng = np.random.default_rng(leaf)
-    for count in (1, 2, 5, 9, 33, 700):
-        corners = soup(kind, rng, count)
-        assert_sound(build(corners, leaf=leaf), *bounds_of(corners), leaf)
-        assert_sound(build(corners, "midpoint"), *bounds_of(corners), 1)
 
 
 @settings(max_examples=60, deadline=None)
@@ -241,15 +230,6 @@ def test_triangles_that_are_not_finite_are_left_out_and_numbers_stay() -> None:
 
 
 @pytest.mark.parametrize("method", ["sah", "midpoint"])
-def test_equal_triangles_are_halved(method: str) -> None:
-    corners = np.repeat(soup("random", np.random.default_rng(2), 1), 5000, axis=0)
-    bvh = build(corners, method)
-    leaf = 4 if method == "sah" else 1
-    assert bvh.count.max() <= leaf and bvh.depth <= np.ceil(np.log2(5000))
-    assert_sound(bvh, *bounds_of(corners), leaf)
-
-
-@pytest.mark.parametrize("method", ["sah", "midpoint"])
 @pytest.mark.parametrize("tail", [0, 3_000])
 def test_depth_is_bounded_whatever_the_input(method: str, tail: int) -> None:
     """Places that shrink by halves: every split by value takes one triangle off, and what is left is as bad again."""
@@ -336,31 +316,3 @@ def test_trees_beyond_the_cache_have_larger_leaves(monkeypatch: pytest.MonkeyPat
     large = build(corners, leaf=8)
     assert large.statistics["leaves"] < small.statistics["leaves"]
     assert large.statistics["triangles_per_leaf"] > small.statistics["triangles_per_leaf"]
-
-
-LEVELS = 6  # of a tree of 64 triangles, one in a leaf
-# Down to the nearest leaf, and past what waits behind it at each level. A stack holds the children, whose boxes were
-# tested with their parents', so that the root is no step of its own, and the last leaf waiting is tested blindly.
-STACK, NODES = (2 * LEVELS, 2), (1 + 2 * LEVELS, 1)
-EVERY = (2 * 2**LEVELS - 1, 2**LEVELS)
-EXPECTED = {
-    "stack": (STACK, STACK),
-    "octants": (NODES, NODES),
-    "escape": (NODES, EVERY),
-}  # (steps, tests), from each end
-
-
-@pytest.mark.parametrize("traversal", EXPECTED)
-def test_steps_and_tests_along_a_row_of_walls(traversal: str) -> None:
-    """Every ray crosses all boxes; the walk by escape indices is in order from one end alone."""
-    count = 2**LEVELS
-    walls = np.float32([[[k, -1e3, -1e3], [k, 3e3, -1e3], [k, -1e3, 3e3]] for k in range(count)])
-    scene = Scene.from_triangles(walls.reshape(-1, 3), np.arange(3 * count).reshape(-1, 3))
-    renderer = Renderer(scene, program="cast", machine="singlepass", build="midpoint", traversal=traversal, fov=10)
-    for camera, nearest, expected in zip(
-        ("-5,0,0 0,0,0", "90,0,0 0,0,0"), (0, count - 1), EXPECTED[traversal], strict=True
-    ):
-        renderer.update(camera=camera)
-        layers = renderer.render((3, 3), layers=("steps", "tests", "triangle")).layers
-        assert (layers["triangle"] == nearest).all()
-        assert (layers["steps"] == expected[0]).all() and (layers["tests"] == expected[1]).all()

@@ -259,21 +259,6 @@ def test_boxes_without_vertices_hold_them_all(device: object) -> None:
                 assert (two.high[place] - two.low[place]).max() < 6 * np.ptp(points, axis=0).max()
 
 
-def test_a_vertex_array_is_a_pose(device: object) -> None:
-    """Positions in place of those at rest, with their normals."""
-    ball = deforming.faceted_ball(0)
-    base = Scene([ball], [Instance(0)])
-    renderer = Renderer(base, program="cast", camera=base.camera())
-    renderer.render((8, 8))
-    moved = (ball.rest.positions * (1.0, 0.5, 1.2) + (0.1, 0.0, 0.2)).astype(np.float32)
-    scene = base.deformed({0: MeshPose(positions=moved)})
-    renderer.update(scene)
-    picture = renderer.render((48, 48), layers=LAYERS)
-    fresh = Renderer(scene, program="cast", camera=base.camera()).render((48, 48), layers=LAYERS)
-    for name in LAYERS:
-        assert picture.layers[name].tobytes() == fresh.layers[name].tobytes(), name
-
-
 def test_any_mesh_takes_vertices(device: object) -> None:
     """Its own, or as they were before some were split for their normals; without normals they are smooth again."""
     made = meshes.box()
@@ -360,22 +345,6 @@ def test_trees_that_have_grown_dear_are_built_anew(device: object, monkeypatch: 
         wide.update(scene)
         wide.update(base)
     assert wide.gpu_scene._rebuilder is None
-
-
-def test_each_pose_builds_where_that_is_asked_for(device: object) -> None:
-    base = complex_scene()
-    scene = deforming.posed(base, 7)
-    built = Renderer(base, program="cast", camera=base.camera(), rebuild="build")
-    refit = Renderer(base, program="cast", camera=base.camera())
-    pictures = []
-    for renderer in (built, refit):
-        renderer.render((8, 8))
-        before = renderer.prepared.structure
-        renderer.update(scene)
-        assert (renderer.prepared.structure is before) == (renderer is refit)
-        pictures.append(renderer.render((48, 48), layers=LAYERS))
-    # The reference poses on the host, rounded once.
-    assert (pictures[0].layers["triangle"] == pictures[1].layers["triangle"]).mean() > 0.995
 
 
 def test_passes_that_pose_are_counted_among_a_picture_s(device: Any) -> None:

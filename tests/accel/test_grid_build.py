@@ -159,18 +159,6 @@ def test_resolution_follows_the_minimal_dimension() -> None:
     assert_sound(grid)
 
 
-def test_expected_references_are_the_found_ones() -> None:
-    corners = np.concatenate([soup(kind, np.random.default_rng(3), 1500) for kind in ("random", "slivers", "tiny")])
-    for resolution in [(5, 5, 5), (16, 16, 16), (30, 8, 50)]:
-        grid = build(corners, resolution)
-        with grid_build._workers(len(corners)) as crew:
-            survey = grid_build._survey(crew, corners).survey
-        # 4500 random triangles: the mean is good to about 1 / sqrt(4500); voxels beyond the box take up some more
-        assert survey.references(np.array([resolution]))[0] == pytest.approx(grid.statistics["references"], rel=0.05)
-        crossing = survey.crossing(np.array([resolution]))[0]
-        assert grid.statistics["expected_steps"] == pytest.approx(crossing * np.prod(resolution))
-
-
 def test_automatic_resolution_is_about_the_cheapest() -> None:
     corners = np.concatenate([soup(kind, np.random.default_rng(6), 2000) for kind in ("tiny", "slivers")])
     costs = {}

@@ -212,18 +212,6 @@ def test_triangles_beyond_32_bits_are_numbered() -> None:
     assert instance.tolist() == [3, 2, -1]
 
 
-def test_flat_structures_tell_the_instance_too(device: object) -> None:
-    scene = instances.nested(40)
-    origins, directions = instances.rays(scene.bounds(), 3000)
-    flat = raystream.Renderer(scene, program="cast").trace(origins, directions)
-    two = instances.renderer(scene, KINDS[0]).trace(origins, directions)
-    same = flat.triangle == two.triangle
-    assert same.mean() > 0.999 and (flat.instance == two.instance)[same].all()
-    # weights of corners as the flattened scene has them, mirrored instances included
-    both = same & (flat.triangle >= 0)
-    assert np.percentile(np.abs(flat.barycentrics - two.barycentrics)[both], 99) < 1e-4
-
-
 COUNT, SEGMENTS, ITEMS = 200, 3, 5
 TRIANGLE = Record("Triangle", *(Field(name, "vec3") for name in "abc"), Field("keys", "int"))
 TRIANGLE_KEY = Record("TriangleKey", *(Field(name, "vec3") for name in "abc"))

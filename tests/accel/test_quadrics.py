@@ -393,15 +393,6 @@ def test_moving_one(device: Any) -> None:
         np.testing.assert_allclose(renderer.trace([[0, 0, -5]], [[0, 0, 1]]).distance, [7], rtol=1e-6)
 
 
-def test_first_hits_by_rays_where_there_are_quadrics(device: Any) -> None:
-    scene = scene_of([Quadric.sphere()])
-    renderer = Renderer(scene, first_hits="raster", offsets="sample", device=device, **SINGLE)
-    assert any("quadrics are not drawn" in note for note in renderer.notes)
-    drawn = renderer.render((16, 16), spp=1).linear
-    other = Renderer(scene, first_hits="rays", offsets="sample", device=device, **SINGLE).render((16, 16), spp=1)
-    np.testing.assert_array_equal(drawn, other.linear)
-
-
 @pytest.mark.parametrize("scale", [1.0, 2.0])
 def test_records_of_many_are_those_of_each(scale: float) -> None:
     """Where they are alike but for their places, as points are, and where one is larger."""

@@ -311,23 +311,6 @@ def test_front_to_back_walks_take_fewer_steps_than_depth_first() -> None:
     assert steps["octants"]["tests"] < 0.7 * steps["escape"]["tests"], steps
 
 
-def test_the_table_of_pairs_holds_every_box_and_triangle_once() -> None:
-    corners = soup("random", np.random.default_rng(0), 500)
-    built = bvh_build.build(corners, leaf=bvh.MAX_IN_LEAF)
-    table = bvh.pair_rows(built, base=7, first_pair=3)
-    low, high = bvh.enlarged(built.low, built.high)
-    leaves = table["count"] > 0
-    held = np.concatenate(
-        [np.arange(n) - c for c, n in zip(table["child"][leaves], table["count"][leaves], strict=True)]
-    )
-    assert np.array_equal(np.sort(held), 7 + np.arange(500))
-    assert np.array_equal(np.sort(table["child"][~leaves]), 3 + np.arange(1, len(table)))  # the root is no one's child
-    for axis, name in enumerate("xyz"):
-        assert np.array_equal(np.sort(table[name][:, :2].ravel()), np.sort(low[1:, axis]))
-        assert np.array_equal(np.sort(table[name][:, 2:].ravel()), np.sort(high[1:, axis]))
-    assert (low <= built.low).all() and (high >= built.high).all() and (low < high).all()
-
-
 def test_each_side_moves_by_a_unit_in_the_last_place_and_a_billionth_of_the_scene() -> None:
     low = np.float32([[-8, 0, 2], [0, -1e-12, 5]])
     high = np.float32([[-8, 0, 4], [0, 1e-12, 5]])

@@ -264,21 +264,6 @@ def test_convergence_and_budget_are_kept(tmp_path: Path) -> None:
         np.testing.assert_array_equal(getattr(found.sample_budget, name), getattr(film.sample_budget, name))
     for name in ("error", "efficiency", "relative_std_error"):
         assert getattr(found.sample_budget, name) == getattr(film.sample_budget, name)
-    told = film_metadata(film, FEW)
-    assert {key: told[key] for key in told if key != "film.check"} == {
-        "film.setting.scene": "cornell",
-        "film.setting.program": "path",
-        "film.setting.seed": "7",
-        "film.differences": "2:0.5 4:0.25",
-        "film.variances": "2:0.125",
-        "film.doubts": "4:0.0625",
-        "film.adaptive": "0.01 1.5 0.25",
-    }
-    assert set(film_layers(film, "film.bounce.0")) == {
-        f"film.bounce.0.{name}"
-        for name in ("sum", "compensation", "square", "count", "half.sum", "half.count", "granted", "apart")
-    }
-    assert set(film_metadata(film, {}, "film.bounce.0")) >= {"film.bounce.0.check", "film.bounce.0.adaptive"}
 
 
 @pytest.mark.parametrize(
@@ -339,24 +324,6 @@ def test_settings_that_differ(before: dict, now: dict, words: str, tmp_path: Pat
     save(tmp_path / "a.exr", small_film(1), before)
     with refusal(words):
         resume(tmp_path / "a.exr", SMALL, now)
-
-
-def test_the_best_of_several_states(tmp_path: Path) -> None:
-    target = tmp_path / "a.exr"
-    for name, samples in (("a.exr.state.exr", 3), ("a.exr.state.2.exr", 5), ("a.exr.state.3.exr", 4)):
-        save(tmp_path / name, small_film(samples), FEW)
-    kept = Checkpoint(target, FEW)
-    assert kept.find(SMALL) == (tmp_path / "a.exr.state.2.exr", 5, [])
-    save(target, small_film(6), FEW)
-    assert kept.find(SMALL) == (target, 6, [])
-    assert kept.find(SMALL, pictures=False) == (tmp_path / "a.exr.state.2.exr", 5, [])
-    (tmp_path / "a.exr.state.2.exr").write_bytes(b"x")
-    best, samples, wrong = kept.find(SMALL, pictures=False)
-    assert (best, samples, len(wrong)) == (tmp_path / "a.exr.state.3.exr", 4, 1) and "state.2.exr" in wrong[0]
-    none = Checkpoint(tmp_path / "b.exr", FEW).find(SMALL)
-    assert none == (None, 0, [])
-    other = Checkpoint(target, {**FEW, "seed": 1}).find(SMALL)
-    assert other[:2] == (None, 0) and len(other[2]) == 4
 
 
 def test_a_state_is_used_written_over_and_deleted(tmp_path: Path) -> None:

@@ -15,7 +15,6 @@ from raystream.film.files import compare as comparison
 from raystream.film.files import image
 from raystream.film.files.compare import ComparedPicture, compare, read, relative_error
 from raystream.film.tonemap import srgb8
-from raystream.options.table import OPTIONS
 
 GREY = np.full((4, 6, 3), 0.5, np.float32)
 NORMAL = np.zeros((4, 6, 3), np.float32)
@@ -128,25 +127,6 @@ def test_infinite_depths_count_as_equal_and_as_pixels() -> None:
     nan[0, 1] += 0.5
     two = compare(ComparedPicture("a", one), ComparedPicture("b", nan), "depth")
     assert two.shown["difference"][0, :3].tolist() == [[255] * 3, [255] * 3, [0] * 3] and two.tolerance == 0.01
-
-
-def test_linear_pictures_are_displayed_as_the_other_one_says(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(comparison, "has_flip", lambda: False)
-    linear = ComparedPicture("a", pixels(0.25))
-    for exposure, code in ((0.0, 137), (1.0, 188), (-1.0, 99)):
-        told = ComparedPicture("b", pixels(code / 255), True, exposure, "none")
-        for pair in ((linear, told), (told, linear)):
-            found = compare(*pair)
-            assert found.kind == "displayed" and found.largest < 1e-6 and found.error < 1e-6
-            assert found.shown["first"].tolist() == found.shown["second"].tolist()
-    # By default as the linear one is exposed automatically.
-    dark = ComparedPicture("a", pixels(0.02))
-    for pair in ((dark, ComparedPicture("b", pixels(1), True)), (ComparedPicture("b", pixels(1), True), dark)):
-        shown = compare(*pair).shown["first" if pair[0] is dark else "second"]
-        np.testing.assert_array_equal(shown, srgb8(dark.pixels, "auto", OPTIONS["tonemap"].value.default))
-    # What is displayed keeps its 16 bits.
-    fine = ComparedPicture("b", pixels(0.5004), True, 0.0, "none")
-    assert compare(fine, ComparedPicture("c", pixels(0.5), True)).largest == pytest.approx(0.0004, rel=1e-3)
 
 
 @pytest.mark.parametrize(

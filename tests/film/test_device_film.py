@@ -127,17 +127,6 @@ def test_only_blocks_that_a_rectangle_touches_are_copied(device):
     buffer.release()
 
 
-def test_a_stream_is_lent_where_a_machine_would_hold_the_same(device):
-    whole, buffer = (slice(0, SIZE[1]), slice(0, SIZE[0])), Buffer(device, PIXEL, SIZE)
-    assert buffer.lend(whole, SIZE) is buffer.blocks[0].stream
-    assert buffer.lend(whole, (SIZE[0], SIZE[1] + 1)) is None
-    assert buffer.lend((slice(0, SIZE[1] - 1), slice(0, SIZE[0])), SIZE) is None
-    assert buffer.lend((slice(0, SIZE[1]), slice(1, SIZE[0])), SIZE) is None
-    split = Buffer(Narrow(device.context), PIXEL, SIZE)
-    assert split.lend(whole, SIZE) is None
-    assert split.lend((slice(0, 20), slice(0, 20)), (20, 20)) is None
-
-
 # -- the film ----------------------------------------------------------------------------------------------------------
 
 
@@ -177,17 +166,6 @@ def test_the_error_is_infinite_while_a_pixel_has_fewer_than_two_samples(blocks, 
     buffer.write(film.records())
     assert np.isfinite(buffer.error()) and buffer.error() == pytest.approx(film.error(), rel=ROUNDING)
     buffer.release()
-
-
-def test_the_error_of_a_picture_without_spread_or_light(blocks):
-    film = Film(*SIZE)
-    for _ in range(3):
-        film.add(np.zeros((*SIZE[::-1], 3)))
-    buffer = FilmBuffer(blocks, SIZE, film)
-    assert buffer.error() == film.error() == 0.0
-    film.square[5, 5] = 1.0
-    buffer.write(film.records())
-    assert buffer.error() == film.error() == float("inf")
 
 
 @pytest.mark.parametrize("machine", ["singlepass", "multipass"])

@@ -270,31 +270,6 @@ def test_errors_of_all_pixels_alike_are_not_overlooked() -> None:
     assert told(*everywhere) == pytest.approx(INDEPENDENT, rel=1e-3)  # of rate 1 / 2, up to its least squares
 
 
-def test_blocks_count_their_own_pixels_alone() -> None:
-    """What is beyond a block, or left out, has no say in it: another block's numbers are independent of its samples."""
-    rng = np.random.default_rng(0)
-    mean, apart = rng.random((2, 2 * EDGE + 3, 2 * EDGE + 1))
-    sums = block_sums(mean, apart)
-    assert sums.shape == (3, 3, 5)
-    changed = mean.copy()
-    changed[EDGE : 2 * EDGE, EDGE : 2 * EDGE] += 100
-    other = block_sums(changed, apart)
-    same = np.ones((3, 3), bool)
-    same[1, 1] = False
-    np.testing.assert_array_equal(other[same], sums[same])
-    some = np.ones(mean.shape, bool)
-    some[3, 4] = False
-    changed = mean.copy()
-    changed[3, 4] = np.nan
-    left = block_sums(changed, np.where(some, apart, np.nan), some)
-    assert np.isfinite(left).all() and left[0, 0, 0] == pytest.approx(sums[0, 0, 0] - apart[3, 4] ** 2)
-    np.testing.assert_array_equal(left.reshape(9, 5)[1:], sums.reshape(9, 5)[1:])
-    # Within: the differences across of 8 rows of 7 pairs, and those down.
-    one = mean[:EDGE, :EDGE]
-    assert sums[0, 0, 1] == pytest.approx(np.sum(np.diff(one, axis=1) ** 2))
-    assert sums[0, 0, 3] == pytest.approx(np.sum(np.diff(one, axis=0) ** 2))
-
-
 @pytest.mark.parametrize("shape", [(1, 1), (1, 9), (9, 1), (3, 3)])
 def test_small_pictures_have_a_variance(shape: tuple[int, int]) -> None:
     first, second = np.random.default_rng(0).random((2, *shape))

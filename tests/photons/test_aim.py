@@ -250,22 +250,6 @@ def test_environment_and_other_lights_share_aimed_photons() -> None:
 # -- what cannot be aimed at -----------------------------------------------------------------------------------------
 
 
-def test_nothing_specular_sends_no_caustic_photons() -> None:
-    cornell = raystream.load("cornell")
-    renderer = Renderer(cornell, **SINGLE, photons=500, caustic_photons=0)
-    pictures = [renderer.render((8, 8), spp=2).linear.tobytes()]
-    renderer.update(caustic_photons=4096)
-    pictures.append(renderer.render((8, 8), spp=2).linear.tobytes())
-    assert pictures[0] == pictures[1]
-
-
-def test_lights_that_see_nothing_specular_send_nothing() -> None:
-    away = [Light("spot", position=(0.0, 2.0, 0.0), direction=(0.0, 1.0, 0.0), outer=0.5)]
-    renderer = Renderer(balls(away), **SINGLE, photons=256, caustic_photons=256)
-    assert not any(len(records) for records in photons(renderer, 2))
-    assert not renderer.render((8, 8), spp=1).linear.any()
-
-
 def test_power_that_is_no_number_is_not_stored() -> None:
     scene = balls([Light("point", position=(1.0, 2.0, 0.5), intensity=(1e30, 1.0, 1.0))])
     scene.materials = [*MATERIALS]

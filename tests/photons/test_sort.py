@@ -321,12 +321,6 @@ def test_power_by_cell_is_as_before_by_count_of_equal_photons(device: Any) -> No
     assert abs(after.sum() / before.sum() - 1) < 0.25  # four photons stand for a hundred
 
 
-def test_without_redistribution_full_cells_lose_power(device: Any) -> None:
-    before, after, counts, _ = redistributed(device, crowd(), 20, "none", (0.3, 0.2, 0.1))
-    np.testing.assert_allclose(after[:, 0], 0.3 * np.minimum(counts, 4), rtol=1e-5)
-    assert after.sum() < 0.3 * before.sum()
-
-
 @pytest.mark.parametrize("photons", [0, 3, 400])
 def test_photons_read_back_make_the_same_map(device: Any, photons: int) -> None:
     fetched, read_back = (

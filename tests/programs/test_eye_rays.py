@@ -9,7 +9,6 @@ import pytest
 
 import raystream
 from raystream import Renderer
-from raystream.cli.presets import preset
 
 SIZE, SPP = (16, 12), 4
 MACHINES = {
@@ -73,19 +72,6 @@ def test_eye_rays_that_miss_the_scene_s_box_end_there(device, mask: str, travers
         assert (found.layers["depth"] < np.inf).sum() <= calls["setup"] < 0.9 * calls["eye"]
 
 
-@pytest.mark.parametrize("year", ["2002", "2004"])
-def test_pictures_of_the_presets_keep_their_bits(device, year: str) -> None:
-    chosen = {**preset(year, "cornell"), "depth": 2}
-    assert (chosen.pop("size"), chosen.pop("spp")) == ((256, 256), 64)
-    for of_files in ("exposure", "tonemap", "denoise"):
-        chosen.pop(of_files)
-    _, published = render(device, **chosen)
-    _, fused = render(device, **{**chosen, "fuse": "ray"})
-    _, single = render(device, **{**chosen, "machine": "singlepass"})
-    assert published.linear.tobytes() == fused.linear.tobytes() == single.linear.tobytes()
-    assert published.linear.max() > 0
-
-
 def test_hits_are_found_anew_for_another_view_and_scene(device) -> None:
     options = {"machine": "singlepass", "accel": "two-level-bvh", "depth": 1}
     scene = raystream.load("cornell")
@@ -107,14 +93,3 @@ def test_hits_are_found_anew_for_another_view_and_scene(device) -> None:
         assert any("--aperture" in note for note in renderer.notes) == (renderer.settings.aperture is not None)
     assert not np.array_equal(pictures[0], pictures[1]) and not np.array_equal(pictures[2], pictures[3])
     assert np.array_equal(pictures[1], pictures[2])  # a lens has no effect, and a note says so
-
-
-def test_a_picture_goes_on_with_the_same_option_alone(device, tmp_path) -> None:
-    renderer, picture = render(device, machine="singlepass", eye_rays="shared", depth=2)
-    path = str(tmp_path / "a.exr")
-    picture.save(path)
-    longer = renderer.render(SIZE, 2 * SPP, resume=path)
-    assert longer.film.count.min() == 2 * SPP
-    renderer.update(eye_rays="each")
-    with pytest.raises(raystream.ViewerError, match="eye rays"):
-        renderer.render(SIZE, 2 * SPP, resume=path)

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 import raystream
 from raystream.cameras.lens import lens_rays
-from raystream.film import device_film as buffers
 from raystream.film.device_film import Buffer
 from raystream.film.layers import LAYERS
 from raystream.kernels.records import FEATURES
@@ -253,20 +252,6 @@ def same_bits(renderer: Renderer, **options: Any) -> None:
     for change in changes:
         renderer.update(**change)
         assert features(renderer, **options).tobytes() == expected.tobytes(), change
-
-
-def test_a_picture_in_pieces_has_the_same_bits(make, monkeypatch):
-    """Cut into several runs, and in several blocks."""
-    from raystream.renderer.sampling import sampler
-
-    renderer = make(room())
-    expected = features(renderer)
-    monkeypatch.setattr(buffers, "MAX_BLOCK_PIXELS", 4 * SIZE[0])
-    assert features(renderer).tobytes() == expected.tobytes()
-    monkeypatch.setattr(sampler, "LARGEST_STREAM", 7 * SIZE[0] - 3)
-    assert features(renderer).tobytes() == expected.tobytes()
-    monkeypatch.setattr(buffers, "MAX_BLOCK_PIXELS", 1 << 24)
-    assert features(renderer).tobytes() == expected.tobytes()
 
 
 def test_light_of_a_lamp_is_that_of_its_sides(make):

@@ -191,19 +191,6 @@ def test_flat_and_two_level_structures_make_one_picture(device) -> None:
 # -- awkward scenes ---------------------------------------------------------------------------------------------------
 
 
-def test_a_scene_without_light_stands_in_the_studio_and_says_so(device) -> None:
-    ball = places.alone(places.sphere(2), places.material(0.5))
-    lit = Renderer(ball, depth=2, **SINGLE)
-    assert len(lit.notes) == 1 and "studio" in lit.notes[0] and "--environment sky or none" in lit.notes[0]
-    assert (lit.render((16, 16), spp=2).linear > 0).mean() > 0.9  # but for the shadow below it
-    dark = Renderer(ball, depth=2, environment="none", **SINGLE)
-    assert len(dark.notes) == 1 and "nothing lights the scene" in dark.notes[0] and "studio" not in dark.notes[0]
-    assert not dark.render((16, 16), spp=2).linear.any()
-    assert not dark.render((16, 16), spp=2, layers=("bounce",)).layers["bounce.1"].any()
-    for renderer in (lit, dark):
-        renderer.release()
-
-
 def test_extremes_of_depth_and_aperture(device) -> None:
     """Depth 0 is light seen; a lens as large as the scene blurs it; nothing breaks."""
     scene = everything()

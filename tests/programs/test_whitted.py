@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import meshes
@@ -13,7 +12,7 @@ from shade_tree import SIZE, Oracle, Tree, mixed, piece, placed
 
 import raystream
 from raystream import Camera, Renderer, Scene
-from raystream.base.errors import ViewerError, WiringError
+from raystream.base.errors import ViewerError
 from raystream.programs.whitted import whitted_trace
 from raystream.scene.light import Light
 from raystream.scene.material import Material
@@ -220,12 +219,3 @@ def test_as_many_levels_as_the_depth(depth):
 def test_too_deep(scene, depth, device):
     with pytest.raises(ViewerError, match="Whitted's tracer goes to 32"):
         render(scene, device, depth=depth)
-
-
-def test_levels_are_read_where_they_were_written_as_kernels_count():
-    """The wires cannot tell that, and are refused where the program does not say so."""
-    program = whitted_trace(depth=2)
-    with pytest.raises(WiringError, match="reads stream 'pending_0', which is not written on every path to it"):
-        replace(program, stacked=())
-    with pytest.raises(WiringError, match="stacked 'pending_9' is not among its streams"):
-        replace(program, stacked=("pending_9",))
