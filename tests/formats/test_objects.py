@@ -290,20 +290,6 @@ def card(visual: Any, **more: Any) -> Any:
     return Like(**{"vertices": POINTS, "faces": FACES, "visual": visual, "metadata": {}, **more})
 
 
-@pytest.mark.parametrize(
-    ("metadata", "name"),
-    [
-        ({"name": "a", "file_name": "b"}, "a"),
-        ({"file_name": "b"}, "b"),
-        ({"name": ""}, "SimpleNamespace"),
-        (None, "SimpleNamespace"),
-    ],
-)
-def test_names_of_meshes(metadata: Any, name: str) -> None:
-    assert scene_of(card(None, metadata=metadata)).name == name
-    assert scene_of(Like(vertices=POINTS, faces=FACES)).materials[0].base_color == (0.8, 0.8, 0.8, 1)
-
-
 def test_materials_by_default() -> None:
     """Of glTF's kind: white, metallic and rough; of the simple kind: grey, or its diffuse colour."""
     pbr = Like(metallicFactor=None)
@@ -522,21 +508,6 @@ def test_the_axis_that_points_up(up: str | None) -> None:
 def test_warnings_are_python_s() -> None:
     with pytest.warns(match="taken as sRGB"):
         load((POINTS, FACES, np.full((4, 3), 200.0)))
-
-
-@pytest.mark.parametrize(
-    "parts",
-    [
-        {"vertex_colors": np.zeros((3, 3)), "vertex_normals": np.zeros((3, 3))},
-        {"triangle_uvs": np.zeros((5, 2)), "textures": [np.zeros((1, 1, 3), np.uint8)]},
-        {"triangle_uvs": np.zeros((6, 2)), "textures": []},
-    ],
-)
-def test_parts_of_open3d_that_do_not_fit(parts: dict[str, Any]) -> None:
-    scene = scene_of(Like(vertices=POINTS, triangles=FACES, **parts))
-    (found,) = scene.meshes
-    assert found.colors is None and found.normals is None and found.uvs is None and scene.textures == []
-    assert scene.name == "mesh"
 
 
 def test_parts_of_open3d() -> None:

@@ -6,7 +6,6 @@ import glsl_call
 import lobe_twin as twin
 import numpy as np
 import pytest
-from bsdf_twin import sphere_grid
 from lobe_checks import ULP, follows, hemisphere, returns, seen_at
 
 from raystream.materials import principled as albedos
@@ -51,12 +50,10 @@ SIGNATURES = {
 def functions(device):
     modules = [albedos.ggx_albedo(), albedos.rise_albedo(), albedos.sheen_albedo()]
     with device.current():
-        found = {
+        return {
             name: glsl_call.Function(device, signature, INCLUDES, modules, text=SAMPLED)
             for name, signature in SIGNATURES.items()
         }
-        signature = "float sheen_albedo(float cosine, float alpha)"
-        return found | {"sheen albedo": glsl_call.Function(device, signature, modules=modules)}
 
 
 def single(random, shape, low=0.0, high=1.0):
@@ -135,15 +132,6 @@ def test_white_furnace(functions, layer):
     for k in range(len(cases)):
         # 2e-3: the tables' cells are linear.
         returns(weight[k * count : (k + 1) * count], 1.0, slack=2e-3)
-
-
-def test_albedo_of_sheen_is_an_integral(functions):
-    grid, cell = sphere_grid(2_000, 60)
-    grid = grid[: len(grid) // 2]
-    for roughness, cosine in ((0.3, 0.8), (0.45, 0.3), (0.7, 0.12), (1.0, 0.5)):
-        wo, alpha = np.tile(seen_at(cosine), (len(grid), 1)), np.full(len(grid), roughness**2)
-        want = twin.sheen(wo, grid, alpha, np.ones(len(grid))).sum() * cell
-        assert functions["sheen albedo"]([cosine], [roughness**2])[0][0] == pytest.approx(want, abs=1e-3)
 
 
 def films(count, seed):

@@ -6,7 +6,6 @@ import glsl_call
 import lobe_twin as twin
 import numpy as np
 import pytest
-from bsdf_twin import dot, sphere_grid
 from lobe_checks import ULP, follows, hemisphere, returns, seen_at
 
 from raystream.materials import principled as albedos
@@ -70,12 +69,6 @@ def functions(device):
                 includes,
                 modules,
                 text=SAMPLED,
-            ),
-            "albedo": glsl_call.Function(
-                device, "float ggx_albedo(float cosine, vec2 alpha)", modules=[albedos.ggx_albedo()]
-            ),
-            "rise": glsl_call.Function(
-                device, "float rise_albedo(float cosine, vec2 alpha, float ratio)", modules=[albedos.rise_albedo()]
             ),
         }
 
@@ -168,20 +161,3 @@ def test_white_furnace_of_brushed_metals(functions):
     for k in range(len(cases)):
         # 8e-3: the cells, of four dimensions, are wide; of 300 random ones the largest error was 7e-3, the mean 5e-4.
         returns(weight[k * count : (k + 1) * count], 1.0, slack=8e-3)
-
-
-def test_albedos_are_integrals(functions):
-    """The tables, against sums over the hemisphere; where lobes span many cells of it."""
-    grid, cell = sphere_grid(1_200, 60)
-    grid = grid[: len(grid) // 2]
-    random = np.random.default_rng(6)
-    for roughness, cosine in zip(random.uniform(0.35, 1, 5), random.uniform(0.1, 1, 5), strict=True):
-        wo, alpha, ratio = seen_at(cosine), np.full(2, roughness**2), random.uniform(1.1, 2.4)
-        lobe = twin.reflection(np.tile(wo, (len(grid), 1)), grid, alpha)
-        h = twin.half(np.tile(wo, (len(grid), 1)), grid)
-        rise = twin.dielectric(dot(h, wo[None]), np.full(len(grid), ratio), np.zeros((1, 1)), np.ones((1, 1)))[:, 0]
-        # F0 is taken off above; what is left of the curve from 0 is s itself. 1.5e-3: the cells are linear.
-        assert functions["albedo"]([cosine], [alpha])[0][0] == pytest.approx(lobe.sum() * cell, abs=1.5e-3)
-        assert functions["rise"]([cosine], [alpha], [ratio])[0][0] == pytest.approx(
-            (lobe * rise).sum() * cell, abs=1.5e-3
-        )

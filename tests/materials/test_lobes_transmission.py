@@ -6,7 +6,7 @@ import glsl_call
 import lobe_twin as twin
 import numpy as np
 import pytest
-from bsdf_twin import dot, sphere_grid
+from bsdf_twin import dot
 from lobe_checks import ULP, follows, hemisphere, returns, seen_at
 
 from raystream.materials import principled as albedos
@@ -37,7 +37,6 @@ vec3 thin_sampled(
     return wi;
 }
 """
-TABLES = ("crossing", "crossing_rise")
 
 
 @pytest.fixture(scope="module")
@@ -51,9 +50,6 @@ def functions(device):
         arguments = ARGUMENTS.replace("vec3 wi", "vec3 u")
         signature = f"vec3 {name}_sampled({arguments} out vec3 weight, out float pdf)"
         found[f"{name} sampled"] = glsl_call.Function(device, signature, includes, modules, text=SAMPLED)
-    for name in TABLES:
-        signature = f"float {name}_albedo(float cosine, vec2 alpha, float ratio)"
-        found[name] = glsl_call.Function(device, signature, modules=modules)
     return found
 
 
@@ -155,27 +151,3 @@ def test_white_furnace(functions, lobe):
             # The tables' cells are linear: off by 2e-3 where lobes are smooth and their samples alike, by up to 5e-3
             # at grazing incidence.
             returns(weight[k * count : (k + 1) * count], 1.0, slack=2e-3 if cases[k][1] > 0.3 else 5e-3)
-
-
-def test_albedos_are_integrals(functions):
-    """The tables, against sums over directions below; where lobes span many cells of them."""
-    grid, cell = sphere_grid(700, 200)
-    grid = grid[len(grid) // 2 :]
-    random = np.random.default_rng(6)
-    for k in range(4):
-        cosine, ratio = random.uniform(0.1, 1), random.uniform(1.2, 2.4) ** (-1 if k % 2 else 1)
-        wo, alpha = np.tile(seen_at(cosine), (len(grid), 1)), np.full(2, random.uniform(0.5, 1) ** 2)
-        ones = np.ones((len(grid), 3))
-        for name, f90 in (("crossing", 1.0), ("crossing_rise", 0.0)):
-            if name == "crossing_rise" and ratio < 1:
-                continue
-            # Of F0 = 0 the share that passes is 1 - F90 s: with F90 = 1 it is A, without what is left is B.
-            with np.errstate(invalid="ignore", divide="ignore"):
-                lobe = twin.rough_dielectric(
-                    wo, grid, alpha, np.full(len(grid), ratio), 0 * ones, f90 * ones, ones, ones
-                )[0][:, 0]
-            want = lobe.sum() * cell * ratio**2
-            if name == "crossing_rise":
-                want -= functions["crossing"]([cosine], [alpha], [ratio])[0][0]
-            # 4e-3: the cells are linear, also where total reflection begins within one.
-            assert functions[name]([cosine], [alpha], [ratio])[0][0] == pytest.approx(want, abs=4e-3)

@@ -179,9 +179,9 @@ GRIDS = {  # not cubical, flat, and a single cell
 }
 
 
-@pytest.fixture(scope="module")
-def estimates(device: Any) -> Estimates:
-    return Estimates(device)
+@pytest.fixture(scope="module", params=[False, True], ids=["at once", "apart"])
+def estimates(request: pytest.FixtureRequest, device: Any) -> Estimates:
+    return Estimates(device, apart=request.param)
 
 
 def numbered(count: int, rng: np.random.Generator) -> np.ndarray:
@@ -244,6 +244,11 @@ def test_flux_is_that_through_the_shading_normal_s_plane(device: Any, apart: boo
     radiance, state = search(np.array([[0.1, 0.5, 0.25]]), photons, GRIDS["flat"], photons=None, radius=0.1)
     np.testing.assert_allclose(state["sum"][0] * np.pi, (1, 2, 4), rtol=1e-6)
     assert state["count"][0] == 4 and radiance.any()
+    photons["direction"] = (1, 0, 0)  # along the surface
+    radiance, _ = Estimates(device, "radius", apart=apart)(
+        np.array([[0.1, 0.5, 0.25]]), photons, GRIDS["flat"], photons=None, radius=0.1
+    )
+    assert np.array_equal(radiance, np.zeros((1, 3)))
 
 
 FILTERS = [PhotonFilter(), PhotonFilter("cone"), PhotonFilter("cone", 3.0), PhotonFilter("epanechnikov")]

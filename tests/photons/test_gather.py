@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -54,12 +55,16 @@ def test_machines_agree_to_the_bit() -> None:
         assert linear.tobytes() == first.tobytes() and linear.max() > 0, machine
 
 
-def test_light_over_two_surfaces_is_counted_once(cornell: raystream.Scene) -> None:
+@pytest.mark.parametrize("kind", ["lambert", "principled"])
+def test_light_over_two_surfaces_is_counted_once(cornell: raystream.Scene, kind: str) -> None:
     """Photons of one bounce are direct light; gathered, they are light over two surfaces: what path tracing of depth 2
-    adds to depth 1. The same samples' direct light is subtracted."""
-    truth = pictures(cornell, 32, program="path", depth=2) - pictures(cornell, 32, program="path", depth=1)
+    adds to depth 1. The same samples' direct light is subtracted. Principled surfaces, matte here, have gathering rays
+    that share the traversal of all others."""
+    matte = {"kind": kind, "metallic": 0.0, "specular_factor": 0.0}
+    scene = cornell.with_parts(materials=[replace(each, **matte) for each in cornell.materials])
+    truth = pictures(scene, 32, program="path", depth=2) - pictures(scene, 32, program="path", depth=1)
     photons = {"program": "photon", "photon_bounces": 1, "photon_radius": 25, "photons": 8192}
-    gathered = pictures(cornell, 1, final_gather=4, **photons) - pictures(cornell, 1, **photons)
+    gathered = pictures(scene, 1, final_gather=4, **photons) - pictures(scene, 1, **photons)
     wanted, found = (a.mean(axis=(1, 2)) for a in (truth, gathered))
     error = np.sqrt((wanted.var(axis=0) + found.var(axis=0)) / (len(SEEDS) - 1))
     # The standard error of either's mean, and the bias of photons in a disc of 25 of the box's 550 units, part of which
