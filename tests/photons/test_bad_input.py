@@ -79,21 +79,6 @@ def test_powers_that_are_none(value: float) -> None:
         Renderer(scene_of(point(intensity=value)), **OPTIONS)
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        *(("photon_radius", value) for value in (-1, float("nan"), float("inf"), "far")),
-        *(("nearest", value) for value in (0, -3, 1 << 17, 2.5)),
-        *(("photons", value) for value in (0, 1 << 22)),
-        *(("final_gather", value) for value in (-1, 1025)),
-        ("photon_bounces", 0),
-        ("caustic_photons", -1),
-        ("estimate", "some"),
-    ],
-)
-def test_values_out_of_range(lit: Renderer, name: str, value: Any) -> None:
-    with pytest.raises(ViewerError, match=name.replace("_", ".")):
-        lit.update(**{name: value})
 
 
 def test_more_photons_than_a_texture_or_the_memory_holds(lit: Renderer, monkeypatch: pytest.MonkeyPatch) -> None:
