@@ -289,13 +289,6 @@ def test_components_of_every_type_and_width(kind: str, width: int) -> None:
         assert values is found.floats("it", owner(shares), (width,), normalize)  # read once
 
 
-@pytest.mark.parametrize("kind", ["u1", "u2", "u4"])
-def test_indices_to_the_largest(kind: str) -> None:
-    doc = Document()
-    raw = np.array([0, 1, np.iinfo(kind).max, np.iinfo(kind).max - 1], kind)
-    doc.accessor(raw)
-    found = accessors(doc).indices("it", owner(0))
-    assert found.dtype == np.int64 and found.tolist() == raw.tolist()
 
 
 def test_offsets_of_views_and_accessors_add_up() -> None:
@@ -496,13 +489,6 @@ def test_containers(data: bytes, words: str, tmp_path: Path) -> None:
         assert load(path).warnings == ["the scene has no triangles"]
 
 
-def test_references_out_of_the_folder_are_told(tmp_path: Path) -> None:
-    doc = Document()
-    doc.square()
-    doc.json["images"] = [{"uri": "in.png"}, {"uri": "../out.png"}, {"uri": "DATA:image/png,"}, {}]
-    assert load(doc.write(tmp_path)).warnings == [
-        "images[1] will not be opened: '../out.png' climbs out of the scene's folder"
-    ]
 
 
 @pytest.mark.parametrize("order", list(permutations(range(4))))

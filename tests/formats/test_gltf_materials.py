@@ -483,10 +483,3 @@ def test_several_unreadable_images_are_counted(tmp_path: Path) -> None:
     np.testing.assert_array_equal(scene.textures[1].image.texels, PIXELS)
 
 
-def test_a_transform_of_zeros_of_either_sign_makes_no_other_texture(tmp_path: Path) -> None:
-    moves = ({}, {"offset": [-0.0, 0.0]}, {"offset": [0.0, -0.0]}, {"rotation": -0.0})
-    info = [{"index": 0, "extensions": {"KHR_texture_transform": move}} for move in moves]
-    doc = with_materials(*({"pbrMetallicRoughness": {"baseColorTexture": each}} for each in ({"index": 0}, *info)))
-    doc.json["images"], doc.json["textures"] = [{"bufferView": doc.view(encoded())}], [{"source": 0}]
-    scene = load(doc.write(tmp_path))
-    assert [material.texture for material in scene.materials] == [0] * 5 and len(scene.textures) == 1

@@ -77,7 +77,6 @@ def test_draco_damaged(tmp_path):
     ("change", "words"),
     [
         ({"bufferView": 99}, "names buffer view 99"),
-        ({"bufferView": "1"}, "expected an integer"),
         ({"attributes": {"POSITION": 99}}, r"attributes.POSITION: names attribute 99, and there are \["),
         ({"attributes": []}, "attributes: expected an object"),
         ({"attributes": {"POSITION": -1}}, "is not in 0"),
@@ -117,18 +116,14 @@ def test_meshopt(name, tmp_path):
     [
         (0, {"count": 5}, "60 bytes, but the buffer view has 48"),
         (0, {"byteStride": 6}, "not a multiple of 4"),
-        (0, {"byteStride": 1 << 20}, "is not in 1 .. 256"),
         (0, {"mode": "POINTS"}, "mode: unknown: 'POINTS'"),
         (0, {"mode": "INDICES"}, "indices have 2 or 4"),
         (0, {"filter": "COLOR"}, "filter: unknown: 'COLOR'"),
         (0, {"filter": "QUATERNION"}, "12, which filter QUATERNION does not support"),
         (2, {"count": 5}, "not a multiple of 3"),
         (2, {"filter": "EXPONENTIAL"}, "with filter EXPONENTIAL"),
-        (0, {"buffer": 5}, "names buffer 5 of 2"),
         (0, {"buffer": 1}, "is missing, and the file holds no data"),
-        (0, {"byteOffset": 1 << 30}, "of a buffer of"),
         (0, {"byteLength": 7}, "cannot be decompressed"),
-        (2, {"byteLength": 2}, "cannot be decompressed"),
     ],
 )
 def test_meshopt_malformed(view, change, words, tmp_path):
@@ -291,13 +286,11 @@ def size_of(data: bytes, attributes: int = 1) -> int:
     [
         (b"DRACP" + bytes(20), "it does not begin with 'DRACO'"),
         (b"DRACO" + bytes((2, 1, 1, 0)) + bytes(9), "version 2.1 of the bitstream"),
-        (b"DRACO" + bytes((1, 2, 1, 0)) + bytes(9), "version 1.2 of the bitstream"),
         (b"DRACO" + bytes((2, 2, 0, 0)) + bytes(9), "geometry of kind 0, encoded by method 0"),
         (b"DRACO" + bytes((2, 2, 1, 2)) + bytes(9), "geometry of kind 1, encoded by method 2"),
         (HEAD + bytes((0, 0, 0, 5)), "it is cut off"),
         (HEAD + bytes((0, 0, 0)) + b"\xff" * 5 + b"\0", "a number is too long"),
         (HEAD + bytes((0, 0, 0x80, 0)) + bytes((0, 1, 0)) * 40, "metadata are nested too deeply"),
-        (b"DRA", "it is cut off"),
     ],
 )
 def test_draco_that_is_damaged(data: bytes, words: str) -> None:
@@ -325,17 +318,12 @@ def ktx(
     [
         (ktx()[:79], "79 bytes, shorter than the header"),
         (ktx()[:80], "1 levels, but no index"),
-        (ktx()[:103], "1 levels, but no index"),
         (ktx(0), "0 x 4 x 0 texels"),
-        (ktx(8, 0), "8 x 0 x 0 texels"),
         (ktx(more=(1, 0, 1)), "8 x 4 x 1 texels in 0 layers of 1 faces"),
-        (ktx(more=(0, 1, 1)), "in 1 layers of 1 faces"),
         (ktx(more=(0, 0, 6)), "in 0 layers of 6 faces"),
-        (ktx(levels=33), "33 levels, but no index"),
         (ktx(shift=1), "level 0 takes bytes 105 .. 137 of 136"),
         (ktx(grow=1), "level 0 takes bytes 104 .. 136 of 136, and 33 later"),
         (ktx(levels=4, grow=1), "level 3 takes bytes"),
-        (ktx()[:-1], "level 0 takes bytes 104 .. 136 of 135"),
     ],
 )
 def test_ktx_that_is_damaged(data: bytes, words: str) -> None:

@@ -179,17 +179,6 @@ def test_normals_that_a_file_has_not_are_those_of_the_posed_faces(tmp_path: Path
     assert np.abs(mesh.positions - scene.meshes[0].positions).max() > 0.1
 
 
-def test_ten_thousand_joints(tmp_path: Path) -> None:
-    doc = simple_skin()
-    count = 10_000
-    doc.json["nodes"] = [{"mesh": 0, "skin": 0}, *({"translation": [0, 0.001, 0]} for _ in range(count))]
-    doc.json["nodes"][1]["children"] = [*range(2, count + 1)]
-    doc.json["scenes"] = [{"nodes": [0, 1]}]
-    doc.json["skins"] = [{"joints": [*range(1, count + 1)]}]
-    scene = load(doc.write(tmp_path))
-    assert len(scene.meshes[0].pose.joints) == count
-    low, high = scene.posed(0.0).bounds()  # where the joint that turns does not
-    assert low[1] == pytest.approx(0.001) and high[1] == pytest.approx(2.002)
 
 
 def test_another_animation_leaves_nothing_of_the_one_before(tmp_path: Path) -> None:
@@ -256,17 +245,13 @@ ONE = np.float32([[1, 0, 0, 0]] * 10)
     [
         (attribute("JOINTS_0", np.uint8([[2, 0, 0, 0]] * 10)), r"attributes.JOINTS_0: vertex 0 follows joint 2 of 2"),
         (attribute("JOINTS_0", np.float32([[0, 0, 0, 0]] * 10)), r"JOINTS_0: accessor \d+ is not a VEC4 of unsigned"),
-        (attribute("JOINTS_0", np.uint8([[0, 0, 0]] * 10)), r"JOINTS_0: accessor \d+ is not a VEC4 of unsigned"),
         (attribute("JOINTS_0", np.uint8([[0, 0, 0, 0]] * 9)), r"JOINTS_0: has 9 elements, and POSITION 10"),
         (attribute("WEIGHTS_0", ONE[:9]), r"WEIGHTS_0: has 9 elements, and POSITION 10"),
         (skin(joints=[]), r"skins\[0\].joints: names no joint"),
-        (skin(joints=...), r"skins\[0\].joints: names no joint"),
         (skin(joints=[1, 9]), r"skins\[0\].joints\[1\]: names node 9 of 3"),
-        (skin(joints="1"), r"skins\[0\].joints: expected an array"),
         (skin(inverseBindMatrices=BINDS[:1]), r"inverseBindMatrices: has 1 matrices for 2 joints"),
         (skin(inverseBindMatrices=LOST), r"inverseBindMatrices: matrix 0 is not finite"),
         (skin(inverseBindMatrices=ONE), r"inverseBindMatrices: accessor \d+ is VEC4, expected MAT4"),
-        (skin(inverseBindMatrices=99), r"inverseBindMatrices: names accessor 99 of"),
         (put("nodes", 0, "skin", 1), r"nodes\[0\].skin: names skin 1 of 1"),
     ],
 )
@@ -319,8 +304,6 @@ def test_faults_of_morph_targets(tmp_path: Path, change: Change, words: str) -> 
     ("change", "words"),
     [
         (keys(T, np.zeros(11, np.float32)), r"output: 11 values for 4 keys, expected 12 \(of 3 morph targets\)"),
-        (keys(T, np.zeros(4, np.float32)), r"output: 4 values for 4 keys, expected 12"),
-        (keys(T[:3], np.zeros(3, np.float32)), r"output: 3 values for 3 keys, expected 9"),
         (keys(T[::-1], np.zeros(12, np.float32)), r"key 1 at 2 seconds is not after the one before it"),
         (keys(T * np.nan, np.zeros(12, np.float32)), r"key 0 is not finite"),
         (keys(T, np.full(12, np.nan, np.float32)), r"value 0 is not finite"),

