@@ -280,18 +280,13 @@ K = [[400.0, 0.0, 320.0], [0.0, 410.0, 240.0], [0.0, 0.0, 1.0]]
     ("make", "words"),
     [
         (lambda: Orthographic(0.0), "height 0.0 is not above 0"),
-        (lambda: Orthographic(math.nan), "height nan is not above 0"),
         (lambda: Orthographic("tall"), "height tall is not above 0"),  # type: ignore[arg-type]
         (lambda: Fisheye(361.0), "361.0 degrees across"),
-        (lambda: Fisheye(-1.0), "-1.0 degrees across"),
-        (lambda: Fisheye(math.nan), "nan degrees across"),
         (lambda: Fisheye(0.0), "0.0 degrees across"),
         (lambda: Intrinsics.of_matrix(np.eye(4)), "shape (4, 4) is not (3, 3)"),
-        (lambda: Intrinsics.of_matrix("K"), "is not (3, 3)"),
         (lambda: Intrinsics.of_matrix(np.zeros((3, 3))), "is no K"),
         (lambda: Intrinsics.of_matrix([[1, 0, 0], [0, 0, 0], [0, 0, 1]]), "focal length fy 0 is not above 0"),
         (lambda: Intrinsics.of_matrix(np.array(K) * [[-1], [1], [1]]), "focal length fx -400 is not above 0"),
-        (lambda: Intrinsics.of_matrix(np.array(K).T), "is no K"),
         (lambda: Intrinsics.of_matrix([[math.nan] * 3] * 3), "not all of its numbers are finite"),
         (lambda: Intrinsics.of_matrix(K, distortion=(1.0, 2.0)), "2 coefficients"),
         (
@@ -302,7 +297,6 @@ K = [[400.0, 0.0, 320.0], [0.0, 410.0, 240.0], [0.0, 0.0, 1.0]]
         (lambda: Intrinsics.of_matrix(K, size=(0, 4)), "is not a width and a height"),
         (lambda: Intrinsics(math.inf, 1, 0, 0), "fx inf is not a number of pixels"),
         (lambda: replace(BASE, eyes=-0.1), "distance of the eyes -0.1 is out of range"),
-        (lambda: replace(BASE, eyes=math.nan), "distance of the eyes nan is out of range"),
     ],
 )
 def test_what_is_no_camera(make, words: str) -> None:
@@ -329,20 +323,6 @@ def test_samples_are_the_twin_s(device, name) -> None:
         # float32, and the device's sine, cosine and logarithm: a few 1e-7 of the picture's width, or of the origin.
         np.testing.assert_allclose(got, expected, atol=3e-6)
     np.testing.assert_allclose(np.linalg.norm(found[1], axis=1), 1, atol=3e-7)
-
-
-@pytest.mark.parametrize("aperture", [0.0, 0.25])
-def test_the_lens_is_as_wide_as_its_aperture(aperture: float) -> None:
-    """Its axes are the camera's, times the radius; sharp at the focus distance, where there is a lens."""
-    camera = CAMERA.with_lens(aperture, 4.0)
-    right, up, _ = camera.basis()
-    uniforms = lens_uniforms(camera, (64, 48), "tent")
-    np.testing.assert_array_equal(uniforms["camera_lens_right"], right * aperture)
-    np.testing.assert_array_equal(uniforms["camera_lens_up"], up * aperture)
-    assert uniforms["camera_nearness"] == (0.25 if aperture else 0.0) and uniforms["camera_filter"] == 1
-    slope = math.tan(math.radians(25))
-    np.testing.assert_allclose(uniforms["camera_right"], right * slope * 64 / 48, rtol=1e-14)
-    np.testing.assert_allclose(uniforms["camera_up"], up * slope, rtol=1e-14)
 
 
 def test_without_an_aperture_the_middle_is_the_pixel_s_centre_to_the_bit(device) -> None:

@@ -86,12 +86,6 @@ def test_the_state_of_the_most_samples_on_average_is_resumed(tmp_path, monkeypat
     assert [each.name for each in tmp_path.iterdir()] == ["a.png.state.exr"]  # the other render's stays
 
 
-def test_another_size_is_refused(tmp_path) -> None:
-    save(tmp_path / "a.exr", filled(), SETTINGS)
-    with pytest.raises(ViewerError, match=r"is 37 x 29 pixels, not 29 x 37 \(size='37x29'\)"):
-        resume(tmp_path / "a.exr", SIZE[::-1], SETTINGS)
-
-
 def test_files_without_a_film_are_refused(tmp_path) -> None:
     image.save(tmp_path / "plain.exr", filled().mean(), metadata={"seed": "7"})
     (tmp_path / "text.exr").write_text("a text")
@@ -191,21 +185,6 @@ def test_on_a_slow_disk_saving_takes_a_tenth_of_the_time(tmp_path, monkeypatch) 
     monkeypatch.setattr(checkpoint, "save", lambda *_: None)
     state.save(filled(samples=2))
     assert after(60.0, state.due) == [False, True]
-
-
-def test_the_old_state_stays_when_writing_fails(tmp_path, monkeypatch) -> None:
-    state = Checkpoint(tmp_path / "a.exr", SETTINGS)
-    state.save(filled(1))
-
-    def half(part, *rest, **named):
-        part.write_bytes(b"half")
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(image, "_write_exr", half)
-    with pytest.raises(KeyboardInterrupt):
-        state.save(filled(2))
-    assert os.listdir(tmp_path) == ["a.exr.state.exr"] and state.saved == 1
-    same(resume(state.path, SIZE, SETTINGS), filled(1))
 
 
 # -- fingerprints ----------------------------------------------------------------------------------------------------

@@ -137,3 +137,22 @@ def test_long_and_odd_names() -> None:
     assert mattes.unique([""] * 3) == ("", " 2", " 3")
     many = Scene([TRIANGLE], [Instance(0, name=one), Instance(0, name="b")], [Material("m" * 300)])
     assert mattes.long_names(many) == 2
+
+
+def test_pixels_of_one_number_and_of_many_are_ranked_alike() -> None:
+    """Ids and coverages of a layer against counts by a dictionary, of numbers drawn for pixels that see up to nine."""
+    draw, width, samples = np.random.default_rng(3), 24, 16
+    seen = (draw.integers(0, 9, (samples, width)) * (np.arange(width) % 3) + np.arange(width) % 4) % 9
+    seen[:, 5], seen[:3, 7] = -1, -1
+    counted = mattes.Coverage(width, 9)
+    for each in seen:
+        counted.add(each)
+    bits = np.array([mattes.name_bits(f"thing {k}") for k in range(9)], np.uint32)
+    layer = mattes.cryptomatte_layer(counted.pairs(), bits, np.full((1, width), samples))[0]
+    for pixel in range(width):
+        counts = {k: int((seen[:, pixel] == k).sum()) for k in range(9)}
+        order = sorted((k for k in counts if counts[k]), key=lambda k: (-counts[k], k))[: mattes.RANKS]
+        places = np.zeros(2 * mattes.RANKS, np.float32)
+        places[: 2 * len(order) : 2] = bits[order].view(np.float32)
+        places[1 : 2 * len(order) : 2] = [counts[k] / samples for k in order]
+        assert layer[pixel].tobytes() == places.tobytes(), pixel

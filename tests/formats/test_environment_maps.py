@@ -74,8 +74,6 @@ def test_png_is_srgb(tmp_path, mode) -> None:
     np.testing.assert_allclose(read_picture(tmp_path / "a.png"), expected, rtol=1e-6)
 
 
-
-
 @pytest.mark.parametrize(("name", "data"), [("a.hdr", b"hello"), ("a.txt", b""), ("a.gif", b"GIF89a")])
 def test_other_files(tmp_path, name, data) -> None:
     (tmp_path / name).write_bytes(data)
@@ -117,8 +115,6 @@ def test_cube_maps_show_what_their_faces_saw() -> None:
     found = ImageEnvironment(equirectangular(faces_of(32)))
     assert found.pixels.shape == (64, 128, 3)
     np.testing.assert_allclose(found.radiance(unit), smooth(unit), atol=0.02)
-
-
 
 
 def laid_out(faces: np.ndarray, layout: str) -> np.ndarray:
@@ -229,8 +225,6 @@ def test_sizes_of_cubes_as_one_picture(side: int, most: int, shape: tuple[int, i
     found = environment_maps.equirectangular(faces, most)
     assert found.shape == (*shape, 3)
     np.testing.assert_allclose(found, np.broadcast_to((0.5, 1, 2), found.shape), rtol=1e-6)
-
-
 
 
 DEFAULT = "the scene has no lights and is "

@@ -155,8 +155,6 @@ def test_illegal_animations_of_the_field(name: str, words: str) -> None:
     assert note.startswith("an animation is left out: animations[0].samplers[0].input: accessor ") and words in note
 
 
-
-
 # Left out by --lenient
 
 
@@ -292,8 +290,6 @@ def test_a_fallback_buffer_with_a_uri_is_data(tmp_path: Path, monkeypatch: pytes
         load(doc.write(tmp_path))
 
 
-
-
 GLOSS = "KHR_materials_pbrSpecularGlossiness"
 
 
@@ -362,8 +358,6 @@ def test_every_mesh_has_the_sets_of_its_material(materials: list[tuple[int, ...]
     assert scene.warnings == []
     for number, used in enumerate(materials):
         assert sets_seen(scene, number, number) == list((*used, *used, *used)[:3])
-
-
 
 
 def test_variants_of_other_sets_share_their_mesh(tmp_path: Path) -> None:
@@ -476,8 +470,6 @@ def test_a_texture_has_specular_color_and_glossiness(depth: Any, tmp_path: Path)
     faint = texels[0, 3, 0] / most / 12.92 / 2 / 0.02
     np.testing.assert_allclose(factor.image.texels[0, :, 3] / most, (1, 1, 0, faint), atol=1 / most)
     assert load(doc.write(tmp_path)).warnings == []
-
-
 
 
 def test_faults_of_glossiness_are_named(tmp_path: Path) -> None:

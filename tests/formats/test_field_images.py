@@ -76,8 +76,6 @@ def test_a_huge_display_window_takes_no_memory(tmp_path: Path) -> None:
         read_picture(tmp_path / "a.exr")
 
 
-
-
 # Colours
 
 
@@ -219,8 +217,6 @@ def test_a_picture_without_finite_light_is_refused(tmp_path: Path) -> None:
         load(tmp_path / "a.exr")
 
 
-
-
 # Radiance
 
 
@@ -246,8 +242,6 @@ def test_radiance_in_other_colors(header: str, stored, want) -> None:
     body = rgbe(np.broadcast_to(np.asarray(stored), (2, 4, 3)))
     found = hdr.read(f"#?RADIANCE\n{header}\n-Y 2 +X 4\n".encode() + body, "a.hdr")
     np.testing.assert_allclose(found, np.broadcast_to(want, (2, 4, 3)), atol=0.02)
-
-
 
 
 @pytest.mark.parametrize("line", ["PRIMARIES=1 2 3", "PRIMARIES=a b c d e f g h", "PRIMARIES= 0 0 0 0 0 0 0 0"])

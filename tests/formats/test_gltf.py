@@ -289,8 +289,6 @@ def test_components_of_every_type_and_width(kind: str, width: int) -> None:
         assert values is found.floats("it", owner(shares), (width,), normalize)  # read once
 
 
-
-
 def test_offsets_of_views_and_accessors_add_up() -> None:
     """Two accessors interleaved in one view that does not begin the buffer; bytes around them are another's."""
     doc = Document()
@@ -487,8 +485,6 @@ def test_containers(data: bytes, words: str, tmp_path: Path) -> None:
     path.write_bytes(data)
     with refusal(words):
         assert load(path).warnings == ["the scene has no triangles"]
-
-
 
 
 @pytest.mark.parametrize("order", list(permutations(range(4))))

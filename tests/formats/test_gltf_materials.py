@@ -481,5 +481,3 @@ def test_several_unreadable_images_are_counted(tmp_path: Path) -> None:
     assert scene.warnings == [f"2 images, {what}"]
     assert [texture.image.size for texture in scene.textures] == [(8, 8), (3, 5), (8, 8)]
     np.testing.assert_array_equal(scene.textures[1].image.texels, PIXELS)
-
-

@@ -179,8 +179,6 @@ def test_normals_that_a_file_has_not_are_those_of_the_posed_faces(tmp_path: Path
     assert np.abs(mesh.positions - scene.meshes[0].positions).max() > 0.1
 
 
-
-
 def test_another_animation_leaves_nothing_of_the_one_before(tmp_path: Path) -> None:
     doc = morphed(skinned=True)
     doc.json["animations"].append({"samplers": [], "channels": []})

@@ -399,8 +399,6 @@ def test_ways_to_name_a_picture(reference: str, tmp_path: Path) -> None:
     assert (texture.wrap[0] == "clamp") == ("-clamp" in reference)
 
 
-
-
 @pytest.mark.parametrize("reference", ["D:\\job\\M.MTL", '"m.mtl"', "./M.mtl", "/home/me/m.mtl"])
 def test_ways_to_name_a_library(reference: str, tmp_path: Path) -> None:
     scene = read(tmp_path, f"mtllib {reference}\nusemtl m\n{SQUARE}f 1 2 3\n", "newmtl m\nKd 0 1 0\n")
@@ -416,8 +414,6 @@ def test_names_of_other_encodings_find_their_files(encoding: str, tmp_path: Path
     (tmp_path / "a.obj").write_bytes(text.encode(encoding))
     scene = load(tmp_path / "a.obj")
     assert texel(scene) == [255, 0, 0, 255] and scene.warnings == []
-
-
 
 
 @pytest.mark.parametrize("line", ["Tr 1.000000", "Tr 2", "d 0", "d 0.0\nTr 1", "Tr 1\nillum 2\nKs 1 1 1\nNs 10"])

@@ -55,8 +55,6 @@ class Dataset(Like):
         super().__init__(**{**found, **data, **more})
 
 
-
-
 def test_colored_meshes():
     assert scene_of(colored_mesh("vertex", [RED] * 4)).meshes[0].colors.tolist() == [[1, 0, 0, 1]] * 4
     faces = scene_of(colored_mesh("face", [RED, GREEN])).meshes[0]
@@ -494,8 +492,6 @@ def test_the_axis_that_points_up(up: str | None) -> None:
         expected = Camera((2, 3, 1), (5, 6, 4), (8, 9, 7))
         assert options["spp"] == 3 and "up" not in options
         assert options["camera"] == (expected if z_up else "1,2,3 4,5,6 7,8,9")
-
-
 
 
 def test_parts_of_open3d() -> None:

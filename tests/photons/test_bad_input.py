@@ -79,8 +79,6 @@ def test_powers_that_are_none(value: float) -> None:
         Renderer(scene_of(point(intensity=value)), **OPTIONS)
 
 
-
-
 def test_more_photons_than_a_texture_or_the_memory_holds(lit: Renderer, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both are found out before any is taken; the renderer goes on with fewer."""
     lit.update(photons=1 << 21, photon_bounces=64)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from reproduction.photon_cases import STAGES, stage_seconds
 
 import raystream
 from raystream import Renderer
@@ -230,3 +231,12 @@ def test_a_map_is_for_the_picture_s_height(device: Any) -> None:
         return renderer.photon_map.grid
 
     assert grid((4, 40)) == grid((40, 40)) != grid((4, 4))
+
+
+def test_stages_are_timed_apart() -> None:
+    few = {"photons": 300, "photon_bounces": 3, "estimate": "published"}
+    renderer = raystream.Renderer("cornell", program="photon", fuse="surface", **few)
+    before = renderer.render((8, 8), spp=1).linear.copy()
+    found = stage_seconds(renderer, (8, 8))
+    assert set(found) == set(STAGES)
+    assert (renderer.render((8, 8), spp=1).linear == before).all()  # by the radius that it had

