@@ -81,7 +81,7 @@ def test_what_the_list_says_of_a_file_counts(monkeypatch: pytest.MonkeyPatch) ->
     ("source", "test"),
     [
         ("shaders/photons/redistribute.glsl", "tests/photons/test_sort.py"),  # by the module that names it
-        ("shaders/kernels/find_photon.glsl", "tests/kernels/test_estimates_by_value.py"),
+        ("shaders/kernels/find_photon.glsl", "tests/photons/test_estimate.py"),
         ("viewer/pyrender/viewer.py", "tests/window/test_pyrender_viewer.py"),  # of another folder
     ],
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -173,20 +172,6 @@ def test_merged_boxes_hold_those_of_all_keys() -> None:
             assert (line[:, 0] <= keys[k, :, 0] + 1e-6).all() and (line[:, 1] >= keys[k, :, 1] - 1e-6).all()
     even = keys[:1] + np.arange(7)[:, None, None, None] * np.float32(0.25)
     assert np.allclose(bvh_tree.merge_segments(even, 1), even[[0, -1]], atol=1e-6)
-
-
-def test_without_motion_nothing_changes() -> None:
-    """No row, uniform or feature, so the source stays as it is."""
-    corners, moving = in_motion(2, 3, 1.0)
-    bounds = builder_corners(corners, None)
-    built = bvh_build.build(bounds, leaf=4)
-    assert bvh_tree.with_boxes_at_keys(built, bounds, None) is built
-    for traversal in bvh_tree.TRAVERSALS:
-        plain, follows = bvh_tree.module([built], traversal), bvh_tree.module([made(corners, moving)], traversal)
-        assert not plain.features and "bvh_keys" not in plain.uniforms
-        assert follows.features == {bvh_tree.MOVING_BOXES}
-        again = bvh_tree.module([replace(built)], traversal)
-        assert all(a.data.tobytes() == b.data.tobytes() for a, b in zip(plain.memories, again.memories, strict=True))
 
 
 def test_rounding_of_corners_that_come_from_afar(device: Any) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import deforming
@@ -15,12 +14,11 @@ from numpy.typing import NDArray
 from test_two_level import assert_as_flat
 
 from raystream import Renderer, Scene
-from raystream.accel import bvh_build, bvh_tree
+from raystream.accel import bvh_tree
 from raystream.accel import deform as deforming_module
 from raystream.accel.bvh_build import Bvh
 from raystream.base.errors import ViewerError
 from raystream.film.device_film import Buffer
-from raystream.formats import load
 from raystream.kernels.records import FEATURES
 from raystream.renderer.preview.gbuffer import GBuffer, GBufferTracer
 from raystream.renderer.preview.motion import of_motion
@@ -29,7 +27,6 @@ from raystream.scene.deform import DeformedMesh, MeshPose, with_vertices
 from raystream.scene.geometry.normals import with_normals
 from raystream.scene.hierarchy import compose
 from raystream.scene.mesh import Instance, Mesh
-from raystream.stream.compile.generate import Form, fragment
 from raystream.stream.declare.kernel import Table
 from raystream.stream.gl.memory import BufferTexture
 from tests.held import HELD, run_held
@@ -217,18 +214,6 @@ def test_machines_and_traversals_find_the_same_bits(device: object) -> None:
             assert picture.layers[name].tobytes() == pictures[0].layers[name].tobytes(), name
 
 
-def test_a_moment_looks_the_same_whatever_came_before(device: object) -> None:
-    base = complex_scene()
-    moments = [deforming.posed(base, 10 * seed) for seed in range(4)]
-    renderer = Renderer(base, program="cast", camera=base.camera())
-    first = [renderer.update(scene) and renderer.render((48, 48), layers=LAYERS) for scene in moments]
-    for scene, picture in zip(reversed(moments), reversed(first), strict=True):
-        renderer.update(scene)
-        again = renderer.render((48, 48), layers=LAYERS)
-        assert again.linear.tobytes() == picture.linear.tobytes()
-        assert again.layers["depth"].tobytes() == picture.layers["depth"].tobytes()
-
-
 @pytest.mark.parametrize("test", ["watertight", "moller-trumbore"])
 @pytest.mark.parametrize("broken", [np.inf, -np.inf, np.nan, 1e30])
 def test_a_pose_that_explodes_is_not_hit(device: object, broken: float, test: str) -> None:
@@ -272,21 +257,6 @@ def test_boxes_without_vertices_hold_them_all(device: object) -> None:
             assert (points >= two.low[place]).all() and (points <= two.high[place]).all()
             if isinstance(mesh, DeformedMesh):  # and are no larger than a few times their content
                 assert (two.high[place] - two.low[place]).max() < 6 * np.ptp(points, axis=0).max()
-
-
-def test_a_vertex_array_is_a_pose(device: object) -> None:
-    """Positions in place of those at rest, with their normals."""
-    ball = deforming.faceted_ball(0)
-    base = Scene([ball], [Instance(0)])
-    renderer = Renderer(base, program="cast", camera=base.camera())
-    renderer.render((8, 8))
-    moved = (ball.rest.positions * (1.0, 0.5, 1.2) + (0.1, 0.0, 0.2)).astype(np.float32)
-    scene = base.deformed({0: MeshPose(positions=moved)})
-    renderer.update(scene)
-    picture = renderer.render((48, 48), layers=LAYERS)
-    fresh = Renderer(scene, program="cast", camera=base.camera()).render((48, 48), layers=LAYERS)
-    for name in LAYERS:
-        assert picture.layers[name].tobytes() == fresh.layers[name].tobytes(), name
 
 
 def test_any_mesh_takes_vertices(device: object) -> None:
@@ -377,33 +347,6 @@ def test_trees_that_have_grown_dear_are_built_anew(device: object, monkeypatch: 
     assert wide.gpu_scene._rebuilder is None
 
 
-def test_the_expected_cost_is_that_of_the_builder() -> None:
-    """Of a tree over the triangles that it was built over; refitted to others it costs no less than theirs."""
-    mesh = deforming.skinned_tube()
-    corners = mesh.rest.positions[mesh.rest.triangles]
-    tree_of_rest = bvh_build.build(corners, leaf=8)
-    assert deforming_module.expected_cost(tree_of_rest, corners) == pytest.approx(tree_of_rest.statistics["sah_cost"])
-    posed = mesh.posed(deforming.random_pose(mesh, 2))
-    other = posed.positions[posed.triangles]
-    assert deforming_module.expected_cost(tree_of_rest, other) > bvh_build.build(other, leaf=8).statistics["sah_cost"]
-
-
-def test_each_pose_builds_where_that_is_asked_for(device: object) -> None:
-    base = complex_scene()
-    scene = deforming.posed(base, 7)
-    built = Renderer(base, program="cast", camera=base.camera(), rebuild="build")
-    refit = Renderer(base, program="cast", camera=base.camera())
-    pictures = []
-    for renderer in (built, refit):
-        renderer.render((8, 8))
-        before = renderer.prepared.structure
-        renderer.update(scene)
-        assert (renderer.prepared.structure is before) == (renderer is refit)
-        pictures.append(renderer.render((48, 48), layers=LAYERS))
-    # The reference poses on the host, rounded once.
-    assert (pictures[0].layers["triangle"] == pictures[1].layers["triangle"]).mean() > 0.995
-
-
 def test_passes_that_pose_are_counted_among_a_picture_s(device: Any) -> None:
     """Steps of a job, of which there is none where the pose stays."""
     base = complex_scene()
@@ -468,20 +411,6 @@ def test_other_structures_are_built_for_each_pose(device: object, accel: str) ->
     assert (picture.layers["triangle"] == other.layers["triangle"]).mean() > 0.995  # posed on the host, rounded once
 
 
-def test_the_sources_of_other_scenes_know_nothing_of_it(device: object) -> None:
-    """A mesh that deforms is traced by the programs of two levels as they are."""
-    mesh = deforming.skinned_tube(morphs=2)
-    texts = []
-    for shape in (mesh, Mesh(mesh.rest.positions, mesh.rest.triangles, normals=mesh.rest.normals, uvs=mesh.rest.uvs)):
-        renderer = Renderer(Scene([shape], [Instance(0)]), program="path", accel="two-level-bvh", environment="sky")
-        linked = renderer.gpu_scene.bind(renderer.program(), renderer.settings)
-        texts.append(
-            [fragment(linked, step, Form(True), renderer.gpu_scene.resources).text for step in linked.steps("ray")]
-        )
-        renderer.release()
-    assert texts[0] == texts[1] and len(texts[0]) > 1
-
-
 def test_poses_on_opengl_33(device: Any) -> None:
     """Without a texture barrier, without buffer textures' extensions: the tests of vertices, boxes and hits."""
     run_held(device, [__file__], "reference or (builder and stack) or fresh or held", "--golden", "off")
@@ -523,41 +452,3 @@ def test_what_is_drawn_is_in_its_pose(device: Any) -> None:
     renderer.update(base.deformed({1: MeshPose(joints, np.zeros(3))}))
     assert not gbuffer.suits
     gbuffer.release()
-
-
-RAYS, MOMENTS = 3000, 4
-SLOW = pytest.mark.slow
-
-
-@pytest.mark.parametrize(
-    ("model", "animation", "deforms"),
-    [
-        ("RiggedSimple", 0, True),
-        ("MorphStressTest", "all", True),
-        pytest.param("AnimatedMorphCube", 0, True, marks=SLOW),
-        pytest.param("BrainStem", 0, True, marks=SLOW),
-        pytest.param("BoxAnimated", 0, False, marks=SLOW),
-        pytest.param("InterpolationTest", "all", False, marks=SLOW),
-    ],
-)
-def test_hits_of_models_in_motion(
-    device: Any, shared_scenes: Path, model: str, animation: int | str, deforms: bool
-) -> None:
-    scene = load(shared_scenes / "models" / f"{model}.glb")
-    scene.play(animation)
-    camera, (low, high) = scene.camera(), scene.bounds()
-    renderer, rng = Renderer(scene, program="cast", camera=camera), np.random.default_rng(1)
-    assert (renderer.prepared.structure.deforming is not None) is deforms
-    hit = 0
-    for seconds in np.linspace(0.0, scene.duration, MOMENTS).tolist():
-        renderer.update(moment=seconds)
-        fresh = Renderer(scene.posed(seconds), program="cast", camera=camera)
-        origins = (low + high) / 2 + rng.normal(size=(RAYS, 3)) * np.linalg.norm(high - low)
-        directions = low + rng.random((RAYS, 3)) * (high - low) - origins
-        found, wanted = (each.trace(origins, directions) for each in (renderer, fresh))
-        for name in ("instance", "triangle", "distance"):
-            assert np.array_equal(getattr(found, name), getattr(wanted, name)), (seconds, name)
-        hit += int((found.triangle >= 0).sum())
-        fresh.release()
-    assert hit > RAYS
-    renderer.release()

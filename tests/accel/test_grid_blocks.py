@@ -84,19 +84,6 @@ def test_volumes_are_small_and_fit_the_device(blocks: int) -> None:
     assert max(wide, tall, deep) <= (MAX_BLOCKS_PER_EDGE if blocks <= MAX_BLOCKS_PER_EDGE**3 else blocks ** (1 / 3) + 3)
 
 
-def test_ten_thousand_grids() -> None:
-    rng = np.random.default_rng(1)
-    shapes = [tuple(int(n) for n in rng.integers(1, 13, 3)) for _ in range(200)]
-    distinct = [numbered(shape, rng) for shape in shapes]
-    grids = [distinct[k] for k in rng.integers(0, len(distinct), 10_000)]
-    blocks = allocate(grids)
-    assert blocks.statistics["texels_per_voxel"] < 4
-    for number in (0, 17, 9_999):
-        before = sum((alone.lists >= 0).sum() for alone in grids[:number])
-        pointers, _ = lists_with_marked_ends(grids[number].pointers, grids[number].lists)
-        np.testing.assert_array_equal(looked_up(blocks, number), np.where(pointers < 0, -1, pointers + before))
-
-
 @pytest.fixture(scope="module")
 def objects() -> list[tuple[np.ndarray, Grid]]:
     """Soups of every kind at resolutions from one voxel to more than a block, an empty one among them."""
@@ -142,22 +129,6 @@ def test_every_grid_is_walked_as_if_it_were_alone(device, objects) -> None:
     with small.current():
         again = walker(small, *modules)(np.concatenate(given)[mixed], np.concatenate(owners)[mixed])
     assert again.tobytes() == hits.tobytes()
-
-
-def test_directions_of_any_length(device, objects) -> None:
-    """In an object's space a ray is as long as the instance is small; distances are in units of its direction."""
-    corners, made = objects[0]
-    traversal = walker(device, grid_blocks.module([made]), primitives.triangle_module("watertight", corners))
-    sent = through(corners.min(axis=(0, 1)), corners.max(axis=(0, 1)), np.random.default_rng(2), 2000)
-    plain = traversal(sent)
-    assert (plain["triangle"] >= 0).mean() > 0.3
-    for power in (-40, 3, 40):  # a power of two costs no bit
-        scaled = sent.copy()
-        scaled["direction"] = np.ldexp(sent["direction"], power)
-        hits = traversal(scaled)
-        hit = plain["triangle"] >= 0
-        assert np.array_equal(hits["triangle"], plain["triangle"])
-        assert np.array_equal(hits["t"][hit], np.ldexp(plain["t"][hit], -power))
 
 
 def test_what_does_not_fit_is_refused() -> None:

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
-from counting import python_calls
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from oracle import walk_oracle
-from soups import KINDS, read_ply, soup
+from soups import KINDS, soup
 
-from raystream.accel.grid import build as grid_boxes
 from raystream.accel.grid import build as grid_build
 from raystream.accel.grid import cost as grid_cost
 from raystream.accel.grid.build import Grid, build, build_boxes, rounding_margin
@@ -132,24 +125,6 @@ def test_overlap_equals_brute_force_on_any_triangles(triangles, resolution, expo
         assert_sound(grid)
 
 
-def test_points_of_triangles_are_in_voxels_that_list_them(shared_scenes: Path) -> None:
-    corners = read_ply(shared_scenes / "bunny.ply")
-    grid = build(corners)
-    assert_sound(grid)
-    rng = np.random.default_rng(1)
-    number = rng.integers(0, len(corners), 20_000)
-    weight = rng.dirichlet([0.3, 0.3, 0.3], len(number))  # near corners and edges, often
-    points = np.einsum("pc,pcx->px", weight, corners[number].astype(np.float64))
-    index = np.floor((points - grid.low) / grid.voxel).astype(int)
-    begin = grid.pointers[index[:, 2], index[:, 1], index[:, 0]].astype(int)
-    assert (begin >= 0).all()
-    longest = int(grid.statistics["longest_list"])
-    window = np.minimum(begin[:, None] + np.arange(longest), len(grid.lists) - 1)
-    listed = grid.lists[window]
-    listed[np.cumsum(listed == -1, axis=1) > 0] = -1
-    assert (listed == number[:, None]).any(axis=1).all()
-
-
 def test_plain_and_compiled_loops_agree_to_the_bit(monkeypatch: pytest.MonkeyPatch) -> None:
     for kind in KINDS:
         corners = soup(kind, np.random.default_rng(5))
@@ -173,15 +148,6 @@ def test_workers_and_full_blocks_change_nothing(first: int, monkeypatch: pytest.
     assert np.array_equal(shared.lists, alone.lists) and np.array_equal(shared.pointers, alone.pointers)
 
 
-def test_small_scenes_are_built_without_numba() -> None:
-    code = (
-        "import sys, numpy as np; from raystream.accel.grid.build import build\n"
-        "build(np.random.default_rng(0).random((38, 3, 3), np.float32))\n"
-        "sys.exit('numba' in sys.modules)"
-    )
-    assert subprocess.run([sys.executable, "-c", code], cwd=Path(__file__).parents[2]).returncode == 0
-
-
 # --- choosing the resolution
 
 
@@ -191,18 +157,6 @@ def test_resolution_follows_the_minimal_dimension() -> None:
     assert grid.resolution[1] == 10
     assert np.allclose(grid.voxel / grid.voxel[1], 1, atol=0.05)  # half a voxel of 10 at most
     assert_sound(grid)
-
-
-def test_expected_references_are_the_found_ones() -> None:
-    corners = np.concatenate([soup(kind, np.random.default_rng(3), 1500) for kind in ("random", "slivers", "tiny")])
-    for resolution in [(5, 5, 5), (16, 16, 16), (30, 8, 50)]:
-        grid = build(corners, resolution)
-        with grid_build._workers(len(corners)) as crew:
-            survey = grid_build._survey(crew, corners).survey
-        # 4500 random triangles: the mean is good to about 1 / sqrt(4500); voxels beyond the box take up some more
-        assert survey.references(np.array([resolution]))[0] == pytest.approx(grid.statistics["references"], rel=0.05)
-        crossing = survey.crossing(np.array([resolution]))[0]
-        assert grid.statistics["expected_steps"] == pytest.approx(crossing * np.prod(resolution))
 
 
 def test_automatic_resolution_is_about_the_cheapest() -> None:
@@ -216,13 +170,6 @@ def test_automatic_resolution_is_about_the_cheapest() -> None:
     automatic = grid_cost.STEP_COST * statistics["expected_steps"] + grid_cost.TEST_COST * statistics["expected_tests"]
     # beside NEAR_ENOUGH, candidates lie 3 % apart, and references are estimated within some per cent
     assert automatic < 1.05 * min(costs.values()) and max(costs.values()) > 3 * automatic
-
-
-def test_statistics_are_plain_numbers() -> None:
-    for corners in (soup("random", np.random.default_rng(0)), soup("tiny", np.random.default_rng(0), 600)[:0]):
-        statistics = build(corners).statistics
-        assert all(type(value) in (int, float) for value in statistics.values())
-    assert build(soup("flat", np.random.default_rng(0))).statistics.keys() == statistics.keys()
 
 
 @pytest.mark.parametrize("bad", [0, -3, 2.5, "fine", (1, 2), (4, 0, 4), True, None])
@@ -271,8 +218,6 @@ def test_no_triangles_and_none_that_can_be_hit(resolution: object) -> None:
         grid = build(corners, resolution)
         assert_sound(grid)
         assert grid.statistics["left_out"] == len(corners)
-        hits = walk_oracle(grid, corners, np.zeros((1, 3)) - 1, np.ones((1, 3)))
-        assert hits.triangle[0] == -1
 
 
 def test_triangles_that_are_not_finite_leave_numbers_as_they_are() -> None:
@@ -296,21 +241,6 @@ def test_one_triangle_of_any_size(scale: float, resolution: object) -> None:
         grid = build(corners, resolution)
         assert_sound(grid)
         assert set(np.unique(grid.lists)) == {-1, 0}
-        points = np.random.default_rng(0).dirichlet([1, 1, 1], 50) @ corners[0].astype(np.float64)
-        normal = np.cross(corners[0, 1] - corners[0, 0].astype(np.float64), corners[0, 2] - corners[0, 0])
-        normal /= np.abs(normal).max()
-        hits = walk_oracle(grid, corners, points + 3 * scale * normal, np.broadcast_to(-normal, points.shape))
-        assert (hits.triangle == 0).all()
-
-
-def test_degenerate_files(shared_scenes: Path) -> None:
-    same = read_ply(shared_scenes / "broken" / "geo_all_same_100k.ply")
-    grid = build(same)
-    assert_sound(grid)
-    assert grid.statistics["references_per_full_voxel"] == len(same) == 100_000
-    series = read_ply(shared_scenes / "broken" / "geo_geometric_series.ply")
-    assert_sound(build(series))
-    assert set(np.unique(build(series).lists)) == set(range(-1, len(series)))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -328,24 +258,6 @@ def test_extents_beyond_float32_are_refused() -> None:
     corners = np.float32([[[-3e38, 0, 0], [3e38, 0, 0], [0, 1, 0]]])
     with pytest.raises(ViewerError, match="beyond float32"):
         build(corners)
-
-
-def test_read_only_and_strided_corners() -> None:
-    corners = soup("random", np.random.default_rng(0))
-    frozen = corners.copy()
-    frozen.setflags(write=False)
-    wide = np.zeros((24, 3, 4))
-    wide[..., :3] = corners
-    for given_corners in (frozen, wide[..., :3]):
-        assert np.array_equal(build(given_corners, 5).lists, build(corners, 5).lists)
-    with pytest.raises(ViewerError, match="shape"):
-        build(corners.reshape(-1, 9))
-
-
-def test_progress_runs_from_0_to_1() -> None:
-    shares: list[float] = []
-    build(soup("random", np.random.default_rng(0)), progress=shares.append)
-    assert shares == sorted(shares) and shares[-1] == 1 and shares[0] >= 0
 
 
 def random_boxes(rng: np.random.Generator, count: int, size: float = 0.2) -> tuple[np.ndarray, np.ndarray]:
@@ -378,12 +290,6 @@ def assert_boxes_right(grid: Grid, low: np.ndarray, high: np.ndarray) -> None:
     assert pairs <= overlapped(grid, low, high, margin + off)
 
 
-@pytest.mark.parametrize("resolution", [(1, 1, 1), (8, 8, 8), (7, 3, 11), 6, "auto"])
-def test_lists_equal_brute_force(resolution: object) -> None:
-    low, high = random_boxes(np.random.default_rng(1), 60)
-    assert_boxes_right(build_boxes(low, high, resolution), low, high)  # type: ignore[arg-type]
-
-
 box_coordinate = st.one_of(st.integers(-8, 8).map(lambda n: n / 8), st.floats(-2, 2, width=32))
 corner = st.tuples(box_coordinate, box_coordinate, box_coordinate)
 
@@ -399,28 +305,6 @@ def test_lists_equal_brute_force_on_any_boxes(boxes, resolution, exponent) -> No
     assert_boxes_right(build_boxes(low, high, resolution), low, high)
 
 
-def test_a_walk_meets_every_box_that_a_ray_does() -> None:
-    rng = np.random.default_rng(3)
-    low, high = random_boxes(rng, 300, 0.8)
-    grid = build_boxes(low, high)
-    listed: dict[int, set[int]] = {}
-    for voxel, box in entered(grid):
-        listed.setdefault(voxel, set()).add(box)
-    nx, ny, _ = grid.resolution
-    met = 0
-    for _ in range(300):
-        origin, direction = rng.uniform(-2, 2, 3), rng.normal(size=3)
-        t = np.sort([(low - origin) / direction, (high - origin) / direction], axis=0)
-        begin, end = t[0].max(axis=1), t[1].min(axis=1)
-        hit = np.flatnonzero((begin <= end) & (end >= 0))
-        for box in hit:
-            for place in np.linspace(max(begin[box], 0), end[box], 5):
-                x, y, z = np.floor((origin + place * direction - grid.low) / grid.voxel).astype(int)
-                assert box in listed[(z * ny + y) * nx + x]
-                met += 1
-    assert met > 1000
-
-
 def test_boxes_that_are_none_leave_numbers_as_they_are() -> None:
     low, high = random_boxes(np.random.default_rng(0), 24)
     low[0], high[5], low[9, 1], high[11] = np.nan, np.inf, -np.inf, low[11] - 1
@@ -433,28 +317,6 @@ def test_boxes_that_are_none_leave_numbers_as_they_are() -> None:
         assert_sound(nothing)
         assert nothing.statistics["left_out"] == count and nothing.statistics.keys() == grid.statistics.keys()
     assert all(type(value) in (int, float) for value in grid.statistics.values())
-
-
-def test_automatic_resolution_over_boxes_is_about_the_cheapest() -> None:
-    rng = np.random.default_rng(6)
-    low = rng.uniform(-1, 1, (1000, 3))
-    high = low + rng.uniform(0.2, 0.4, (1000, 3))  # full boxes: their volumes count
-
-    def cost(grid: Grid) -> float:
-        tests = grid_boxes.BOX_COST * grid.statistics["expected_tests"]
-        return grid_cost.STEP_COST * grid.statistics["expected_steps"] + tests
-
-    costs = {size: cost(build_boxes(low, high, size)) for size in (1, 2, 3, 4, 5, 6, 8, 11, 16, 22, 32)}
-    automatic = cost(build_boxes(low, high))
-    # beside NEAR_ENOUGH, candidates lie 3 % apart, and references are estimated within some per cent
-    assert automatic < 1.05 * min(costs.values()) and max(costs.values()) > 1.2 * automatic
-
-
-def test_building_works_in_arrays() -> None:
-    """A frame may rebuild the grid over a thousand boxes: no loop of Python over them."""
-    few, many = random_boxes(np.random.default_rng(2), 100), random_boxes(np.random.default_rng(2), 1000)
-    # not equal: how many candidate sizes are tried follows from the boxes
-    assert python_calls(lambda: build_boxes(*many)) <= 2 * python_calls(lambda: build_boxes(*few))
 
 
 def test_what_is_wrong_is_refused() -> None:

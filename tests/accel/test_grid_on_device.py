@@ -150,16 +150,6 @@ def test_few_triangles(device: Any, which: str) -> None:
         assert len(found.lists) == 0 and (found.pointers == -1).all()
 
 
-def test_large_triangles_among_small_ones(device: Any) -> None:
-    """Some overlap thousands of voxels, most voxels are empty but for theirs."""
-    rng = np.random.default_rng(4)
-    corners = np.concatenate([soup("tiny", rng, 500), soup("random", rng, 5)])
-    found = Built(device, corners, 60)
-    assert_equal(found)
-    owners = np.bincount(np.where(found.lists < 0, -found.lists - 1, found.lists).astype(int))
-    assert owners.max() > 1000 and np.median(owners) < 10
-
-
 def test_lists_grow_and_lie_in_textures(monkeypatch: pytest.MonkeyPatch, device: Any) -> None:
     """Memories without buffer textures; lists for which less room was expected, in both forms."""
     monkeypatch.setattr(grid_module, "LIST_HEADROOM", 0.02)
@@ -169,17 +159,6 @@ def test_lists_grow_and_lie_in_textures(monkeypatch: pytest.MonkeyPatch, device:
         plain = Device(device.context, allow_buffers=False)
     with plain.current():
         assert_equal(Built(plain, corners, 16))
-
-
-def test_a_kept_resolution(device: Any) -> None:
-    corners = soup("random", np.random.default_rng(0), 500)
-    first = plan(corners)
-    moved = plan(corners * np.float32(1.05), earlier=first)
-    assert moved.resolution == first.resolution
-    assert moved.pointers is first.pointers and moved.lists is first.lists
-    few = plan(corners[:2])
-    assert plan(corners, earlier=few).resolution == first.resolution != few.resolution
-    assert plan(corners[:-1], earlier=first).lists is not first.lists
 
 
 def test_limits(monkeypatch: pytest.MonkeyPatch, device: Any) -> None:

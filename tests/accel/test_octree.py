@@ -9,8 +9,6 @@ import pytest
 from soups import KINDS, soup
 from walker import through, walker
 
-import raystream
-from raystream import Renderer
 from raystream.accel import octree, primitives
 from raystream.accel.grid import build as grid_build
 from raystream.accel.grid import grid
@@ -114,15 +112,3 @@ def test_a_fan_is_not_divided_for_ever() -> None:
     corners = np.stack([np.zeros((400, 3)), rim[:-1], rim[1:]], axis=1).astype(np.float32)
     tree = octree.build(corners)
     assert tree.depth < 12 and len(tree.lists) < 20 * len(corners)
-
-
-def test_quadrics_instances_and_culled_faces_give_the_pictures_of_a_hierarchy() -> None:
-    for scene in ("glass_ball", "ring", "balls"):
-        renderer = Renderer(raystream.load(scene), accel="bvh", program="cast")
-        expected = renderer.render((48, 36), layers=("triangle",))
-        for machine in ({"machine": "singlepass"}, {"machine": "multipass", "fuse": "none"}):
-            renderer.update(accel="octree", **machine)
-            found = renderer.render((48, 36), layers=("triangle",))
-            assert found.linear.tobytes() == expected.linear.tobytes(), scene
-            assert np.array_equal(found.layers["triangle"], expected.layers["triangle"])
-        renderer.release()

@@ -17,7 +17,7 @@ from raystream.accel import bvh_tree as bvh
 from raystream.accel import primitives, structures
 from raystream.accel.grid import grid
 from raystream.accel.primitives import record
-from raystream.accel.structures import MAX_UNSORTED, Primitives, StructureOptions
+from raystream.accel.structures import Primitives, StructureOptions
 from raystream.base.errors import ViewerError
 from raystream.kernels.records import GEOMETRY, HIT, RAY
 from raystream.renderer.inputs.prepared import prepare
@@ -391,40 +391,6 @@ def test_moving_one(device: Any) -> None:
         with pytest.raises(ViewerError, match=r"sphere.*flat"):
             renderer.move({0: np.diag([1.0, 0.0, 1.0, 1.0])})
         np.testing.assert_allclose(renderer.trace([[0, 0, -5]], [[0, 0, 1]]).distance, [7], rtol=1e-6)
-
-
-def test_scenes_of_triangles_know_nothing_of_quadrics(device: Any) -> None:
-    """Neither source nor tables: they pay nothing."""
-    from raystream.stream.compile.generate import Form, fragment
-
-    triangles = scene_of([quads([[(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)]]).mesh("square", 0)])
-    texts = []
-    for scene in (triangles, scene_of([Quadric.sphere()])):
-        for accel in ("bvh", "two-level-bvh"):
-            renderer = Renderer(scene, accel=accel, device=device, program="path", **SINGLE)
-            linked = renderer.gpu_scene.bind(renderer.program(), renderer.settings, False)
-            source = fragment(linked, linked.single(), Form(scheduled=False), renderer.gpu_scene.resources)
-            texts.append(any("quadric" in line.lower() for line, _ in source.lines))
-    assert texts == [False, False, True, True]
-
-
-def test_without_a_structure_few_are_taken(device: Any) -> None:
-    corners = np.zeros((MAX_UNSORTED + 1, 3, 3), np.float32)
-    with pytest.raises(ViewerError, match=r"accel='none'.*4,097 triangles.*up to 4,096.*accel='bvh'"):
-        structures.loop_structure(Primitives(corners), StructureOptions("none"))
-    with pytest.raises(ViewerError, match=r"stack.*is not a traversal of accel='none'"):
-        structures.loop_structure(Primitives(corners[:1]), StructureOptions("none", traversal="stack"))
-    empty = Renderer(Scene(), accel="none", device=device, **SINGLE)
-    assert empty.trace([[0, 0, 0]], [[0, 0, 1]]).triangle.tolist() == [-1]
-
-
-def test_first_hits_by_rays_where_there_are_quadrics(device: Any) -> None:
-    scene = scene_of([Quadric.sphere()])
-    renderer = Renderer(scene, first_hits="raster", offsets="sample", device=device, **SINGLE)
-    assert any("quadrics are not drawn" in note for note in renderer.notes)
-    drawn = renderer.render((16, 16), spp=1).linear
-    other = Renderer(scene, first_hits="rays", offsets="sample", device=device, **SINGLE).render((16, 16), spp=1)
-    np.testing.assert_array_equal(drawn, other.linear)
 
 
 @pytest.mark.parametrize("scale", [1.0, 2.0])

@@ -153,26 +153,6 @@ def test_every_machine_gives_the_same_bits_whatever_the_walk(device: Any, made: 
                 )
 
 
-def test_pictures_are_the_same_with_every_structure() -> None:
-    scene = raystream.load("teapotahedron")
-    every = [{"accel": "bvh", "traversal": traversal} for traversal in ("auto", *bvh.TRAVERSALS)]
-    every += [
-        {"accel": "bvh", "build": "midpoint"},
-        *({"accel": "grid", "traversal": traversal} for traversal in grid.TRAVERSALS),
-        {"accel": "octree"},
-    ]
-    first = None
-    for choices in every:
-        renderer = Renderer(scene, program="cast", **choices)
-        for machine in ({"machine": "singlepass"}, {"fuse": "ray"}, {"fuse": "none"}):
-            renderer.update(**{"machine": "multipass", **machine})
-            picture = renderer.render((96, 64), layers=("triangle", "depth", "normal"))
-            arrays = [picture.linear, *picture.layers.values()]
-            first = first or [array.tobytes() for array in arrays]
-            assert [array.tobytes() for array in arrays] == first, (choices, machine)
-        renderer.release()
-
-
 # -- awkward triangles ---------------------------------------------------------------------------------------------
 
 
@@ -214,21 +194,6 @@ def test_hits_are_those_of_all_triangles(device: Any, kind: str) -> None:
                 build,
                 traversal,
             )
-
-
-@pytest.mark.parametrize("count", range(10))
-def test_few_triangles(device: Any, count: int) -> None:
-    """None, one leaf, and the smallest trees; leaves of one and of eight."""
-    rng = np.random.default_rng(count)
-    corners = soup("random", rng, 9)[:count]
-    given = through([-1, -1, -1], [1, 1, 1], rng, 600)
-    near = exact.nearest(corners, given["origin"], given["direction"])
-    for traversal in bvh.TRAVERSALS:
-        one, eight = (walker(device, *modules(corners, traversal, leaf=leaf))(given) for leaf in (1, bvh.MAX_IN_LEAF))
-        assert one.tobytes() == eight.tobytes(), traversal
-        assert np.array_equal(eight["triangle"], near.triangle), traversal
-    if count:
-        assert (near.triangle >= 0).any()
 
 
 @pytest.mark.parametrize("count", [2, 8, 9, 300])
@@ -294,38 +259,6 @@ def test_a_walk_of_another_structure_is_named(accel: str, traversal: str) -> Non
         Renderer(meshes.scene(meshes.box().corners()), accel=accel, traversal=traversal)
     assert f"--traversal {traversal}" in raised.value.typed and f"--accel {accel}" in raised.value.typed
     assert "\n" not in str(raised.value)
-
-
-def test_front_to_back_walks_take_fewer_steps_than_depth_first() -> None:
-    """The order is what escape indices of every octant, and a stack, are for."""
-    scene = raystream.load("teapotahedron")
-    steps = {}
-    for traversal in bvh.TRAVERSALS:
-        renderer = Renderer(scene, program="cast", accel="bvh", traversal=traversal, machine="singlepass")
-        picture = renderer.render((64, 64), layers=("steps", "tests"))
-        steps[traversal] = {name: int(picture.layers[name].sum()) for name in ("steps", "tests")}
-        renderer.release()
-    # A step of the stack's walk tests two boxes, of the others one.
-    assert steps["octants"]["steps"] < 0.7 * steps["escape"]["steps"], steps
-    assert steps["stack"]["steps"] < 0.8 * steps["octants"]["steps"], steps
-    assert steps["octants"]["tests"] < 0.7 * steps["escape"]["tests"], steps
-
-
-def test_the_table_of_pairs_holds_every_box_and_triangle_once() -> None:
-    corners = soup("random", np.random.default_rng(0), 500)
-    built = bvh_build.build(corners, leaf=bvh.MAX_IN_LEAF)
-    table = bvh.pair_rows(built, base=7, first_pair=3)
-    low, high = bvh.enlarged(built.low, built.high)
-    leaves = table["count"] > 0
-    held = np.concatenate(
-        [np.arange(n) - c for c, n in zip(table["child"][leaves], table["count"][leaves], strict=True)]
-    )
-    assert np.array_equal(np.sort(held), 7 + np.arange(500))
-    assert np.array_equal(np.sort(table["child"][~leaves]), 3 + np.arange(1, len(table)))  # the root is no one's child
-    for axis, name in enumerate("xyz"):
-        assert np.array_equal(np.sort(table[name][:, :2].ravel()), np.sort(low[1:, axis]))
-        assert np.array_equal(np.sort(table[name][:, 2:].ravel()), np.sort(high[1:, axis]))
-    assert (low <= built.low).all() and (high >= built.high).all() and (low < high).all()
 
 
 def test_each_side_moves_by_a_unit_in_the_last_place_and_a_billionth_of_the_scene() -> None:

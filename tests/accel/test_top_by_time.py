@@ -165,23 +165,6 @@ def towards(scene: Scene, moment: int, rng: np.random.Generator, count: int) -> 
     return given
 
 
-@pytest.mark.parametrize("shift", SHIFTS)
-@pytest.mark.parametrize("keys", [2, 7])
-def test_hits_at_any_time_are_those_of_all_instances(device: Any, keys: int, shift: str) -> None:
-    """Of instances that move, of meshes that deform, and of both."""
-    scene = in_motion(keys, keys, SHIFTS[shift], deforms=True)
-    given, structure = at_any_time(scene, keys), made(scene)
-    assert structure.built.top.segments == keys - 1
-    expected = traced(device, everywhere(scene), given)
-    assert 0.3 < (expected["triangle"] >= 0).mean() < 1
-    assert traced(device, structure, given).tobytes() == expected.tobytes()
-    entered = traced.entered  # type: ignore[attr-defined]
-    swept = made(scene, "grid")  # an instance in all voxels of its way
-    assert traced(device, swept, given).tobytes() == expected.tobytes()
-    if shift == "far":
-        assert entered < 0.6 * traced.entered  # type: ignore[attr-defined]
-
-
 @pytest.mark.parametrize("deforms", [False, True], ids=["instances", "meshes too"])
 @pytest.mark.parametrize("moment", [0, 9000, MOMENTS // 2, 50001, MOMENTS - 1])
 def test_hits_are_those_of_the_scene_of_that_moment(device: Any, moment: int, deforms: bool) -> None:
@@ -201,44 +184,6 @@ def test_hits_are_those_of_the_scene_of_that_moment(device: Any, moment: int, de
     assert interior[verdict.near_edge].sum() < 0.005 * RAYS
 
 
-def test_boxes_hold_their_instances_at_every_key() -> None:
-    """Each node's hold what is below it, and octants agree. Those that stand still have one box, and so have those of
-    which what moves stays within another one's."""
-    scene = in_motion(9, 5, 1.0, deforms=True)
-    two = made(scene).built
-    nodes, rows = two.top.nodes.data.reshape(-1, 8), two.top.boxes.data
-    stands = {number for number in range(len(scene.instances)) if scene.instances[number].motion is None}
-    corners = [at_key.flatten() for at_key in (at_moment(scene, MOMENTS * key // 4) for key in range(5))]
-
-    def box(node: int, key: int) -> tuple[NDArray, NDArray]:
-        keys = int(nodes["keys"][node, 0])
-        row = rows[-1 - keys if keys < 0 else keys + min(key, 3)]
-        share = float(key == 4)  # the end of the last segment
-        return row["low"] + share * row["low_change"], row["high"] + share * row["high_change"]
-
-    def below(node: int) -> list[int]:
-        """The instances below a node, checking all nodes on the way."""
-        assert all(len(set(nodes[name][node].tolist())) == 1 for name in ("keys", "instance"))
-        nearer, instance = set(nodes["nearer"][node].tolist()), int(nodes["instance"][node, 0])
-        if instance >= 0:
-            assert (nodes["nearer"][node] == nodes["missed"][node]).all()
-            found = [instance]
-        else:
-            assert len(nearer) == 2
-            found = [number for child in nearer for number in below(child)]
-        if instance >= 0 or stands.issuperset(found):
-            assert (nodes["keys"][node, 0] < 0) == stands.issuperset(found)
-        for key, flat in enumerate(corners):
-            own = np.concatenate([flat.corners()[flat.instances[k] : flat.instances[k + 1]] for k in found])
-            own = own[np.isfinite(own).all(axis=(1, 2))]
-            low, high = box(node, key)
-            assert (low <= own.min(axis=(0, 1))).all() and (high >= own.max(axis=(0, 1))).all()
-        return found
-
-    shown = below(int(two.top.uniforms["top_root"]))
-    assert set(shown) == set(np.flatnonzero(two.objects.object_of >= 0).tolist())
-
-
 @pytest.mark.parametrize("room, segments", [(1 << 24, 6), (1800, 3), (1080, 1), (1000, 0)])
 def test_where_there_is_no_room_boxes_span_several_keys(
     device: Any, monkeypatch: pytest.MonkeyPatch, room: int, segments: int
@@ -250,18 +195,6 @@ def test_where_there_is_no_room_boxes_span_several_keys(
     assert (structure.built.top.segments if follows(structure) else 0) == segments
     expected = traced(device, everywhere(scene), given)
     assert traced(device, structure, given).tobytes() == expected.tobytes()
-
-
-def test_without_motion_nothing_changes() -> None:
-    """No table, uniform or feature, so the source stays as it is."""
-    moves = in_motion(2, 3, 1.0)
-    still = replace(moves, instances=[replace(each, motion=None) for each in moves.instances])
-    structure = made(still)
-    plain = structure.built.top.modules[0]
-    assert follows(made(moves)) and not follows(structure)
-    assert plain.source == "accel/top_bvh.glsl" and not plain.features
-    assert [memory.name for memory in plain.memories] == ["top_nodes"] and plain.memories[0].record == top.NODE
-    assert set(plain.uniforms) == {"top_root", "top_end"}
 
 
 def test_a_single_instance_moves(device: Any) -> None:

@@ -14,16 +14,15 @@ import pytest
 from embree import embree_scene, nearest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from instances import KINDS, rays
+from instances import KINDS
 from numpy.typing import NDArray
 
 import raystream
 from raystream import Renderer, Scene
-from raystream.accel import bvh_tree as bvh
 from raystream.accel.grid import build as grid_boxes
 from raystream.accel.grid.grid import lists_with_marked_ends
 from raystream.accel.structures import StructureOptions
-from raystream.accel.two_level.structure import inverses, objects_of, two_level_structure, world_boxes
+from raystream.accel.two_level.structure import objects_of, two_level_structure, world_boxes
 from raystream.accel.two_level.top import TopGrid
 from raystream.base.errors import ViewerError
 from raystream.renderer.inputs.prepared import prepare
@@ -283,14 +282,6 @@ def test_boxes_hold_their_instances_and_are_tight(source: str, number: int, leas
     assert least < np.median(ratio) < most
 
 
-def test_inverses_are_those_of_linear_algebra() -> None:
-    rng = np.random.default_rng(6)
-    linear = rng.normal(size=(100, 3, 3)) * 10.0 ** rng.uniform(-12, 12, (100, 1, 1))
-    assert np.allclose(inverses(linear) @ linear, np.eye(3), atol=1e-9)
-    assert not np.isfinite(inverses(np.zeros((1, 3, 3)))).any()
-    assert not np.isfinite(inverses(np.ones((1, 3, 3)))).all()
-
-
 @pytest.mark.parametrize("accel", ["two-level-bvh", "two-level-grid"])
 def test_progress_rises_from_object_to_object(accel: str) -> None:
     shares: list[float] = []
@@ -413,25 +404,3 @@ def test_units_of_a_file_change_no_hit(exponent: int) -> None:
     assert (found[0].triangle >= 0).mean() > 0.2
     for one, other in zip(*found, strict=True):
         np.testing.assert_array_equal(one, other)
-
-
-@pytest.mark.parametrize("traversal", bvh.TRAVERSALS)
-def test_the_hits_of_three_objects_are_those_of_one_scene(traversal: str) -> None:
-    """A ball, a box and another ball, side by side, as objects and flattened."""
-    made = [meshes.icosphere(1), meshes.box(), meshes.icosphere(2)]
-    found = [Mesh(each.points, each.faces) for each in made]
-    matrices = [np.eye(4) for _ in made]
-    for number, matrix in enumerate(matrices):
-        matrix[0, 3] = 2.0 * number
-    scene = Scene(found, [Instance(k, matrix) for k, matrix in enumerate(matrices)], [Material()])
-    origins, directions = rays(scene.bounds(), 2000)
-    hits = []
-    for accel in ("two-level-bvh", "bvh"):
-        renderer = raystream.Renderer(scene, program="cast", accel=accel, traversal=traversal, machine="singlepass")
-        hits.append(renderer.trace(origins, directions))
-        renderer.release()
-    assert {0, 1, 2} <= set(hits[0].instance.tolist())
-    np.testing.assert_array_equal(hits[0].triangle, hits[1].triangle)
-    np.testing.assert_array_equal(hits[0].instance, hits[1].instance)
-    # Origins are rounded on their way to an object's space: coordinates of up to 8, by 2^-24 of that each.
-    np.testing.assert_allclose(hits[0].distance, hits[1].distance, rtol=2e-6, atol=2e-6)

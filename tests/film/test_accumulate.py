@@ -264,12 +264,3 @@ def test_stop_rules():
         assert rule.reason(32, 0.0, error) == reason
         assert not rule.needs_error(35) and rule.needs_error(36)  # an eighth more
     assert not Stop(9).needs_error(1000)
-
-
-def test_the_share_that_is_done_follows_the_rule_that_is_nearest_its_end():
-    assert Stop(8).share(2, 1e9) == 0.25 and Stop(8).share(2, 1e9, 0.5) == 0.25
-    assert Stop(80, seconds=10).share(8, 5.0) == 0.5
-    # The error falls with the root of the samples: at twice the error a quarter of them is there.
-    assert Stop(65536, error=0.02).share(64, 5.0, 0.04) == 0.25
-    assert Stop(65536, error=0.02).share(64, 5.0) == 64 / 65536 and Stop(100, error=0.02).share(64, 5.0, 0.04) == 0.64
-    assert Stop(65536, error=0.02).share(64, 5.0, 0.01) == 1.0

@@ -121,14 +121,6 @@ def test_numbers_in_between_go_by_the_spread_of_the_first_half() -> None:
     assert float(np.mean(variances(film))) == pytest.approx(expected, rel=0.04)
 
 
-def test_a_decision_is_the_same_when_it_is_made_again() -> None:
-    film = filled(MIN_SAMPLES, noisy())
-    grant_samples(film, 0.03)
-    first = granted(film).copy()
-    grant_samples(film, 0.03)
-    np.testing.assert_array_equal(granted(film), first)
-
-
 @pytest.mark.parametrize("size", [(1, 1), (3, 1), (2, 2)])
 def test_small_and_black_pictures(size: tuple[int, int]) -> None:
     film = filled(MIN_SAMPLES, np.full(size[::-1], 0.3))

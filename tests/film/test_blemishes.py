@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from raystream.film.files.compare import BORDER, FRINGE, HOLE, SPECK, blemishes, fringes, holes, near_edges, specks
+from raystream.film.files.compare import BORDER, HOLE, SPECK, fringes, holes, specks
 from raystream.film.tonemap import decode
 
 GREY = np.full((7, 9, 3), 0.5, np.float32)
@@ -54,13 +54,6 @@ def test_a_right_pixel_is_no_speck():
     assert np.argwhere(specks(blurred, detail)).tolist() == [list(other)]
 
 
-def test_an_area_is_no_speck():
-    area = with_pixels(1.0, *((row, column) for row in range(2, 5) for column in range(2, 6)))
-    assert not specks(area, GREY)[2:5, 3:5].any()
-    line = with_pixels(1.0, *((row, 4) for row in range(7)))
-    assert specks(line, GREY).sum() == 7
-
-
 def test_a_pixel_under_a_third_is_a_hole():
     third = encoded(HOLE * float(decode(np.float32(0.5))))
     assert np.argwhere(holes(with_pixels(third - BESIDE, (2, 3)), GREY)).tolist() == [[2, 3]]
@@ -94,12 +87,6 @@ def test_missing_light_is_no_hole():
     assert holes(np.repeat(encoded(linear)[..., None], 3, axis=2), GREY).sum() == 1
 
 
-def test_a_missing_lamp_is_no_hole():
-    lamp = with_pixels(1.0, (2, 3), (2, 4))
-    assert not holes(GREY, lamp).any() and not holes(with_pixels(0.3, (2, 3)), lamp).any()
-    assert holes(with_pixels(0.2, (2, 3)), lamp).sum() == 1  # less than what is around it
-
-
 def test_holes_are_small():
     slit = [(row, 4) for row in range(7)]
     assert holes(with_pixels(0.0, *slit), GREY).sum() == 7
@@ -110,14 +97,6 @@ def test_holes_are_small():
     assert not holes(with_pixels(0.0, *wide), GREY)[1:-1].any()  # 5 of 8
 
 
-def test_dark_places_have_no_holes():
-    shade = np.full_like(GREY, SPECK - BESIDE)
-    black = shade.copy()
-    black[2, 3] = 0
-    assert not holes(black, shade).any()
-    assert holes(black + 2 * BESIDE * (black > 0), shade + 2 * BESIDE).sum() == 1
-
-
 def test_a_fringe_lies_beside_an_edge_of_ids():
     ids = np.zeros((7, 9), np.int32)
     ids[:, 5:] = 3
@@ -125,35 +104,3 @@ def test_a_fringe_lies_beside_an_edge_of_ids():
     off = fringes(red, GREY, ids)
     assert off.any(axis=0).nonzero()[0].tolist() == [3, 4, 5, 6] and off.sum() == 4 * 7 and BORDER == 2
     assert not fringes(red, red, ids).any() and not fringes(red, GREY, np.zeros_like(ids)).any()
-
-
-def test_the_bound_of_chroma():
-    ids = np.arange(63).reshape(7, 9)
-    step = np.float32((1, -0.2126 / 0.7152, 0))
-    beyond, within = (GREY + step * np.float32(FRINGE + side * BESIDE) for side in (1, -1))
-    assert fringes(beyond, GREY, ids).all() and not fringes(within, GREY, ids).any()
-    assert not fringes(GREY + np.float32(0.3), GREY, ids).any()  # brighter, of the same colour
-
-
-def test_edges_of_any_kind_of_id():
-    objects, materials = np.zeros((7, 9), int), np.zeros((7, 9), int)
-    objects[:, :1], materials[6] = 1, 1
-    either = near_edges(np.stack([objects, materials], axis=-1))
-    assert np.array_equal(either, near_edges(objects) | near_edges(materials))
-    assert near_edges(objects).any(axis=0).nonzero()[0].tolist() == [0, 1, 2]
-    assert near_edges(materials).any(axis=1).nonzero()[0].tolist() == [4, 5, 6]
-
-
-def test_shares():
-    picture = with_pixels(0.0, (2, 3), (5, 6))
-    found = blemishes(picture, GREY)
-    assert (found.specks, found.holes, found.fringes) == (2 / 63, 2 / 63, None)
-    picture[3, 0] = 0.7, 0.5, 0.3
-    assert blemishes(picture, GREY, np.eye(7, 9)).fringes == 1 / 63
-
-
-def test_sizes():
-    """A picture of a row, a column, or a pixel has no other around."""
-    for shape in ((1, 1, 3), (1, 4, 3), (4, 1, 3)):
-        plain = np.full(shape, 0.5, np.float32)
-        assert blemishes(plain, plain, np.zeros(shape[:2])).specks == 0

@@ -68,14 +68,6 @@ def test_the_picture_is_an_ordinary_exr(tmp_path) -> None:
     np.testing.assert_array_equal(channels["film.count"], 20)
 
 
-def test_uneven_counts_are_kept(tmp_path) -> None:
-    """A state from the middle of a sample: some tiles have it, others do not yet."""
-    film = filled()
-    film.add(np.full((5, 6, 3), 0.25), 3, 4)
-    save(tmp_path / "a.exr", film, SETTINGS)
-    same(resume(tmp_path / "a.exr", SIZE, SETTINGS), film)
-
-
 def test_the_state_of_the_most_samples_on_average_is_resumed(tmp_path, monkeypatch) -> None:
     """An even one of 5, not one that has 9 in a corner; and one that is named by a relative path is its picture's."""
     even, uneven = filled(samples=5), filled(samples=4)
@@ -92,12 +84,6 @@ def test_the_state_of_the_most_samples_on_average_is_resumed(tmp_path, monkeypat
     assert sorted(each.name for each in tmp_path.iterdir()) == ["a.png.state.2.exr", "a.png.state.exr"]
     state.finish()
     assert [each.name for each in tmp_path.iterdir()] == ["a.png.state.exr"]  # the other render's stays
-
-
-def test_another_size_is_refused(tmp_path) -> None:
-    save(tmp_path / "a.exr", filled(), SETTINGS)
-    with pytest.raises(ViewerError, match=r"is 37 x 29 pixels, not 29 x 37 \(size='37x29'\)"):
-        resume(tmp_path / "a.exr", SIZE[::-1], SETTINGS)
 
 
 def test_files_without_a_film_are_refused(tmp_path) -> None:
@@ -201,21 +187,6 @@ def test_on_a_slow_disk_saving_takes_a_tenth_of_the_time(tmp_path, monkeypatch) 
     assert after(60.0, state.due) == [False, True]
 
 
-def test_the_old_state_stays_when_writing_fails(tmp_path, monkeypatch) -> None:
-    state = Checkpoint(tmp_path / "a.exr", SETTINGS)
-    state.save(filled(1))
-
-    def half(part, *rest, **named):
-        part.write_bytes(b"half")
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(image, "_write_exr", half)
-    with pytest.raises(KeyboardInterrupt):
-        state.save(filled(2))
-    assert os.listdir(tmp_path) == ["a.exr.state.exr"] and state.saved == 1
-    same(resume(state.path, SIZE, SETTINGS), filled(1))
-
-
 # -- fingerprints ----------------------------------------------------------------------------------------------------
 
 
@@ -272,21 +243,6 @@ def test_convergence_and_budget_are_kept(tmp_path: Path) -> None:
         np.testing.assert_array_equal(getattr(found.sample_budget, name), getattr(film.sample_budget, name))
     for name in ("error", "efficiency", "relative_std_error"):
         assert getattr(found.sample_budget, name) == getattr(film.sample_budget, name)
-    told = film_metadata(film, FEW)
-    assert {key: told[key] for key in told if key != "film.check"} == {
-        "film.setting.scene": "cornell",
-        "film.setting.program": "path",
-        "film.setting.seed": "7",
-        "film.differences": "2:0.5 4:0.25",
-        "film.variances": "2:0.125",
-        "film.doubts": "4:0.0625",
-        "film.adaptive": "0.01 1.5 0.25",
-    }
-    assert set(film_layers(film, "film.bounce.0")) == {
-        f"film.bounce.0.{name}"
-        for name in ("sum", "compensation", "square", "count", "half.sum", "half.count", "granted", "apart")
-    }
-    assert set(film_metadata(film, {}, "film.bounce.0")) >= {"film.bounce.0.check", "film.bounce.0.adaptive"}
 
 
 @pytest.mark.parametrize(
@@ -313,21 +269,6 @@ def test_every_part_of_a_film_is_in_its_digest(change: Any) -> None:
     before = film_metadata(film, {})["film.check"]
     change(film)
     assert film_metadata(film, {})["film.check"] != before and len(before) == 16
-
-
-@pytest.mark.parametrize(
-    ("text", "levels"),
-    [("", {}), ("2:0.5 8:1e-3", {2: 0.5, 8: 0.001}), ("2:x", {}), ("2", {}), ("x:1", {}), ("2:1 3", {})],
-)
-def test_levels_of_texts(text: str, levels: dict[int, float]) -> None:
-    assert checkpoint._levels(text) == levels
-
-
-@pytest.mark.parametrize(
-    ("text", "numbers"), [("1 2", [1, 2]), ("1 2 3", [1, 2, 3]), ("", []), ("1", []), ("1 2 3 4", []), ("1 x", [])]
-)
-def test_numbers_of_texts(text: str, numbers: list[float]) -> None:
-    assert checkpoint._numbers(text) == numbers
 
 
 @pytest.mark.parametrize(
@@ -362,24 +303,6 @@ def test_settings_that_differ(before: dict, now: dict, words: str, tmp_path: Pat
     save(tmp_path / "a.exr", small_film(1), before)
     with refusal(words):
         resume(tmp_path / "a.exr", SMALL, now)
-
-
-def test_the_best_of_several_states(tmp_path: Path) -> None:
-    target = tmp_path / "a.exr"
-    for name, samples in (("a.exr.state.exr", 3), ("a.exr.state.2.exr", 5), ("a.exr.state.3.exr", 4)):
-        save(tmp_path / name, small_film(samples), FEW)
-    kept = Checkpoint(target, FEW)
-    assert kept.find(SMALL) == (tmp_path / "a.exr.state.2.exr", 5, [])
-    save(target, small_film(6), FEW)
-    assert kept.find(SMALL) == (target, 6, [])
-    assert kept.find(SMALL, pictures=False) == (tmp_path / "a.exr.state.2.exr", 5, [])
-    (tmp_path / "a.exr.state.2.exr").write_bytes(b"x")
-    best, samples, wrong = kept.find(SMALL, pictures=False)
-    assert (best, samples, len(wrong)) == (tmp_path / "a.exr.state.3.exr", 4, 1) and "state.2.exr" in wrong[0]
-    none = Checkpoint(tmp_path / "b.exr", FEW).find(SMALL)
-    assert none == (None, 0, [])
-    other = Checkpoint(target, {**FEW, "seed": 1}).find(SMALL)
-    assert other[:2] == (None, 0) and len(other[2]) == 4
 
 
 def test_a_state_is_used_written_over_and_deleted(tmp_path: Path) -> None:

@@ -9,14 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from even_pixels import pixels
-from PIL import Image as Pillow
 
 from raystream.base.errors import ViewerError
 from raystream.film.files import compare as comparison
 from raystream.film.files import image
 from raystream.film.files.compare import ComparedPicture, compare, read, relative_error
 from raystream.film.tonemap import srgb8
-from raystream.options.table import OPTIONS
 
 GREY = np.full((4, 6, 3), 0.5, np.float32)
 NORMAL = np.zeros((4, 6, 3), np.float32)
@@ -31,23 +29,12 @@ def with_pixel(value, row=1, column=2):
     return picture
 
 
-def test_equal_pictures():
-    found = compare(HIDDEN, ComparedPicture("b", GREY.copy()))
-    assert (found.flip or 0.0, found.error, found.largest, found.share) == (0, 0, 0, 0)
-    assert not found.shown["difference"].any()
-
-
 def test_flip_is_the_evaluators():
     evaluator = pytest.importorskip("flip_evaluator")
     other = with_pixel((0.1, 0.6, 2.0))
     found = compare(HIDDEN, ComparedPicture("b", other, exposure=0.0, tonemap="none"))
     shown = [srgb8(each).astype(np.float32) / 255 for each in (GREY, other)]
     assert found.flip == pytest.approx(evaluator.evaluate(*shown, "LDR", applyMagma=False)[1], rel=1e-6)  # of a sum
-
-
-def test_16_bits_stay(tmp_path):
-    Pillow.fromarray(np.array([[0x0101, 0x8000]], np.uint16)).save(tmp_path / "a.png")
-    assert read(tmp_path / "a.png").pixels[0, :, 0].tolist() == pytest.approx([257 / 65535, 32768 / 65535])
 
 
 def test_layers_with_a_background():
@@ -140,39 +127,6 @@ def test_infinite_depths_count_as_equal_and_as_pixels() -> None:
     nan[0, 1] += 0.5
     two = compare(ComparedPicture("a", one), ComparedPicture("b", nan), "depth")
     assert two.shown["difference"][0, :3].tolist() == [[255] * 3, [255] * 3, [0] * 3] and two.tolerance == 0.01
-
-
-def test_layers_are_shown_over_the_range_of_the_first() -> None:
-    one, other = np.array([[1.0, 3.0, 5.0]]), np.array([[-7.0, 4.0, 9.0]])
-    shown = comparison._layer_pictures(one, other)
-    assert shown["first"][0, :, 0].tolist() == [0, 128, 255] and shown["second"][0, :, 2].tolist() == [0, 191, 255]
-    odd = comparison._layer_pictures(one, np.array([[np.nan, np.inf, -np.inf]]))
-    assert odd["second"][0, :, 1].tolist() == [0, 255, 0]
-    flat = comparison._layer_pictures(np.full((1, 2), 4.0), np.array([[4.0, 5.0]]))
-    assert flat["first"].max() == 0 and flat["second"][0, :, 0].tolist() == [0, 255]
-    empty = comparison._layer_pictures(np.full((1, 1), np.nan), np.array([[0.5]]))
-    assert empty["second"][0, 0].tolist() == [128] * 3
-    three = comparison._layer_pictures(np.array([[[0.0, 1.0, 2.0]]]), np.array([[[2.0, 1.0, 0.0]]]))
-    assert three["first"][0, 0].tolist() == [0, 128, 255] and three["second"][0, 0].tolist() == [255, 128, 0]
-
-
-def test_linear_pictures_are_displayed_as_the_other_one_says(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(comparison, "has_flip", lambda: False)
-    linear = ComparedPicture("a", pixels(0.25))
-    for exposure, code in ((0.0, 137), (1.0, 188), (-1.0, 99)):
-        told = ComparedPicture("b", pixels(code / 255), True, exposure, "none")
-        for pair in ((linear, told), (told, linear)):
-            found = compare(*pair)
-            assert found.kind == "displayed" and found.largest < 1e-6 and found.error < 1e-6
-            assert found.shown["first"].tolist() == found.shown["second"].tolist()
-    # By default as the linear one is exposed automatically.
-    dark = ComparedPicture("a", pixels(0.02))
-    for pair in ((dark, ComparedPicture("b", pixels(1), True)), (ComparedPicture("b", pixels(1), True), dark)):
-        shown = compare(*pair).shown["first" if pair[0] is dark else "second"]
-        np.testing.assert_array_equal(shown, srgb8(dark.pixels, "auto", OPTIONS["tonemap"].value.default))
-    # What is displayed keeps its 16 bits.
-    fine = ComparedPicture("b", pixels(0.5004), True, 0.0, "none")
-    assert compare(fine, ComparedPicture("c", pixels(0.5), True)).largest == pytest.approx(0.0004, rel=1e-3)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from raystream.film import device_film as buffers
 from raystream.film.device_film import Buffer, FilmBuffer, Pixels
 from raystream.film.error import EDGE
 from raystream.film.film import Film
-from raystream.kernels.records import FEATURES, FILM, PIXEL
+from raystream.kernels.records import FEATURES, PIXEL
 from raystream.renderer.device.tile_job import copies
 from raystream.renderer.renderer import Renderer
 from raystream.renderer.sampling.sampler import FramePlan, Tiling
@@ -79,15 +79,6 @@ def test_blocks_cover_every_pixel_once(blocks):
     buffer.release()
 
 
-def test_the_kinds_of_blocks_are_tested(device, monkeypatch):
-    assert len(Buffer(device, PIXEL, SIZE).blocks) == 1
-    assert len(Buffer(Narrow(device.context), PIXEL, SIZE).blocks) == 3 * 2
-    monkeypatch.setattr(buffers, "MAX_BLOCK_PIXELS", 10 * SIZE[0] + 3)
-    assert [block.stream.size for block in Buffer(device, PIXEL, SIZE).blocks] == [(53, 10)] * 3 + [(53, 7)]
-    monkeypatch.setattr(buffers, "MAX_BLOCK_PIXELS", 7)  # less than a row
-    assert {block.stream.size[1] for block in Buffer(Narrow(device.context), PIXEL, SIZE).blocks} == {1}
-
-
 def test_what_is_written_is_read(blocks):
     buffer, given = Buffer(blocks, FEATURES, SIZE), random(FEATURES)
     np.testing.assert_array_equal(buffer.read(), np.zeros(SIZE[::-1], FEATURES.dtype))
@@ -136,17 +127,6 @@ def test_only_blocks_that_a_rectangle_touches_are_copied(device):
     buffer.release()
 
 
-def test_a_stream_is_lent_where_a_machine_would_hold_the_same(device):
-    whole, buffer = (slice(0, SIZE[1]), slice(0, SIZE[0])), Buffer(device, PIXEL, SIZE)
-    assert buffer.lend(whole, SIZE) is buffer.blocks[0].stream
-    assert buffer.lend(whole, (SIZE[0], SIZE[1] + 1)) is None
-    assert buffer.lend((slice(0, SIZE[1] - 1), slice(0, SIZE[0])), SIZE) is None
-    assert buffer.lend((slice(0, SIZE[1]), slice(1, SIZE[0])), SIZE) is None
-    split = Buffer(Narrow(device.context), PIXEL, SIZE)
-    assert split.lend(whole, SIZE) is None
-    assert split.lend((slice(0, 20), slice(0, 20)), (20, 20)) is None
-
-
 # -- the film ----------------------------------------------------------------------------------------------------------
 
 
@@ -185,27 +165,6 @@ def test_the_error_is_infinite_while_a_pixel_has_fewer_than_two_samples(blocks, 
     film.count[pixel] = 2
     buffer.write(film.records())
     assert np.isfinite(buffer.error()) and buffer.error() == pytest.approx(film.error(), rel=ROUNDING)
-    buffer.release()
-
-
-def test_the_error_of_a_picture_without_spread_or_light(blocks):
-    film = Film(*SIZE)
-    for _ in range(3):
-        film.add(np.zeros((*SIZE[::-1], 3)))
-    buffer = FilmBuffer(blocks, SIZE, film)
-    assert buffer.error() == film.error() == 0.0
-    film.square[5, 5] = 1.0
-    buffer.write(film.records())
-    assert buffer.error() == film.error() == float("inf")
-
-
-def test_looking_again_compiles_nothing(device):
-    """Whatever the sizes of the blocks: at every look of a render, in turn."""
-    buffer = FilmBuffer(Narrow(device.context), SIZE, noisy())
-    assert len({block.stream.size for block in buffer.blocks}) == 4
-    first, compiled = buffer.error(), buffer.device.compiled
-    assert buffer.error() == first
-    assert buffer.device.compiled == compiled
     buffer.release()
 
 
@@ -256,12 +215,3 @@ def test_one_pass_fills_streams_of_several_sizes(device):
         y, x = np.mgrid[: size[1], : size[0]]
         np.testing.assert_array_equal(stream.read()["at"], np.stack([x, y], axis=-1))
     assert device.compiled == compiled
-
-
-def test_film_records_are_the_device_s(device):
-    """A buffer of any record may hold them: the two do not disagree about their order."""
-    film = noisy()
-    buffer = Buffer(device, FILM, SIZE)
-    buffer.write(film.records())
-    np.testing.assert_array_equal(buffer.read()["square"], film.square)
-    np.testing.assert_array_equal(buffer.read()["compensation"], film.compensation)

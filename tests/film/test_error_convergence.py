@@ -13,7 +13,6 @@ from raystream.film.error import (
     FIRST_HALF,
     INDEPENDENT,
     MAX_SMOOTH_RATIO,
-    Halves,
     block_sums,
     blocks,
     neighbour_variances,
@@ -23,7 +22,6 @@ from raystream.film.error import (
     round_ends,
     variance_of_mean,
 )
-from raystream.film.files.checkpoint import film_metadata, resume, save
 from raystream.film.film import Film, luminance
 from raystream.renderer.renderer import Renderer
 from raystream.stream.gl.device import Device
@@ -162,22 +160,6 @@ def test_the_device_keeps_the_same_halves(device, samples: int) -> None:
     buffer.release()
 
 
-def test_a_state_holds_the_halves_and_one_without_them_can_be_resumed(tmp_path) -> None:
-    film = filled(stratified(20, 0.8))
-    assert film.halves is not None and film.halves.differences.keys() == {3, 4}
-    save(tmp_path / "a.exr", film, {"seed": 1})
-    back = resume(tmp_path / "a.exr", SIZE, {"seed": 1})
-    assert back.halves is not None and back.halves.differences == film.halves.differences
-    assert back.halves.sum.tobytes() == film.halves.sum.tobytes() and back.error() == film.error()
-    assert back.relative_std_error() == film.relative_std_error() == film.halves.relative_std_errors[4] > 0
-    halves, film.halves = film.halves, None
-    save(tmp_path / "old.exr", film, {"seed": 1})
-    old = resume(tmp_path / "old.exr", SIZE, {"seed": 1})
-    assert old.halves is None and old.efficiency() == 1.0 and old.error() > 1.5 * back.error()
-    film.halves = Halves(halves.sum, halves.count, {3: 1.0})
-    assert film_metadata(film, {})["film.differences"] == "3:1.0"
-
-
 @pytest.mark.parametrize("samples", [3, 4])
 def test_the_error_of_then(device: Device, samples: int) -> None:
     film = Renderer("cornell", device=device, program="path").render(size=(20, 12), spp=samples, error=1e-9).film
@@ -286,31 +268,6 @@ def test_errors_of_all_pixels_alike_are_not_overlooked() -> None:
     assert told(*rows) > 0.5 * real  # 8 numbers in a block: the ratio is too small by chance
     everywhere = np.full((SIDE, SIDE), 1.5), np.full((SIDE, SIDE), 0.5)
     assert told(*everywhere) == pytest.approx(INDEPENDENT, rel=1e-3)  # of rate 1 / 2, up to its least squares
-
-
-def test_blocks_count_their_own_pixels_alone() -> None:
-    """What is beyond a block, or left out, has no say in it: another block's numbers are independent of its samples."""
-    rng = np.random.default_rng(0)
-    mean, apart = rng.random((2, 2 * EDGE + 3, 2 * EDGE + 1))
-    sums = block_sums(mean, apart)
-    assert sums.shape == (3, 3, 5)
-    changed = mean.copy()
-    changed[EDGE : 2 * EDGE, EDGE : 2 * EDGE] += 100
-    other = block_sums(changed, apart)
-    same = np.ones((3, 3), bool)
-    same[1, 1] = False
-    np.testing.assert_array_equal(other[same], sums[same])
-    some = np.ones(mean.shape, bool)
-    some[3, 4] = False
-    changed = mean.copy()
-    changed[3, 4] = np.nan
-    left = block_sums(changed, np.where(some, apart, np.nan), some)
-    assert np.isfinite(left).all() and left[0, 0, 0] == pytest.approx(sums[0, 0, 0] - apart[3, 4] ** 2)
-    np.testing.assert_array_equal(left.reshape(9, 5)[1:], sums.reshape(9, 5)[1:])
-    # Within: the differences across of 8 rows of 7 pairs, and those down.
-    one = mean[:EDGE, :EDGE]
-    assert sums[0, 0, 1] == pytest.approx(np.sum(np.diff(one, axis=1) ** 2))
-    assert sums[0, 0, 3] == pytest.approx(np.sum(np.diff(one, axis=0) ** 2))
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 9), (9, 1), (3, 3)])

@@ -18,8 +18,7 @@ from PIL import Image
 from raystream.base.errors import ViewerError
 from raystream.film.files import image
 from raystream.film.files.image import MOST_WEBP, Matte, write_webp
-from raystream.film.layers import LAYERS, NOISY, SERIES, find, parse, series
-from raystream.film.tonemap import automatic_exposure, block_edge, block_means, decode, exposure_text, srgb8
+from raystream.film.tonemap import automatic_exposure, block_edge, block_means, decode, srgb8
 
 METADATA = {
     "camera": "0.1,2,3 4,5,6 0,1,0",
@@ -146,26 +145,6 @@ def test_the_old_file_stays_when_writing_fails(tmp_path, monkeypatch, ending, fa
     assert path.read_bytes() == b"old" and os.listdir(tmp_path) == [path.name]
 
 
-@pytest.mark.parametrize("ending", image.FORMATS)
-def test_who_reads_the_old_file_keeps_its_bytes(tmp_path, monkeypatch, ending) -> None:
-    """The new one takes its name when it is whole; it is not written into the old one."""
-    path, seen = tmp_path / f"a{ending}", []
-    path.write_bytes(b"old bytes")
-    os.chmod(path, 0o640)
-    replace = os.replace
-
-    def watched(source, target):
-        seen.append((os.stat(source).st_size, path.read_bytes()))
-        replace(source, target)
-
-    monkeypatch.setattr(os, "replace", watched)
-    with open(path, "rb") as reader:
-        image.save(path, picture())
-        assert reader.read() == b"old bytes" and os.fstat(reader.fileno()).st_ino != path.stat().st_ino
-    assert seen == [(path.stat().st_size, b"old bytes")]
-    assert path.stat().st_mode & 0o777 == 0o640 and os.listdir(tmp_path) == [path.name]
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="RLIMIT_FSIZE is POSIX")
 def test_a_full_disk_is_noticed(tmp_path) -> None:
     """A size limit stands in for the full disk: every length that is too short is refused, the old file stays."""
@@ -233,15 +212,6 @@ def test_paths_that_cannot_be(tmp_path, name: str, word: str) -> None:
     assert os.listdir(tmp_path) == ["folder.png"]
 
 
-def test_no_permission(tmp_path, monkeypatch) -> None:
-    def refuse(*arguments, **options):
-        raise PermissionError(13, "Permission denied")
-
-    monkeypatch.setattr(image.os, "open", refuse)
-    with pytest.raises(ViewerError, match="cannot be written: Permission denied"):
-        image.check_path(tmp_path / "a.png")
-
-
 def test_check_path_leaves_nothing_behind(tmp_path) -> None:
     for ending in image.FORMATS:
         image.check_path(tmp_path / f"a{ending}", () if ending in image.DISPLAYED else ("depth",))
@@ -253,15 +223,6 @@ def test_check_path_leaves_nothing_behind(tmp_path) -> None:
 
 
 LUMINANCE = np.array([0.2126, 0.7152, 0.0722])
-
-
-def test_endings_of_streams_and_files(tmp_path: Path) -> None:
-    fifo = tmp_path / "pipe"
-    os.mkfifo(fifo)
-    assert image._ending(fifo) == ".png" and image._ending(tmp_path / "a.JPEG") == ".jpeg"
-    other = tmp_path / "pipe.exr"
-    os.mkfifo(other)
-    assert image._ending(other) == ".exr" and image.checked_path(fifo) == fifo
 
 
 @pytest.mark.parametrize(
@@ -282,21 +243,6 @@ def test_whole_numbers_in_exr(layer: np.ndarray, kind: type, tmp_path: Path) -> 
     np.testing.assert_array_equal(values.astype(np.int64) & 0xFFFFFFFF, layer.astype(np.int64) & 0xFFFFFFFF)
 
 
-def test_names_of_channels() -> None:
-    three = np.zeros((1, 1, 3), np.float32)
-    assert list(image._exr_channels("normal", three)) == ["normal.X", "normal.Y", "normal.Z"]
-    assert list(image._exr_channels("other", three)) == ["other.R", "other.G", "other.B"]
-    assert list(image._exr_channels("bounce.3", three)) == ["bounce.3.R", "bounce.3.G", "bounce.3.B"]
-    assert list(image._exr_channels("other", three[..., :2])) == ["other.R", "other.G"]
-    assert list(image._exr_channels("depth", three[..., 0])) == ["depth"]
-
-
-def test_layers_of_other_sizes_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="layer depth has shape"):
-        image.save(tmp_path / "a.exr", pixels(1), {"depth": np.zeros((5, 3))})
-    assert list(tmp_path.iterdir()) == []
-
-
 @pytest.mark.parametrize("ending", ["png", "jpg"])
 def test_displayed_files_tell_their_display(ending: str, tmp_path: Path) -> None:
     """Beside their metadata; lines of 8-bit codes; a comment of JPEG ends where its segment does."""
@@ -307,24 +253,6 @@ def test_displayed_files_tell_their_display(ending: str, tmp_path: Path) -> None
             assert len(file.info["comment"]) == 65533
         else:
             assert len(file.info["a"]) == 70_000 and (file.info["exposure"], file.info["tonemap"]) == ("1", "none")
-
-
-def test_declared_layers() -> None:
-    assert find("depth") is LAYERS["depth"] and find("noisy") is NOISY and find("bounce.0") is SERIES["bounce"]
-    assert [find(name) for name in ("bounce", "bounce.", "bounce.x", "depth.0", "x", "")] == [None] * 6
-    assert series("bounce", 3) == ("bounce.0", "bounce.1", "bounce.2") and series("bounce", 0) == ()
-    assert parse(" depth, normal,,depth ") == ("depth", "normal") and parse("") == () == parse(" , ")
-    with pytest.raises(ViewerError, match="no layer 'deep'"):
-        parse("depth,deep")
-    for name, shape, kind, value in (
-        ("depth", (2, 3), np.float32, np.inf),
-        ("normal", (2, 3, 3), np.float32, 0),
-        ("triangle", (2, 3), np.int32, -1),
-        ("samples", (2, 3), np.int32, 1),
-        ("steps", (2, 3), np.int32, 0),
-    ):
-        made = LAYERS[name].empty(2, 3)
-        assert made.shape == shape and made.dtype == kind and (made == value).all()
 
 
 @pytest.mark.parametrize(
@@ -338,11 +266,6 @@ def test_blocks_of_exposure(size: tuple[int, int], edge: int) -> None:
     for (row, column), value in np.ndenumerate(found):
         part = picture[row * edge : (row + 1) * edge, column * edge : (column + 1) * edge]
         assert value == pytest.approx((part @ LUMINANCE).mean(), rel=1e-3)
-
-
-def test_odd_pixels_of_exposure() -> None:
-    picture = np.float32([[[np.nan, 1, 1], [np.inf, 0, 0], [-1, -1, -1], [1, 1, 1]]])
-    np.testing.assert_allclose(block_means(picture), [[0, 0, 0, 1]], rtol=1e-3)
 
 
 @pytest.mark.parametrize(
@@ -372,14 +295,6 @@ def test_exposure_of_bright_and_dark_parts() -> None:
     lamps = np.array([0.001] * 90 + [1.0] * 10)
     away = math.log2(0.1 / 0.25)
     assert automatic_exposure(lamps) == pytest.approx(math.tanh(away) - away, rel=1e-12)
-
-
-def test_texts_of_exposures() -> None:
-    assert [exposure_text("auto", 1.23456), exposure_text(1.5, 1.5), exposure_text(0, 0)] == [
-        "1.235 (auto)",
-        "1.5",
-        "0",
-    ]
 
 
 def half_covered() -> tuple[np.ndarray, np.ndarray]:

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from raystream.film import mattes
-from raystream.film.layers import LAYERS, LIGHT_LAYERS, SETS, channels, expanded
 from raystream.scene.hierarchy import Hierarchy
 from raystream.scene.material import Material
 from raystream.scene.mesh import Mesh
@@ -81,19 +80,6 @@ def test_coverage_counts_every_sample(monkeypatch, most) -> None:
         assert (ids[pixel, len(order) :] == -1).all() and not counts[pixel, len(order) :].any()
 
 
-def test_a_hundred_thousand_ids_stay_apart() -> None:
-    count = 100_000
-    bits = np.array([mattes.name_bits(f"object {number}") for number in range(count)], np.uint32)
-    counted = mattes.Coverage(count, count)
-    counted.add(np.arange(count)[::-1])
-    layer = mattes.cryptomatte_layer(counted.pairs(), bits, np.ones((200, 500), np.int32))
-    assert layer.shape == (200, 500, 2 * mattes.RANKS)
-    assert (layer[..., 0].reshape(-1).view(np.uint32) == bits[::-1]).all() and (layer[..., 1] == 1).all()
-    assert not layer[..., 2:].any()
-    assert mattes.clashing_count(["a", "b", "c"], [1, 2, 1]) == 1
-    assert np.arange(count).astype(np.float32).astype(np.int64).tolist() == list(range(count))
-
-
 def scene() -> Scene:
     """Nodes root > arm > hand, root > (unnamed) > hand again, and a root by itself; two primitives on the first hand,
     two instances of the second one's mesh, and one directly in the world."""
@@ -151,15 +137,6 @@ def test_long_and_odd_names() -> None:
     assert mattes.unique([""] * 3) == ("", " 2", " 3")
     many = Scene([TRIANGLE], [Instance(0, name=one), Instance(0, name="b")], [Material("m" * 300)])
     assert mattes.long_names(many) == 2
-
-
-def test_words_for_several_layers() -> None:
-    assert expanded(["ids", "depth", "object"]) == (*SETS["ids"], "depth")
-    assert set(expanded(["all"])) == set(LAYERS) - {"steps", "tests"}
-    assert set(expanded(["all"], paths=False)) == set(expanded(["all"])) - {*LIGHT_LAYERS, "shadow", "occlusion"}
-    assert expanded(["light"], paths=False) == LIGHT_LAYERS
-    assert channels("crypto_asset")[3:5] == ("CryptoAsset00.A", "CryptoAsset01.R")
-    assert channels("uv") == ("uv.U", "uv.V") and channels("object") == ("object",) and channels("x") == ("x",)
 
 
 def test_pixels_of_one_number_and_of_many_are_ranked_alike() -> None:

@@ -15,7 +15,7 @@ from PIL import Image
 from raystream.base.errors import ViewerError
 from raystream.base.paths import assets
 from raystream.formats import bsp, load
-from raystream.formats.bsp import expand_ranges, tessellate, tessellation_sizes
+from raystream.formats.bsp import tessellate, tessellation_sizes
 from raystream.scene.scene import Scene
 from tests.refusals import refusal
 
@@ -186,19 +186,6 @@ def test_pictures_outside_of_the_folder_are_not_read(tmp_path: Path) -> None:
     assert scene.materials[0].texture is None and "../secret" in scene.warnings[0]
 
 
-def test_lumps_in_and_out() -> None:
-    """Padded to four bytes; each at its place."""
-    given = {"entities": b"abc", "planes": bytes(range(16)), "corners": b"12345678", "visibility": b"x"}
-    data = bsp.join_lumps(given)
-    assert len(data) == bsp.HEADER + 4 + 16 + 8 + 4 and data[:8] == b"IBSP" + bytes((46, 0, 0, 0))
-    found = bsp.split_lumps(data, HERE)
-    assert {name: each for name, each in found.items() if each} == given and len(found) == len(bsp.LUMPS) == 17
-    assert bsp.HEADER == 144
-    with pytest.raises(ViewerError, match="header: ends after 143 of 144 bytes"):
-        bsp.split_lumps(data[:143], HERE)
-    assert bsp.split_lumps(bsp.join_lumps({}), HERE) == dict.fromkeys(found, b"")
-
-
 @pytest.mark.parametrize(
     ("text", "found"),
     [
@@ -212,11 +199,8 @@ def test_lumps_in_and_out() -> None:
         (b"{", "ends within an entity"),
         (b'{ "a"', "ends within an entity"),
         (b"}", "is not of the form .* at byte 0"),
-        (b"{ {", "is not of the form .* at byte 1"),
         (b'{ "a" }', "is not of the form .* at byte 5"),
-        (b'"a"', "is not of the form .* at byte 0"),
         (b'{ "a" "b', "is not of the form .* at byte 5"),
-        (b'{} "a"', "is not of the form .* at byte 2"),
         (b"{} }", "is not of the form"),
     ],
 )
@@ -235,18 +219,12 @@ SCALE = math.pi * 7500 / 255 / 1024  # of "light" 1, in W/sr
 @pytest.mark.parametrize(
     ("keys", "color"),
     [
-        ('"light" "1"', (1, 1, 1)),
-        ('"light" "1" "_color" "1 .5 .25"', (1, 0.5, 0.25)),
         ('"light" "1" "_color" "2 1 .5"', (1, 0.5, 0.25)),
         ('"light" "1" "_color" ".2 .1 0"', (1, 0.5, 0)),
         ('"light" "1" "_color" "-1 .1 .2"', (0, 0.5, 1)),
         ('"light" "1" "_color" "red"', (1, 1, 1)),
-        ('"light" "1" "_color" "1 2"', (1, 1, 1)),
-        ('"light" "1" "_color" "1 2 3 4"', (1, 1, 1)),
         ('"light" "1" "_color" "1 2 nan"', (1, 1, 1)),
-        ('"light" "1" "_color" "1.01e9 0 0"', (1, 1, 1)),
         ('"light" "1" "_color" " 1e9  0 0 "', (1, 0, 0)),
-        ('"light" "1" "_color" "2000 500 0"', (1, 0.5, 0)),
         ('"light" "2"', (2, 2, 2)),
     ],
 )
@@ -269,11 +247,9 @@ def test_lights_without_strength(strength: str, tmp_path: Path) -> None:
     [
         ("", "0 0 -64", (0, -1, 0), math.pi / 4),
         ('"radius" "32"', "0 0 -64", (0, -1, 0), math.atan(0.5)),
-        ('"radius" "0"', "0 0 -64", (0, -1, 0), math.atan(1 / 64)),
         ('"radius" "1"', "0 0 -64000", (0, -1, 0), 0.01),
         ('"radius" "1e6"', "0 0 -64", (0, -1, 0), 1.5),
         ("", "64 0 0", (1, 0, 0), math.pi / 4),
-        ("", "0 64 0", (0, 0, -1), math.pi / 4),
         ("", "0 0 0", None, None),
     ],
 )
@@ -318,16 +294,11 @@ def test_starts_in_their_order(tmp_path: Path) -> None:
         ("texture", 2, ""),
         ("texture", 3, "face 3: names texture 3 of 3"),
         ("texture", -1, "face 3: names texture -1 of 3"),
-        ("lightmap", 0, ""),
         ("lightmap", -1, ""),
-        ("lightmap", -3, ""),
         ("lightmap", 1, "face 3: names lightmap 1 of 1"),
-        ("vertex", 13, ""),
         ("vertex", 14, "face 3: has vertices 14 to 18 of 17"),
         ("vertex", -1, "face 3: has vertices -1 to 3 of 17"),
-        ("vertices", -1, "face 3: has vertices 13 to 12 of 17"),
         ("corner", 1, "face 3: has corners 1 to 7 of 6"),
-        ("corner", -1, "face 3: has corners -1 to 5 of 6"),
         ("corners", 3, ""),
         ("corners", 4, "face 3: has 4 corners, not a multiple of 3"),
         ("corners", 0, ""),
@@ -359,9 +330,7 @@ def test_kinds_of_faces(kind: int, shown: bool, tmp_path: Path) -> None:
         ((3, 3), 9, True),
         ((3, 3), 8, False),
         ((1, 9), 9, False),
-        ((9, 1), 9, False),
         ((2, 4), 8, False),
-        ((4, 2), 8, False),
     ],
 )
 def test_nets_of_patches(net: tuple[int, int], held: int, right: bool, tmp_path: Path) -> None:
@@ -369,32 +338,6 @@ def test_nets_of_patches(net: tuple[int, int], held: int, right: bool, tmp_path:
     faces["net"][1], faces["vertices"][1] = net, held
     with refusal("" if right else f"face 1: is a net of {net[0]} x {net[1]} control points, of {held}"):
         assert read(tmp_path, faces=faces).triangle_count == 132
-
-
-def test_nets_wider_than_high(tmp_path: Path) -> None:
-    """Five across and three down: two patches side by side, whose corners are control points."""
-    vertices = np.zeros(15, bsp.VERTEX)
-    column, row = np.meshgrid(np.arange(5), np.arange(3))
-    vertices["position"] = np.stack([32 * column, 32 * row, 0 * row], axis=-1).reshape(-1, 3)
-    vertices["normal"], vertices["uv"] = (0, 0, 1), vertices["position"][:, :2] / 32
-    faces = np.zeros(1, bsp.FACE)
-    faces["kind"], faces["vertices"], faces["net"], faces["lightmap"] = bsp.PATCH, 15, (5, 3), -1
-    models = np.zeros(1, bsp.MODEL)
-    models["faces"] = 1
-    (mesh,) = read(tmp_path, vertices=vertices, faces=faces, models=models).meshes
-    assert len(mesh.positions) == 17 * 9 and len(mesh.triangles) == 2 * 16 * 8
-    np.testing.assert_array_equal(np.unique(mesh.positions[:, 0]), np.arange(17) / 4)
-    np.testing.assert_array_equal(np.unique(mesh.positions[:, 2]), -np.arange(9)[::-1] / 4)
-    np.testing.assert_allclose(mesh.uvs, mesh.positions[:, [0, 2]] * (1, -1), atol=1e-6)
-    assert [int(each[0]) for each in tessellation_sizes(np.array([[5, 3]]))] == [17 * 9, 256]
-    a, b, c = mesh.positions[mesh.triangles].transpose(1, 0, 2).astype(float)
-    normals = np.cross(b - a, c - a)
-    np.testing.assert_allclose(normals, np.tile((0, 1 / 16, 0), (256, 1)), atol=1e-6)
-
-
-def test_ranges_one_behind_the_other() -> None:
-    assert expand_ranges(np.array([5, 9, 2]), np.array([2, 0, 3])).tolist() == [5, 6, 2, 3, 4]
-    assert expand_ranges(np.zeros(0, np.int64), np.zeros(0, np.int64)).tolist() == []
 
 
 def test_meshes_by_model_texture_and_lightmap(tmp_path: Path) -> None:
@@ -425,14 +368,6 @@ def test_meshes_by_model_texture_and_lightmap(tmp_path: Path) -> None:
         np.testing.assert_array_equal(mesh.uvs, vertices["uv"][:4])
         np.testing.assert_array_equal(mesh.uvs_1, 0.25)
     baked = scene.with_variant("lightmaps")
-    names = [baked.materials[each.material].name for each in baked.instances[:5]]
-    assert names == [
-        "walls/stone, baked 0",
-        "curve, baked -1",
-        "curve, baked 0",
-        "walls/stone, baked -1",
-        "curve, baked -1",
-    ]
     for instance in baked.instances:
         material = baked.materials[instance.material]
         assert material.classic.vertex_colors == material.name.endswith("-1")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 from documents import SQUARE, TWO, Document, samples
@@ -13,12 +12,10 @@ from documents import SQUARE, TWO, Document, samples
 from raystream.base.errors import ViewerError
 from raystream.formats import _OTHERS, load, recognise, suffixes
 from raystream.formats.files import (
-    MAX_FILE_BYTES,
     check_regular,
     decode_data_uri,
     read_file,
     resolve_uri,
-    short,
     uri_fault,
 )
 
@@ -54,12 +51,6 @@ def test_other_content_is_refused_under_every_name(content, suffix, tmp_path):
         assert suffix == ".stl"  # no triangles, and bytes after them
         assert content == b"\0" * 200
         assert scene.triangle_count == 0
-
-
-def test_empty_stl_is_a_scene_without_triangles(tmp_path):
-    path = tmp_path / "none.stl"
-    path.write_bytes(b"nothing".ljust(84, b"\0"))
-    assert "no triangles" in load(path).warnings[-1]
 
 
 @pytest.mark.parametrize(
@@ -105,8 +96,14 @@ def test_references_into_the_own_folder(tmp_path):
 
 
 def test_data_uris():
-    assert decode_data_uri("data:;base64,QUI=", "x") == b"AB"
-    assert decode_data_uri("data:text/plain,a%20b", "x") == b"a b"
+    for uri, data in (
+        ("data:text/plain,a%20b", b"a b"),
+        ("data:,a%00b,c", b"a\0b,c"),
+        ("data:x;BASE64,QUI=", b"AB"),
+        ("data:;charset=utf-8;base64,", b""),
+        ("data:;base64x,QUI=", b"QUI="),
+    ):
+        assert decode_data_uri(uri, "x") == data, uri
     for body in ("QUI=", "QUI", "Q\nU I =\r\n", "QUI%3D", "Q%0AUI", "\tQUI\f"):  # as browsers read it
         assert decode_data_uri(f"data:;base64,{body}", "x") == b"AB", body
     for uri in ("data:;base64", "data:;base64,QUI=x", "data:;base64,Q", "data:;base64,QU-_", "data:;base64,é==="):
@@ -207,55 +204,10 @@ def test_first_bytes_of_files(most: int | None, length: int, tmp_path: Path) -> 
     path = tmp_path / "a"
     path.write_bytes(bytes(range(10)))
     assert read_file(path, max_bytes=most) == bytes(range(length)) and check_regular(path) == 10
-    assert MAX_FILE_BYTES == 8 << 30
 
 
-@pytest.mark.parametrize(
-    ("value", "most", "shown"),
-    [
-        ("a" * 58, 60, repr("a" * 58)),
-        ("a" * 59, 60, "'" + "a" * 56 + "..."),
-        (b"ab", 60, "b'ab'"),
-        (12345, 5, "12345"),
-        (123456, 5, "12..."),
-        (10**5000, 60, "a huge number"),
-        (None, 60, "None"),
-    ],
-    ids=range(7),
-)
-def test_short_texts(value: Any, most: int, shown: str) -> None:
-    assert short(value, most) == shown
-
-
-@pytest.mark.parametrize(
-    ("uri", "fault"),
-    [
-        ("a.b/c", ""),
-        ("a..b", ""),
-        ("...", ""),
-        ("a/..b/c..", ""),
-        ("%41", ""),
-        ("1:a", ""),
-        ("é:x", ""),
-        ("a-b.c+d:x", "names a scheme"),
-    ],
-)
-def test_faults_of_references(uri: str, fault: str) -> None:
-    assert uri_fault(uri).startswith(fault) and bool(uri_fault(uri)) == bool(fault)
-
-
-@pytest.mark.parametrize(
-    ("uri", "data"),
-    [
-        ("data:,a%00b,c", b"a\0b,c"),
-        ("data:x;BASE64,QUI=", b"AB"),
-        ("data:;charset=utf-8;base64,", b""),
-        ("data:;base64x,QUI=", b"QUI="),
-        ("data:,", b""),
-    ],
-)
-def test_data_in_references(uri: str, data: bytes) -> None:
-    assert decode_data_uri(uri, "a") == data
+def test_references_without_a_fault() -> None:
+    assert [uri_fault(uri) for uri in ("a.b/c", "a..b", "...", "a/..b/c..", "%41", "1:a", "é:x")] == [""] * 7
 
 
 @pytest.mark.parametrize(("magic", "what"), _OTHERS, ids=[what for _, what in _OTHERS])

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from field import field_scene
+from documents import ascii_stl, load_bytes, ply
 
 from raystream.formats import load
 from raystream.formats.objects import scene_of
@@ -38,52 +38,22 @@ def obj(folder: Path, points: np.ndarray) -> Scene:
     return load(folder / "a.obj")
 
 
-def ply(folder: Path, points: np.ndarray, kind: str = "double", encoding: str = "binary_little_endian") -> Scene:
-    head = f"ply\nformat {encoding} 1.0\nelement vertex {len(points)}\n"
-    head += "".join(f"property {kind} {axis}\n" for axis in "xyz")
-    head += f"element face {len(TRIANGLES)}\nproperty list uchar int vertex_indices\nend_header\n"
-    if encoding == "ascii":
-        rows = [" ".join(map(repr, row)) for row in points.tolist()]
-        rows += [" ".join(map(str, [3, *row])) for row in TRIANGLES.tolist()]
-        data = (head + "\n".join(rows) + "\n").encode()
-    else:
-        faces = np.zeros(len(TRIANGLES), [("count", "u1"), ("corners", "<i4", 3)])
-        faces["count"], faces["corners"] = 3, TRIANGLES
-        data = head.encode() + points.astype("<f8").tobytes() + faces.tobytes()
-    (folder / "a.ply").write_bytes(data)
-    return load(folder / "a.ply")
-
-
-def test_a_cube_of_the_field_keeps_its_edges() -> None:
-    scene = field_scene("g18f_utm_edge.obj")
-    np.testing.assert_allclose(np.ptp(scene.bounds(), axis=0), 0.7, rtol=0, atol=1e-6)
-
-
 @pytest.mark.parametrize("reader", ["obj", "ply", "ply ascii", "ply float", "arrays", "triangles", "stl"])
 def test_every_reader_keeps_the_shape(reader: str, tmp_path: Path) -> None:
     points = cube()
     if reader == "obj":
         scene = obj(tmp_path, points)
     elif reader.startswith("ply"):
-        kinds = {
-            "ply": ("double", "binary_little_endian"),
-            "ply ascii": ("double", "ascii"),
-            "ply float": ("float", "ascii"),
-        }
-        scene = ply(tmp_path, points, *kinds[reader])
+        encoding = "binary_little_endian" if reader == "ply" else "ascii"
+        kind = "float" if reader == "ply float" else "double"
+        vertex = {axis: (kind, points[:, k].tolist()) for k, axis in enumerate("xyz")}
+        scene = load_bytes("a.ply", tmp_path, ply(encoding, vertex, TRIANGLES.tolist()))
     elif reader == "arrays":
         scene = scene_of((points, TRIANGLES))
     elif reader == "triangles":
         scene = Scene.from_triangles(points, TRIANGLES)
     else:
-        facets = "".join(
-            "facet normal 0 0 0\nouter loop\n"
-            + "".join(f"vertex {x!r} {y!r} {z!r}\n" for x, y, z in points[face].tolist())
-            + "endloop\nendfacet\n"
-            for face in TRIANGLES
-        )
-        (tmp_path / "a.stl").write_text(f"solid a\n{facets}endsolid a\n")
-        scene = load(tmp_path / "a.stl")
+        scene = load_bytes("a.stl", tmp_path, ascii_stl(points[TRIANGLES]))
     np.testing.assert_allclose(scene.bounds(), [UTM, UTM + 0.7], rtol=0, atol=1e-6)
     assert scene.meshes[0].positions.dtype == np.float32 and np.abs(scene.meshes[0].positions).max() < 2
     assert len(scene.meshes[0].positions) == 8

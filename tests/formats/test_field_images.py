@@ -8,13 +8,12 @@ import numpy as np
 import OpenEXR
 import pytest
 from exr_bytes import Box, exr_bytes
-from fields import field
 
 from raystream.base.errors import ViewerError
 from raystream.cli.main import main
 from raystream.formats.image import hdr
 from raystream.formats.image.environment_maps import load, read_picture
-from raystream.formats.image.primaries import SRGB, srgb_from, xyz_to_srgb
+from raystream.formats.image.primaries import SRGB
 from raystream.scene.light import BRIGHTEST
 
 RANDOM = np.random.default_rng(3)
@@ -35,20 +34,6 @@ def noted(path: Path) -> tuple[np.ndarray, list[str]]:
 
 
 # Windows
-
-
-def test_a_crop_of_the_field_is_a_part_of_its_picture() -> None:
-    whole, part = (read_picture(field(name)) for name in ("x01_zip_half.exr", "x04_window.exr"))
-    assert part.shape == (8, 16, 3) and load(field("x04_window.exr")).pixels.shape == (8, 16, 3)
-    np.testing.assert_array_equal(part[1:5, 2:10], whole)
-    outside = np.ones((8, 16), bool)
-    outside[1:5, 2:10] = False
-    assert not part[outside].any()
-
-
-def test_diff_tells_a_crop_of_the_field_from_its_picture(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["diff", str(field("x04_window.exr")), str(field("x01_zip_half.exr"))]) == 2
-    assert "is 8 x 4 pixels, and" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -91,15 +76,6 @@ def test_a_huge_display_window_takes_no_memory(tmp_path: Path) -> None:
         read_picture(tmp_path / "a.exr")
 
 
-def test_layers_are_compared_in_their_display_windows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    pixels = np.ones((4, 4, 3), np.float32)
-    depth = {"depth": np.full((4, 4), 2, np.float32)}
-    for name, display in (("a", None), ("b", (0, 0, 7, 3))):
-        (tmp_path / f"{name}.exr").write_bytes(exr_bytes(rgb(pixels) | depth, display))
-    assert main(["diff", str(tmp_path / "a.exr"), str(tmp_path / "b.exr"), "--layer", "depth"]) == 2
-    assert "is 8 x 4 pixels, and" in capsys.readouterr().err
-
-
 # Colours
 
 
@@ -135,12 +111,6 @@ def test_infinite_light_with_chroma_is_mended(tmp_path: Path) -> None:
     assert np.isfinite(pixels).all() and len(notes) >= 2
 
 
-def test_grey_needs_no_chroma(tmp_path: Path) -> None:
-    y = RANDOM.random((4, 8)).astype(np.float32)
-    (tmp_path / "a.exr").write_bytes(exr_bytes({"Y": y}, chromaticities=REC2020))
-    np.testing.assert_array_equal(read_picture(tmp_path / "a.exr"), np.repeat(y[..., None], 3, axis=2))
-
-
 @pytest.mark.parametrize(
     ("primaries", "stored", "want"),
     [
@@ -170,12 +140,6 @@ def test_primaries_that_are_no_colors_are_refused(tmp_path: Path) -> None:
 
 
 # Layers and parts
-
-
-def test_the_layer_of_the_field() -> None:
-    pixels, notes = noted(field("x05_layer.exr"))
-    np.testing.assert_array_equal(pixels, read_picture(field("x01_zip_half.exr")))
-    assert notes == ["x05_layer.exr: its colours are those of ViewLayer.Combined"]
 
 
 @pytest.mark.parametrize(
@@ -220,20 +184,6 @@ def test_the_second_part_has_the_colors(first: str, tmp_path: Path) -> None:
 # Pixels that are no radiance
 
 
-def test_the_negative_pixels_of_the_field() -> None:
-    pixels, notes = noted(field("x10_neg.exr"))
-    assert not pixels[:, 3, 0].any() and (pixels >= 0).all() and pixels[1, 0, 0] == 1
-    assert notes == ["x10_neg.exr: 4 pixels are negative; 0 is in place of that"]
-
-
-def test_the_infinite_pixels_of_the_field() -> None:
-    stored, (pixels, notes) = read_picture(field("x09_inf.exr")), noted(field("x09_inf.exr"))
-    finite = np.isfinite(stored)
-    np.testing.assert_array_equal(pixels[finite], stored[finite])
-    assert (pixels[~finite] == 4).all()
-    assert notes == ["x09_inf.exr: 4 pixels are infinite; the largest finite value, 4, is in place of that"]
-
-
 def test_every_pixel_that_is_no_radiance_is_mended_and_counted(tmp_path: Path, monkeypatch) -> None:
     """The largest finite value may come in a later band, and reduced pictures are means of mended pixels."""
     monkeypatch.setattr("raystream.formats.image.environment_maps.BAND_PIXELS", 8)
@@ -267,15 +217,6 @@ def test_a_picture_without_finite_light_is_refused(tmp_path: Path) -> None:
         load(tmp_path / "a.exr")
 
 
-def test_faces_of_a_cube_are_mended_with_their_names(tmp_path: Path) -> None:
-    for k, name in enumerate(("px", "nx", "py", "ny", "pz", "nz")):
-        pixels = np.full((4, 4, 3), 1 + k, np.float32)
-        pixels[0, 0] = -1 if name == "py" else 1
-        (tmp_path / f"{name}.exr").write_bytes(exr_bytes(rgb(pixels)))
-    found, notes = noted(tmp_path)
-    assert notes == ["py.exr: 1 pixel is negative; 0 is in place of that"] and (found >= 0).all()
-
-
 # Radiance
 
 
@@ -284,12 +225,6 @@ def rgbe(values: np.ndarray) -> bytes:
     most = values.max(axis=-1, keepdims=True)
     exponent = np.floor(np.log2(most)).astype(int) + 1
     return np.concatenate([np.floor(values / 2.0**exponent * 256), exponent + 128], axis=-1).astype(np.uint8).tobytes()
-
-
-def test_xyze_of_the_field() -> None:
-    pixels, notes = noted(field("h05_xyze.hdr"))
-    np.testing.assert_allclose(pixels[0, 0], (1, 0.5, 0.25), rtol=0.01)
-    assert notes == []
 
 
 @pytest.mark.parametrize(
@@ -309,23 +244,7 @@ def test_radiance_in_other_colors(header: str, stored, want) -> None:
     np.testing.assert_allclose(found, np.broadcast_to(want, (2, 4, 3)), atol=0.02)
 
 
-def test_colors_beyond_srgb_are_dark_in_environments_and_kept_for_comparison(tmp_path: Path) -> None:
-    """A spectral green has a negative red."""
-    body = rgbe(np.broadcast_to((0.1, 0.8, 0.05), (2, 4, 3)))
-    path = tmp_path / "a.hdr"
-    path.write_bytes(b"#?RADIANCE\nFORMAT=32-bit_rle_xyze\n\n-Y 2 +X 4\n" + body)
-    assert (read_picture(path)[..., 0] < 0).all()
-    pixels, notes = noted(path)
-    assert not pixels[..., 0].any() and notes == ["a.hdr: 8 pixels are negative; 0 is in place of that"]
-
-
 @pytest.mark.parametrize("line", ["PRIMARIES=1 2 3", "PRIMARIES=a b c d e f g h", "PRIMARIES= 0 0 0 0 0 0 0 0"])
 def test_primaries_of_radiance_that_are_none(line: str) -> None:
     with pytest.raises(ViewerError, match=r"a.hdr: (PRIMARIES is|has primaries that are no colours)"):
         hdr.read(f"#?RADIANCE\n{line}\n\n-Y 1 +X 1\n".encode() + b"\x80\x80\x80\x81", "a.hdr")
-
-
-def test_matrices_are_those_of_the_standard() -> None:
-    iec = [[3.2406, -1.5372, -0.4986], [-0.9689, 1.8758, 0.0415], [0.0557, -0.2040, 1.0570]]  # IEC 61966-2-1
-    np.testing.assert_allclose(xyz_to_srgb(), iec, atol=6e-4)
-    assert srgb_from(SRGB, "") is None

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import math
 import re
 import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import SimpleNamespace
 
 import fuzz
 import numpy as np
@@ -42,16 +39,6 @@ def test_every_seed_is_read(tmp_path) -> None:
         seed.read(tmp_path / seed.name)
 
 
-def test_faults_are_seen(tmp_path, monkeypatch) -> None:
-    def read(path: Path) -> None:
-        {}[path.name]
-
-    monkeypatch.setattr(fuzz, "_seeds", lambda only: [fuzz.Seed("a.bin", b"bytes", read)])
-    assert "KeyError: 'a.bin'" in fuzz.run_case(0, 0, tmp_path)
-    monkeypatch.setattr(fuzz, "_seeds", lambda only: [fuzz.Seed("a.bin", b"bytes", lambda path: path.read_bytes())])
-    assert fuzz.run_case(0, 0, tmp_path) == ""
-
-
 def ran(*options: str) -> tuple[int, list[str]]:
     """The status of a run, and its lines."""
     command = [sys.executable, fuzz.__file__, "--only", "small.png", *options]
@@ -66,11 +53,6 @@ def test_all_cases_are_shared_out() -> None:
     assert found is not None and 0 <= float(found[1]) < fuzz.SECONDS and 5 <= int(found[2]) < 36
 
 
-def test_time_ends_a_run() -> None:
-    status, lines = ran("--seconds", "0")
-    assert status == 0 and lines[0] == "0 cases, 0 faults"
-
-
 Measured = Callable[[Callable[[Path], None]], tuple[str, float, int]]
 
 
@@ -83,16 +65,6 @@ def measured(tmp_path, monkeypatch) -> Measured:
         return fuzz.measured(0, 0, tmp_path)
 
     return run
-
-
-def test_work_is_measured(measured, monkeypatch) -> None:
-    now = [7.0]
-    monkeypatch.setattr(fuzz, "time", SimpleNamespace(process_time=lambda: now[0]))
-
-    def read(path: Path) -> None:
-        now[0] += 0.25
-
-    assert measured(read)[:2] == ("", 0.25)
 
 
 def test_memory_is_measured(measured, monkeypatch) -> None:
@@ -131,42 +103,3 @@ def test_memory_that_a_system_takes_away_counts(measured, monkeypatch, peak, fil
     assert measured(lambda path: None)[::2] == ("", taken << 20)
     monkeypatch.setattr(fuzz, "MEMORY", 99 << 20)
     assert measured(lambda path: None)[0] == (f"{taken} MiB more memory" if taken else "")
-
-
-def test_a_worker_that_dies_is_followed_by_another(tmp_path, monkeypatch, capsys) -> None:
-    """Its case is a fault, and counted."""
-    script = tmp_path / "dies.py"
-    script.write_text(
-        "import os, signal, sys\n"
-        f"sys.path[:0] = {sys.path!r}\n"
-        "import fuzz\n"
-        "run = fuzz.run_case\n"
-        "def dying(number, *rest):\n"
-        "    if number == 7: os.kill(os.getpid(), signal.SIGKILL)\n"
-        "    if number == 8: os.kill(os.getpid(), signal.SIGPROF)\n"
-        "    return run(number, *rest)\n"
-        "fuzz.run_case = dying\n"
-        "sys.exit(fuzz.main())\n"
-    )
-    monkeypatch.setattr(fuzz, "__file__", str(script))
-    fuzzing = fuzz.Fuzzing(0, "small.png")
-    fuzzing.run(0, 12, 1, math.inf)
-    said = capsys.readouterr().out
-    assert fuzzing.faults == 2 and "12 cases, 2 faults" in said
-    assert "case 7 (seed 0): the worker died of SIGKILL" in said and "case 8 (seed 0): takes more than 5 s" in said
-    assert "at most 5.00 s of processor time (case 8)" in said
-
-
-def test_faults_of_messages_are_seen(tmp_path, monkeypatch) -> None:
-    """rendercanvas and the event loop catch them, and only log them."""
-    pytest.importorskip("rendercanvas.http", reason="rendercanvas is not installed")
-    from raystream.remote.canvas import RemoteCanvas
-
-    path = tmp_path / "a.message"
-    path.write_text(json.dumps({"type": "action", "name": "exposure.up"}))
-    messages.read_message(path)
-    with monkeypatch.context() as patch:
-        patch.setattr(RemoteCanvas, "perform", lambda self, name: {}[name])
-        with pytest.raises(RuntimeError, match=r"exposure\.up"):
-            messages.read_message(path)
-    messages.read_message(path)

@@ -158,9 +158,6 @@ def test_what_is_ignored_is_told(tmp_path):
     assert [(each.node, each.path) for each in scene.animations[0].tracks] == [(0, "translation")]
 
 
-TIMES, VALUES = 2, 3  # numbers of the accessors
-
-
 def keys(values: Any) -> Any:
     """A change of the times, or the values, of the one sampler."""
 
@@ -279,23 +276,3 @@ WORDS = ["LINEAR", "STEP", "CUBICSPLINE", "rotation", "scale", "weights", "", "x
 def test_any_member_may_be_anything(changed):
     """Loaded and posed, or refused in one line; nothing else."""
     load_changed(FULL, changed, lambda scene: scene.pose(0.7))
-
-
-def test_the_truck_s_wheels_roll(shared_scenes):
-    scene = load(shared_scenes / "models" / "CesiumMilkTruck.glb")
-    assert [each.name for each in scene.animations] == ["Wheels"]
-    rest = np.array([each.transform for each in scene.instances])
-    np.testing.assert_allclose(scene.pose(0).transforms, rest, atol=1e-6)  # float32 keys
-    wheels = [k for k, each in enumerate(scene.instances) if each.name.startswith("Wheels")]
-    body = [k for k in range(len(rest)) if k not in wheels]
-    assert len(wheels) >= 2 and body
-    for share in (0.25, 0.4, 0.5):
-        moved = scene.pose(share * scene.duration).transforms
-        assert np.array_equal(moved[body], rest[body])
-        for k in wheels:
-            assert np.allclose(moved[k][:3, 3], rest[k][:3, 3])  # about its own axle
-            turn = moved[k][:3, :3] @ np.linalg.inv(rest[k][:3, :3])
-            np.testing.assert_allclose(turn @ turn.T, np.eye(3), atol=1e-6)
-            # Once in the animation, at about even speed, whichever way.
-            angle = np.degrees(np.arccos(np.clip((np.trace(turn) - 1) / 2, -1, 1)))
-            assert angle == pytest.approx(360 * share, abs=6)

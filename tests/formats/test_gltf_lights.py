@@ -164,9 +164,3 @@ def test_in_a_file(tmp_path) -> None:
     made.json["scenes"][0]["nodes"] = [0, 1]
     scene = raystream.load(made.write(tmp_path))
     assert [light.name for light in scene.lights] == ["lamp"] and EXTENSION not in scene.extensions_ignored
-
-
-def test_the_lamp_of_the_shared_models(shared_scenes) -> None:
-    scene = raystream.load(shared_scenes / "models" / "LightsPunctualLamp.glb")
-    assert len(scene.lights) == 5 and {light.kind for light in scene.lights} == {"point"}
-    assert max(scene.lights[4].intensity) == pytest.approx(180)

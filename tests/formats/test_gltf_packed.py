@@ -30,7 +30,6 @@ from raystream.formats.gltf import decoders
 from raystream.formats.gltf.decoders import draco_size
 from raystream.formats.gltf.json import JsonObject
 from raystream.formats.image import images
-from raystream.formats.image.images import ImageMemory
 
 
 def refused(doc: Document, folder, words: str) -> None:
@@ -65,13 +64,9 @@ def test_draco_damaged(tmp_path):
         doc.json["meshes"][0]["primitives"][0]["extensions"]["KHR_draco_mesh_compression"]["bufferView"]
     ]
     data, at = doc.data, view["byteOffset"]
-    for length, words in ((3, "cut off"), (12, "cut off"), (view["byteLength"] // 2, "cannot be decompressed")):
-        view["byteLength"] = length
-        refused(doc, tmp_path, rf"KHR_draco_mesh_compression.bufferView: .*{words}")
+    view["byteLength"] //= 2
+    refused(doc, tmp_path, "KHR_draco_mesh_compression.bufferView: .*cannot be decompressed")
     view["byteLength"] = len(data) - at
-    for place, byte, words in ((0, b"X", "does not begin with"), (6, b"\x01", "2.1"), (7, b"\0", "geometry of kind 0")):
-        doc.data = data[: at + place] + byte + data[at + place + 1 :]
-        refused(doc, tmp_path, words)
     # 2^35 - 1 faces: refused by their number, not by the memory that they do not get
     doc.data = data[: at + 11] + b"\xff\xff\xff\xff\x7f" + data[at + 11 :]
     view["byteLength"] += 5
@@ -82,7 +77,6 @@ def test_draco_damaged(tmp_path):
     ("change", "words"),
     [
         ({"bufferView": 99}, "names buffer view 99"),
-        ({"bufferView": "1"}, "expected an integer"),
         ({"attributes": {"POSITION": 99}}, r"attributes.POSITION: names attribute 99, and there are \["),
         ({"attributes": []}, "attributes: expected an object"),
         ({"attributes": {"POSITION": -1}}, "is not in 0"),
@@ -122,18 +116,14 @@ def test_meshopt(name, tmp_path):
     [
         (0, {"count": 5}, "60 bytes, but the buffer view has 48"),
         (0, {"byteStride": 6}, "not a multiple of 4"),
-        (0, {"byteStride": 1 << 20}, "is not in 1 .. 256"),
         (0, {"mode": "POINTS"}, "mode: unknown: 'POINTS'"),
         (0, {"mode": "INDICES"}, "indices have 2 or 4"),
         (0, {"filter": "COLOR"}, "filter: unknown: 'COLOR'"),
         (0, {"filter": "QUATERNION"}, "12, which filter QUATERNION does not support"),
         (2, {"count": 5}, "not a multiple of 3"),
         (2, {"filter": "EXPONENTIAL"}, "with filter EXPONENTIAL"),
-        (0, {"buffer": 5}, "names buffer 5 of 2"),
         (0, {"buffer": 1}, "is missing, and the file holds no data"),
-        (0, {"byteOffset": 1 << 30}, "of a buffer of"),
         (0, {"byteLength": 7}, "cannot be decompressed"),
-        (2, {"byteLength": 2}, "cannot be decompressed"),
     ],
 )
 def test_meshopt_malformed(view, change, words, tmp_path):
@@ -250,58 +240,25 @@ def test_basis_without_its_decoder(tmp_path, monkeypatch):
     )
 
 
-@pytest.mark.parametrize("source", [9, "0"])
-@pytest.mark.parametrize("extension", ["EXT_texture_webp", "KHR_texture_basisu"])
-def test_a_source_that_is_not_there(extension, source, tmp_path):
-    doc = textured(extension, ktx2(BLOCKS), False)
-    doc.json["textures"][0]["extensions"][extension]["source"] = source
-    refused(doc, tmp_path, rf"textures\[0\].extensions.{extension}.source: ")
-
-
-@pytest.mark.parametrize(
-    ("at", "value", "words"),
-    [
-        (20, 1 << 20, "1,048,576 x 8 texels, more than|8 x 1,048,576"),
-        (20, 0, "0 x 8"),
-        (28, 1, "two dimensions"),
-        (32, 6, "two dimensions"),
-        (36, 6, "two dimensions"),
-        (40, 1000, "1,000 levels"),
-        (80, 1 << 20, "level 0 takes bytes"),
-        (88, 1 << 31, "level 0 takes bytes"),
-        (96, 1 << 31, "level 0 takes bytes"),
-        (12, 37, "unreadable KTX 2 image"),
-        (48, 0, "unreadable KTX 2 image"),
-    ],
-)
-def test_basis_malformed(at, value, words, monkeypatch):
+@pytest.mark.parametrize(("at", "value"), [(12, 37), (48, 0)], ids=["format", "descriptor"])
+def test_basis_malformed(at, value):
     extra("opengl_basisu")
-    from raystream.formats.gltf.decoders import basis_header, decode_basis
-
-    monkeypatch.setattr(images, "MAX_IMAGE_TEXELS", 1 << 16)
-
     data = bytearray(ktx2(BLOCKS))
     struct.pack_into("<I", data, at, value)
-    with pytest.raises(ViewerError, match=words):
-        ImageMemory().plan(basis_header(bytes(data), "here"), len(data), "here")
-        decode_basis(bytes(data), "here")
-    for length in (12, 79, 100, len(data) - 1):
-        with pytest.raises(ViewerError, match="here: "):
-            decode_basis(ktx2(BLOCKS)[:length], "here")
+    with pytest.raises(ViewerError, match="unreadable KTX 2 image"):
+        decoders.decode_basis(bytes(data), "here")
 
 
 def test_basis_levels_of_odd_sizes():
     """11 x 7 texels, and the level of 5 x 3 that is read where the whole picture does not fit."""
     extra("opengl_basisu")
-    from raystream.formats.gltf.decoders import basis_header, decode_basis
-
     second, third = BLOCKS[:1, :2, ::-1], BLOCKS[1:, :1]
     data = ktx2(BLOCKS, second, third, size=(11, 7))
-    found = basis_header(data, "here")
+    found = decoders.basis_header(data, "here")
     assert (found.width, found.height, found.least) == (11, 7, 4)
     for factor, blocks, tall, wide in ((1, BLOCKS, 7, 11), (2, second, 3, 5), (4, third, 1, 2)):
         texels = blocks.repeat(4, axis=0).repeat(4, axis=1)[:tall, :wide]
-        np.testing.assert_array_equal(decode_basis(data, "here", factor=factor).texels, texels)
+        np.testing.assert_array_equal(decoders.decode_basis(data, "here", factor=factor).texels, texels)
 
 
 def test_basis_images_count_with_all_others(tmp_path, monkeypatch):
@@ -324,43 +281,16 @@ def size_of(data: bytes, attributes: int = 1) -> int:
     return draco_size(JsonObject({"attributes": named}, "a.gltf: it"), data)
 
 
-def metadata(entries: list[tuple[bytes, bytes]], *below: tuple[bytes, bytes]) -> bytes:
-    data = bytes((len(entries),))
-    for name, value in entries:
-        data += bytes((len(name),)) + name + bytes((len(value),)) + value
-    data += bytes((len(below),))
-    for name, part_ in below:
-        data += bytes((len(name),)) + name + part_
-    return data
-
-
-@pytest.mark.parametrize("attributes", [0, 1, 3])
-def test_sizes_of_draco(attributes: int) -> None:
-    """64 bytes for a face, 16 for a vertex and attribute; numbers of seven bits a byte, the lowest first."""
-    sequential = HEAD + bytes((0, 0, 0))
-    edgebreaker = HEAD + bytes((1, 0, 0))
-    each = 16 * attributes
-    assert size_of(sequential + bytes((5, 7)), attributes) == 5 * 64 + 7 * each
-    assert size_of(sequential + bytes((0x80 | 5, 2, 0x80, 0x80, 1)), attributes) == 261 * 64 + (1 << 14) * each
-    # The coding, vertices, faces, attributes, symbols, and vertices that splits add.
-    assert size_of(edgebreaker + bytes((9, 7, 5, 1, 4, 3)), attributes) == 5 * 64 + (7 + 3) * each
-    told = metadata([(b"name", b"x" * 100), (b"", b"")], (b"sub", metadata([(b"a", b"b")])))
-    marked = HEAD + bytes((0, 0, 0x80)) + bytes((2, 1)) + metadata([]) + bytes((2,)) + told + told
-    assert size_of(marked + bytes((5, 7)), attributes) == 5 * 64 + 7 * each
-
-
 @pytest.mark.parametrize(
     ("data", "words"),
     [
         (b"DRACP" + bytes(20), "it does not begin with 'DRACO'"),
         (b"DRACO" + bytes((2, 1, 1, 0)) + bytes(9), "version 2.1 of the bitstream"),
-        (b"DRACO" + bytes((1, 2, 1, 0)) + bytes(9), "version 1.2 of the bitstream"),
         (b"DRACO" + bytes((2, 2, 0, 0)) + bytes(9), "geometry of kind 0, encoded by method 0"),
         (b"DRACO" + bytes((2, 2, 1, 2)) + bytes(9), "geometry of kind 1, encoded by method 2"),
         (HEAD + bytes((0, 0, 0, 5)), "it is cut off"),
         (HEAD + bytes((0, 0, 0)) + b"\xff" * 5 + b"\0", "a number is too long"),
         (HEAD + bytes((0, 0, 0x80, 0)) + bytes((0, 1, 0)) * 40, "metadata are nested too deeply"),
-        (b"DRA", "it is cut off"),
     ],
 )
 def test_draco_that_is_damaged(data: bytes, words: str) -> None:
@@ -384,31 +314,16 @@ def ktx(
 
 
 @pytest.mark.parametrize(
-    ("width", "height", "levels"), [(8, 4, 1), (5, 3, 1), (8, 4, 4), (1, 1, 1), (16, 16, 0), (7, 9, 3)]
-)
-def test_headers_of_ktx(width: int, height: int, levels: int) -> None:
-    found = decoders.basis_header(ktx(width, height, levels), "a")
-    assert (found.width, found.height, found.decoder, found.texel, found.scales) == (width, height, 8, 4, True)
-    count = max(levels, 1)
-    assert found.least == 2 ** (count - 1) and found.hint == f"use a smaller image: {count} levels are stored"
-
-
-@pytest.mark.parametrize(
     ("data", "words"),
     [
         (ktx()[:79], "79 bytes, shorter than the header"),
         (ktx()[:80], "1 levels, but no index"),
-        (ktx()[:103], "1 levels, but no index"),
         (ktx(0), "0 x 4 x 0 texels"),
-        (ktx(8, 0), "8 x 0 x 0 texels"),
         (ktx(more=(1, 0, 1)), "8 x 4 x 1 texels in 0 layers of 1 faces"),
-        (ktx(more=(0, 1, 1)), "in 1 layers of 1 faces"),
         (ktx(more=(0, 0, 6)), "in 0 layers of 6 faces"),
-        (ktx(levels=33), "33 levels, but no index"),
         (ktx(shift=1), "level 0 takes bytes 105 .. 137 of 136"),
         (ktx(grow=1), "level 0 takes bytes 104 .. 136 of 136, and 33 later"),
         (ktx(levels=4, grow=1), "level 3 takes bytes"),
-        (ktx()[:-1], "level 0 takes bytes 104 .. 136 of 135"),
     ],
 )
 def test_ktx_that_is_damaged(data: bytes, words: str) -> None:

@@ -79,53 +79,6 @@ def test_positions_are_those_of_the_oracle(tmp_path: Path, name: str, doc: Docum
     check(doc.write(tmp_path))
 
 
-@pytest.mark.parametrize(
-    ("model", "animation", "step"),
-    [
-        ("RiggedSimple", 0, 1),
-        ("AnimatedMorphCube", 0, 1),
-        ("BoxAnimated", 0, 1),
-        ("InterpolationTest", 4, 7),
-        ("MorphStressTest", 1, 31),
-        pytest.param("BrainStem", 0, 97, marks=pytest.mark.slow),
-    ],
-)
-def test_khronos_s_models(shared_scenes: Path, model: str, animation: int, step: int) -> None:
-    path = shared_scenes / "models" / f"{model}.glb"
-    scene = load(path)
-    check_model(path, scene, animation, step)
-
-
-def check_model(path: Path, scene: Scene, animation: int, step: int) -> None:
-    """As `check`, where vertices that get tangents follow those of the file."""
-    oracle = Oracle(path, animation)
-    scene.play(animation)
-    drawn = [(k, p) for k, p in _drawn(oracle)]
-    for seconds in np.linspace(0, scene.duration, 20).astype(np.float32).astype(np.float64).tolist():
-        posed = scene.posed(seconds)
-        for number, (node, primitive) in enumerate(drawn):
-            expected = np.array(oracle.positions(node, primitive, seconds, step))
-            count = len(oracle.rows(_primitive(oracle, node, primitive)["attributes"]["POSITION"]))
-            found = world(posed, number)[:count:step]
-            assert np.abs(found - expected).max() <= NEAR * np.abs(expected).max()
-
-
-def _primitive(oracle: Oracle, node: int, primitive: int) -> dict:
-    return oracle.json["meshes"][oracle.json["nodes"][node]["mesh"]]["primitives"][primitive]
-
-
-def _drawn(oracle: Oracle) -> list[tuple[int, int]]:
-    """Nodes and primitives in the order of the scene's instances."""
-    found, pending = [], list(reversed(oracle.json["scenes"][oracle.json.get("scene", 0)]["nodes"]))
-    while pending:
-        node = pending.pop()
-        about = oracle.json["nodes"][node]
-        if "mesh" in about:
-            found += [(node, k) for k in range(len(oracle.json["meshes"][about["mesh"]]["primitives"]))]
-        pending += reversed(about.get("children", []))
-    return found
-
-
 def test_rest_pose_and_default_weights(tmp_path: Path) -> None:
     """A file without animation is posed by its joints and default weights."""
     doc = morphed(skinned=True)
@@ -226,26 +179,6 @@ def test_normals_that_a_file_has_not_are_those_of_the_posed_faces(tmp_path: Path
     assert np.abs(mesh.positions - scene.meshes[0].positions).max() > 0.1
 
 
-def test_bounds_follow_the_pose(tmp_path: Path) -> None:
-    scene = load(simple_skin().write(tmp_path))
-    low, high = scene.posed(1.0).bounds()
-    assert low[0] < -0.9 and high[1] < 1.6 and scene.bounds()[1][1] == 2
-    assert np.array_equal(scene.posed(1.0).meshes[0].positions.min(axis=0), low.astype(np.float32))
-
-
-def test_ten_thousand_joints(tmp_path: Path) -> None:
-    doc = simple_skin()
-    count = 10_000
-    doc.json["nodes"] = [{"mesh": 0, "skin": 0}, *({"translation": [0, 0.001, 0]} for _ in range(count))]
-    doc.json["nodes"][1]["children"] = [*range(2, count + 1)]
-    doc.json["scenes"] = [{"nodes": [0, 1]}]
-    doc.json["skins"] = [{"joints": [*range(1, count + 1)]}]
-    scene = load(doc.write(tmp_path))
-    assert len(scene.meshes[0].pose.joints) == count
-    low, high = scene.posed(0.0).bounds()  # where the joint that turns does not
-    assert low[1] == pytest.approx(0.001) and high[1] == pytest.approx(2.002)
-
-
 def test_another_animation_leaves_nothing_of_the_one_before(tmp_path: Path) -> None:
     doc = morphed(skinned=True)
     doc.json["animations"].append({"samplers": [], "channels": []})
@@ -310,17 +243,13 @@ ONE = np.float32([[1, 0, 0, 0]] * 10)
     [
         (attribute("JOINTS_0", np.uint8([[2, 0, 0, 0]] * 10)), r"attributes.JOINTS_0: vertex 0 follows joint 2 of 2"),
         (attribute("JOINTS_0", np.float32([[0, 0, 0, 0]] * 10)), r"JOINTS_0: accessor \d+ is not a VEC4 of unsigned"),
-        (attribute("JOINTS_0", np.uint8([[0, 0, 0]] * 10)), r"JOINTS_0: accessor \d+ is not a VEC4 of unsigned"),
         (attribute("JOINTS_0", np.uint8([[0, 0, 0, 0]] * 9)), r"JOINTS_0: has 9 elements, and POSITION 10"),
         (attribute("WEIGHTS_0", ONE[:9]), r"WEIGHTS_0: has 9 elements, and POSITION 10"),
         (skin(joints=[]), r"skins\[0\].joints: names no joint"),
-        (skin(joints=...), r"skins\[0\].joints: names no joint"),
         (skin(joints=[1, 9]), r"skins\[0\].joints\[1\]: names node 9 of 3"),
-        (skin(joints="1"), r"skins\[0\].joints: expected an array"),
         (skin(inverseBindMatrices=BINDS[:1]), r"inverseBindMatrices: has 1 matrices for 2 joints"),
         (skin(inverseBindMatrices=LOST), r"inverseBindMatrices: matrix 0 is not finite"),
         (skin(inverseBindMatrices=ONE), r"inverseBindMatrices: accessor \d+ is VEC4, expected MAT4"),
-        (skin(inverseBindMatrices=99), r"inverseBindMatrices: names accessor 99 of"),
         (put("nodes", 0, "skin", 1), r"nodes\[0\].skin: names skin 1 of 1"),
     ],
 )
@@ -373,8 +302,6 @@ def test_faults_of_morph_targets(tmp_path: Path, change: Change, words: str) -> 
     ("change", "words"),
     [
         (keys(T, np.zeros(11, np.float32)), r"output: 11 values for 4 keys, expected 12 \(of 3 morph targets\)"),
-        (keys(T, np.zeros(4, np.float32)), r"output: 4 values for 4 keys, expected 12"),
-        (keys(T[:3], np.zeros(3, np.float32)), r"output: 3 values for 3 keys, expected 9"),
         (keys(T[::-1], np.zeros(12, np.float32)), r"key 1 at 2 seconds is not after the one before it"),
         (keys(T * np.nan, np.zeros(12, np.float32)), r"key 0 is not finite"),
         (keys(T, np.full(12, np.nan, np.float32)), r"value 0 is not finite"),

@@ -7,10 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from raystream.base import jit
 from raystream.base.errors import ViewerError
 from raystream.formats.image import hdr
-from raystream.formats.image.hdr import decode
 
 HEAD = b"#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n"
 
@@ -151,11 +149,3 @@ def test_any_bytes_are_a_picture_or_one_error(body, width, height) -> None:
         assert "\n" not in str(error)
     else:
         assert found.shape == (height, width, 3) and np.isfinite(found).all()
-
-
-def test_machine_code_and_python_agree() -> None:
-    texels = np.random.default_rng(1).integers(0, 256, (3, 40, 4)).astype(np.uint8)
-    data = np.frombuffer(encoded(texels), np.uint8)
-    out = np.zeros_like(texels)
-    assert jit.run(decode, data, 0, out) == (0, 3, len(data))
-    np.testing.assert_array_equal(out, texels)

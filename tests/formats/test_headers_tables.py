@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import struct
-from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from exr_bytes import attribute
 
@@ -149,26 +147,3 @@ def part(width: int, height: int, compression: int, lines: int = 1, tile: Any = 
 def test_pictures_that_a_file_cannot_hold(found: ExrPart, length: int, words: str) -> None:
     with refusal(words):
         exr.check([found], 0, length, "a")
-
-
-@pytest.mark.parametrize("kinds", [(np.float32, np.float16), (np.float16, np.uint32), (np.uint32, np.float32)])
-def test_lines_of_channels(kinds: tuple[type, type], tmp_path: Path) -> None:
-    """Halves and floats as float32, whole numbers as they are, in the order of their names as asked."""
-    import OpenEXR
-
-    first, second = (np.arange(12).reshape(4, 3) + 10 * k for k in range(2))
-    channels = {"one": np.ascontiguousarray(first, kinds[0]), "two": np.ascontiguousarray(second, kinds[1])}
-    path = str(tmp_path / "a.exr")
-    with OpenEXR.File({"compression": OpenEXR.ZIP_COMPRESSION, "type": OpenEXR.scanlineimage}, channels) as made:
-        made.write(path)
-    data = Path(path).read_bytes()
-    (found,), _ = exr.parts(data, "a")
-    for source in (path, data):
-        pixels = exr.ExrPixels(source, [found], "a")
-        for names, wanted in ((("two", "one"), (second, first)), (("one",), (first,))):
-            for first_line, last in ((0, 4), (1, 3), (3, 4)):
-                lines = pixels.lines(names, first_line, last)
-                for line, values, kind in zip(lines, wanted, [kinds[n == "two"] for n in names], strict=True):
-                    assert line.dtype == (np.uint32 if kind is np.uint32 else np.float32)
-                    np.testing.assert_array_equal(line, values[first_line:last])
-        pixels.close()

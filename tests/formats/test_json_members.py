@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from raystream.base.errors import ViewerError
-from raystream.formats.gltf.json import JsonObject, JsonObjects, parse
+from raystream.formats.gltf.json import JsonObject, JsonObjects
 
 
 def nodes(*elements: Any) -> JsonObjects:
@@ -57,81 +57,3 @@ def test_indices_by_the_short_way_and_the_long_one(value: Any, outcome: int | No
         item.index("light", 3, "light")
     with pytest.raises(ViewerError, match=r"nodes\[1\]"):
         item.indices("nodes", 3, "node")
-
-
-SOME = {
-    "i": 3,
-    "f": 3.0,
-    "h": 3.5,
-    "b": True,
-    "t": "x",
-    "n": None,
-    "l": [1, 2.5],
-    "o": {"p": 1},
-    "big": 2**53,
-    "m": [{}, 5],
-}
-
-
-@pytest.mark.parametrize(
-    ("call", "result"),
-    [
-        (lambda o: o.integer("i"), 3),
-        (lambda o: o.integer("f"), 3),
-        (lambda o: o.integer("none", 7), 7),
-        (lambda o: o.integer("i", low=3, high=3), 3),
-        (lambda o: o.integer("big"), 2**53),
-        (lambda o: o.index("i", 4, "thing"), 3),
-        (lambda o: o.index("none", 4, "thing", None), None),
-        (lambda o: o.index("none", 4, "thing", -1), -1),
-        (lambda o: o.number("i"), 3.0),
-        (lambda o: o.number("h"), 3.5),
-        (lambda o: o.number("none", 1.5), 1.5),
-        (lambda o: o.numbers("l", 2), (1.0, 2.5)),
-        (lambda o: o.numbers("none", 2, "default"), "default"),
-        (lambda o: o.text("t"), "x"),
-        (lambda o: o.flag("b"), True),
-        (lambda o: o.child("o").data, {"p": 1}),
-        (lambda o: o.child("none").data, {}),
-        (lambda o: o.array("l"), [1, 2.5]),
-        (lambda o: o.array("none"), []),
-        (lambda o: len(o.objects("m")), 2),
-        (lambda o: o.objects("m")[0].where, "a.gltf: it.m[0]"),
-        (lambda o: o.extension("x"), None),
-        (lambda o: "i" in o and "none" not in o, True),
-        (lambda o: o.path("i"), "a.gltf: it.i"),
-        (lambda o: parse(b"{}", "a.gltf").path("i"), "a.gltf: i"),
-        (lambda o: parse(b'\xef\xbb\xbf{"extensions": {"x": {"y": 1}}}', "a").extension("x").data, {"y": 1}),
-    ],
-)
-def test_members_of_json(call: Any, result: Any) -> None:
-    assert call(JsonObject(SOME, "a.gltf: it")) == result
-
-
-@pytest.mark.parametrize(
-    ("call", "words"),
-    [
-        (lambda o: o.integer("h"), "h: expected an integer, got 3.5"),
-        (lambda o: o.integer("b"), "b: expected an integer, got True"),
-        (lambda o: o.integer("none"), "none: is missing; expected an integer"),
-        (lambda o: o.integer("i", low=4), "i: 3 is not in 4 .."),
-        (lambda o: o.integer("i", high=2), "i: 3 is not in 0 .. 2"),
-        (lambda o: o.index("i", 3, "thing"), "i: names thing 3 of 3"),
-        (lambda o: o.number("b"), "b: expected a number, got True"),
-        (lambda o: o.number("n"), "n: is missing; expected a number"),
-        (lambda o: o.numbers("l", 3), r"l: expected 3 numbers, got \[1, 2.5\]"),
-        (lambda o: o.numbers("i", 1), "i: expected 1 numbers, got 3"),
-        (lambda o: o.text("i"), "i: expected a string, got 3"),
-        (lambda o: o.flag("i"), "i: expected true or false, got 3"),
-        (lambda o: o.child("l"), "l: expected an object"),
-        (lambda o: o.array("o"), "o: expected an array"),
-        (lambda o: list(o.objects("m")), r"m\[1\]: expected an object, got 5"),
-        (lambda o: o.indices("l", 2, "thing"), r"l\[1\]: expected an integer, got 2.5"),
-        (lambda o: o.indices("l", 1, "thing"), r"l\[0\]: names thing 1 of 1"),
-        (lambda o: o.texts("l"), r"l\[0\]: expected a string, got 1"),
-        (lambda o: JsonObjects([3], "a: l")[0], r"a: l\[0\]: expected an object, got 3"),
-    ],
-)
-def test_members_that_are_wrong(call: Any, words: str) -> None:
-    with pytest.raises(ViewerError, match=words):
-        call(JsonObject(SOME, "a.gltf: it"))

@@ -121,10 +121,3 @@ def test_levels(make, triangles, tmp_path: Path) -> None:
         tracemalloc.stop()
     print(f"{make.__name__}: {path.stat().st_size:,} bytes, {taken:.2f} s, {peak >> 20} MiB")
     assert taken < MOST_SECONDS and peak < MOST_BYTES
-
-
-def test_models_placed_often_are_instances(tmp_path: Path) -> None:
-    entities = b'{"model""*1""origin""32 0 0"}{"model""*1"}'
-    scene = load(crafted(tmp_path / "doors.bsp", entities=entities))
-    assert [each.mesh for each in scene.instances] == [0, 1, 2, 2]
-    assert [each.transform[0, 3] for each in scene.instances] == [0, 0, 1, 0]

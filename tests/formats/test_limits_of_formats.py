@@ -12,12 +12,10 @@ from picture_bytes import encoded
 
 from raystream.base.errors import ViewerError
 from raystream.formats import files, load
-from raystream.formats import files as budgets
 from raystream.formats.files import Budget
 from raystream.formats.gltf import json
 from raystream.formats.gltf.json import parse
 from raystream.formats.image import environment_maps, images
-from raystream.options import table as options
 
 
 def grey_png(width: int, height: int) -> bytes:
@@ -98,24 +96,3 @@ def test_budget_to_the_byte() -> None:
                 budget.charge(size)
             with pytest.raises(ViewerError, match="expands to"):
                 budget.charge(1)
-
-
-def test_what_reading_charges(tmp_path, monkeypatch) -> None:
-    """Positions and indices as they are unfolded, triangles with their normals, materials, and an instance."""
-    doc = Document()
-    doc.square()
-    path = doc.write(tmp_path)
-    needed = 4 * 4 * 3 + 6 * 8 + 6 * 3 * 12 + 2 * 4 + 512
-    granted = 16 * (path.stat().st_size + len(doc.data))
-    monkeypatch.setattr(budgets, "_BASE_BYTES", needed - granted)
-    assert load(path).triangle_count == 2
-    monkeypatch.setattr(budgets, "_BASE_BYTES", needed - granted - 1)
-    with pytest.raises(ViewerError, match="expands to"):
-        load(path)
-
-
-def test_pixels_along_a_side() -> None:
-    assert options.check("size", "32768x1") == (32768, 1) and options.check("size", (1, 32768)) == (1, 32768)
-    for size in ("32769x1", "1x32769", "0x1", "1x0"):
-        with pytest.raises(ViewerError):
-            options.check("size", size)

@@ -6,7 +6,6 @@ import re
 from pathlib import Path
 
 import numpy as np
-import pytest
 from documents import SHARED
 
 from raystream.formats import load
@@ -73,18 +72,6 @@ def test_the_three_forests_are_one(shared_scenes):
 
     # float32 rotations against float64 ones, over 100 units
     assert np.allclose(middles(plain), middles(gpu), atol=0.03)
-
-
-def test_cornell_camera(shared_scenes):
-    camera = load(shared_scenes / "cornell.glb").cameras[0]
-    assert np.allclose(camera.origin, (278, 273, -800))
-    assert np.allclose(np.subtract(camera.target, camera.origin), (0, 0, 1), atol=1e-6)
-    assert camera.fov == pytest.approx(39.3076, abs=1e-3)
-
-
-def test_cornell_light(shared_scenes):
-    scene = load(shared_scenes / "cornell.glb")
-    assert max(material.emission for material in scene.materials) == pytest.approx((17, 12, 4), rel=1e-6)
 
 
 def test_dragon_is_the_files_own_arrays(shared_scenes):

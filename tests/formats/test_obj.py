@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from documents import MTL, OBJ
-from field import field_scene, write
 from obj_text import POINTS, read
 from PIL import Image as Pillow
 
@@ -42,9 +41,11 @@ def test_everything_at_once(loops, tmp_path):
     assert len(scene.meshes) == 2 and scene.quadric_count > 0  # its line
 
 
-@pytest.mark.parametrize(
-    "face", ["f 1 2 3 4", "f -4 -3 -2 -1", "f 1 2 \\\n3 4", "f 1 2 \\\r\n  3 4", "fo 1 2 3 4", "\tf  1 2\t3 4  # quad"]
-)
+FACES = ["f 1 2 3 4", "f -4 -3 -2 -1", "fo 1 2 3 4", "\tf  1 2\t3 4  # quad"]
+CONTINUED = ["f 1 2 \\\n3 4", "f 1 2 \\\r\n  3 4", "f 1 2 \\ \n3 4"]
+
+
+@pytest.mark.parametrize("face", [*FACES, *CONTINUED])
 def test_ways_to_write_a_face(face, loops, tmp_path):
     mesh = read(tmp_path, POINTS + face).meshes[0]
     assert mesh.triangles.tolist() == [[0, 1, 2], [0, 2, 3]]
@@ -73,17 +74,9 @@ def test_partial_normals_are_dropped_with_a_word(tmp_path):
     assert "normals" in scene.warnings[0]
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        (POINTS + "f 1 2 99999999999999999999\n", "line 5: a corner"),
-        (POINTS + "f 1 \\\n 2 x\n", "line 6: a corner"),
-        ("g x\nhello world\n", "holds no vertices"),
-    ],
-)
-def test_faults_name_their_line(text, words, loops, tmp_path):
-    with pytest.raises(ViewerError, match=words):
-        read(tmp_path, text)
+def test_files_without_vertices(tmp_path):
+    with pytest.raises(ViewerError, match="holds no vertices"):
+        read(tmp_path, "g x\nhello world\n")
 
 
 @pytest.mark.parametrize(
@@ -100,24 +93,6 @@ def test_material_files_elsewhere_are_not_opened(name, tmp_path):
     scene = read(inner, f"mtllib {name}\nusemtl red\n{POINTS}f 1 2 3\n")
     assert scene.materials[0].base_color == (0.8, 0.8, 0.8, 1)
     assert any("mtllib not read" in warning for warning in scene.warnings)
-
-
-@pytest.mark.parametrize("line", ["mtllib a file.mtl", "mtllib other.mtl colors.mtl"])
-def test_material_files_with_blanks_and_in_a_row(line, tmp_path):
-    for name in ("a file.mtl", "colors.mtl"):
-        (tmp_path / name).write_bytes(MTL)
-    assert read(tmp_path, f"{line}\nusemtl red\n{POINTS}f 1 2 3\n").materials[0].base_color == (1, 0, 0, 1)
-
-
-def test_large_file_by_the_compiled_loops(tmp_path):
-    rng = np.random.default_rng(3)
-    points = rng.normal(size=(20_000, 3)).astype(np.float32)
-    faces = rng.integers(0, 20_000, (40_000, 3))
-    lines = [f"v {x!r} {y!r} {z!r}" for x, y, z in points.tolist()]
-    lines += [f"f {a} {b} {c}" for a, b, c in (faces + 1).tolist()]
-    mesh = read(tmp_path, "\n".join(lines)).meshes[0]
-    assert np.array_equal(mesh.positions, points)
-    assert np.array_equal(mesh.triangles, faces)
 
 
 SILENT = "g o s mg lod shadow_obj trace_obj bevel c_interp d_interp usemap maplib vp cstype deg bmat step parm trim "
@@ -141,10 +116,8 @@ def test_statements_that_are_no_geometry(word: str, after: str, warnings: list[s
     [
         ("v 5 6 7", None),
         ("v 5 6 7 2", None),  # a weight
-        ("v 5 6 7 2 3", None),
         ("v 5 6 7 1 0.5 0", (1, 0.5, 0)),
         ("v 5 6 7 9 1 0.5 0", (1, 0.5, 0)),  # weight and colour
-        ("v 5 6 7 1 1 1 1 1", None),
         ("v 5 6 7 # 1 1 1", None),
         ("  v\t5 6 7 0 0.5 1#c", None),
         ("v 5 6 7 -1 0.5 1 # c", (0, 0.5, 1)),
@@ -170,25 +143,16 @@ def test_numbers_of_a_vertex(line: str, color: tuple[float, float, float] | None
     ("line", "fault"),
     [
         ("v 1 2", "needs three numbers"),
-        ("v", "needs three numbers"),
         ("v 1 x 3", "a coordinate is not a number"),
-        ("v 1 2 3x", "a coordinate is not a number"),
-        ("vn 1 2", "needs three numbers"),
-        ("vn 1 y 3", "a coordinate is not a number"),
         ("vt", "'vt' one"),
         ("vt x", "a coordinate is not a number"),
         ("f 1 2 -6", "a relative index goes back before the first"),
         ("f 1/0 2 3", "index 0"),
-        ("f 1/1/0 2 3", "index 0"),
         ("f 1/2/3/4 2 3", "a corner of a face is not"),
-        ("f 1//1/1 2 3", "a corner of a face is not"),
-        ("f /1 2 3", "a corner of a face is not"),
         ("f 1.5 2 3", "a corner of a face is not"),
-        ("f a b c", "a corner of a face is not"),
+        ("f 1 2 99999999999999999999", "a corner"),
         ("f 1/-4 2 3", "a relative index goes back before the first"),
-        ("f 1//-3 2 3", "a relative index goes back before the first"),
         ("g\x01 1", "holds bytes that are not text"),
-        ("\x7f 1", "holds bytes that are not text"),
     ],
 )
 def test_faults(line: str, fault: str, loops: None, tmp_path: Path) -> None:
@@ -201,15 +165,12 @@ def test_faults(line: str, fault: str, loops: None, tmp_path: Path) -> None:
     ("face", "uvs", "normals"),
     [
         ("f 1 2 3", None, None),
-        ("f 1/ 2/ 3/", None, None),
         ("f 1// 2// 3//", None, None),
         ("f 1/1 2/2 3/3", [[0.1, 0.8], [0.3, 0.6], [0.5, 1]], None),
-        ("f 1/1/ 2/2/ 3/3/", [[0.1, 0.8], [0.3, 0.6], [0.5, 1]], None),
         ("f 1//1 2//2 3//1", None, [[0, 0, 1], [0, 1, 0], [0, 0, 1]]),
         ("f 1/3/2 2/2/2 3/1/1", [[0.5, 1], [0.3, 0.6], [0.1, 0.8]], [[0, 1, 0], [0, 1, 0], [0, 0, 1]]),
         ("f -4/-1/-1 -3/-2/-1 -2/-3/-2", [[0.5, 1], [0.3, 0.6], [0.1, 0.8]], [[0, 1, 0], [0, 1, 0], [0, 0, 1]]),
         ("f 1/1 2 3/3", [[0.1, 0.8], [0, 1], [0.5, 1]], None),
-        ("f 1/1/1 2/1/1 3/1/1", [[0.1, 0.8]] * 3, [[0, 0, 1]] * 3),
     ],
 )
 def test_corners(face: str, uvs: list | None, normals: list | None, loops: None, tmp_path: Path) -> None:
@@ -265,7 +226,7 @@ def test_the_last_number_and_one_more(column: int, count: int, tmp_path: Path) -
             assert read(tmp_path, text + face).triangle_count == 2
 
 
-@pytest.mark.parametrize("count", [15, 16, 17, 1024, 1025])
+@pytest.mark.parametrize("count", [15, 16, 17, 1024, 1025, 1366])
 def test_arrays_grow(count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of vertices, texture vertices, normals, faces and materials, at the sizes where one is full."""
     monkeypatch.setattr(obj, "SMALL", 1 << 30)
@@ -287,20 +248,6 @@ def test_arrays_grow(count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     if count < 20:
         assert [scene.materials[each].name for each in mesh.materials] == [f"m{each}" for each in range(count)]
         assert len(scene.materials) == count
-
-
-@pytest.mark.parametrize("count", [4095, 4096, 4097, 9000])
-def test_a_face_of_many_corners(count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(obj, "SMALL", 1 << 30)
-    lines = [*POINTS.splitlines(), "f 1 2 3", "f " + "1 " * (count - 6) + "2 3", "f 4 1 2", "f 1 2"]
-    data = "\n".join(lines).encode()
-    found, counts, fault, at = obj._scan(data)
-    corners, faces = found[3], found[4]
-    assert (fault, at, counts[:6].tolist()) == (0, len(data), [4, 0, 0, count + 4, 4, 0])
-    assert faces[:, 0].tolist() == [3, count - 4, 3, 2]
-    assert faces[:, 1].tolist() == [data.index(b"f 1 2 3"), data.index(b"f 1 1"), data.index(b"f 4"), len(data) - 5]
-    assert corners[:, 0].tolist() == [0, 1, 2, *[0] * (count - 6), 1, 2, 3, 0, 1, 0, 1]
-    assert (corners[:, 1:] == -1).all()
 
 
 def test_materials_by_name_and_order(tmp_path: Path) -> None:
@@ -361,37 +308,16 @@ def test_normals_without_direction_are_made(tmp_path: Path) -> None:
     assert scene.warnings == ["1 vertices have a normal without direction; recomputed from their faces"]
 
 
-@pytest.mark.parametrize(
-    ("head", "known"),
-    [
-        (b"v 1 2 3", True),
-        (b"v -1", True),
-        (b"v", False),
-        (b"v x", False),
-        (b"f 1", True),
-        (b"vt .5", True),
-        (b"vn +1", True),
-        (b"# a\n\n  o name", True),
-        (b"vp", True),
-        (b"hello", False),
-        (b"# only", False),
-        (b"v 1\0", False),
-        (b"\n" * 199 + b"v 1", True),
-        (b"\n" * 200 + b"v 1", False),
-    ],
-)
-def test_first_statements(head: bytes, known: bool) -> None:
-    assert obj.sniff(head, Path("a")) == known
+def test_first_statements() -> None:
+    known = (b"v 1 2 3", b"v -1", b"f 1", b"vt .5", b"vn +1", b"# a\n\n  o name", b"vp", b"\n" * 199 + b"v 1")
+    assert all(obj.sniff(head, Path("a")) for head in known)
+    unknown = (b"v", b"v x", b"hello", b"# only", b"v 1\0", b"\n" * 200 + b"v 1")
+    assert not any(obj.sniff(head, Path("a")) for head in unknown)
 
 
 SQUARE = "v 0 0 0\nv 2 0 0\nv 2 1 0\nv 0 1 0\n"
 UVS = "vt 0 0\nvt 1 0\nvt 1 1\nvt 0 1\n"
 FACE = "f 1/1 2/2 3/3 4/4\n"
-
-
-def area(scene: Scene) -> float:
-    a, b, c = np.moveaxis(scene.meshes[0].positions[scene.meshes[0].triangles].astype(np.float64), 1, 0)
-    return float(np.linalg.norm(np.cross(b - a, c - a), axis=1).sum() / 2)
 
 
 def colors(scene: Scene) -> list[tuple[float, ...]]:
@@ -403,50 +329,6 @@ def texel(scene: Scene) -> list[int]:
     number = scene.materials[scene.meshes[0].materials[0]].texture
     assert number is not None
     return scene.textures[number].image.texels[0, 0].tolist()
-
-
-@pytest.mark.parametrize("name", ["o20_bom_mtllib.obj", "m07_bom.obj"])
-def test_marks_hide_no_material(name: str) -> None:
-    scene = field_scene(name)
-    assert colors(scene) == [(1, 0, 0)] * 2 and scene.warnings == []
-
-
-@pytest.mark.parametrize("name", ["o01b_bom_v.obj", "o02_comment_backslash.obj"])
-def test_no_vertex_is_lost(name: str) -> None:
-    scene = field_scene(name)
-    assert len(scene.meshes[0].positions) == 4 and scene.triangle_count == 2 and area(scene) == pytest.approx(2)
-
-
-def test_a_mark_before_stl() -> None:
-    scene = field_scene("s20_bom.stl")
-    assert scene.triangle_count == 2 and scene.bounds().tolist() == [[0, 0, 0], [3, 1, 0]]
-
-
-def test_a_blank_behind_the_backslash() -> None:
-    assert field_scene("o23_backslash_space.obj").triangle_count == 2
-
-
-def test_names_that_are_not_utf_8_stay_apart() -> None:
-    scene = field_scene("m11_sjis.obj")
-    assert len(scene.materials) == 2 and colors(scene) == [(1, 0, 0), (0, 0, 1)]
-
-
-@pytest.mark.parametrize(
-    "name", ["m40_latin1_tex.obj", "m01_opts_after.obj", "m06_case.obj", "m03_quoted.obj", "m19_tga.obj", "m20_bmp.obj"]
-)
-def test_pictures_of_materials_are_found_and_red(name: str) -> None:
-    scene = field_scene(name)
-    assert texel(scene) == [255, 0, 0, 255] and scene.warnings == []
-
-
-@pytest.mark.parametrize("name", ["o04_nan_vt.obj", "o04c_nan_vn.obj"])
-def test_values_that_are_no_numbers(name: str) -> None:
-    scene = field_scene(name)
-    mesh = scene.meshes[0]
-    assert scene.triangle_count == 2 and area(scene) == pytest.approx(2) and len(scene.warnings) == 1
-    assert mesh.uvs is not None and np.isfinite(mesh.uvs).all()
-    if mesh.normals is not None:
-        np.testing.assert_allclose(mesh.normals, np.tile((0.0, 0.0, 1.0), (len(mesh.normals), 1)), atol=1e-6)
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
@@ -478,8 +360,8 @@ def test_a_character_that_ends_in_a_backslash_does_not_continue(tmp_path: Path) 
     """The second byte of some characters of Shift JIS is a backslash."""
     name = "表".encode("cp932")
     assert name.endswith(b"\\")
-    write(tmp_path, m_mtl=b"newmtl " + name + b"\nKd 0 0 1\n")
-    write(tmp_path, a_obj=b"mtllib m.mtl\n" + SQUARE.encode() + b"usemtl " + name + b"\nf 1 2 3 4\n")
+    (tmp_path / "m.mtl").write_bytes(b"newmtl " + name + b"\nKd 0 0 1\n")
+    (tmp_path / "a.obj").write_bytes(b"mtllib m.mtl\n" + SQUARE.encode() + b"usemtl " + name + b"\nf 1 2 3 4\n")
     assert colors(load(tmp_path / "a.obj")) == [(0, 0, 1)] * 2
 
 
@@ -517,14 +399,6 @@ def test_ways_to_name_a_picture(reference: str, tmp_path: Path) -> None:
     assert (texture.wrap[0] == "clamp") == ("-clamp" in reference)
 
 
-def test_folders_below_are_kept_before_bare_names(tmp_path: Path) -> None:
-    (tmp_path / "Maps").mkdir()
-    for name, color in (("Maps/Red.png", (255, 0, 0)), ("red.png", (0, 0, 255))):
-        Pillow.fromarray(np.full((1, 1, 3), color, np.uint8)).save(tmp_path / name)
-    library = "newmtl m\nmap_Kd D:\\job\\maps\\red.png\n"
-    assert texel(read(tmp_path, f"mtllib m.mtl\nusemtl m\n{SQUARE}{UVS}{FACE}", library)) == [255, 0, 0, 255]
-
-
 @pytest.mark.parametrize("reference", ["D:\\job\\M.MTL", '"m.mtl"', "./M.mtl", "/home/me/m.mtl"])
 def test_ways_to_name_a_library(reference: str, tmp_path: Path) -> None:
     scene = read(tmp_path, f"mtllib {reference}\nusemtl m\n{SQUARE}f 1 2 3\n", "newmtl m\nKd 0 1 0\n")
@@ -540,17 +414,6 @@ def test_names_of_other_encodings_find_their_files(encoding: str, tmp_path: Path
     (tmp_path / "a.obj").write_bytes(text.encode(encoding))
     scene = load(tmp_path / "a.obj")
     assert texel(scene) == [255, 0, 0, 255] and scene.warnings == []
-
-
-@pytest.mark.parametrize("ending", ["tga", "bmp", "tif", "gif", "ppm"])
-@pytest.mark.parametrize("mode", ["RGB", "P", "L"])
-def test_pictures_of_modellers(ending: str, mode: str, tmp_path: Path) -> None:
-    picture = Pillow.fromarray(np.full((3, 2, 3), (255, 255, 255), np.uint8)).convert("L").convert(mode)
-    if ending == "ppm":
-        picture = picture.convert("RGB")
-    picture.save(tmp_path / f"a.{ending}")
-    scene = read(tmp_path, f"mtllib m.mtl\nusemtl m\n{SQUARE}{UVS}{FACE}", f"newmtl m\nmap_Kd a.{ending}\n")
-    assert texel(scene) == [255] * 4 and scene.textures[0].image.size == (2, 3) and scene.warnings == []
 
 
 @pytest.mark.parametrize("line", ["Tr 1.000000", "Tr 2", "d 0", "d 0.0\nTr 1", "Tr 1\nillum 2\nKs 1 1 1\nNs 10"])

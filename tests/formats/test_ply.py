@@ -11,7 +11,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from documents import PLY_TYPES, SQUARE, load_bytes, ply
-from field import field_scene
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from PIL import Image as Pillow
@@ -59,48 +58,6 @@ def test_polygons_of_mixed_lengths(encoding, loops, tmp_path):
     assert any("fewer than three corners" in warning for warning in scene.warnings)
 
 
-def test_equal_lengths_beyond_three(encoding, loops, tmp_path):
-    mesh = read(tmp_path, ply(encoding, vertices(SQUARE), [[0, 1, 2, 3], [3, 2, 1, 0]])).meshes[0]
-    assert mesh.triangles.tolist() == [[0, 1, 2], [0, 2, 3], [3, 2, 1], [3, 1, 0]]
-
-
-@pytest.mark.parametrize("order", ["<", ">"])
-def test_lists_before_and_around(order, loops, tmp_path):
-    """Lists among the vertices' properties, other elements in between, faces before vertices, several lists a face."""
-    name = {"<": "little", ">": "big"}[order]
-    header = f"""ply
-format binary_{name}_endian 1.0
-element face 2
-property list ushort short weights
-property uchar flag
-property list uint ushort vertex_index
-element junk 2
-property list char double values
-element empty 4000000000
-element vertex 4
-property list uchar uint bones
-property double x
-property float y
-property short z
-end_header
-"""
-    body = b"".join(
-        struct.pack(f"{order}H{n}hBI3H", n, *range(n), 9, 3, *face) for n, face in ((2, (0, 1, 2)), (0, (0, 2, 3)))
-    )
-    body += struct.pack(order + "b2db", 2, 1.0, 2.0, 0)
-    for k, (x, y, z) in enumerate(SQUARE):
-        body += struct.pack(f"{order}B{k}Idfh", k, *range(k), x, y, int(z))
-    mesh = read(tmp_path, header.encode() + body + b"and more").meshes[0]
-    assert np.array_equal(mesh.positions, SQUARE)
-    assert mesh.triangles.tolist() == [[0, 1, 2], [0, 2, 3]]
-
-
-@pytest.mark.parametrize("newline", [b"\r\n", b"\r"])
-def test_line_ends(newline, tmp_path):
-    data = ply("ascii", vertices(SQUARE), [[0, 1, 2]]).replace(b"\n", newline)
-    assert read(tmp_path, data).triangle_count == 1
-
-
 GOOD = ply("ascii", vertices(SQUARE), [[0, 1, 2]])
 
 
@@ -113,14 +70,11 @@ GOOD = ply("ascii", vertices(SQUARE), [[0, 1, 2]])
         (b"property float x", b"property float y", "appears twice"),
         (b"property float x", b"property list float x", "not a line of a PLY"),
         (b"element vertex 4", b"element vertex -4", "expected a count"),
-        (b"element vertex 4", "element vertex ٤".encode(), "expected a count"),
         (b"element vertex 4", b"element vertex 5", "element face: entry 0.*end of the file"),
         (b"element vertex", b"element point", "no element 'vertex'"),
         (b"vertex_indices", b"indices", "no list 'vertex_indices'"),
         (b"3 0 1 2", b"3 0 1 4", "face 0: names vertex 4 of 4"),
         (b"3 0 1 2", b"3 0 1 0.5", "fractional"),
-        (b"3 0 1 2", b"3 0 1 nan", "names vertex"),
-        (b"3 0 1 2", b"3 0 1", "end of the file"),
         (b"3 0 1 2", b"-3 0 1 2", "entry 0"),
         (b"0.0 0.0 0.0", b"0.0 zero 0.0", "got 'zero'"),
     ],
@@ -264,15 +218,12 @@ def test_properties_around(before: int, behind: int, encoding: str, loops: None,
     described = [*names, "list uchar int vertex_indices", *more]
     faces = (described, [[*make(2), [0, 1, 2, 3], *then(0)], [*make(0), [2, 1, 0], *then(1)]])
     parts = {"start": (["int a"], [[1], [2]]), "vertex": vertices, "edge": (["list uchar int e"], [[[1]], [[]]])}
-    mesh = read(tmp_path, ply_of(encoding, parts | {"face": faces, "rest": (["int b"], [[1]])})).meshes[0]
+    parts |= {"face": faces, "rest": (["int b"], [[1]])}
+    if behind == 2:  # faces before vertices
+        parts = dict(reversed(parts.items()))
+    mesh = read(tmp_path, ply_of(encoding, parts)).meshes[0]
     np.testing.assert_array_equal(mesh.positions, SQUARE)
     assert mesh.triangles.tolist() == [[0, 1, 2], [0, 2, 3], [2, 1, 0]]
-
-
-def test_elements_behind_the_wanted_ones_are_not_read(encoding: str, tmp_path: Path) -> None:
-    data = ply_of(encoding, {"vertex": (XYZ, POINTS), "face": FACE, "junk": (["int a"], [])})
-    data = data.replace(b"element junk 0", b"element junk 9")
-    assert read(tmp_path, data).triangle_count == 1
 
 
 @pytest.mark.parametrize(
@@ -385,27 +336,9 @@ def test_faces_that_name_what_is_not_there(bad: int, face: int, encoding: str, t
         read(tmp_path, ply_of(encoding, {"vertex": (XYZ, POINTS), "face": (["list uchar int vertex_indices"], faces)}))
 
 
-@pytest.mark.parametrize("tail", [b"\n", b"\r\n", b" \n", b""])
-def test_the_end_of_a_header(tail: bytes, tmp_path: Path) -> None:
-    head = b"ply\nformat ascii 1.0\nelement vertex 0\n" + b"".join(b"property float %c\n" % axis for axis in b"xyz")
-    scene = read(tmp_path, head + b"end_header" + tail)
-    assert len(scene.meshes[0].positions) == 0 and scene.warnings == ["the scene has no triangles"]
-
-
-@pytest.mark.parametrize(
-    ("head", "known"),
-    [
-        (b"ply\n", True),
-        (b"ply\r", True),
-        (b"ply ", True),
-        (b"ply\t", True),
-        (b"ply", True),
-        (b"plyx", False),
-        (b"PLY\n", False),
-    ],
-)
-def test_first_words(head: bytes, known: bool) -> None:
-    assert is_ply(head, Path("a")) == known
+def test_first_words() -> None:
+    assert all(is_ply(head, Path("a")) for head in (b"ply\n", b"ply\r", b"ply ", b"ply\t", b"ply"))
+    assert not any(is_ply(head, Path("a")) for head in (b"plyx", b"PLY\n"))
 
 
 @pytest.mark.parametrize("extra", [0, 1, 2, 15, 16, 17, 40])
@@ -436,21 +369,6 @@ def corner_colors(scene: Scene) -> list:
     mesh = scene.meshes[0]
     assert mesh.colors is not None and scene.materials[0].base_color == (1, 1, 1, 1)
     return mesh.colors[mesh.triangles][..., :3].tolist()
-
-
-@pytest.mark.parametrize("name", ["p05_facecolor.ply", "p06_intcolor.ply", "p07_rgb_names.ply"])
-def test_colors_are_red(name: str) -> None:
-    scene = field_scene(name)
-    assert corner_colors(scene) == [[[1, 0, 0]] * 3] and scene.warnings == []
-
-
-def test_a_texture_file() -> None:
-    scene = field_scene("p04_texturefile.ply")
-    mesh = scene.meshes[0]
-    assert mesh.uvs is not None and mesh.uvs[mesh.triangles[0]].tolist() == [[0, 1], [1, 1], [0, 0]]
-    number = scene.materials[mesh.materials[0]].texture
-    assert number is not None and scene.textures[number].image.texels[0, 0].tolist() == [255, 0, 0, 255]
-    assert scene.materials[0].base_color == (1, 1, 1, 1) and scene.warnings == []
 
 
 @pytest.mark.parametrize("kind", ["uchar", "int", "ushort", "uint", "float", "double"])

@@ -54,17 +54,6 @@ def test_every_bit_is_kept(channels):
     np.testing.assert_array_equal(image.texels, want)
 
 
-def test_pillow_reads_the_same():
-    """The upper bytes, which are what Pillow keeps of colours."""
-    from io import BytesIO
-
-    from PIL import Image as Pillow
-
-    values = RANDOM.integers(0, 65536, (9, 5, 3), np.uint16)
-    data = filtered_png(values)
-    np.testing.assert_array_equal(np.asarray(Pillow.open(BytesIO(data))), images.read(data, "")[..., :3] >> 8)
-
-
 @pytest.mark.parametrize(
     ("change", "reason"),
     [

@@ -71,22 +71,8 @@ def test_corners_on_a_line_and_doubled(loops):
     check(np.float32([[0, 0, 0], [1, 0, 0], [2, 0, 0], [2, 2, 0], [1, 1, 0], [0, 2, 0], [0, 1, 0]]))
     check(np.float32([[0, 0, 0], [2, 0, 0], [2, 0, 0], [2, 2, 0], [1, 0.5, 0], [0, 2, 0]]))
     # A hole, joined to the border by a slit walked both ways.
-    check(
-        np.float32(
-            [
-                [0, 0, 0],
-                [9, 0, 0],
-                [9, 9, 0],
-                [0, 9, 0],
-                [0, 0, 0],
-                [3, 3, 0],
-                [3, 6, 0],
-                [6, 6, 0],
-                [6, 3, 0],
-                [3, 3, 0],
-            ]
-        )
-    )
+    border, hole = [[0, 0, 0], [9, 0, 0], [9, 9, 0], [0, 9, 0]], [[3, 3, 0], [3, 6, 0], [6, 6, 0], [6, 3, 0]]
+    check(np.float32([*border, border[0], *hole, hole[0]]))
 
 
 def test_many_polygons_keep_their_order(loops):
@@ -139,19 +125,6 @@ def test_a_dart_is_cut_at_its_reflex_corner(turn: int, mirror: bool, loops: None
     assert sorted(corner for triangle in cut_flat(points) for corner in triangle) == sorted(
         [0, 1, 2, 3, reflex, (reflex + 2) % 4]
     )
-
-
-def test_faces_of_three_four_and_fewer(loops: None) -> None:
-    """Numbers are of corners, whatever vertices these name."""
-    points = np.float32([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]])
-    corners, lengths = np.array([3, 2, 1, 0, 3, 1, 2, 2, 1, 0, 0, 1, 2, 3]), np.array([3, 0, 1, 3, 1, 2, 4])
-    triangles, polygon, tangled = triangulate(points, corners, lengths)
-    assert triangles.tolist() == [[0, 1, 2], [4, 5, 6], [10, 11, 12], [10, 12, 13]]
-    assert polygon.tolist() == [0, 3, 6, 6] and tangled == 0
-    for lengths in (np.array([3, 3]), np.array([2, 1, 0]), np.zeros(0, np.int64)):
-        triangles, polygon, _ = triangulate(points, corners[: lengths.sum()], lengths)
-        made = 2 * (len(lengths) == 2)
-        assert triangles.tolist() == [[0, 1, 2], [3, 4, 5]][:made] and polygon.tolist() == [0, 1][:made]
 
 
 @pytest.mark.parametrize("axis", range(3))

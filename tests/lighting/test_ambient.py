@@ -135,13 +135,6 @@ def test_what_is_wide_or_weak_or_one_of_many_is_no_sun() -> None:
     np.testing.assert_allclose(suns[:, 0] / suns[0, 0], np.arange(6, 2, -1) / 6, rtol=0.1)  # the brightest, in order
 
 
-def test_intensity_is_a_factor() -> None:
-    one, three = ambient(sky(128)), ambient(ImageEnvironment(3 * sky(128).pixels))
-    np.testing.assert_allclose(three.towards, one.towards, atol=1e-6)
-    np.testing.assert_allclose(three.irradiance, 3 * one.irradiance, rtol=1e-5)
-    np.testing.assert_allclose(three.quadratic, 3 * one.quadratic, rtol=1e-5, atol=1e-5)
-
-
 def test_turned_by_a_written_matrix() -> None:
     """30 degrees about +Y, counter-clockwise from above: +X goes to (cos 30, 0, -sin 30)."""
     matrix = np.array([[math.sqrt(3) / 2, 0, 0.5], [0, 1, 0], [-0.5, 0, math.sqrt(3) / 2]])

@@ -12,7 +12,7 @@ import pytest
 from glsl_call import Function
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from light_twin import BOUNDS, FACING, PUNCTUAL, chosen, folded, random, sampler, some_emitters, twin
+from light_twin import BOUNDS, FACING, PDF, PUNCTUAL, chosen, random, sampler, some_emitters, twin
 
 from raystream import Camera, Renderer
 from raystream.base.errors import ViewerError
@@ -26,7 +26,6 @@ from raystream.scene.environment import DARKNESS, ConstantEnvironment, ImageEnvi
 from raystream.scene.light import Light, luminance
 from raystream.scene.material import Material
 from raystream.scene.scene import Instance, Scene
-from raystream.stream.compile.generate import Form, fragment
 
 
 def test_every_kind_against_its_twin(device) -> None:
@@ -73,6 +72,9 @@ def test_choices_are_those_of_the_table_to_the_quantum(device) -> None:
     number = chosen(listed, choose)
     assert ok.all()
     np.testing.assert_array_equal(number < 0, found["pdf"] > 0)
+    sky = Function(device, PDF, modules=[environment(scene_lighting), listed.module()], records=[LIGHT_SAMPLE])
+    (density,) = sky(found["direction"][number < 0], np.zeros((number < 0).sum(), bool))
+    np.testing.assert_allclose(density, found["pdf"][number < 0], rtol=1e-6)
     # Each light is told by its direction.
     ways = -np.array([light.direction for light in directional])
     listed_ones = number >= 0
@@ -80,26 +82,6 @@ def test_choices_are_those_of_the_table_to_the_quantum(device) -> None:
     np.testing.assert_allclose(
         found["weight"][listed_ones, 0], (strength / listed.probability)[number[listed_ones]], rtol=1e-6
     )
-
-
-def test_points_of_a_triangle_are_even(device) -> None:
-    fold = Function(
-        device,
-        "vec2 triangle_point(vec2 u)",
-        modules=[environment(DARKNESS), light_list(some_emitters()).module()],
-        records=[LIGHT_SAMPLE],
-    )
-    _, u = random(40_000)
-    (weights,) = fold(u)
-    np.testing.assert_allclose(weights, folded(u), atol=1e-6)
-    assert (weights >= 0).all() and (weights.sum(axis=1) <= 1).all()
-    # Sixteen equal small triangles: four rows of a subdivision.
-    cell = np.minimum((weights * 4).astype(int), 3)
-    upper = (weights * 4 - cell).sum(axis=1) > 1
-    counts = np.unique(cell[:, 0] * 100 + cell[:, 1] * 10 + upper, return_counts=True)[1]
-    assert len(counts) == 16
-    chi = ((counts - 2500.0) ** 2 / 2500).sum()
-    assert chi < 44  # chi-square, 15 degrees of freedom: exceeded once in 10,000
 
 
 def test_densities_are_those_of_the_choice() -> None:
@@ -226,16 +208,6 @@ def test_instances_shine_by_their_own_material() -> None:
     assert found.triangle is not None and found.triangle.tolist() == [0, 2, 3, 6, 7]
 
 
-def test_the_module_by_its_parts() -> None:
-    module = light_list(some_emitters(), PUNCTUAL[:1], materials=3).module()
-    assert module.constants["LIGHT_TRIANGLES"] == module.constants["LIGHT_POINTS"] == 1
-    assert light_list(some_emitters(0), PUNCTUAL[3:]).module().constants["LIGHT_POINTS"] == 0
-    with pytest.raises(ValueError, match="emission differs between triangles of material 0"):
-        emitting = some_emitters()
-        emitting.emission[0] += 1
-        light_list(emitting)
-
-
 def dealt(table: alias.AliasTable) -> np.ndarray:
     """Quanta that each number really gets, summed over the slots."""
     out = np.zeros(len(table.threshold), np.int64)
@@ -277,17 +249,6 @@ def test_of_equal_weights_each_keeps_its_slot(count: int) -> None:
     np.testing.assert_array_equal(dealt(table)[:count], table.quanta)
 
 
-@pytest.mark.parametrize(("count", "power"), [(0, 1), (1, 1), (2, 2), (3, 4), (1024, 1024), (1025, 2048)])
-def test_powers_of_two(count, power) -> None:
-    assert alias.power_of_two(count) == power
-
-
-def test_two_million_slots() -> None:
-    given = np.random.default_rng(1).random(1 << 21) ** 8
-    table = alias.build(given, 1 << 21, 1 << 16)
-    np.testing.assert_array_equal(dealt(table), table.quanta)
-
-
 NOTHING = Emitters(np.zeros((0, 3, 3), np.float32), np.zeros((0, 3), np.float32), np.zeros(0, np.int32))
 BOX = ((-1.0, -2.0, -2.0), (1.0, 2.0, 2.0))  # the half of its diagonal is 3
 DISC = 9 * math.pi
@@ -315,15 +276,6 @@ def test_an_environment_shines_through_the_same_disc() -> None:
     # Shared out in steps of 2^16 quanta.
     np.testing.assert_allclose(found.environment_levels / QUANTA, 1 / 3, atol=0.5 / 256)
     np.testing.assert_allclose(found.probability, [2 / 3], atol=0.5 / 256)
-
-
-def test_triangles_by_their_area_times_radiance() -> None:
-    """Pi times area times luminance: of a triangle of area 2 and radiance 3, beside a point of intensity 1.5."""
-    corners = np.float32([[[0, 0, 0], [2, 0, 0], [0, 2, 0]]])
-    lit = Emitters(corners, np.float32([[3, 3, 3]]), np.zeros(1, np.int32))
-    found = light_list(lit, [Light("point", "lamp", intensity=grey(1.5))], materials=1)
-    np.testing.assert_allclose(found.probability, [0.5, 0.5], atol=ROUNDING)
-    np.testing.assert_allclose(found.density, [0.25], rtol=1e-6)  # a half over the area, in float32
 
 
 def test_what_exceeds_the_mean_of_texels_of_unequal_size() -> None:
@@ -423,9 +375,5 @@ def test_powers_and_densities():
 
 
 def test_one_side_stays_dark_and_has_no_part_of_it(device):
-    renderer = Renderer(panel_between_plates(False), device=device, program="path", machine="singlepass")
-    linked = renderer.gpu_scene.bind(renderer.program(), renderer.settings)
-    text = fragment(linked, linked.single(), Form(scheduled=False), renderer.gpu_scene.resources).text
-    assert "material.sides" not in text and "abs(light.density)" not in text
     mean, _, picture = halves(device, panel_between_plates(False), depth=1)
     assert mean[1] < 0.2 * mean[0] and not picture[20:].any()

@@ -8,16 +8,16 @@ import numpy as np
 import places
 import pytest
 from glsl_call import Function
-from light_twin import BOUNDS, FACING, PDF, PUNCTUAL, random, sampler, twin
+from light_twin import BOUNDS, FACING, random, sampler
 
 from raystream.kernels.records import LIGHT_SAMPLE
 from raystream.lighting.ambient import each_light
 from raystream.lighting.emitters import Emitters
 from raystream.lighting.environment import environment
-from raystream.lighting.lights import KIND, LightList, light_list, scene_lights
+from raystream.lighting.lights import LightList, light_list, scene_lights
 from raystream.lighting.photons import photon_modules
-from raystream.scene.environment import DARKNESS, ConstantEnvironment, sky
-from raystream.scene.light import Light, luminance
+from raystream.scene.environment import DARKNESS
+from raystream.scene.light import Light
 from raystream.scene.material import Material
 from raystream.scene.quadric import Quadric
 from raystream.scene.scene import Instance, Scene
@@ -205,75 +205,3 @@ def test_photons_leave_a_sphere_with_its_power(device, side: float) -> None:
     assert all(
         abs(z(outwards[:, axis], 0.0)) < 4.5 and abs(z(outwards[:, axis] ** 2, 1 / 3)) < 4.5 for axis in range(3)
     )
-
-
-def test_all_lights_together_sum_to_the_closed_forms(device) -> None:
-    scene_lighting = ConstantEnvironment((0.2, 0.3, 0.4))
-    emitting = Emitters(np.concatenate([FACING, FACING * 0.5]), np.float32([[2, 3, 4], [40, 1, 0]]), np.int32([0, 2]))
-    listed = light_list(emitting, PUNCTUAL, scene_lighting, BOUNDS, 3)
-    position, normal = np.array([0.1, 0.0, 0.2]), np.array([0.0, 1.0, 0.0])
-    choose, u = random(400_000)
-    ok, found = sampler(device, listed, scene_lighting)(np.tile(position, (len(u), 1)), choose, u)
-    received = np.where(ok, np.maximum(found["direction"] @ normal, 0), 0)[:, None] * found["weight"].astype(np.float64)
-    truth = math.pi * np.array(scene_lighting.radiance)
-    for corners, emission in zip(emitting.corners.astype(float), emitting.emission, strict=True):
-        truth = truth + emission * polygon_irradiance(corners, position, normal)
-    for number, light in enumerate(PUNCTUAL, 2):
-        _, way, _, weight, _ = twin(emitting, PUNCTUAL, listed, number, position, u[0])
-        truth = truth + weight * max(way @ normal, 0) * listed.probability[number]
-        assert light.kind in KIND
-    assert max(abs(z(received[:, k], truth[k])) for k in range(3)) < 4.5
-
-
-@pytest.mark.parametrize("compensated", [False, True])
-def test_two_ways_of_sampling_weighted_by_their_densities_agree(device, compensated) -> None:
-    """Multiple importance sampling (balance heuristic) of a triangle and a sky by lights and by cosine."""
-    scene_lighting = sky(64).rotated(70)
-    emitting = Emitters(FACING, np.float32([[20, 30, 40]]), np.int32([1]))
-    listed = light_list(emitting, (), scene_lighting, BOUNDS, 2)
-    position, normal = np.array([0.3, 0.0, 0.2]), np.array([0.0, 1.0, 0.0])
-    count = 200_000
-    choose, u = random(count)
-    ok, found = sampler(device, listed, scene_lighting, compensated)(np.tile(position, (count, 1)), choose, u)
-    a, b, c = FACING[0].astype(np.float64)
-
-    def covered(direction):
-        t = (a[1] - position[1]) / np.where(np.abs(direction[:, 1]) < 1e-9, 1e-9, direction[:, 1])
-        at = position + t[:, None] * direction
-        sides = [np.cross(q - p, at - p)[:, 1] for p, q in ((a, b), (b, c), (c, a))]
-        return (t > 0) & ((np.min(sides, axis=0) > 0) | (np.max(sides, axis=0) < 0)), t
-
-    cosine = np.maximum(found["direction"].astype(float) @ normal, 0)
-    far = found["distance"] > 1e30
-    hidden = far & covered(found["direction"].astype(float))[0]
-    pdf = found["pdf"].astype(float)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        by_light = np.where(ok & ~hidden, luminance(found["weight"]) * cosine * pdf / (pdf + cosine / math.pi), 0)
-    disc, other = random(count, 9)
-    ring, angle = np.sqrt(other[:, 0]), 2 * np.pi * other[:, 1]
-    ways = np.stack([ring * np.cos(angle), np.sqrt(1 - ring**2), ring * np.sin(angle)], 1)
-    assert len(disc) == count
-    on, t = covered(ways)
-    seen = np.where(on, luminance([20, 30, 40]), luminance(scene_lighting.radiance(ways)))
-    modules = [environment(scene_lighting), listed.module()]
-    density = Function(device, PDF, modules=modules, records=[LIGHT_SAMPLE])
-    (of_sky,) = density(ways, np.full(count, compensated))
-    assert compensated == (of_sky == 0).any()
-    of_light = np.where(on, listed.density[1] * t**2 / ways[:, 1], of_sky)
-    by_cosine = seen * ways[:, 1] / (of_light + ways[:, 1] / math.pi)
-    # The truth: the triangle's closed form, and the sky by a fine grid less what the triangle covers of it.
-    height = 512
-    polar = (np.arange(height) + 0.5) * np.pi / 2 / height
-    lighting = (np.arange(4 * height) + 0.5) * np.pi / 2 / height
-    grid = np.stack(
-        np.broadcast_arrays(
-            np.sin(polar)[:, None] * np.cos(lighting), np.cos(polar)[:, None], np.sin(polar)[:, None] * np.sin(lighting)
-        ),
-        -1,
-    ).reshape(-1, 3)
-    weight = np.repeat(np.sin(polar) * np.cos(polar) * (np.pi / 2 / height) ** 2, 4 * height)
-    truth = float((luminance(scene_lighting.radiance(grid)) * weight)[~covered(grid)[0]].sum())
-    truth += luminance([20, 30, 40]) * polygon_irradiance(FACING[0].astype(float), position, normal)
-    both = by_light + by_cosine
-    # 4.5 standard errors, and the grid's own error at the triangle's outline.
-    assert abs(both.mean() - truth) < 4.5 * both.std() / math.sqrt(count) + 2e-4 * truth

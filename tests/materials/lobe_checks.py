@@ -7,8 +7,6 @@ from collections.abc import Callable
 import numpy as np
 from bsdf_twin import Array, sphere_grid
 
-ULP = 2.0**-24
-
 
 def seen_at(cosine: float, angle: float = 0.7) -> Array:
     """(3,) wo above, as float32 has it."""
@@ -51,10 +49,3 @@ def follows(
     assert freedom > 10 and off < 5 * np.sqrt(2 * freedom), (statistic, freedom)
     assert abs(found.sum() - expected.sum()) < 5 * np.sqrt(count) + 0.01 * count
     assert found[expected < 0.01].sum() <= 5
-
-
-def returns(weights: Array, expected: float, slack: float = 0.0) -> None:
-    """Asserts that weights (N,) or (N, 3) have a mean within 4.5 standard errors, and a slack, of what is expected."""
-    error = weights.std(axis=0) / np.sqrt(len(weights))
-    off = np.abs(weights.mean(axis=0) - expected)
-    assert np.all(off <= 4.5 * error + slack + 4 * ULP), (weights.mean(axis=0), expected, error)

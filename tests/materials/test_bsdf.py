@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import albedo as tool
 import bsdf_twin as twin
 import glsl_call
 import numpy as np
@@ -10,10 +9,8 @@ import pytest
 from glsl_call import Function
 from lobe_checks import follows
 
-from raystream.base.errors import ViewerError
 from raystream.kernels.records import INTERACTION
-from raystream.materials.bsdf import DELTA, bsdfs, switch_glsl
-from raystream.materials.principled import arrays
+from raystream.materials.bsdf import DELTA, bsdfs
 from raystream.materials.surface_features import SurfaceFeatures
 from raystream.scene.material import KINDS
 
@@ -84,18 +81,6 @@ def test_values_and_densities(functions, kind):
     want_value, want_pdf = (f(at, wo, wi) for f in TWINS[kind])
     assert np.all((np.abs(value - want_value) <= (rounding * most)[:, None])[sure])
     assert np.all((np.abs(pdf - want_pdf) <= rounding * most)[sure])
-
-
-@pytest.mark.parametrize("kind", list(TWINS))
-def test_densities_integrate_to_the_share_that_has_one(functions, kind):
-    grid, cell = twin.sphere_grid(200, 400)
-    for seed in range(4):
-        at = interactions(kind, 1, seed)
-        at["parameter"] = min(float(at["parameter"][0]), 40.0)  # the lobe spans many cells
-        wo = seen(at, directions(1, seed + 5))
-        (pdf,) = functions["pdf"](np.repeat(at, len(grid)), np.repeat(wo, len(grid), axis=0), grid)
-        # The midpoint rule on cells of 0.012 rad: an error of about (0.012)^2 times the lobe's curvature, below 40.
-        assert pdf.sum(dtype=float) * cell == pytest.approx(1.0 - twin.phong_mirrors(at)[0], abs=6e-3)
 
 
 @pytest.mark.parametrize("kind", list(TWINS))
@@ -255,27 +240,6 @@ def test_branches_are_what_sampling_chooses_from(functions):
             np.testing.assert_allclose(refraction * ratio[:, None] ** 2 / tint + reflection, 1, atol=16 * ULP)
 
 
-def test_kinds_into_single_directions_have_no_value(functions):
-    for kind in PLAIN:
-        at = interactions(kind, 300)
-        wo, wi = directions(300, 19), directions(300, 20)
-        assert np.all(functions["delta"](at)[0] == (kind in DELTA))
-        value, pdf = functions["value"](at, wo, wi)[0], functions["pdf"](at, wo, wi)[0]
-        assert bool(value.any()) == bool(pdf.any()) == (kind not in DELTA)
-
-
-def test_the_switch_holds_the_scenes_kinds_only(device):
-    text = switch_glsl(["mirror"])
-    assert "BSDF_MIRROR" in text and "LAMBERT" not in text and "PHONG" not in text
-    names = [module.name for module in bsdfs(SurfaceFeatures(frozenset({"phong", "mirror"})))]
-    assert names[-3:] == ["BSDF mirror", "BSDF phong", "BSDF"]
-    for kinds in ({"mirror"}, {"lambert"}, PLAIN):
-        modules = bsdfs(SurfaceFeatures(frozenset(kinds)))
-        glsl_call.Function(device, "bool bsdf_delta(Interaction at)", modules=modules)
-    with pytest.raises(ViewerError, match="velvet"):
-        bsdfs(SurfaceFeatures(frozenset({"velvet"})))
-
-
 @pytest.mark.parametrize("power", [-110, -70, 0, 60, 120])
 def test_a_direction_has_unit_length_whatever_its_size(device, power: int) -> None:
     """Squares of such components leave the range of a float."""
@@ -302,26 +266,3 @@ def test_a_boundary_between_equals_is_none(device) -> None:
     share, behind = fresnel(cosine, np.ones(6))
     np.testing.assert_array_equal(share, np.zeros(6))
     np.testing.assert_array_equal(behind, cosine)
-
-
-def test_the_file_holds_what_the_tool_computes():
-    """One entry of each array, by loops that are not compiled, of fewer samples: 4e-3 is their error."""
-    found = arrays()
-    cosine, alpha, ratio = tool.cosine_axis(), tool.alpha_axis(), tool.ratio_axis()
-    fine, rough = tool.cosine_axis(tool.FINE), tool.alpha_axis(tool.FINE)
-    row, column, slice_, samples = 20, 12, 26, 24
-    reflected, _ = tool.ggx(fine[30:31], rough[40:41], np.zeros(0), samples)
-    made = {"reflection": (reflected[0, 0], found["reflection"][40, 30])}
-    _, (rise, crossing, crossing_rise) = tool.ggx(
-        cosine[column : column + 1], alpha[row : row + 1], ratio[slice_ : slice_ + 1], samples
-    )
-    made["rise"] = rise[0, 0, 0], found["rise"][slice_, row, column]
-    made["crossing"] = crossing[0, 0, 0], found["crossing"][slice_, row, column]
-    made["crossing_rise"] = crossing_rise[0, 0, 0], found["crossing_rise"][slice_ - tool.INDICES, row, column]
-    made["sheen"] = tool.sheen(fine[30:31], rough[40:41], samples)[0, 0], 8 * found["sheen"][40, 30]
-    axes = np.linspace(0, 1, tool.STRENGTHS)[5:6], np.linspace(0, 1, tool.AZIMUTHS)[3:4]
-    turned = tool.anisotropic(*axes, tool.alpha_axis(tool.TURNED)[4:5], tool.cosine_axis(tool.TURNED)[5:6], samples)
-    made["anisotropy"] = turned[0, 0, 0, 0], found["anisotropy"][5, 3, 4, 5] - 0.5
-    assert set(made) == set(found)
-    for name, (now, kept) in made.items():
-        assert abs(now - kept) < 4e-3, (name, now, kept)

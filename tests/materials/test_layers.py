@@ -7,7 +7,7 @@ from dataclasses import replace
 import layers_twin as twin
 import numpy as np
 import pytest
-from bsdf_twin import unit
+from bsdf_twin import sphere_grid, unit
 from lobe_checks import hemisphere
 from principled_surfaces import Surfaces
 
@@ -48,6 +48,7 @@ LAYERS = {
     "metal": replace(PLAIN, metallic=0.6),
     "coat": replace(PLAIN, clearcoat=0.7, clearcoat_roughness=0.3),
     "sheen": replace(PLAIN, sheen_color=(0.6, 0.4, 0.2), sheen_roughness=0.5),
+    "blue sheen": replace(PLAIN, sheen_color=(0.2, 0.4, 0.6), sheen_roughness=0.5),
     "sheen under a coat": replace(
         PLAIN, clearcoat=1.0, clearcoat_roughness=0.6, sheen_color=(0.6, 0.4, 0.2), sheen_roughness=0.5
     ),
@@ -58,6 +59,7 @@ LAYERS = {
     "film between the indices of red and blue": replace(
         PLAIN, specular_color=(1.0, 0.6, 0.2), iridescence=1.0, iridescence_ior=1.4, iridescence_thickness=(0.0, 350.0)
     ),
+    "thin film": replace(PLAIN, metallic=1.0, iridescence=1.0, iridescence_ior=1.5, iridescence_thickness=(0.0, 50.0)),
     "film on metal": replace(PLAIN, metallic=1.0, iridescence=1.0, iridescence_thickness=(0.0, 450.0)),
     "wall": replace(PLAIN, transmission=0.8, specular_factor=0.7),
     "volume": replace(PLAIN, transmission=0.8, thickness=1.0, specular_factor=0.7),
@@ -128,6 +130,16 @@ def test_sums_of_layers(told, side):
         pairs = (value, want.value), (reflectance, want.reflectance)
         for made, wanted in (*pairs, (reflection, want.mirrored), (refraction, want.refracted)):
             np.testing.assert_allclose(made, wanted, rtol=1e-4, atol=2e-6, err_msg=name)
+
+
+@pytest.mark.parametrize("cosine", [0.02, 0.05, 0.3])
+def test_smooth_sheens_reflect_no_more_than_comes(device, cosine):
+    """By quadrature; at grazing incidence the fibres' own albedo is more than 1."""
+    fibres = Material("fibres", (0, 0, 0, 1), kind="principled", specular_factor=0.0, sheen_color=(1, 1, 1))
+    surfaces, (wi, cell) = Surfaces(device, [replace(fibres, sheen_roughness=0.1)]), sphere_grid(400, 400)
+    wo = np.tile([np.sqrt(1 - cosine**2), 0, cosine], (len(wi), 1))
+    (value,) = surfaces("value", surfaces.at(np.zeros(len(wi), int), wo), wo, wi)
+    assert value.sum(axis=0, dtype=float).max() * cell < 1.01  # of a table whose cells are linear
 
 
 def test_textures_by_their_own_channels(told):

@@ -200,6 +200,9 @@ def test_faults_are_named():
         Material("m", kind="velvet")
     with pytest.raises(ViewerError, match="material 'm': index of refraction 0"):
         materials([Material("m", kind="dielectric", ior=0.0)])
+    for index, dispersion in ((1.5, float("nan")), (1.5, -0.1), (0.8, 0.3)):
+        with pytest.raises(ViewerError, match="material 'm': dispersion"):
+            materials([Material("m", kind="dielectric", ior=index, dispersion=dispersion)])
     assert len(materials([]).memories[0].data) == 1
 
 

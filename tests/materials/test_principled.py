@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import bsdf_twin as twin
 import numpy as np
 import pytest
 from lobe_checks import follows
 from principled_surfaces import Surfaces, towards, white
-
-from raystream.materials.surface_features import SurfaceFeatures, material_features
 
 # Lobes with a density, each alone over black or white, and all at once.
 MATERIALS = {
@@ -80,20 +77,6 @@ def test_white_furnace(device, kind):
             assert np.all(off <= 4.5 * error + 6e-3), (cosine, side, off, error)
 
 
-def test_layers_return_no_more_than_comes(surfaces):
-    count = 4000
-    names = [name for name in MATERIALS if name != "volume" and name != "layered"]
-    for cosine in (1.0, 0.5, 0.1):
-        for name in names:
-            wo = np.tile(towards(cosine), (count, 1))
-            fine, _, weight, _ = sampled(surfaces, NUMBERS[name], wo, count, 2)
-            back = np.where(fine, weight.max(axis=1), 0.0).astype(float)
-            # Albedos of anisotropic lobes are those of the mean alpha: too much comes back along the wider one.
-            most = 0.04 if name == "anisotropy" else 6e-3
-            assert back.mean() <= 1.0 + 4.5 * back.std() / np.sqrt(count) + most, (name, cosine)
-            assert back.mean() > 0.5, (name, cosine)
-
-
 @pytest.mark.parametrize("name", MATERIALS)
 def test_sampled_directions_fall_where_the_density_says(surfaces, name):
     """Chi-square over cells of equal solid angle; absorbed samples are left out on both sides."""
@@ -124,20 +107,6 @@ def test_weights_are_values_over_densities(surfaces, name):
     np.testing.assert_allclose(weight[fine] * pdf[fine, None], value[fine], rtol=1e-3, atol=1e-6)
 
 
-def test_reciprocity_of_a_matte_metal(device):
-    """Of what is not compensated by the direction of one side: the lobe itself, of a black metal's edge."""
-    made = Surfaces(device, [white(metallic=1.0, roughness=0.5)])
-    random = np.random.default_rng(5)
-    wo, wi = (twin.unit(np.abs(random.normal(size=(2000, 3))) + [0, 0, 0.2]) for _ in range(2))
-    at = made.at(np.zeros(2000, int))
-    one, other = made("value", at, wo, wi)[0][:, 0], made("value", at, wi, wo)[0][:, 0]
-    albedo = lambda w: made("reflectance", made.at(np.zeros(2000, int), w))[0][:, 0]  # noqa: E731
-    # White: E (1 + (1 - E) / E) is 1, so that the lobe times E is what is left without compensation.
-    assert np.allclose(albedo(wo), 1.0, atol=1e-5)
-    single = one / wi[:, 2] / (other / wo[:, 2])
-    assert np.abs(np.log(single)).max() < 0.7  # compensation alone, of E between 0.6 and 1
-
-
 def test_smooth_lobes_are_mirrors_below_the_limit(device):
     count = 256
     found = [white(metallic=1.0, roughness=0.2), white(roughness=0.2), white(roughness=0.2, transmission=1.0)]
@@ -161,25 +130,3 @@ def test_unlit_surfaces_scatter_nothing(device):
     fine, *_ = sampled(made, 0, wo, 64)
     assert not fine.any() and not made("value", made.at(np.zeros(64, int)), wo, wo)[0].any()
     assert made("value", made.at(np.ones(64, int)), wo, wo)[0].all()
-
-
-def test_the_source_holds_what_the_scene_has():
-    """By the features, by what is generated, and by the lines of the BSDFs' and lobes' files that go in."""
-    from raystream.materials.bsdf import bsdfs
-    from raystream.stream.compile.source import Source
-
-    def text(*materials):
-        source = Source()
-        modules = bsdfs(material_features(materials))
-        source.features |= {feature for module in modules for feature in module.features}
-        for module in modules:
-            source.add(module.text, module.name)
-            source.include(module.source)
-        return "\n".join(line.split("//")[0] for line in source.text.splitlines())
-
-    plain, full = text(white()), text(MATERIALS["layered"], white(unlit=True))
-    for word in ("sheen", "coat", "iridescent", "thin_dielectric", "Facets", "fresnel_schlick(cosine, color"):
-        assert word not in plain
-        assert word in full or word == "Facets"
-    assert "principled" not in text() and "HAVE_" not in plain + full
-    assert material_features([]) == SurfaceFeatures()

@@ -9,7 +9,6 @@ from raystream.renderer.renderer import Renderer
 from raystream.scene.camera import Camera
 from raystream.scene.material import Material
 from raystream.scene.mesh import Mesh
-from raystream.scene.quadric import Quadric
 from raystream.scene.scene import Instance, Scene
 from raystream.scene.texture import Image, Texture
 
@@ -63,20 +62,6 @@ def test_a_minified_checkerboard_is_even(device, renderer):
     assert seen(noisy, 64, camera(20)).std() > 0.1
 
 
-@pytest.mark.parametrize("program", ["whitted", "cast"])
-def test_so_it_is_in_other_programs(device, program):
-    board = plane(checkerboard())
-    if program == "cast":
-        board.materials[0] = Material("board", (1, 1, 1, 1), texture=0)
-    other = renderer_of(device, board, program=program)
-    other.update(camera=camera(20))
-    if program == "cast":
-        values = other.render((64, 64), layers=("albedo",)).layers["albedo"]
-    else:
-        values = other.render((64, 64), spp=1).linear
-    np.testing.assert_allclose(values, 0.5, atol=3e-3)
-
-
 def test_levels_are_chosen_by_how_near_they_are(renderer):
     """At 2^0.25 texels a pixel a quarter of the samples is of the first smaller level, the others of the image."""
     renderer.update(scene=plane(checkerboard(), nearest=True))
@@ -122,24 +107,6 @@ def test_widths_go_on_behind_mirrors(device):
     values = seen(renderer_of(device, scene, depth=1), 48, view)
     inside = values[16:32, 16:32]  # the board's middle
     assert inside.std() < 0.02 and inside.mean() == pytest.approx(0.5, abs=0.01)
-
-
-def test_quadrics_have_levels_too(device):
-    """A ball far away with a checkerboard of 64 x 64: even, but for its poles."""
-    ball = Quadric.sphere((0, 0, 0), radius=1)
-    material = Material("board", (1, 1, 1, 1), kind="principled", unlit=True, texture=0)
-    scene = Scene([ball], [Instance(0)], [material], textures=[Texture(checkerboard())])
-    values = seen(renderer_of(device, scene), 32, camera(20))[12:20, 8:24]
-    assert values.std() < 0.02 and values.mean() == pytest.approx(0.5, abs=0.01)
-
-
-def test_machines_agree_on_levels(device, renderer):
-    random = Image(np.random.default_rng(2).integers(0, 256, (TEXELS, TEXELS, 4), np.uint8))
-    scene, view = plane(random), Camera(origin=(1, 1, 2), target=(0, 0, 0), up=(0, 1, 0), fov=60.0)
-    renderer.update(scene=scene)
-    want = seen(renderer, 24, view, spp=2)
-    assert want.std() > 0.1
-    np.testing.assert_array_equal(seen(renderer_of(device, scene, machine="multipass"), 24, view, spp=2), want)
 
 
 def test_second_coordinates_have_levels_of_their_own(device):

@@ -8,7 +8,6 @@ import pytest
 
 from raystream.base.errors import ViewerError
 from raystream.cli import report
-from raystream.formats import load
 from raystream.lighting.emitters import emitters, shares
 from raystream.materials.textures import BLOCK, FLAGS, textures
 from raystream.renderer.renderer import Renderer
@@ -170,27 +169,6 @@ def test_second_textures_are_apart(device):
     np.testing.assert_allclose(got, want, atol=3 * 0.53 / 255)  # rounded at each of three levels
 
 
-def test_bilinear_lookups_agree_with_pillow(device):
-    """Pillow's enlargement by triangles is bilinear interpolation between the middles of texels, with clamped edges."""
-    from PIL import Image as Pillow
-
-    image = picture(9, 7, 3)
-    linear = linear_from_srgb(image.texels[..., :3] / 255.0).astype(np.float32)
-    larger = (9 * 8, 7 * 8)
-    want = np.stack(
-        [
-            np.asarray(Pillow.fromarray(np.ascontiguousarray(linear[..., k]), "F").resize(larger, Pillow.BILINEAR))
-            for k in range(3)
-        ],
-        axis=-1,
-    )
-    y, x = np.mgrid[: larger[1], : larger[0]]
-    uv = np.stack([(x.ravel() + 0.5) / larger[0], (y.ravel() + 0.5) / larger[1]], axis=1)
-    function = glsl_call.Function(device, LOOKUP, modules=[textures([Texture(image, ("clamp", "clamp"))])])
-    (color,) = function(np.zeros(len(uv)), places(uv))
-    np.testing.assert_allclose(color.reshape(want.shape), want, rtol=0, atol=2e-5)  # Pillow's weights are rounded, too
-
-
 def test_transforms(device):
     """Khronos' own example of KHR_texture_transform turns by a right angle: u becomes v."""
     np.testing.assert_allclose(uv_transform((0, 1), np.pi / 2, (0.5, 0.25)), [[0, 0.25, 0], [-0.5, 0, 1]], atol=1e-15)
@@ -237,15 +215,6 @@ def test_images_beyond_the_memory_are_refused_before_any_is_taken(monkeypatch):
         textures([Texture(wide)])
 
 
-def test_faults_are_named():
-    with pytest.raises(ViewerError, match="unknown wrap 'border'"):
-        Texture(picture(1, 1), ("repeat", "border"))
-    with pytest.raises(ViewerError, match="2 x 3 finite"):
-        Texture(picture(1, 1), transform=np.full((2, 3), np.nan))
-    with pytest.raises(ViewerError, match="uint8"):
-        Image(np.zeros((2, 2, 3), np.uint8))
-
-
 # -- the memory ------------------------------------------------------------------------------------------------------
 
 
@@ -282,11 +251,6 @@ def test_texels_beyond_what_a_float_numbers(device):
     function.resources.release()
 
 
-def test_a_texel_counts_as_one_word():
-    source = Texels("texels", np.zeros((5, 4), np.uint8))
-    assert "random_words += 1;" in memory_glsl(source, layout(64, source, 100), counting=True)
-
-
 def test_a_texture_too_large_for_the_driver_says_so():
     most = 256 * 64 * 64
     assert layout(64, Texels("texels", np.zeros((most, 4), np.uint8)), 4096).layers == 256
@@ -320,25 +284,6 @@ def test_a_texel_for_every_pixel(device, machine):
     np.testing.assert_allclose(picture.layers["albedo"], want, atol=4e-6)  # decoding's power, as in test_textures
 
 
-def test_info_lists_textures_and_their_memory(device):
-    data = report.describe(textured_square())
-    assert data["textures"][0] | {"name": ""} == {
-        "name": "",
-        "image": "dots",
-        "size": [8, 8],
-        "bytes": 256,
-        "wrap": ["repeat", "repeat"],
-        "filter": "nearest",
-        "minification": "nearest_mipmap_linear",
-        "type": "uint8",
-        "content": "color",
-    }
-    assert data["gpu"]["gpu memory"]["texels"] == 4 * (64 + 16 + 4 + 1)  # with its mip levels
-    text = "\n".join(report.lines(data))
-    assert "dots: 8 x 8, 256 bytes, repeat, nearest, mip levels" in text
-    assert "lambert, base colour (1, 0.5, 0.25) times texture 0" in text
-
-
 def test_large_textures_are_reduced_on_request(device):
     """--max-texture: levels whose sides are within it; taken back, everything is as it was."""
     scene = textured_square(16)
@@ -358,31 +303,6 @@ def test_large_textures_are_reduced_on_request(device):
     renderer.update(max_texture=None)
     np.testing.assert_array_equal(renderer.render((16, 16), layers="albedo").layers["albedo"], whole)
     assert report.describe(scene, max_texture=4)["textures"][0]["size"] == [4, 4]
-
-
-def test_kinds_of_the_reference_scenes(shared_refs):
-    kinds = {
-        "cornell": {"lambert"},
-        "bunny_ground": {"lambert"},
-        "glass_sphere": {"principled", "lambert"},
-        "metal_ring": {"principled", "lambert"},
-    }
-    for name, wanted in kinds.items():
-        scene = load(shared_refs / f"{name}.glb")
-        assert {material.kind for material in scene.materials} == wanted
-        assert not scene.warnings, name
-        assert max(material.emission[0] for material in scene.materials) > 1
-        assert all(material.ior == 1.5 for material in scene.materials)
-
-
-def test_the_duck_is_yellow(device, shared_scenes):
-    picture = Renderer(load(shared_scenes / "models" / "Duck.glb"), device=device, program="cast").render(
-        (64, 64), layers="albedo"
-    )
-    seen = picture.layers["albedo"].reshape(-1, 3)
-    seen = seen[seen.any(axis=1)]
-    red, green, blue = np.median(seen, axis=0)
-    assert red > 0.6 and 0.4 < green < red and blue < 0.15
 
 
 FACTOR = (2.0, 1.0, 0.5)
@@ -447,10 +367,6 @@ def test_chance_finds_the_light_of_every_texel(device, strategy):
     spread = found.std(axis=0) / np.sqrt(len(found))
     assert (np.abs(found.mean(axis=0) - wanted) < 4.5 * spread).all()
     assert (spread < 0.02 * wanted).all()
-
-
-def test_such_a_scene_stands_in_the_studio(device):
-    assert any("default studio" in note for note in Renderer(emitting(), device=device).notes)
 
 
 def lamp_of_a_spot() -> Scene:

@@ -82,18 +82,6 @@ def test_every_specular_vertex_is_within_a_sphere() -> None:
         assert inside.any(axis=1).all()
 
 
-def test_parts_that_lie_apart_have_spheres_of_their_own() -> None:
-    one, other = sphere(12, 6).moved((-5.0, 0.0, 0.0), 0.5), sphere(12, 6).moved((5.0, 0.0, 0.0), 0.5)
-    mesh = one.mesh("two", GLASS)
-    mesh.positions = np.concatenate([one.positions, other.positions]).astype(np.float32)
-    mesh.triangles = np.concatenate([one.triangles, other.triangles + len(one.positions)]).astype(np.int32)
-    mesh.materials, mesh.normals = np.full(len(mesh.triangles), GLASS, np.int32), None
-    spheres = SpecularBounds()
-    found = spheres.spheres(Scene([mesh], [Instance(0)], MATERIALS))
-    assert len(found) == 2 and np.allclose(found[:, 3], 0.5, atol=0.01)
-    assert len(spheres.spheres(Scene([mesh], [Instance(0, material=FLOOR)], MATERIALS))) == 0
-
-
 def test_what_moves_or_deforms_in_an_exposure_is_within_one_sphere_of_its_way() -> None:
     """Of a ball of radius 1 that goes from x = 0.1 to 2.1; and of one that swells from 1 to 2."""
     ball = sphere(12, 6).mesh("ball", GLASS)
@@ -260,22 +248,6 @@ def test_environment_and_other_lights_share_aimed_photons() -> None:
 
 
 # -- what cannot be aimed at -----------------------------------------------------------------------------------------
-
-
-def test_nothing_specular_sends_no_caustic_photons() -> None:
-    cornell = raystream.load("cornell")
-    renderer = Renderer(cornell, **SINGLE, photons=500, caustic_photons=0)
-    pictures = [renderer.render((8, 8), spp=2).linear.tobytes()]
-    renderer.update(caustic_photons=4096)
-    pictures.append(renderer.render((8, 8), spp=2).linear.tobytes())
-    assert pictures[0] == pictures[1]
-
-
-def test_lights_that_see_nothing_specular_send_nothing() -> None:
-    away = [Light("spot", position=(0.0, 2.0, 0.0), direction=(0.0, 1.0, 0.0), outer=0.5)]
-    renderer = Renderer(balls(away), **SINGLE, photons=256, caustic_photons=256)
-    assert not any(len(records) for records in photons(renderer, 2))
-    assert not renderer.render((8, 8), spp=1).linear.any()
 
 
 def test_power_that_is_no_number_is_not_stored() -> None:

@@ -44,20 +44,6 @@ def test_no_light_is_black_with_a_remark() -> None:
     assert "no light sends photons: --environment sky adds light" in picture.remarks()
 
 
-def test_lights_without_power_and_lights_that_see_nothing(lit: Renderer) -> None:
-    """Without power they are left out; behind a triangle's plane they see it edge on; far away no photon comes."""
-    renderer = Renderer(scene_of(point(intensity=0.0)), **OPTIONS)
-    assert any("without intensity" in note for note in renderer.notes)
-    picture = renderer.render((4, 4), spp=1)
-    assert not picture.linear.any() and any("no light sends photons" in line for line in picture.remarks())
-    lit.update(scene=scene_of(point((0.0, 0.0, 1e6))))
-    picture = lit.render((4, 4), spp=1)
-    assert np.isfinite(picture.linear).all()
-    assert any("no photon is in the map" in line for line in picture.remarks())
-    lit.update(scene=scene_of(point()))
-    assert lit.render((4, 4), spp=1).remarks() == []
-
-
 def test_no_diffuse_surface_is_black_with_a_remark() -> None:
     scene = scene_of(point(), material=Material("mirror", kind="mirror"))
     picture = Renderer(scene, **OPTIONS).render((4, 4), spp=1)
@@ -87,39 +73,10 @@ def test_scenes_of_every_extent(scale: float) -> None:
     assert np.isfinite(linear).all() and (linear >= 0).all()
 
 
-def test_a_single_pixel(lit: Renderer) -> None:
-    for rays in (0, 2):
-        lit.update(final_gather=rays)
-        assert np.isfinite(lit.render((1, 1), spp=2).linear).all()
-    lit.update(final_gather=0)
-
-
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), -1.0, 1e38])
 def test_powers_that_are_none(value: float) -> None:
     with pytest.raises(ViewerError, match=r"light 'lamp': intensity .* is (not three finite|negative)"):
         Renderer(scene_of(point(intensity=value)), **OPTIONS)
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        *(("photon_radius", value) for value in (-1, float("nan"), float("inf"), "far")),
-        *(("nearest", value) for value in (0, -3, 1 << 17, 2.5)),
-        *(("photons", value) for value in (0, 1 << 22)),
-        *(("final_gather", value) for value in (-1, 1025)),
-        ("photon_bounces", 0),
-        ("caustic_photons", -1),
-        ("estimate", "some"),
-    ],
-)
-def test_values_out_of_range(lit: Renderer, name: str, value: Any) -> None:
-    with pytest.raises(ViewerError, match=name.replace("_", ".")):
-        lit.update(**{name: value})
-
-
-def test_layers_of_paths_are_refused(lit: Renderer) -> None:
-    with pytest.raises(ViewerError, match="count together in an estimate"):
-        lit.render((4, 4), spp=1, layers="bounce")
 
 
 def test_more_photons_than_a_texture_or_the_memory_holds(lit: Renderer, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -179,9 +179,9 @@ GRIDS = {  # not cubical, flat, and a single cell
 }
 
 
-@pytest.fixture(scope="module")
-def estimates(device: Any) -> Estimates:
-    return Estimates(device)
+@pytest.fixture(scope="module", params=[False, True], ids=["at once", "apart"])
+def estimates(request: pytest.FixtureRequest, device: Any) -> Estimates:
+    return Estimates(device, apart=request.param)
 
 
 def numbered(count: int, rng: np.random.Generator) -> np.ndarray:
@@ -244,6 +244,11 @@ def test_flux_is_that_through_the_shading_normal_s_plane(device: Any, apart: boo
     radiance, state = search(np.array([[0.1, 0.5, 0.25]]), photons, GRIDS["flat"], photons=None, radius=0.1)
     np.testing.assert_allclose(state["sum"][0] * np.pi, (1, 2, 4), rtol=1e-6)
     assert state["count"][0] == 4 and radiance.any()
+    photons["direction"] = (1, 0, 0)  # along the surface
+    radiance, _ = Estimates(device, "radius", apart=apart)(
+        np.array([[0.1, 0.5, 0.25]]), photons, GRIDS["flat"], photons=None, radius=0.1
+    )
+    assert np.array_equal(radiance, np.zeros((1, 3)))
 
 
 FILTERS = [PhotonFilter(), PhotonFilter("cone"), PhotonFilter("cone", 3.0), PhotonFilter("epanechnikov")]
@@ -291,15 +296,3 @@ def test_weights_are_never_negative_and_filters_are_checked() -> None:
     for wrong in ("cone=0.9", "cone=", "epanechnikov=2", "gauss", "cone=nan", "cone=inf", 3, PhotonFilter("cone", 0.0)):
         with pytest.raises(ViewerError, match=r"photon.filter"):
             Settings(photon_filter=wrong)
-
-
-# By cell: two in the place's own, one that widens the radius, one beyond it, one within.
-DRAWN = [[1.8, 1.5], [1.5, 1.1], [0.9, 0.9], [1.5, 0.4], [2.05, 1.5]]
-
-
-@pytest.mark.parametrize(("k", "counted", "radius"), [(3, 4, 0.72**0.5), (4, 5, 1.1)])
-def test_the_drawn_search_asks_for_three(device: Any, k: int, counted: int, radius: float) -> None:
-    grid = PhotonGrid.over((0, 0, 0), (3, 3, 1), (3, 3, 1))
-    photons = photon_records(np.array([[*at, 0.5] for at in DRAWN]), np.ones((5, 3)))
-    _, state = Estimates(device)(np.array([[1.5, 1.5, 0.5]]), photons, grid, photons=k, radius=9.0, exact=False)
-    assert state["count"][0] == counted and np.sqrt(state["square"][0]) == pytest.approx(radius, rel=1e-5)

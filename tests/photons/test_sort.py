@@ -15,10 +15,8 @@ from raystream.photons.grid import (
     PhotonSort,
     StencilRouting,
     cell_size,
-    footprints,
     list_size,
     read_vertices,
-    routing_bytes,
 )
 from raystream.stream.gl.stream import Stream
 from raystream.stream.jobs import Draw
@@ -85,16 +83,6 @@ def test_two_steps_in_a_pass_sort_as_well(device: Any, kind: str, count: int, pa
     (one, first, single), (other, again, fewer) = (sorted_by_device(device, keys, 300, each) for each in (False, True))
     assert np.array_equal(one, other) and np.array_equal(first, again)
     assert fewer == passes <= single
-
-
-@pytest.mark.parametrize(("count", "passes"), [(8, 6), (64, 21), (1024, 55), (5000, 91), (16_000, 105), (65_000, 136)])
-def test_passes_are_the_published_number(device: Any, count: int, passes: int) -> None:
-    """k (k + 1) / 2 for 2^k elements: 210 for 1024 x 1024 (Purcell 2004, section 6.2.2)."""
-    exponent = int(np.log2(np.prod(list_size(count))))
-    assert exponent * (exponent + 1) // 2 == passes
-    if count <= 1024:
-        assert sorted_by_device(device, np.zeros(count, int), 1)[2] == passes
-    assert np.log2(np.prod(list_size(1 << 20))) == 20 and list_size(1 << 20) == (1024, 1024)
 
 
 def test_what_is_not_stored_is_not_sorted(device: Any) -> None:
@@ -333,12 +321,6 @@ def test_power_by_cell_is_as_before_by_count_of_equal_photons(device: Any) -> No
     assert abs(after.sum() / before.sum() - 1) < 0.25  # four photons stand for a hundred
 
 
-def test_without_redistribution_full_cells_lose_power(device: Any) -> None:
-    before, after, counts, _ = redistributed(device, crowd(), 20, "none", (0.3, 0.2, 0.1))
-    np.testing.assert_allclose(after[:, 0], 0.3 * np.minimum(counts, 4), rtol=1e-5)
-    assert after.sum() < 0.3 * before.sum()
-
-
 @pytest.mark.parametrize("photons", [0, 3, 400])
 def test_photons_read_back_make_the_same_map(device: Any, photons: int) -> None:
     fetched, read_back = (
@@ -355,15 +337,6 @@ def test_what_is_not_stored_is_not_read_back(device: Any) -> None:
     found = read_vertices(stream)
     assert found["number"].tolist() == [1, 2, 6] and found["carried"][:, 0].tolist() == [1, 2, 6]
     stream.release()
-
-
-def test_published_footprints() -> None:
-    """1024 x 1024 texels are 65,536 cells of 4 x 4 texels, not of 16 x 16; the three scenes' grids are within."""
-    assert np.prod(footprints(65_536)) == 65_536 and max(footprints(65_536)) * 4 == 1024
-    for cells in (250 * 250, 25 * 25 * 50, 40**3):
-        wide, tall = footprints(cells)
-        assert cells <= wide * tall <= 65_536 and max(wide, tall) * 4 <= 1024
-    assert routing_bytes(65_536, 4) == 65_536 * (16 * (16 + 4) + 2 * 16)
 
 
 def test_what_does_not_fit_is_refused(device: Any) -> None:

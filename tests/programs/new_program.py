@@ -116,43 +116,7 @@ def viewed() -> dict[str, Any]:
     return found
 
 
-def panels() -> list[str]:
-    """The programs that a panel offers."""
-    sys.path.insert(0, str(Path(__file__).parents[1] / "window"))
-    from panel_stage import Stage
-
-    from raystream.stream.gl.device import shared_device
-    from raystream.window.panels import widgets as drawn
-
-    offered: list[str] = []
-    segments = drawn.segments
-
-    def listening(name: str, values: Any, *more: Any, **named: Any) -> Any:
-        if name == "program":
-            offered[:] = values
-        return segments(name, values, *more, **named)
-
-    drawn.segments = listening
-    with shared_device().current():
-        Stage(shared_device()).draw(1)
-    return offered
-
-
-def checked() -> list[str]:
-    """Names of what the shader check assembles, of the program and of one more."""
-    from raystream.cli import shader_check
-    from raystream.stream.gl.device import shared_device
-
-    shader_check.RECIPES, shader_check.TESTS, shader_check.LAYERED = (), ("watertight",), ()
-    shader_check.PICTURES = {name: PICTURES[name] for name in ("cast", "photon", NAME)}
-    with shared_device().current():
-        for name in (name for job in shader_check.machine_jobs(shared_device()) for name, _ in job):
-            if name.startswith(NAME):
-                return [name]
-    return []
-
-
 if __name__ == "__main__":
     register(PictureProgram(NAME, emission, HELP, CAPTION, key=KEY))
     told = {"line": command_line(Path(sys.argv[1])), "pictures": pictures(), "view": viewed()}
-    print(json.dumps({**told, "panels": panels(), "checked": checked()}))
+    print(json.dumps(told))

@@ -155,16 +155,6 @@ def test_shadow_rays_of_a_surface_are_those_of_as_many_samples(program: str) -> 
     assert np.abs(few - one).mean() > 100 * np.abs(many - one).mean()
 
 
-@pytest.mark.parametrize("program", PROGRAMS)
-def test_machines_agree_to_the_bit(program: str) -> None:
-    other = {} if program == "photon" else {"fuse": "none"}  # whose kernels are three times as many
-    machines = ({"machine": "singlepass"}, {"machine": "multipass", **other})
-    one, other = (
-        of("cornell", program, light_samples=3, **machine).render((8, 8), spp=2).linear for machine in machines
-    )
-    assert one.tobytes() == other.tobytes() and one.max() > 0
-
-
 def test_a_light_without_extent_is_asked_once() -> None:
     """By a program that knows what it asks."""
 
@@ -187,16 +177,19 @@ ONE: dict[str, Any] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("roulette", "values"), [(1, {1.0, 1.70711}), (2, {1.5})])
-def test_roulette_begins_after_as_many_surfaces_as_it_is_told(device, roulette: int, values: set[float]) -> None:
+@pytest.mark.parametrize(
+    ("reflected", "roulette", "values"), [(0.5, 1, {1.0, 1.70711}), (0.5, 2, {1.5}), (1.0, 1, {1.0, 2.02041})]
+)
+def test_roulette_begins_after_as_many_surfaces_as_it_is_told(device, reflected, roulette, values) -> None:
     """In a closed room that shines with 1 and reflects a half, over one surface: 1 and a half; where roulette decides
-    at that surface, by the root of what it reflects, 1, or in 0.71 of all cases 1 and 0.5 / 0.71."""
-    room = places.alone(places.box(inwards=True), places.material(0.5, shines=1.0), INSIDE)
+    at that surface, by the root of what it reflects, 1, or in 0.71 of all cases 1 and 0.5 / 0.71. White walls go on in
+    0.98 of all cases."""
+    room = places.alone(places.box(inwards=True), places.material(reflected, shines=1.0), INSIDE)
     found = places.film(room, (24, 24), 1, depth=1, roulette=roulette, **ONE).mean()[..., 0]
     assert (
         set(np.round(found.ravel().astype(float), 5).tolist()) == values
     )  # five digits: a product and a quotient of float32
-    if roulette == 1:
+    if roulette == 1 and reflected == 0.5:
         # 576 tosses of a coin that falls on one side in 0.71 of all cases: 4.5 standard errors.
         assert abs(found.mean() - 1.5) < 4.5 * 0.322 / 24
 

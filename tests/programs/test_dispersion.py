@@ -8,17 +8,13 @@ from typing import Any
 import numpy as np
 import places
 import pytest
-from inlined import single_pass
 from numpy.typing import NDArray
 from shade_tree import mixed
 
 from raystream import Renderer, Scene
-from raystream.materials.surface_features import material_features
-from raystream.programs.whitted import whitted_trace
 from raystream.scene.material import Material
 
 SKY = (0.2, 0.3, 0.5)
-SMALL = (20, 15)
 MOST = 4.5  # standard errors: one value in 150,000 lies farther off
 
 
@@ -48,14 +44,6 @@ def test_each_channel_of_whitted_s_tree_has_its_index(alone, device):
     picture = render(dispersed(), device, program="whitted")
     # Of each channel the same operations in the same order; another driver may round a few rays past an edge.
     assert np.mean(np.abs(picture - alone).max(axis=2) > 1e-5) < 0.01
-
-
-def test_refractions_are_left_out_of_all_channels(device):
-    off = {"program": "whitted", "refractions": "off"}
-    picture = render(dispersed(), device, **off)
-    assert np.mean(np.abs(picture - render(dispersed(1), device, **off)).max(axis=2) > 1e-5) > 0.01  # Fresnel's shares
-    one = render(dispersed(0), device, **off)
-    assert np.mean(np.abs(picture - one)[..., 0] > 1e-5) < 0.01
 
 
 @pytest.mark.parametrize("name", ["glass", "diamond"])
@@ -114,13 +102,6 @@ def test_the_same_bits_from_every_machine(program: str, device):
         assert np.array_equal(picture, first), name
 
 
-@pytest.mark.parametrize("depth", [0, 1, 4, 32])
-def test_levels_for_three_children(depth: int):
-    """A white ray leaves three behind at each surface."""
-    streams = whitted_trace(depth=depth, dispersion=True).streams
-    assert sum(name.startswith("pending_") for name in streams) == max(1, 3 * depth)
-
-
 def test_glass_that_comes_to_part_channels_in_a_renderer_in_use(device):
     """Program, shaders and stack follow the scene's materials, there and back."""
     glass = places.material(1.0, kind="dielectric")
@@ -158,22 +139,6 @@ def single(scene: Scene, channel: int) -> Scene:
     return replace(scene, materials=[replace(own, ior=own.iors[channel], dispersion=0.0), *scene.materials[1:]])
 
 
-def test_only_what_refracts_into_a_volume_parts_channels():
-    assert glass().iors == (1.375, 1.5, 1.625) and material_features([glass()]).dispersion
-    for plain in (glass(0.0), glass(transmission=0.0), glass(thickness=0.0), glass(ior=1.0)):
-        assert not material_features([plain]).dispersion and plain.iors == (plain.ior,) * 3
-
-
-def test_each_channel_of_a_rough_surface_has_its_index(device):
-    scene = ball(glass())
-    picture = render(scene, device, SMALL, program="whitted", depth=2)
-    alone = [render(single(scene, channel), device, SMALL, program="whitted", depth=2) for channel in range(3)]
-    assert all(np.abs(alone[1] - alone[k])[..., k].max() > 0.1 for k in (0, 2))
-    # Of each channel the same operations in the same order; another driver may round a few rays past an edge.
-    for k in range(3):
-        assert np.mean(np.abs(picture - alone[k])[..., k] > 1e-5) < 0.01
-
-
 @pytest.mark.parametrize("roughness", [0.0, 0.4])
 def test_white_furnace_of_gltf_glass(device, roughness: float):
     """Each channel is white in the mean: paths bring all of them, or three times one."""
@@ -203,24 +168,3 @@ def test_rough_glass_is_that_of_each_index_in_the_mean(device, paths: str):
     error = apart.std(axis=0) / 8
     assert (np.abs(apart.mean(axis=0)) < MOST * error).all() and (error < 0.02 * alone.mean()).all()
     assert np.ptp(alone.mean(axis=(0, 1))) > 0.05 * alone.mean()  # and the channels differ
-
-
-@pytest.mark.parametrize(
-    "program", ["path", *(pytest.param(name, marks=pytest.mark.slow) for name in ("whitted", "photon"))]
-)
-def test_the_same_bits_from_both_machines(program: str, device):
-    more: dict[str, Any] = {"depth": 2}
-    if program == "photon":  # whose eye rays are a tree like Whitted's
-        more = {"depth": 1, "photons": 400, "photon_bounces": 3}
-    scene = ball(glass(roughness=0.01), light=4.0)
-    runs = ({"machine": "singlepass"}, {"machine": "multipass", "fuse": "none"})
-    first, second = (render(scene, device, (8, 6), 2, program=program, **run, **more) for run in runs)
-    assert first.max() > 0 and np.array_equal(first, second)
-
-
-def test_glass_of_one_index_has_no_part_of_it(device):
-    renderer = Renderer(ball(glass(0.0)), device=device, program="path", machine="singlepass")
-    _, text = single_pass(renderer)
-    assert not any(
-        word in text for word in ("half_spread", "channels_part", "interaction_channel", "DIMENSION_CHANNEL")
-    )

@@ -9,10 +9,6 @@ import pytest
 
 import raystream
 from raystream import Renderer
-from raystream.cameras.lens import lens_uniforms
-from raystream.cli.presets import preset
-from raystream.programs import eye_hits
-from raystream.stream.machines import MACHINES as ALL_MACHINES
 
 SIZE, SPP = (16, 12), 4
 MACHINES = {
@@ -76,51 +72,6 @@ def test_eye_rays_that_miss_the_scene_s_box_end_there(device, mask: str, travers
         assert (found.layers["depth"] < np.inf).sum() <= calls["setup"] < 0.9 * calls["eye"]
 
 
-def test_the_box_is_tested_alike_where_all_is_one_pass(device) -> None:
-    """As where the machine of single kernels fails its self-test, and another one runs its program."""
-    renderer = Renderer(raystream.load("teapotahedron"), device=device, **{**PUBLISHED_MACHINE, "fov": 75.0})
-    expected = renderer.render(SIZE, 1, layers=("triangle",))
-    program = eye_hits(renderer.gpu_scene.traversal(renderer.settings))
-    linked = renderer.gpu_scene.bind(program, renderer.settings, False)
-    assert [state.kernel.name for state in linked.program.states][:2] == ["eye_ray_to_box", "traversal_setup_in_box"]
-    with device.current():
-        machine = ALL_MACHINES["singlepass"](device, linked, SIZE, renderer.gpu_scene.resources)
-        renderer.gpu_scene.pixels.fill(machine.streams["pixel"], (slice(0, SIZE[1]), slice(0, SIZE[0])))
-        uniforms = renderer.prepared.sample_uniforms(linked.program, renderer.settings, False)
-        machine.set({**lens_uniforms(renderer.camera.with_lens(0.0), SIZE, "point"), **uniforms})
-        machine.finish()
-        hits = machine.read("hit")
-        machine.release()
-    assert np.array_equal(renderer.prepared.triangle_indices(hits), expected.layers["triangle"])
-
-
-@pytest.mark.parametrize("year", ["2002", "2004"])
-def test_pictures_of_the_presets_keep_their_bits(device, year: str) -> None:
-    chosen = {**preset(year, "cornell"), "depth": 2}
-    assert (chosen.pop("size"), chosen.pop("spp")) == ((256, 256), 64)
-    for of_files in ("exposure", "tonemap", "denoise"):
-        chosen.pop(of_files)
-    _, published = render(device, **chosen)
-    _, fused = render(device, **{**chosen, "fuse": "ray"})
-    _, single = render(device, **{**chosen, "machine": "singlepass"})
-    assert published.linear.tobytes() == fused.linear.tobytes() == single.linear.tobytes()
-    assert published.linear.max() > 0
-
-
-def test_whitted_shares_too(device) -> None:
-    options = {
-        "program": "whitted",
-        "depth": 1,
-        "machine": "singlepass",
-        "scene": "teapotahedron",
-        "first_hits": "rays",
-    }
-    _, each = render(device, pixel_filter="point", **options)
-    renderer, shared = render(device, eye_rays="shared", **options)
-    assert renderer.gpu_scene.first_hits(renderer.settings, renderer.camera).mode == "shared"
-    assert np.array_equal(shared.linear, each.linear) and each.linear.max() > 0
-
-
 def test_hits_are_found_anew_for_another_view_and_scene(device) -> None:
     options = {"machine": "singlepass", "accel": "two-level-bvh", "depth": 1}
     scene = raystream.load("cornell")
@@ -142,14 +93,3 @@ def test_hits_are_found_anew_for_another_view_and_scene(device) -> None:
         assert any("--aperture" in note for note in renderer.notes) == (renderer.settings.aperture is not None)
     assert not np.array_equal(pictures[0], pictures[1]) and not np.array_equal(pictures[2], pictures[3])
     assert np.array_equal(pictures[1], pictures[2])  # a lens has no effect, and a note says so
-
-
-def test_a_picture_goes_on_with_the_same_option_alone(device, tmp_path) -> None:
-    renderer, picture = render(device, machine="singlepass", eye_rays="shared", depth=2)
-    path = str(tmp_path / "a.exr")
-    picture.save(path)
-    longer = renderer.render(SIZE, 2 * SPP, resume=path)
-    assert longer.film.count.min() == 2 * SPP
-    renderer.update(eye_rays="each")
-    with pytest.raises(raystream.ViewerError, match="eye rays"):
-        renderer.render(SIZE, 2 * SPP, resume=path)

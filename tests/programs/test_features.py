@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 import raystream
 from raystream.cameras.lens import lens_rays
-from raystream.film import device_film as buffers
 from raystream.film.device_film import Buffer
 from raystream.film.layers import LAYERS
 from raystream.kernels.records import FEATURES
@@ -223,23 +222,6 @@ def test_blended_surfaces_count_by_what_they_cover(make, accel):
         assert apart.max() < 5 * 0.5 * most / np.sqrt(count), name
 
 
-def test_a_lens_and_a_filter_change_them(make):
-    renderer = make(room(), pixel_filter="point")
-    sharp = features(renderer)
-    renderer.update(pixel_filter="box")
-    filtered = features(renderer)
-    renderer.update(pixel_filter="point", aperture=0.3, focus=2.0)
-    blurred = features(renderer)
-    for other in (filtered, blurred):
-        changed = (other["hits"] != sharp["hits"]) | (np.abs(other["depth"] - sharp["depth"]) > 1e-3)
-        assert changed.mean() > 0.2
-        partly = (other["hits"] > 0) & (other["hits"] < SAMPLES)
-        assert partly.any() and not ((sharp["hits"] > 0) & (sharp["hits"] < SAMPLES)).any()
-    assert not np.array_equal(filtered["depth"], blurred["depth"])
-    renderer.update(aperture=0.0)
-    assert features(renderer).tobytes() == sharp.tobytes()
-
-
 def test_more_samples_are_the_sum_of_all(make):
     """The first of many is the one of one, and a buffer may be brought on; the numbers follow the seed."""
     renderer = make(room(), pixel_filter="box")
@@ -270,42 +252,6 @@ def same_bits(renderer: Renderer, **options: Any) -> None:
     for change in changes:
         renderer.update(**change)
         assert features(renderer, **options).tobytes() == expected.tobytes(), change
-
-
-def test_a_picture_in_pieces_has_the_same_bits(make, monkeypatch):
-    """Cut into several runs, and in several blocks."""
-    from raystream.renderer.sampling import sampler
-
-    renderer = make(room())
-    expected = features(renderer)
-    monkeypatch.setattr(buffers, "MAX_BLOCK_PIXELS", 4 * SIZE[0])
-    assert features(renderer).tobytes() == expected.tobytes()
-    monkeypatch.setattr(sampler, "LARGEST_STREAM", 7 * SIZE[0] - 3)
-    assert features(renderer).tobytes() == expected.tobytes()
-    monkeypatch.setattr(buffers, "MAX_BLOCK_PIXELS", 1 << 24)
-    assert features(renderer).tobytes() == expected.tobytes()
-
-
-def test_of_an_empty_view_they_are_zeros_that_are_counted(make):
-    renderer = make(room(), camera=Camera((0, 0, 4), (0, 0, 9)))
-    found = features(renderer)
-    assert (found["count"] == SAMPLES).all()
-    for name in ("hits", "depth", "normal", "albedo"):
-        assert not found[name].any()
-
-
-def test_progress_is_told_and_samples_of_the_picture_stay(make):
-    """Beside a picture on its way: buffers of their own."""
-    renderer = make(room())
-    before = renderer.render(SIZE, spp=2).film
-    buffer = Buffer(renderer.device, FEATURES, SIZE)
-    shares = list(
-        renderer.sampler.features(FramePlan(renderer.settings, renderer.camera, buffer.size, samples=3), buffer)
-    )
-    assert shares == sorted(shares) and shares[-1] == 1.0 and len(shares) > 1
-    after = renderer.render(SIZE, spp=2).film
-    assert before is not None and after is not None
-    assert before.records().tobytes() == after.records().tobytes()
 
 
 def test_light_of_a_lamp_is_that_of_its_sides(make):

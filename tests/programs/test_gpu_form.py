@@ -35,12 +35,6 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "whitted, single pass": ("balls", {"program": "whitted", "machine": "singlepass"}),
     "cast, one kernel a pass": ("teapotahedron", {"program": "cast", "machine": "multipass", "fuse": "none"}),
 }
-SLOW: dict[str, tuple[str, dict[str, Any]]] = {
-    f"{program}, {machine}, {fuse}, {scene}": (scene, {"program": program, "machine": machine, "fuse": fuse})
-    for program in PICTURES
-    for machine, fuse in (("singlepass", "none"), ("multipass", "none"), ("multipass", "ray"), ("multipass", "surface"))
-    for scene in ("cornell", "prism", "glass_ball", "hall")
-}
 
 
 def rendered(scene: str, options: dict[str, Any], device: Any) -> np.ndarray:
@@ -50,12 +44,6 @@ def rendered(scene: str, options: dict[str, Any], device: Any) -> np.ndarray:
 @pytest.mark.parametrize("case", CASES)
 def test_bits_are_those_of_the_other_form(case: str, device: Device, gpu: Device) -> None:
     np.testing.assert_array_equal(rendered(*CASES[case], gpu), rendered(*CASES[case], device))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("case", SLOW)
-def test_bits_of_every_program(case: str, device: Device, gpu: Device) -> None:
-    np.testing.assert_array_equal(rendered(*SLOW[case], gpu), rendered(*SLOW[case], device))
 
 
 # -- what a pass keeps -------------------------------------------------------------------------------------------------
@@ -103,13 +91,6 @@ def test_loops_serve_their_states(software: bool) -> None:
         found.add(frozenset(n for n in numbers.values() if eval(python, {**numbers, "state": n})))
     expected = {frozenset(linked.program.number(s) for s in loop.states()) for loop in loops(step.order)}
     assert len(expected) > 3 and expected <= found and all(len(each) == 1 for each in found - expected)
-
-
-def test_uniforms_are_copied_for_cpus_alone(linked: LinkedProgram) -> None:
-    for software in (True, False):
-        for step in linked.steps("surface"):
-            text = fragment(linked, step, Form(True, software=software), PlannedAddresses(MAX_ROW_TEXELS)).text
-            assert ("once_" in text) is software
 
 
 # -- passes on GPUs ----------------------------------------------------------------------------------------------------

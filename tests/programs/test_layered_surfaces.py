@@ -8,7 +8,6 @@ import glsl_call
 import numpy as np
 import places
 import pytest
-from inlined import single_pass
 
 from raystream.cli.shader_check import layered
 from raystream.kernels.records import HIT
@@ -142,14 +141,6 @@ def test_masks_are_there_from_the_cutoff_on(device):
     assert (found.triangle >= 0).tolist() == [True, True, False]
 
 
-def test_the_same_rays_pass_in_every_structure(device):
-    half = dark("half", alpha_mode="blend")
-    half.base_color = (0.0, 0.0, 0.0, 0.5)
-    pictures = [shown(device, plate(half), 4, accel=accel) for accel in ("bvh", "grid", "none")]
-    for other in pictures[1:]:
-        np.testing.assert_array_equal(pictures[0], other)
-
-
 def test_volumes_absorb_by_the_way_through_them(device):
     """A slab of index 1, which bends nothing: Beer's law by its thickness."""
     glass = absorbing((0.5, 0.25, 1.0), 2.0, roughness=0.0, ior=1.0, transmission=1.0, base_color=(1.0, 1.0, 1.0, 1.0))
@@ -211,26 +202,3 @@ def test_tangents_of_mirrored_instances_are_those_of_the_flattened_scene(device,
         hits["triangle"], hits["instance"] = np.arange(4), 0
     np.testing.assert_allclose(found[0], found[1], atol=1e-6)
     assert (found[0][:2, 3] == -found[0][2:, 3]).all()
-
-
-def test_second_coordinates(device):
-    texels = np.zeros((1, 2, 4), np.uint8)
-    texels[0, 0], texels[0, 1] = (255, 0, 0, 255), (0, 255, 0, 255)
-    second = Texture(Image(texels), ("clamp", "clamp"), nearest=True, uv_set=1)
-    uvs = np.full((4, 2), 0.9, np.float32)
-    for kind in ("lambert", "principled"):
-        material = Material("two", (1.0, 1.0, 1.0, 1.0), kind=kind, texture=0, metallic=1.0)
-        picture = shown(device, plate(material, [second], uvs_1=uvs), 4)[4:12, 4:12]
-        assert np.all(picture[..., 1] > 0.5) and np.all(picture[..., 0] < 0.3)
-
-
-def test_plain_scenes_have_no_part_of_it(device):
-    """What a scene has not is neither in its source nor in its records."""
-    scene = plate(Material("matte"))
-    renderer = Renderer(scene, device=device, program="path", machine="singlepass")
-    linked, text = single_pass(renderer)
-    for word in ("principled", "opacity", "ggx", "solid_test", "fetch_tangents", "absorb", "at.uv_1"):
-        assert word not in text
-    assert linked.records["interaction"].texels == 5
-    surfaces = prepare(everything()).surfaces
-    assert {"normal", "sheen", "volume"} <= surfaces.lobes and surfaces.alpha and surfaces.interaction.texels == 5

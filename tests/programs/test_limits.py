@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import product
 
 import numpy as np
 import pytest
-from inlined import copies, lines, single_pass
+from inlined import copies, lines
 from numpy.typing import NDArray
 
 from raystream.accel import bvh_tree as bvh
 from raystream.accel.grid import grid
 from raystream.accel.two_level.top import TOPS
 from raystream.cli.shader_check import LAYERED, everything
-from raystream.kernels.photons import MAPS, SEARCHES
 from raystream.lighting.sampler import SAMPLERS
-from raystream.programs import LEVELS, PICTURES, programs_with, trace
+from raystream.programs import LEVELS, PICTURES, trace
 from raystream.renderer.inputs.prepared import prepare
 from raystream.renderer.inputs.settings import Settings
 from raystream.renderer.renderer import Renderer
@@ -61,58 +59,6 @@ def test_steps_are_within_the_limits(recipe):
             linked.single()
 
 
-def test_layered_surfaces_are_within_the_limits():
-    """With all kinds beside them and two sets of texture coordinates, when interactions take six texels: less may be
-    fused for it than elsewhere, but rays still go to their hits in one pass."""
-    prepared = prepare(everything(layers=True), Settings(environment="sky", accel="two-level-bvh"))
-    assert prepared.wide and prepared.surfaces.second_uv
-    traversal, form = LEVELS[prepared.structure.levels], {"volumes": prepared.absorbing}
-    programs = [PICTURES[name](traversal, **form) for name in ("path", "whitted")]
-    for kind, search, gather in product(MAPS, SEARCHES, (False, True)):
-        programs.append(PICTURES["photon"](traversal, kind=kind, search=search, gather=gather, apart=True, **form))
-    for program in programs:
-        for fuse in ("none", "ray"):
-            linked = LinkedProgram(program, prepared.modules(fuse == "none", True, "table"))
-            linked = linked if fuse == "none" else linked.inlined()
-            steps = linked.steps(fuse)
-            for step in steps:
-                assert linked.attachment_count(step) <= MAX_ATTACHMENTS and linked.sampler_count(step) <= MAX_SAMPLERS
-        assert any("traverse" in step.name and "intersect" in step.name for step in steps), program.name
-        linked.single()
-
-
-@pytest.mark.parametrize("name", programs_with(lambda each: "dispersion" in each.parameters))
-def test_steps_where_channels_part_are_within_the_limits(name):
-    prepared = prepare(everything(dispersion=1.0), Settings(environment="sky"))
-    program = PICTURES[name](LEVELS[1], dispersion=True)
-    for fuse in ("none", "ray", "surface"):
-        linked = LinkedProgram(program, prepared.modules(fuse == "none", True, "sobol"))
-        linked = linked if fuse == "none" else linked.inlined()
-        steps = linked.steps(fuse)
-        assert linked.limits == []
-        assert all(linked.attachment_count(step) <= MAX_ATTACHMENTS for step in steps)
-    linked.single()
-
-
-def test_scenes_without_dispersion_have_no_part_of_it(device):
-    """Nothing of it is in the program, and nothing in the modules, so that shaders and pictures are the same."""
-    for scene in (everything(), everything(dispersion=1.0)):
-        if scene.materials[2].dispersion:
-            scene.materials[2] = replace(scene.materials[2], ior=1.0)  # alike for all channels, whatever the dispersion
-        renderer = Renderer(scene, device=device, program="path", machine="singlepass")
-        assert not renderer.prepared.dispersive and "channel" not in renderer.program().by_name
-        _, text = single_pass(renderer)
-        assert "dielectric_sample" in text and "channels_part" not in text and "channel_index" not in text
-
-
-def test_a_path_takes_turns_from_surface_to_surface():
-    prepared = prepare(everything(), Settings())
-    linked = LinkedProgram(PICTURES["path"](), prepared.modules(False, True, "sobol")).inlined()
-    (step,) = linked.steps("surface")
-    assert step.iterates and set(step.entries) == {"begin", "setup@arrive"}
-    assert {"interaction", "pending", "hit", "traversal"}.isdisjoint((*step.loads, *step.stores))
-
-
 @pytest.mark.parametrize("chosen", LAYERED, ids=lambda chosen: " ".join(map(str, chosen.values())))
 def test_programs_over_all_there_is_are_within_the_limits(chosen, device):
     """As the renderer makes them for a scene with every kind of surface, light and texture: nested volumes, too."""
@@ -123,12 +69,6 @@ def test_programs_over_all_there_is_are_within_the_limits(chosen, device):
         for step in linked.steps(fuse):
             assert linked.attachment_count(step) <= MAX_ATTACHMENTS and linked.sampler_count(step) <= MAX_SAMPLERS
     renderer.gpu_scene.bind(program, renderer.settings, False).single()
-
-
-def test_copies_are_those_of_calls():
-    text = "float a(float x) {\n    return x;\n}\nfloat b() {\n    return a(1.0) + a(2.0);\n}\n"
-    text += "void main() {\n    b();\n}\n"
-    assert copies(text) == {"main": 1, "b": 1, "a": 2} and lines(text) == 4
 
 
 def everything_of(dispersion: bool = False, nested: bool = False) -> Scene:

@@ -177,16 +177,6 @@ def test_trees_are_for_many_lights(device) -> None:
         renderer.release()
 
 
-def test_no_light_is_a_tree_of_none(device) -> None:
-    """Lights without area are left out with a note, and where nothing is left the picture is black."""
-    scene = lamps(20)
-    scene.meshes[1] = replace(scene.meshes[1], positions=np.zeros_like(scene.meshes[1].positions))
-    renderer = Renderer(scene, device=device, **BESIDE, light_sampler="tree")
-    assert any("20 triangles that should shine have no area" in note for note in renderer.notes)
-    assert not renderer.render(SIZE, spp=1).linear.any()
-    renderer.release()
-
-
 def small_lamps(number: int, seed: int = 3) -> np.ndarray:
     """Small squares over a floor, that shine downwards, some of them a little aside."""
     rng = np.random.default_rng(seed)
@@ -261,15 +251,6 @@ def test_candidates_are_for_several_lights(device) -> None:
         # Files from before there were candidates can be gone on from where there are none.
         assert sample_settings(renderer).get("light_candidates", "1") == str(expected)
         renderer.release()
-
-
-def test_the_number_of_candidates_compiles_nothing(device) -> None:
-    renderer = Renderer(floor(4), device=device, **BESIDE)
-    renderer.render(SIZE, spp=1)
-    compiled = device.compiled
-    renderer.update(light_candidates=3)
-    assert renderer.render(SIZE, spp=1).linear.any() and device.compiled == compiled
-    renderer.release()
 
 
 @pytest.mark.parametrize("options", [{"fuse": "none"}, {"fuse": "ray"}, {"fuse": "ray", "unroll": "3"}], ids=str)

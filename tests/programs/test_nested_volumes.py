@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import places
 import pytest
-from inlined import single_pass
 from numpy.typing import NDArray
 
 from raystream import Camera, Renderer, Scene
@@ -17,7 +16,7 @@ from raystream.programs import LEVELS, PICTURES
 from raystream.renderer.inputs.prepared import prepare
 from raystream.renderer.inputs.settings import Settings
 from raystream.scene.material import Material
-from raystream.stream.compile.link import MAX_ATTACHMENTS, MAX_SAMPLERS, LinkedProgram
+from raystream.stream.compile.link import LinkedProgram
 
 WHITE = (1.0, 1.0, 1.0)
 DEPTH = 5
@@ -211,51 +210,6 @@ def test_the_same_bits_from_both_machines(program: str, device):
     one, other = (seen(device, scene, (6, 5), 2, program=program, **run, **more) for run in runs)
     assert one.max() > 0 and one.std() > 0
     assert np.array_equal(one, other)
-
-
-def test_volumes_apart_have_no_part_of_it(device):
-    """A ball of glass on a floor beside another: nothing is within anything."""
-    floor = places.quads([[(-9, -1, -9), (-9, -1, 9), (9, -1, 9), (9, -1, -9)]])
-    meshes = [places.flat(places.sphere(1), 0), places.flat(places.sphere(1) + np.float32([2.1, 0, 0]), 0)]
-    scene = places.scene([*meshes, places.flat(floor, 1)], [GLASS, places.material(0.5)])
-    assert not has_nested_volumes(scene)
-    renderer = Renderer(scene, device=device, program="path", machine="singlepass")
-    linked, text = single_pass(renderer)
-    assert "volume_transmittance" in text
-    assert not any(word in text for word in ("medium", ".inside", "interaction_outside", "EXIT_PASS"))
-    assert linked.records["media"].texels == 0  # rays keep nothing of it
-    closer = replace(
-        scene,
-        instances=[*scene.instances[:1], replace(scene.instances[1], transform=_moved(-0.5)), *scene.instances[2:]],
-    )
-    assert has_nested_volumes(closer)
-    deeper = replace(scene, instances=[*scene.instances[:2], replace(scene.instances[2], transform=_moved(0.0, 0.5))])
-    assert has_nested_volumes(deeper)
-    renderer.update(closer)
-    assert renderer.program().by_name["absorb"].kernel.name == "cross_boundary"
-    assert renderer.gpu_scene.bind(renderer.program(), renderer.settings).records["media"].texels == 1
-
-
-def _moved(x: float, y: float = 0.0) -> NDArray:
-    found = np.eye(4)
-    found[:2, 3] = x, y
-    return found
-
-
-@pytest.mark.parametrize("program", ["path", "whitted", "photon", "gather"])
-def test_steps_are_within_the_limits(program: str):
-    slabs = [Slab(s.low, s.high, replace(s.material, roughness=0.1, dispersion=3.0)) for s in HIGHER_GLASS]
-    prepared = prepare(scene_of(slabs, SLANTED), Settings(environment="sky"))
-    more = {"gather": True} if program == "gather" else {}
-    name = "photon" if more else program
-    made = PICTURES[name](LEVELS[1], volumes=True, nested=True, dispersion=True, **more)
-    for fuse in ("none", "ray", "surface"):
-        linked = LinkedProgram(made, prepared.modules(fuse == "none", True, "sobol"))
-        linked = linked if fuse == "none" else linked.inlined()
-        steps = linked.steps(fuse)
-        assert all(linked.attachment_count(step) <= MAX_ATTACHMENTS for step in steps)
-        assert all(linked.sampler_count(step) <= MAX_SAMPLERS for step in steps)
-        assert {state for step in steps for state in step.states} == set(linked.program.by_name)
 
 
 def test_a_state_that_a_limit_cuts_off_its_group_is_served_all_the_same():

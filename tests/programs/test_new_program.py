@@ -12,7 +12,6 @@ import pytest
 from new_program import CAPTION, HELP, KEY, NAME
 
 from raystream.options.declare import join_words
-from raystream.options.table import OPTIONS
 from raystream.programs import PICTURES, PictureProgram, ray_cast, register
 
 
@@ -56,11 +55,6 @@ def test_keys_page_and_inspector_know_it(told: Any) -> None:
     assert {"path.throughput", "film.sum"} & set(view["channels"])
 
 
-def test_panels_and_shader_check_know_it(told: Any) -> None:
-    assert told["panels"] == [*PICTURES, NAME]
-    assert told["checked"]
-
-
 def test_a_denoiser_that_divides_by_the_albedo_is_refused(told: Any) -> None:
     """Unless the program says that its film is albedo times light, nothing is assumed."""
     code, _, error = told["line"]["denoised"]
@@ -80,10 +74,6 @@ def test_names_keys_and_options_are_checked() -> None:
         with pytest.raises(ValueError, match=words):
             register(wrong)
     assert known == PICTURES
-
-
-def test_options_name_programs_that_there_are() -> None:
-    assert {name for option in OPTIONS.values() for name in option.scope.programs} <= PICTURES.keys()
 
 
 def test_a_program_may_ask_for_options_of_others() -> None:

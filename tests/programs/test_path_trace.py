@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import places
 import pytest
 
-import raystream
-from raystream import Camera, Renderer, Scene, ViewerError
+from raystream import Camera, Renderer, Scene
 from raystream.film.device_film import FilmBuffer
 from raystream.film.film import Film
 from raystream.renderer.sampling.sampler import FramePlan, Tiling
@@ -156,12 +154,6 @@ def test_counting_does_not_disturb(device, scene: Scene, expected: Film) -> None
         assert calls["arrive"] >= calls["scatter"] and calls["light"] >= calls["resolve"] > 0
 
 
-def test_seeds_and_samples_differ(device, scene: Scene, expected: Film) -> None:
-    other = render(scene, seed=1, **SINGLE)
-    assert (other.sum != expected.sum).mean() > 0.9
-    assert abs(other.mean().mean() / expected.mean().mean() - 1) < 0.1
-
-
 # -- motion -----------------------------------------------------------------------------------------------------------
 
 
@@ -185,30 +177,6 @@ def orbit(angle: float) -> np.ndarray:
     return out
 
 
-@pytest.mark.parametrize("accel", ["two-level-bvh", "two-level-grid"])
-def test_mirrors_that_orbit_each_other_equal_a_fresh_build(device, accel: str) -> None:
-    options: dict[str, Any] = {
-        "accel": accel,
-        "depth": 6,
-        "environment": (0.1, 0.15, 0.2),
-        "sampler": "sobol",
-        **SINGLE,
-    }
-    moving = Renderer(two_mirrors(), **options)
-    pictures = []
-    for angle in (0.4, 1.3, 3.7):
-        moving.move({0: orbit(angle), 1: orbit(angle + np.pi)})
-        picture = moving.render((40, 30), spp=2)
-        fresh = two_mirrors()
-        fresh.instances[0].transform, fresh.instances[1].transform = orbit(angle), orbit(angle + np.pi)
-        again = places.picture(fresh, (40, 30), 2, **options)
-        assert picture.film is not None and again.film is not None
-        assert_same(picture.film, again.film)
-        pictures.append(picture.linear)
-    moving.release()
-    assert all((pictures[0] != other).mean() > 0.1 for other in pictures[1:])
-
-
 def test_flat_and_two_level_structures_make_one_picture(device) -> None:
     """Not to the bit, for rays are taken into each instance's own space: but for few paths that hit an edge."""
     made = {
@@ -221,62 +189,6 @@ def test_flat_and_two_level_structures_make_one_picture(device) -> None:
 
 
 # -- awkward scenes ---------------------------------------------------------------------------------------------------
-
-
-def test_a_scene_without_light_stands_in_the_studio_and_says_so(device) -> None:
-    ball = places.alone(places.sphere(2), places.material(0.5))
-    lit = Renderer(ball, depth=2, **SINGLE)
-    assert len(lit.notes) == 1 and "studio" in lit.notes[0] and "--environment sky or none" in lit.notes[0]
-    assert (lit.render((16, 16), spp=2).linear > 0).mean() > 0.9  # but for the shadow below it
-    dark = Renderer(ball, depth=2, environment="none", **SINGLE)
-    assert len(dark.notes) == 1 and "nothing lights the scene" in dark.notes[0] and "studio" not in dark.notes[0]
-    assert not dark.render((16, 16), spp=2).linear.any()
-    assert not dark.render((16, 16), spp=2, layers=("bounce",)).layers["bounce.1"].any()
-    for renderer in (lit, dark):
-        renderer.release()
-
-
-def test_an_emitter_of_no_area_is_left_out_in_one_line(device) -> None:
-    """Its two triangles are a line and a point; the ball beside it is as without them."""
-    corners = np.float32([[[-1, 2, 0], [1, 2, 0], [0, 2, 0]], [[0, 2, 0], [0, 2, 0], [0, 2, 0]]])
-    normals = np.tile(np.float32([0, -1, 0]), (6, 1))
-    nothing = raystream.scene.mesh.Mesh(
-        corners.reshape(-1, 3), np.arange(6).reshape(2, 3), [1, 1], normals, name="lamp"
-    )
-    kinds = [places.material(0.5), places.material(0.5, shines=5.0)]
-    scene = places.scene([places.flat(places.sphere(2)), nothing], kinds)
-    renderer = Renderer(scene, depth=2, environment=(0.5, 0.5, 0.5), **SINGLE)
-    picture = renderer.render((16, 16), spp=2).linear
-    assert len([note for note in renderer.notes if "area" in note or "shine" in note]) == 1
-    renderer.release()
-    without = render(places.scene(scene.meshes[:1], kinds), (16, 16), 2, depth=2, environment=(0.5, 0.5, 0.5), **SINGLE)
-    np.testing.assert_array_equal(picture, without.mean())
-
-
-@pytest.mark.parametrize(
-    ("value", "what", "instead"), [(np.nan, "not a number", 0.0), (np.inf, "infinite", 1.0), (-1.0, "negative", 0.0)]
-)
-def test_an_environment_that_is_no_light_is_named(
-    device, tmp_path: Path, value: float, what: str, instead: float
-) -> None:
-    """In a file the pixel is mended, in one line; in an array it is an error."""
-    from raystream.film.files import image
-
-    ball = places.alone(places.sphere(1), places.material())
-    pixels = np.ones((4, 8, 3), np.float32)
-    pixels[1, 2, 0] = value
-    path = tmp_path / "sky.exr"
-    image.save(path, pixels, {}, {})
-    renderer = Renderer(ball, environment=str(path))
-    (note,) = renderer.notes
-    assert "sky.exr: 1 pixel is " + what in note and "\n" not in note
-    expected = pixels.copy()
-    expected[1, 2, 0] = instead
-    np.testing.assert_array_equal(renderer.prepared.lighting.environment.pixels, expected)
-    renderer.release()
-    with pytest.raises(ViewerError) as raised:
-        Renderer(ball, environment=ImageEnvironment(pixels, "sky"))
-    assert "sky" in str(raised.value) and "pixel (2, 1)" in str(raised.value) and "\n" not in str(raised.value)
 
 
 def test_extremes_of_depth_and_aperture(device) -> None:

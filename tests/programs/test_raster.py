@@ -112,12 +112,6 @@ def test_any_unit(scale, device):
     assert (found["triangle"] >= 0).mean() > 0.1
 
 
-def test_far_from_the_middle_of_the_world(device):
-    rng = np.random.default_rng(6)
-    corners = rng.normal(size=(200, 1, 3)) + 0.4 * rng.normal(size=(200, 3, 3)) + [1e4, -2e4, 3e4]
-    assert_same(meshes.scene(corners), device, (64, 64))
-
-
 def test_the_lower_number_wins_a_tie(device):
     """The same triangle four times, and behind others at a distance of a unit in the last place."""
     front = np.array([[-1, -1, 0], [1, -1, 0], [0, 1, 0]], np.float32)
@@ -279,11 +273,3 @@ def test_who_draws_without_being_told(device):
         renderer = Renderer(scene, device=device, program=name)
         ways[name] = renderer.gpu_scene.first_hits(renderer.settings, renderer.camera).mode
     assert ways == {"cast": "rays", "shadow": "raster", "whitted": "rays", "path": "rays"}
-
-
-def test_differing():
-    """The share of other triangles."""
-    mine = np.zeros(4, HIT.dtype)
-    other = mine.copy()
-    other["triangle"][1], other["t"] = 5, 3
-    assert differing_share(mine, other) == 0.25 and differing_share(mine[:0], mine[:0]) == 0

@@ -8,7 +8,7 @@ import numpy as np
 import places
 import pytest
 from numpy.typing import NDArray
-from shade_tree import SIZE, Oracle, Tree, mixed, placed, square
+from shade_tree import SIZE, placed, square
 
 import raystream
 from raystream import Camera, Renderer, Scene
@@ -67,19 +67,6 @@ def test_soft_shadows_are_those_of_path_tracing(device):
     shadow = render(scene, device, (32, 32), 4, offsets="pixel")
     path = render(scene, device, (32, 32), 4, program="path", depth=1, strategy="lights")
     np.testing.assert_allclose(shadow, path, **ROUNDING)
-
-
-@pytest.mark.parametrize("shadows", ["on", "off"])
-def test_many_lights_and_materials(shadows, device):
-    """Point, spot and directional lights on matte and Phong surfaces; mirrors and glass stay black."""
-    scene = mixed()
-    picture = render(scene, device, pixel_filter="point", shadows=shadows).astype(np.float64)
-    tree = Tree(1, shadows == "on", False, False)
-    oracle, camera = Oracle(scene), scene.camera()
-    expected, *near = (oracle.picture(camera, SIZE, tree, off) for off in (0.0, 0.01, -0.01))
-    edge = np.max([np.abs(other - expected).max(axis=2) for other in near], axis=0) > 5e-3  # as in test_whitted.py
-    assert edge.mean() < 0.02
-    assert np.abs(picture - expected)[~edge].max() < 1e-5
 
 
 RUNS = [

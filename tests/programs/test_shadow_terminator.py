@@ -8,11 +8,9 @@ from typing import Any
 import numpy as np
 import places
 import pytest
-from inlined import single_pass
 from numpy.typing import NDArray
 
 from raystream import Camera, Renderer, Scene
-from raystream.materials.surface_features import is_smooth
 from raystream.scene.light import Light
 from raystream.scene.mesh import Mesh
 from raystream.scene.quadric import Quadric
@@ -51,13 +49,6 @@ def test_a_coarse_ball_is_shaded_as_a_round_one(device, program: str, accel: str
     assert (cosine == 0.0).any()
 
 
-def test_without_it_facets_end_the_light(device, monkeypatch):
-    """What the test above measures is there: flat positions leave out a tenth of the pixels that have light."""
-    monkeypatch.setattr("raystream.materials.surface_features.has_smooth_meshes", lambda scene: False)
-    picture, cosine = shown(device, ball())
-    assert np.mean(np.abs(picture - cosine)[cosine > 0.0] > 1e-3) > 0.07
-
-
 def test_what_is_turned_and_stretched_is_so_too(device):
     """An ellipsoid by an instance's transformation, over flat triangles and over instances."""
     scene = ball()
@@ -89,26 +80,6 @@ def test_white_furnace(device):
         if strategy == "bsdf":  # every path brings all
             np.testing.assert_allclose(found, 1.0, atol=2e-5)
         assert abs(found.mean() - 1.0) < 4.5 * np.sqrt(film.variance().sum()) / found.size + 2e-5
-
-
-def test_flat_scenes_have_no_part_of_it(device):
-    """Boxes, facets, and planes whose normals are given: nothing of it is in the source."""
-    flat = ball(smooth=False)
-    assert not is_smooth(flat.meshes[0]) and is_smooth(ball().meshes[0])
-    box = places.box()
-    assert not is_smooth(Mesh(box.reshape(-1, 3), np.arange(36).reshape(-1, 3)))  # creases of 90 degrees
-    renderer = Renderer(flat, device=device, machine="singlepass")
-    _, text = single_pass(renderer)
-    assert "smooth_lift" not in text and "geometry_lift" not in text
-
-
-@pytest.mark.parametrize("program", ["path", pytest.param("photon", marks=pytest.mark.slow)])
-def test_the_same_bits_from_both_machines(device, program: str):
-    more = {"photons": 400, "photon_bounces": 2, "final_gather": 2} if program == "photon" else {}
-    runs = ({"machine": "singlepass"}, {"machine": "multipass", "fuse": "none"})
-    options = {"environment": (0.3, 0.4, 0.5), "depth": 2, "program": program, **more}
-    one, other = (Renderer(ball(), device=device, **run, **options).render((12, 9), 2).linear for run in runs)
-    assert one.std() > 0 and np.array_equal(one, other)
 
 
 @pytest.mark.parametrize("accel", ["bvh", "two-level-bvh"])

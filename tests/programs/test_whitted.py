@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import meshes
@@ -13,7 +12,7 @@ from shade_tree import SIZE, Oracle, Tree, mixed, piece, placed
 
 import raystream
 from raystream import Camera, Renderer, Scene
-from raystream.base.errors import ViewerError, WiringError
+from raystream.base.errors import ViewerError
 from raystream.programs.whitted import whitted_trace
 from raystream.scene.light import Light
 from raystream.scene.material import Material
@@ -96,14 +95,6 @@ def test_rays_of_little_weight_are_left_out(scene, oracle, device):
     assert lost.max() <= 4 * least * whole.max()
 
 
-def test_with_no_least_intensity_all_rays_are_traced(scene, device):
-    """Off by default; and 1 leaves nothing but first hits, as nothing reflects more than comes."""
-    assert np.array_equal(render(scene, device, (40, 30), min_intensity=0.0), render(scene, device, (40, 30)))
-    options = {"reflections": "off", "refractions": "off"}
-    first_hits = render(scene, device, (40, 30), **options)
-    assert np.array_equal(render(scene, device, (40, 30), min_intensity=1.0), first_hits)
-
-
 def test_both_children_of_glass_see_the_surroundings(device):
     """Without a light, what comes back is the sky's, over all branches: never more than that, and with depth nearly
     all."""
@@ -183,15 +174,6 @@ def test_soft_shadows_and_all_lights_are_unbiased(device):
     assert (z**2).sum() < 45  # chi-square of 16 degrees of freedom: p = 1e-4
 
 
-def test_bounces_add_up(scene, device):
-    renderer = Renderer(scene, device=device, program="whitted", machine="singlepass", environment="none")
-    picture = renderer.render(size=(40, 30), spp=2, layers="bounce")
-    layers = [values for name, values in picture.layers.items() if name.startswith("bounce")]
-    assert len(layers) == 5 and all(layer.any() for layer in layers[1:])
-    # 5 sums of floats, each off by half a unit in the last place
-    np.testing.assert_allclose(np.sum(layers, axis=0), picture.linear, rtol=1e-6, atol=1e-7)
-
-
 def test_another_depth_in_use(scene, device):
     """A renderer follows another depth, another program and the switches without being made again."""
     renderer = Renderer(scene, device=device, program="whitted", machine="singlepass", environment="none")
@@ -237,12 +219,3 @@ def test_as_many_levels_as_the_depth(depth):
 def test_too_deep(scene, depth, device):
     with pytest.raises(ViewerError, match="Whitted's tracer goes to 32"):
         render(scene, device, depth=depth)
-
-
-def test_levels_are_read_where_they_were_written_as_kernels_count():
-    """The wires cannot tell that, and are refused where the program does not say so."""
-    program = whitted_trace(depth=2)
-    with pytest.raises(WiringError, match="reads stream 'pending_0', which is not written on every path to it"):
-        replace(program, stacked=())
-    with pytest.raises(WiringError, match="stacked 'pending_9' is not among its streams"):
-        replace(program, stacked=("pending_9",))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import replace
 from typing import Any
@@ -62,12 +61,6 @@ def test_up_along_the_view_is_mended(up, target) -> None:
     np.testing.assert_array_equal(new_up, [0, 0, -1])  # the top of a map: -Z
 
 
-def test_extreme_coordinates_keep_the_basis_finite() -> None:
-    for size in (5e-324, 1e-300, 1e150, 1.7e308):
-        basis = np.array(Camera((-size, 0, 0), (size, 0, 0)).basis())
-        np.testing.assert_allclose(basis[2], [1, 0, 0])
-
-
 def test_rays_in_closed_form() -> None:
     origins, directions = Camera((1, 2, 3), (1, 2, -4), fov=90).rays(4, 2)
     assert origins.shape == directions.shape == (2, 4, 3) and directions.dtype == np.float64
@@ -123,14 +116,7 @@ def test_framing_sees_the_whole_box(low, size, fov, direction) -> None:
 
 
 @pytest.mark.parametrize(
-    "bounds",
-    [
-        np.zeros((2, 3)),
-        np.full((2, 3), 7.0),
-        [[np.inf] * 3, [-np.inf] * 3],
-        [[-1e18] * 3, [1e18] * 3],
-        [[1e18] * 3] * 2,
-    ],
+    "bounds", [np.full((2, 3), 7.0), [[np.inf] * 3, [-np.inf] * 3], [[-1e18] * 3, [1e18] * 3], [[1e18] * 3] * 2]
 )
 def test_framing_boxes_that_are_none(bounds) -> None:
     camera = Camera.framing(bounds)
@@ -142,12 +128,9 @@ def test_framing_boxes_that_are_none(bounds) -> None:
     [
         ("", "0 points"),
         ("1,2,3", "1 points"),
-        ("1,2,3 4,5,6 0,1,0 9,9,9", "4 points"),
         ("1,2 4,5,6", "origin '1,2' has 2 numbers"),
-        ("1,2,3 4,5,6,7", "target '4,5,6,7' has 4 numbers"),
         ("1,2,3 4,5,6 0,x,0", "up '0,x,0': 'x' is not a number"),
         ("1,2,nan 4,5,6", "origin 1.0,2.0,nan is not finite"),
-        ("1,2,3 4,inf,6", "target 4.0,inf,6.0 is not finite"),
         ("1,2,3 1,2,3", "same point"),
         ("1,2,3 4,5,6 0,0,0", "up is zero"),
     ],
@@ -155,39 +138,6 @@ def test_framing_boxes_that_are_none(bounds) -> None:
 def test_a_bad_text_says_what_is_wrong(text: str, word: str) -> None:
     with pytest.raises(ViewerError, match=word.replace("(", r"\(")):
         Camera.parse(text)
-
-
-@pytest.mark.parametrize("fov", [0, -1, 180, 400, np.nan, np.inf, "wide", None])
-def test_fields_of_view_out_of_range(fov) -> None:
-    with pytest.raises(ViewerError, match="between 0 and 180"):
-        Camera((0, 0, 0), (0, 0, 1), fov=fov)
-
-
-def test_with_fov_keeps_the_rest() -> None:
-    camera = Camera((0, 0, 0), (0, 0, 1), name="a")
-    assert camera.with_fov(90) == Camera((0, 0, 0), (0, 0, 1), fov=90, name="a")
-
-
-def test_rays_hit_what_the_reference_rays_hit(shared_scenes, shared_refs) -> None:
-    """The reference distances along our rays end on the reference triangles, of the bunny's own file."""
-    reference = json.loads((shared_refs / "primary_bunny_512.json").read_text())["camera"]
-    camera = Camera(reference["origin"], reference["target"], reference["up"], reference["fov"])
-    with np.load(shared_refs / "primary_bunny_512.npz") as data:
-        distance, triangle = data["t"], data["tri"]
-    content = (shared_scenes / "bunny.ply").read_bytes()
-    head, body = content[: content.index(b"end_header\n")].decode(), content[content.index(b"end_header\n") + 11 :]
-    vertices = int(head.split("element vertex ")[1].split()[0])
-    faces = int(head.split("element face ")[1].split()[0])
-    points = np.frombuffer(body, "<f4", vertices * 3).reshape(-1, 3).astype(np.float64)
-    index = np.frombuffer(body[vertices * 12 :], [("n", "u1"), ("i", "<i4", 3)], faces)["i"]
-    origins, directions = camera.rays(512, 512)
-    hit = triangle >= 0
-    assert hit.mean() == pytest.approx(0.4048805236816406)
-    corner = points[index[triangle[hit]]]
-    normal = np.cross(corner[:, 1] - corner[:, 0], corner[:, 2] - corner[:, 0])
-    along = ((corner[:, 0] - origins[hit]) * normal).sum(axis=-1) / (directions[hit] * normal).sum(axis=-1)
-    # Embree works in float32; grazing triangles (a few) magnify its rounding.
-    assert np.mean(np.abs(along - distance[hit]) < 1e-5 * distance[hit]) > 0.999
 
 
 @pytest.mark.parametrize(
@@ -230,17 +180,12 @@ def box(x: float, y: float, z: float, half: float = 1.0) -> list[list[float]]:
         (box(0, 0, 1), False),  # that ends where it stands
         (box(0, 11.9, -10), True),  # 45 degrees up: 11 at most at its far side
         (box(0, 12.1, -10), False),
-        (box(0, -11.9, -10), True),
-        (box(0, -12.1, -10), False),
         (box(22.9, 0, -10), True),  # twice as wide
         (box(23.1, 0, -10), False),
-        (box(-22.9, 0, -10), True),
-        (box(-23.1, 0, -10), False),
         (box(0, 0, -86), True),  # its radius is sqrt(3): at least 0.02 of the distance
         (box(0, 0, -87), False),
         ([[0, 0, -5], [0, 0, -5]], True),
         ([[math.inf] * 3, [-math.inf] * 3], True),
-        ([[1, 1, 1], [-1, -1, -1]], True),
     ],
 )
 def test_what_a_camera_sees(bounds: list[list[float]], seen: bool) -> None:
@@ -287,14 +232,6 @@ def test_parallel_rays_that_show_an_object_badly(origin: Any, height: float, fau
     assert bool(found.warnings) == bool(fault) and fault in "".join(found.warnings)
     around = camera.with_projection(Equirectangular())
     assert not framed(Scene([cube()], [Instance(0)], cameras=[around])).warnings
-
-
-@pytest.mark.parametrize(
-    ("fov", "z", "seen"), [(20, -490, True), (20, -493, False), (120, -49, True), (120, -51, False)]
-)
-def test_how_small_it_may_be(fov: float, z: float, seen: bool) -> None:
-    """sqrt(3) over the distance against 0.02 tan(fov / 2)."""
-    assert AHEAD.with_fov(fov).sees(box(0, 0, z)) == seen
 
 
 def test_scenes_whose_camera_sees_nothing_are_framed() -> None:
@@ -368,6 +305,7 @@ def test_a_camera_in_a_room_may_see_little_of_it() -> None:
         *((("focus", value, False)) for value in (0.9e-18, 1.1e18, math.inf, "far", -1)),
         *((("origin", value, False)) for value in ("abc", (1, 2), (1, 2, 3, 4), (1, 2, None), (math.nan, 0, 0))),
         *((("up", value, False)) for value in ((0, 0, 0), 5)),
+        *((("fov", value, False)) for value in (0, 180, math.nan, "wide")),
         ("fov", 179.9, True),
         ("fov", 1e-3, True),
     ],
@@ -388,10 +326,8 @@ def test_focus_is_the_target_s_distance_unless_given() -> None:
     assert Camera((0, 0, 0), (1e20, 0, 0)).focus_distance == 1e18
     lens = camera.with_lens(0.5, 4)
     assert (lens.aperture, lens.focus) == (0.5, 4)
-    assert (lens.with_lens().aperture, lens.with_lens(aperture=0).focus, lens.with_lens(focus=1).aperture) == (
-        0.5,
-        4,
-        0.5,
+    assert (
+        lens.with_lens() == lens and lens.with_lens(aperture=0).focus == 4 and lens.with_lens(focus=1).aperture == 0.5
     )
 
 
@@ -401,18 +337,6 @@ def test_framing_fits_the_narrower_side(aspect: float) -> None:
     slope = math.tan(math.radians(20)) / 1.1 * min(max(aspect, 1e-3), 1)
     assert camera.origin == pytest.approx((0, 0, 1 + 1 / slope), rel=1e-9) and camera.target == (0, 0, 0)
     assert (camera.fov, camera.name) == (40, "camera")
-
-
-def test_framing_of_wide_boxes_and_by_default() -> None:
-    """A picture wider than high shows as much as a square one; from the right, a little above."""
-    wide = [[-3, -1, -1], [3, 1, 1]]
-    assert Camera.framing(wide, aspect=2) == Camera.framing(wide) == Camera.framing(wide, aspect=9)
-    found = Camera.framing(wide, name="a")
-    away = np.subtract(found.origin, found.target)
-    np.testing.assert_allclose(away / away[2], (0.35, 0.25, 1), rtol=1e-12)
-    assert (found.fov, found.name, found.target) == (40, "a", (0, 0, 0))
-    empty = Camera.framing([[1, 1, 1], [0, 0, 0]])
-    assert empty == Camera.framing([[-0.5] * 3, [0.5] * 3])
 
 
 def test_cameras_of_a_scene_by_name() -> None:
@@ -434,9 +358,7 @@ def test_cameras_of_a_scene_by_name() -> None:
         (1, (3, 5, 4)),
         (0.25, (5, 5, 0)),
         (0.5, (1, 5, -2)),
-        (0.75, (-1, 5, 2)),
         (-0.25, (-1, 5, 2)),
-        (1.25, (5, 5, 0)),
     ],
 )
 def test_turns_of_the_table(share: float, origin: tuple[float, ...]) -> None:
@@ -445,10 +367,3 @@ def test_turns_of_the_table(share: float, origin: tuple[float, ...]) -> None:
     found = turntable(camera, [[0, 0, 0], [4, 9, 2]], share)
     assert found.origin == origin and found.target == (2, 0, 1) and found.up == (0, 1, 0)
     assert (found.name, found.aperture, found.focus, found.fov) == ("a", 0.5, 2, 40)
-
-
-def test_an_eighth_of_a_turn() -> None:
-    found = turntable(Camera((0, 1, 2), (0, 0, 1), up=(0, 1, 1)), np.zeros((2, 3)), 0.125)
-    half = math.sqrt(0.5)
-    np.testing.assert_allclose(found.origin, (2 * half, 1, 2 * half))
-    np.testing.assert_allclose(found.up, (half, 1, half))

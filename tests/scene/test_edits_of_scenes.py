@@ -15,15 +15,13 @@ from raystream.materials import surface_features
 from raystream.materials.surface_features import has_smooth_meshes, is_smooth
 from raystream.scene import builtin
 from raystream.scene.edits.framed import is_single_object
-from raystream.scene.geometry.batches import batches, equal_groups, expand_ranges, join_meshes, offsets
 from raystream.scene.geometry.bounds import ground_transform
-from raystream.scene.geometry.normals import face_normals
 from raystream.scene.geometry.triangles import opacities, second_coordinates, tangents
 from raystream.scene.geometry.vertices import transform_normals, transform_points, transform_tangents
 from raystream.scene.mesh import Mesh
 from raystream.scene.quadric import Quadric
 from raystream.scene.scene import Instance, Scene
-from raystream.scene.texture import Image, Texture, linear_texels, uv_transform
+from raystream.scene.texture import Image, Texture, linear_texels
 from tests.scene.unit_square import POINTS, TWO, at, square
 
 
@@ -133,25 +131,6 @@ def test_smooth_and_flat_meshes() -> None:
     assert has_smooth_meshes(scene) and has_smooth_meshes(scene)
 
 
-def test_parts_of_arrays() -> None:
-    assert offsets([2, 0, 3]).tolist() == [0, 2, 2, 5] and offsets([]).tolist() == [0]
-    assert expand_ranges(np.array([5, 1, 9]), np.array([2, 0, 3])).tolist() == [5, 6, 9, 10, 11]
-    for most, runs in ((1, 4), (5, 3), (6, 2), (7, 2), (99, 1)):
-        found = list(batches(np.array([4, 2, 4, 1]), most))
-        assert len(found) == {1: 4, 5: 3, 6: 2, 7: 2, 99: 1}[most] == runs
-        assert [k for part in found for k in range(part.start, part.stop)] == [0, 1, 2, 3]
-    assert [(part.start, part.stop) for part in batches(np.array([4, 2, 4, 1]), 5)] == [(0, 1), (1, 2), (2, 4)]
-    kinds, numbers = np.array([[1, 2], [3, 4], [1, 2]]), np.array([2, 1, 0, 2, 1])
-    assert [part.tolist() for part in equal_groups(kinds, numbers)] == [[2, 0, 3], [1, 4]]
-    assert list(equal_groups(kinds, numbers[:0])) == []
-    both = join_meshes([square(), Mesh(POINTS + 5, TWO[:1]), square()])
-    assert both.triangles.tolist() == [[0, 1, 2], [0, 2, 3], [4, 5, 6], [8, 9, 10], [8, 10, 11]]
-    assert both.vertices.tolist() == [0, 4, 8, 12] and both.faces.tolist() == [0, 2, 3, 5]
-    np.testing.assert_array_equal(both.positions, np.concatenate([POINTS, POINTS + 5, POINTS]))
-    one = square()
-    assert join_meshes([one]).positions is one.positions and join_meshes([one]).triangles is one.triangles
-
-
 def test_optional_attributes_of_instances() -> None:
     bare = square()
     full = square(
@@ -201,13 +180,6 @@ def test_points_and_directions_under_maps() -> None:
     assert transform_tangents(given, at(5, 6, 7)) is given
 
 
-def test_face_normals_follow_the_right_hand() -> None:
-    points = np.float32([[0, 0, 0], [2, 0, 0], [0, 3, 0], [0, 0, 5], [np.nan, 0, 0], [4, 0, 0]])
-    faces = np.array([[0, 1, 2], [0, 2, 1], [0, 2, 3], [0, 3, 1], [0, 1, 5], [0, 1, 4]])
-    expected = [[0, 0, 1], [0, 0, -1], [1, 0, 0], [0, 1, 0], [0, 0, 0], [0, 0, 0]]
-    np.testing.assert_array_equal(face_normals(points, faces), expected)
-
-
 @pytest.mark.parametrize("kind", [np.uint8, np.uint16, np.float16])
 @pytest.mark.parametrize("color", [True, False])
 def test_texels_as_numbers(kind: type, color: bool) -> None:
@@ -221,44 +193,15 @@ def test_texels_as_numbers(kind: type, color: bool) -> None:
     np.testing.assert_allclose(linear_texels(texels, color), expected, rtol=1e-12)
 
 
-def test_transforms_of_coordinates() -> None:
-    """Scale, then rotation, then offset (KHR_texture_transform)."""
-    np.testing.assert_allclose(uv_transform((5, 6), math.pi / 2, (2, 3)) @ (1, 1, 1), (5 + 3, 6 - 2), atol=1e-12)
-    np.testing.assert_array_equal(uv_transform(), [[1, 0, 0], [0, 1, 0]])
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"wrap": ("repeat", "tile")},
-        {"minification": "cubic"},
-        {"content": "height"},
-        {"uv_set": 2},
-        {"transform": np.eye(3)},
-    ]
-    + [{"transform": np.full((2, 3), np.nan)}],
-)
-def test_textures_that_cannot_be(change: dict) -> None:
-    with pytest.raises(ViewerError, match="texture 'texture'"):
-        Texture(Image.white(), **change)
-    for texels in (
-        np.zeros((2, 2, 3), np.uint8),
-        np.zeros((2, 2, 4), np.int16),
-        np.zeros((0, 2, 4), np.uint8),
-        np.zeros((2, 4), np.uint8),
-    ):
+def test_textures_that_cannot_be() -> None:
+    changes: list[dict[str, Any]] = [{"wrap": ("repeat", "tile")}, {"minification": "cubic"}, {"content": "height"}]
+    changes += [{"uv_set": 2}, {"transform": np.eye(3)}, {"transform": np.full((2, 3), np.nan)}]
+    for change in changes:
+        with pytest.raises(ViewerError, match="texture 'texture'"):
+            Texture(Image.white(), **change)
+    for shape, kind in (((2, 2, 3), np.uint8), ((2, 2, 4), np.int16), ((0, 2, 4), np.uint8), ((2, 4), np.uint8)):
         with pytest.raises(ViewerError, match="image: texels are"):
-            Image(texels)
-
-
-def test_stand_ins_of_images() -> None:
-    board = Image.checkerboard()
-    assert board.size == (8, 8) and board.name == "checkerboard"
-    assert board.texels[0, :2].tolist() == [[255, 0, 255, 255], [0, 0, 0, 255]] == board.texels[1, 1::-1].tolist()
-    assert Image.white("a").texels.tolist() == [[[255] * 4]] and Image.white("a").name == "a"
-    assert Image(np.zeros((2, 5, 4), np.uint8)).size == (5, 2)
-    assert Texture(board).minification == "linear_mipmap_linear"
-    assert Texture(board, nearest=True).minification == "nearest_mipmap_linear"
+            Image(np.zeros(shape, kind))
 
 
 def box(low: tuple[float, ...], high: tuple[float, ...]) -> Scene:
@@ -286,15 +229,6 @@ def test_the_model_is_framed_and_not_its_ground() -> None:
     assert np.ptp(grounded.bounds(), axis=0).tolist() == [20.0, 1.0, 20.0]
     assert np.array_equal(grounded.bounds(ground=False), scene.bounds())
     assert grounded.camera() == scene.camera()
-
-
-def test_wide_flat_and_empty_models() -> None:
-    wide = box((0.0, 0.0, 0.0), (100.0, 1.0, 10.0)).on_ground()
-    assert np.ptp(wide.bounds(), axis=0).tolist() == [500.0, 1.0, 500.0]
-    sheet = box((0.0, 2.0, 0.0), (4.0, 2.0, 1.0)).on_ground((2, 3))  # its largest edge stands for its height
-    assert sheet.bounds().tolist() == [[-2.0, 2.0, -5.5], [6.0, 2.0, 6.5]]
-    for nothing in (Scene(), box((1.0, 1.0, 1.0), (1.0, 1.0, 1.0))):
-        assert nothing.on_ground() is nothing
 
 
 def test_on_and_off_again() -> None:

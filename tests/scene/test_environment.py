@@ -18,7 +18,6 @@ from raystream.scene.environment import (
     ConstantEnvironment,
     ImageEnvironment,
     _sky_radiance,
-    _softbox_mask,
     _texel_grid,
     cached_by_pixels,
     sky,
@@ -199,28 +198,6 @@ def test_sunlight_by_wavelength(elevation: float) -> None:
     matrix = [(3.2406, -1.5372, -0.4986), (-0.9689, 1.8758, 0.0415), (0.0557, -0.2040, 1.0570)]
     rgb = [max(sum(a * b for a, b in zip(row, xyz, strict=True)), 0) for row in matrix]
     np.testing.assert_allclose(sunlight(math.radians(elevation)), rgb, rtol=1e-9)
-
-
-def test_edges_of_softboxes() -> None:
-    """Full to 0.85 of the half side, none from 1.15 on, a half at the side itself, each way; none behind."""
-    for angle, across, expected in (
-        (0, 0, 1),
-        (8.4, 0, 1),
-        (10, 0, 0.5),
-        (11.6, 0, 0),
-        (0, 16.9, 1),
-        (0, 20, 0.5),
-        (10, 20, 0.25),
-    ):
-        for signs in ((1, 1), (-1, 1), (1, -1)):
-            x, y = (sign * math.tan(math.radians(each)) for sign, each in zip(signs, (angle, across), strict=True))
-            direction = np.array([[[x, y, 1.0]]]) / math.sqrt(1 + x * x + y * y)
-            assert _softbox_mask(direction, 0, 0, 10, 20)[0, 0] == pytest.approx(expected, abs=1e-9)
-            assert _softbox_mask(-direction, 0, 0, 10, 20)[0, 0] == 0
-    upward = np.array([[[0.0, math.sin(math.radians(35)), math.cos(math.radians(35))]]])
-    assert _softbox_mask(upward, 30, 0, 10, 5)[0, 0] == pytest.approx(0.5)
-    aside = np.array([[[math.sin(math.radians(30)), 0.0, math.cos(math.radians(30))]]])
-    assert _softbox_mask(aside, 0, 20, 10, 5)[0, 0] == pytest.approx(0.5)
 
 
 def test_a_cove_hides_the_edge_of_its_plane() -> None:

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from raystream.base.errors import ViewerError
-from raystream.renderer.inputs.prepared import arranged
-from raystream.renderer.inputs.settings import Settings
-from raystream.scene import builtin
-from raystream.scene.builtin.parts.shapes import boxes
 from raystream.scene.edits.classic_plane import GLASS, POLISHED, on_plane, tiles
 from raystream.scene.edits.materials import colorings, culled, culled_of_objects, culls, decided_materials
 from raystream.scene.material import ClassicMaterial, ClassicTexture, Material
@@ -79,23 +74,14 @@ def test_culled_triangles() -> None:
 )
 def test_limits_of_classic_materials(field: str, low: float, high: float) -> None:
     three = field in ("specular", "ambient", "indices")
-    for value, right in (
-        (low, True),
-        (high, True),
-        (low - 0.005 - abs(low), False),
-        (high * 1.01, False),
-        (math.nan, False),
-    ):
+    for value in (low, high):
         given = (high, high, value) if three else value
-        if right:
-            assert getattr(ClassicMaterial(**{field: given}), field) == given
-        else:
-            told = ", ".join(f"{number:g}" for number in (given if three else (given,)))
-            line = re.escape(f"classic material: {field} {told} (from {low:g} to {high:g})")
-            with pytest.raises(ViewerError, match=line):
-                ClassicMaterial(**{field: given})
+        assert getattr(ClassicMaterial(**{field: given}), field) == given
+    for value in (low - 0.005 - abs(low), high * 1.01, math.nan):
+        with pytest.raises(ViewerError, match=f"classic material: {field} "):
+            ClassicMaterial(**{field: (high, high, value) if three else value})
     if three:
-        with pytest.raises(ViewerError, match=rf"classic material: {field} {high:g}, {high:g} \(from"):
+        with pytest.raises(ViewerError, match=f"classic material: {field} "):
             ClassicMaterial(**{field: (high, high)})
 
 
@@ -193,8 +179,7 @@ def test_models_of_glass() -> None:
     assert (glass.alpha_mode, glass.alpha_cutoff) == ("mask", 0.3)
     assert glass.classic == replace(GLASS, vertex_colors=False)
     assert floor.classic == replace(POLISHED, vertex_colors=False, textures=(ClassicTexture(1),))
-    again = on_plane(found)
-    assert again.materials == found.materials and again.textures == found.textures
+    assert on_plane(found) is found
     # Three widths of the model, in its heights.
     np.testing.assert_allclose(np.diag(found.instances[found.ground].transform)[[0, 2]], 3)
     high = on_plane(Scene([square()], [Instance(0, np.diag([2.0, 0.5, 1, 1]))], [brick], textures=[image]))
@@ -203,34 +188,6 @@ def test_models_of_glass() -> None:
     assert on_plane(colored).materials[0].classic == replace(GLASS, vertex_colors=True)
 
 
-def box(**more) -> Scene:
-    cube = boxes((-1, -1, -1), (1, 1, 1))
-    return Scene.from_triangles(cube.positions, cube.triangles, **more)
-
-
-@pytest.mark.parametrize("colored", [False, True])
-def test_a_model_of_glass_on_tiles(colored: bool) -> None:
-    scene = box(colors=np.ones((24, 3))) if colored else box(base_color=(0.2, 0.4, 0.6))
-    made = on_plane(scene, (3.0, 3.0))
-    assert made.triangle_count == scene.triangle_count + 2  # published: the bunny's 69,451 and 2 more
-    assert made.ground == 1 and np.ptp(made.bounds(), axis=0).tolist() == [6.0, 2.0, 6.0]
-    model, plane = (made.materials[instance.material or 0] for instance in made.instances)
-    assert model.classic is not None and model.classic.transmittance > 0 and model.classic.vertex_colors is colored
-    assert model.base_color[:3] == scene.materials[0].base_color[:3]
-    assert plane.classic is not None and plane.classic.reflectivity > 0 and len(plane.layers) == 1
-    assert made.camera() == scene.camera()
-    assert arranged(made, Settings(classic=True, ground=(5.0, 5.0))) is made  # it has its plane already
-
-
 def test_nothing_to_stand_on_a_plane() -> None:
     with pytest.raises(ViewerError, match=r"has no extent to put a plane under"):
         on_plane(Scene(name="empty"))
-
-
-def test_the_sphere_has_what_was_published() -> None:
-    scene = builtin.build("sphere")
-    assert all(mesh.colors is not None and np.ptp(mesh.colors[:, :3]) > 0.2 for mesh in scene.meshes)
-    own = [material.classic for material in decided_materials(scene)]
-    assert all(each is not None and each.vertex_colors for each in own)
-    assert any(each is not None and each.transmittance > 0 for each in own)
-    assert any(material.layers for material in scene.materials)

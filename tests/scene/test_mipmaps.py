@@ -67,13 +67,6 @@ def test_normals_are_averaged_as_vectors():
     np.testing.assert_allclose(last[0, 0], up, atol=2)  # rounded twice
 
 
-def test_the_mean_stays():
-    """The last level is the mean of all texels, whatever the size."""
-    image = picture(37, 29, np.float16)
-    *_, last = mip_levels(image, "data")
-    np.testing.assert_allclose(last[0, 0], image.texels.astype(float).mean(axis=(0, 1)), atol=0.05)  # of 100
-
-
 def test_reduced_images():
     image = picture(64, 33)
     assert reduced(image, "color", 64) is image

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from raystream.formats import load
 from raystream.scene.geometry import normals as normals_module
-from raystream.scene.geometry.normals import all_with_normals, unit_normals, with_normals, with_tangents
+from raystream.scene.geometry.normals import all_with_normals, with_normals, with_tangents
 from raystream.scene.geometry.vertices import weld
 from raystream.scene.mesh import Mesh
 
@@ -99,14 +99,6 @@ def test_mesh_with_normals_comes_back_itself():
     assert with_normals(mesh) is mesh
 
 
-def test_cube_is_flat_at_40_degrees_and_split_in_24():
-    mesh = with_normals(Mesh(CUBE, CUBE_FACES, materials=np.arange(12)))
-    check_kept(Mesh(CUBE, CUBE_FACES, materials=np.arange(12)), mesh)
-    assert len(mesh.positions) == 24
-    faces = normals_module.face_normals(CUBE, CUBE_FACES)
-    assert np.allclose(corner_normals(mesh), faces[:, None], atol=1e-7)
-
-
 def test_cube_at_90_degrees_is_smooth_and_whole():
     mesh = with_normals(Mesh(CUBE, CUBE_FACES), 90.0)
     assert len(mesh.positions) == 8
@@ -169,16 +161,6 @@ def test_pole_with_creases_is_split_by_direction():
     assert len(np.unique(tip, axis=0)) > 30
 
 
-def test_degenerate_and_stray_things():
-    positions = np.float32([[0, 0, 0], [1, 0, 0], [0, 1, 0], [np.nan, 0, 0], [2, 0, 0], [9, 9, 9], [np.inf, 1, 1]])
-    triangles = [[0, 1, 2], [0, 1, 4], [1, 2, 3], [0, 0, 0], [6, 1, 2]]
-    for degrees in (0.0, 40.0, 180.0):
-        mesh = Mesh(positions, triangles)
-        made = with_normals(mesh, degrees)
-        check_kept(mesh, made)
-        assert np.allclose(made.normals, [0, 0, 1])
-
-
 def test_empty_meshes():
     assert with_normals(Mesh(np.zeros((0, 3)), np.zeros((0, 3), int))).normals.shape == (0, 3)
     assert with_normals(Mesh(CUBE, np.zeros((0, 3), int))).normals.shape == (8, 3)
@@ -214,26 +196,6 @@ def test_weld_finds_equal_rows(small):
     assert np.array_equal(rows[first][number], rows)
     assert (np.diff(first) > 0).all()  # numbered by first appearance
     assert len(set(zip(number.tolist(), index.ravel().tolist(), strict=True))) == len(first)
-
-
-def test_kernel_is_the_same_plain_and_compiled():
-    mesh = sphere(80, 5)  # poles beyond FEW
-    group, _ = weld(mesh.positions.view(np.uint32), small=True)
-    plain = normals_module._split_by_creases(mesh.positions, mesh.triangles, group, 0.9, small=True)
-    fast = normals_module._split_by_creases(mesh.positions, mesh.triangles, group, 0.9, small=False)
-    assert np.array_equal(plain[0], fast[0])
-    assert np.array_equal(plain[1], fast[1])
-    # fused multiply-adds may differ in the last bit of float64, so of float32
-    assert np.allclose(plain[2], fast[2], atol=2e-7)
-
-
-def test_unit_normals_mends_what_has_no_direction():
-    positions = np.float32([[0, 0, 0], [1, 0, 0], [0, 1, 0], [5, 5, 5]])
-    triangles = np.array([[0, 1, 2]], np.int32)
-    given_normals = np.float32([[0, 0, 0], [0, 3, 4], [np.nan, 0, 0], [0, 0, 0]])
-    unit, mended = unit_normals(positions, triangles, given_normals)
-    assert mended == 2  # the fourth is not in use
-    assert np.allclose(unit, [[0, 0, 1], [0, 0.6, 0.8], [0, 0, 1], [0, 0, 1]])
 
 
 def assert_same(one: Mesh, other: Mesh) -> None:
@@ -348,12 +310,3 @@ def test_those_that_files_bring(name, shared_scenes):
         ours = made.tangents[made.triangles].reshape(-1, 4)
         assert (theirs[:, 3] == ours[:, 3]).mean() > 0.998
         assert np.quantile((theirs[:, :3] * ours[:, :3]).sum(axis=1), 0.01) > 0.998
-
-
-def test_meshes_without_what_they_need():
-    bare = Mesh(np.float32([[0, 0, 0], [1, 0, 0], [0, 1, 0]]), np.zeros((0, 3)), uvs=np.zeros((3, 2)))
-    assert with_tangents(bare) is bare  # without normals
-    normals = np.tile(np.float32([0, 0, 1]), (3, 1))
-    made = with_tangents(replace(bare, normals=normals))
-    assert made.tangents.shape == (3, 4) and not made.tangents.any()
-    assert with_tangents(replace(bare, normals=normals, uvs=None)).tangents is None

@@ -58,16 +58,6 @@ def test_the_radius_of_one_place(points: np.ndarray) -> None:
     assert line_radius(points.astype(np.float32)) == 1 / 500
 
 
-def test_bounds_and_counts() -> None:
-    turned = np.array([[0, -2, 0, 5], [2, 0, 0, 0], [0, 0, 2, 0], [0, 0, 0, 1.0]])
-    scene = scene_of(Quadrics.spheres(np.float32([[1, 0, 0], [3, 0, 0], [np.inf, 0, 0]]), 0.5), transform=turned)
-    np.testing.assert_allclose(scene.bounds(), [[4, 1, -1], [6, 7, 1]])
-    assert (scene.triangle_count, scene.quadric_count) == (2, 2)
-    lines = scene_of(Quadrics.cylinders(np.float32([[0, 0, 0], [0, 4, 0]]), np.array([[0, 1], [1, 1]]), 0.25))
-    assert lines.quadric_count == 1
-    np.testing.assert_allclose(lines.bounds(), [[-0.25, 0, -0.25], [0.25, 4, 0.25]])
-
-
 def test_a_radius_that_is_none() -> None:
     with pytest.raises(ViewerError, match=r"radius 0\.0 of points"):
         Quadrics.spheres(np.zeros((1, 3), np.float32), 0.0)
@@ -117,14 +107,6 @@ def test_the_option_sets_the_diameter() -> None:
     made = arranged(scene, Settings(point_size=0.5))
     assert [mesh.radius for mesh in made.meshes if isinstance(mesh, Quadrics)] == [0.25, 0.125]
     assert arranged(scene, Settings()) is scene
-
-
-@pytest.mark.parametrize("text", ["v 0 0 0 1 0 0\nv 1 0 0 0 1 0\n", "v 0 0 0 1 0 0\nv 1 0 0 0 1 0\np 1 2\n"])
-def test_points_of_obj(text: str, tmp_path: Path) -> None:
-    (tmp_path / "a.obj").write_text(text)
-    scene = load(tmp_path / "a.obj")
-    assert scene.quadric_count == scene.triangle_count == 2 and scene.warnings == []
-    assert scene.meshes[0].colors is not None and scene.meshes[0].colors.tolist() == [[1, 0, 0, 1], [0, 1, 0, 1]]
 
 
 def test_lines_of_obj_beside_faces(tmp_path: Path) -> None:

@@ -75,18 +75,6 @@ def test_in_a_flat_scene_each_takes_a_triangle_s_number() -> None:
     assert repr(Scene([square()], [Instance(0)])).startswith("<Scene 'scene': 2 triangles, 1 meshes")
 
 
-def test_bounds_of_what_is_turned_are_tight() -> None:
-    """A ball stays as wide, and a rod's ends reach as far as their circles: sin + cos of 30 degrees, half as thick."""
-    c, s = np.sqrt(0.75), 0.5
-    turn = np.array([[c, -s, 0, 0], [s, c, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])
-    ball, rod = Quadric.sphere(radius=2.0), Quadric.cylinder((0, -1, 0), (0, 1, 0), 0.5)
-    np.testing.assert_allclose(Scene([ball], [Instance(0, turn)]).bounds(), [(-2, -2, -2), (2, 2, 2)])
-    x, y = s + 0.5 * c, c + 0.5 * s
-    np.testing.assert_allclose(Scene([rod], [Instance(0, turn)]).bounds(), [(-x, -y, -0.5), (x, y, 0.5)])
-    beside = Scene([ball, square()], [Instance(0, turn), Instance(1, np.diag([5.0, 1, 1, 1]))])
-    np.testing.assert_allclose(beside.bounds(), [(-2, -2, -2), (5, 2, 2)])
-
-
 def test_another_shape_in_the_same_box_is_another_scene() -> None:
     ball, tube = Quadric.sphere(), Quadric.cylinder((0, -1, 0), (0, 1, 0))
     np.testing.assert_array_equal(ball.positions, tube.positions)
@@ -123,35 +111,26 @@ def test_area_lights() -> None:
     ("make", "what"),
     [
         (lambda: Quadric.sphere(radius=0), "sphere.*radius 0.*above 0"),
-        (lambda: Quadric.sphere(radius=-1), "radius -1"),
         (lambda: Quadric.sphere(radius=float("nan"), name="ball"), "ball.*radius nan"),
         (lambda: Quadric.sphere(radius="wide"), "radius wide"),  # type: ignore[arg-type]
         (lambda: Quadric.sphere((0, np.inf, 0)), "center.*not a point.*three finite numbers"),
-        (lambda: Quadric.sphere((0, 0)), "center.*not a point"),
         (lambda: Quadric.sphere("abc"), "center.*not a point"),
         (lambda: Quadric.cone((0, 0, 0), (0, 1, 0), 1.0, -0.1), "end_radius -0.1"),
-        (lambda: Quadric.disk((0, 0, 0), (0, 1, 0), 1.0, -0.1), "inner radius of -0.1"),
         (lambda: QuadricShape((1, 1, 1), constant=np.inf), "not finite"),
-        (lambda: QuadricShape((1, -1, 1)), "leave it unbounded"),
         (lambda: QuadricShape((1, 1, 1), constant=-1, ring=(2, 1)), "no part of it"),
-        (lambda: QuadricShape((1, 1, 1), constant=-1, ring=(-1, 1)), "no part of it"),
         (lambda: Quadric.cylinder((1, 1, 1), (1, 1, 1)), "start and end are the same"),
         (lambda: Quadric.cone((0, 0, 0), (0, 1, 0), 1.0, 1.0), "end_radius 1.0"),
         (lambda: Quadric.disk((0, 0, 0), (0, 0, 0)), "a normal of length 0"),
         (lambda: Quadric.disk((0, 0, 0), (0, 1, 0), 1.0, 1.0), "inner radius of 1.0"),
         (lambda: Quadric.cylinder((0, 0, 0), (0, 1e9, 0), 1e-3), "flattened"),
         (lambda: QuadricShape((0, 0, 0)), "describe no surface"),
-        (lambda: QuadricShape((1, np.nan, 1)), "not finite"),
         (lambda: QuadricShape((1, 1, 1), 2.0, -1), "both y.2.*and y"),
         (lambda: QuadricShape((1, 0, 1), -1), "leave it unbounded.*clip it"),
         (lambda: QuadricShape((1, 1, 1), 0, 1), "no part of it"),
         (lambda: QuadricShape((1, 1, 1), 0, -1, low=(-UP, 2, -UP)), "no part of it"),
         (lambda: Quadric.surface(QuadricShape((1, 1, 1), 0, -1, transform=np.diag([1, 0, 1, 1.0]))), "flattened"),
         (lambda: Quadric.surface(QuadricShape((1, 1, 1), 0, -1, transform=np.eye(4) * np.nan)), "not finite"),
-        (
-            lambda: MADE[0] and Quadric.surface(QuadricShape((1, 0, -1), 0, 0, (-1, -1, -1), (1, 1, 1))).tessellated(),
-            "use it",
-        ),
+        (lambda: Quadric.surface(QuadricShape((1, 0, -1), 0, 0, (-1,) * 3, (1,) * 3)).tessellated(), "use it"),
     ],
 )
 def test_no_quadrics(make: Any, what: str) -> None:
