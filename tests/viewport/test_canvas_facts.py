@@ -13,7 +13,6 @@ from raystream.film.error import Stop
 from raystream.renderer.inputs.settings import Settings
 from raystream.renderer.preview.scheduler import ASLEEP
 from raystream.scene.camera import Camera
-from raystream.viewport import canvas
 from raystream.viewport.canvas import CanvasView, _checked
 from raystream.viewport.host import BUTTONS, ViewerHost
 from raystream.viewport.viewport import InputState, Message, PictureArea, ToneMapping
@@ -92,32 +91,11 @@ def test_presses_and_releases(desk: Desk, button: int, number: int) -> None:
     assert desk.handle("pointer_move", **at) == [("move", 3.0, 4.5)]
 
 
-def test_other_buttons_only_move(desk: Desk) -> None:
-    for kind in ("pointer_down", "pointer_up", "pointer_move"):
-        for button in ({"button": 4}, {"button": 0}, {}):
-            found = desk.handle(kind, x=1, y=2, **button)
-            assert [each for each in found if each != ("wake",)] == [("move", 1.0, 2.0)]
-
-
 def test_the_wheel_and_two_fingers(desk: Desk) -> None:
     """A notch is a hundred pixels, upwards to the scene."""
     assert desk.handle("wheel", x=1, y=2, dx=7, dy=-100.0) == [("wheel", 1.0, 2.0, 1.0)]
     assert desk.handle("wheel", x=1, y=2, dx=7, dy=50) == [("wheel", 1.0, 2.0, -0.5)]
     assert desk.handle("pinch", x=1, y=2, ratio=1.5) == [("move", 1.0, 2.0), ("pinch", 1.5)]
-
-
-def test_keys(desk: Desk) -> None:
-    assert desk.handle("key_down", key="w", modifiers=("Shift",)) == [("key", "Shift+W", True, False), ("wake",)]
-    assert desk.handle("key_down", key="w", repeat=True) == [("key", "W", True, True), ("wake",)]
-    assert desk.handle("key_up", key="w") == [("key", "W", False, False)]
-
-
-def test_sizes(desk: Desk) -> None:
-    sizes: list[Any] = []
-    desk.made.host.resize = lambda *how: sizes.append(how)  # type: ignore[method-assign]
-    assert desk.handle("resize", width=10, height=8.4, pixel_ratio=1.5) == [("wake",)]
-    desk.handle("resize", width=10, height=8)
-    assert sizes == [((15, 13), 1.5), ((10, 8), 1.0)]
 
 
 def test_leaving_and_others(desk: Desk) -> None:
@@ -127,25 +105,7 @@ def test_leaving_and_others(desk: Desk) -> None:
     desk.made.handle({})
 
 
-def test_closing(desk: Desk) -> None:
-    assert desk.handle("close") == [("cancel",), ("drop",)] and desk.made.closed
-    for kind in ("close", "focus_out", "wheel"):
-        assert desk.handle(kind) == []
-    desk.made.release()
-    assert desk.done == []
-
-
-def test_actions_by_their_names(desk: Desk) -> None:
-    desk.made.perform("help")
-    assert desk.done == [("do", "help")]
-
-
 # -- options -----------------------------------------------------------------------------------------------------------
-
-
-def test_values(desk: Desk) -> None:
-    names = ("spp", "error", "exposure", "tonemap", "depth")
-    assert [desk.made.value(name) for name in names] == [7, 0.5, 0.5, "aces", 4]
 
 
 @pytest.mark.parametrize(
@@ -160,46 +120,6 @@ def test_values(desk: Desk) -> None:
 def test_where_samples_end(desk: Desk, own: dict, stop: tuple) -> None:
     desk.made._apply(own)
     assert desk.done == [("stop_at", *stop)] and desk.made.view.tone.exposure == 0.5
-
-
-def test_options_of_the_view(desk: Desk) -> None:
-    view = desk.made.view
-    desk.made._apply({"exposure": "auto"})
-    assert (view.tone.exposure, view.tone.tonemap) == ("auto", "aces")
-    desk.made._apply({"tonemap": "agx"})
-    assert (view.tone.exposure, view.tone.tonemap) == ("auto", "agx")
-    desk.made._apply({"mode": "fly"})
-    assert desk.controller.mode == "fly" and desk.done == []
-    desk.made._apply({})
-    assert desk.controller.mode == "fly" and desk.done == []
-
-
-def test_cameras(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of the one in the hand what is not given; before a scene is there they are the first one's."""
-    monkeypatch.setattr(canvas, "camera_of", lambda settings, scene: (settings.camera, settings.fov, scene))
-    other = Camera((1, 0, 5), (0, 0, 0))
-    desk.made._apply({"fov": 33.0})
-    desk.made._apply({"camera": other})
-    assert desk.done == [("take", (START, 33.0, "scene")), ("take", (other, None, "scene"))]
-    desk.done.clear()
-    for name in ("scene", "controller"):
-        setattr(desk.made.view, name, None)
-        desk.made._apply({"fov": 44.0, "mode": "fly"})
-        assert desk.done == [] and desk.made.scene_loader.requested == Settings(depth=4, fov=44.0)
-        assert desk.made._mode == "fly" and desk.controller.mode == "orbit"
-        desk.made._apply({})
-        assert desk.made._mode == "fly"
-
-
-def test_changes(desk: Desk) -> None:
-    desk.made.update(depth=2, exposure=1.0, accel="grid")
-    assert desk.done == [("change", ("depth", 2), ("accel", "grid")), ("wake",)]
-    assert desk.made.view.tone.exposure == 1.0
-    with pytest.raises(ViewerError):
-        desk.made.update(depth=-1, exposure=2.0)
-    with pytest.raises(ViewerError):
-        desk.made.update(depth=1, exposure="bright")
-    assert desk.made.view.tone.exposure == 1.0
 
 
 def test_checks_of_the_view_s_own_options() -> None:
@@ -300,17 +220,6 @@ def test_the_status_line(desk: Desk) -> None:
     assert desk.made.status == "drag orbits"
 
 
-def test_the_camera(desk: Desk) -> None:
-    other = Camera((1, 0, 5), (0, 0, 0))
-    assert desk.made.camera is START
-    desk.made.parked = True
-    assert desk.made.camera is START
-    desk.made.scene_loader.requested = Settings(camera=other)
-    assert desk.made.camera == other
-    desk.made.parked = False
-    assert desk.made.camera is START
-
-
 def test_waiting_for_what_does_not_come(desk: Desk) -> None:
     made = desk.made
     made.view.controller = None
@@ -327,14 +236,3 @@ def test_waiting_for_what_does_not_come(desk: Desk) -> None:
     made.view.renderer, made.view.controller, made._mode = "there", desk.controller, "fly"
     made.wait()
     assert desk.controller.mode == "fly" and made._mode is None
-
-
-@pytest.mark.parametrize(
-    ("settled", "complete", "found"), [(True, True, True), (True, False, False), (False, True, False)]
-)
-def test_settling(desk: Desk, settled: bool, complete: bool, found: bool) -> None:
-    pieces: list[float] = []
-    desk.session.even, desk.session.complete = settled, complete
-    desk.session.advance = pieces.append
-    desk.made.view.require_scene = lambda: None
-    assert desk.made.make_even(0.01) is found and bool(pieces) is not settled and set(pieces) <= {0.0}

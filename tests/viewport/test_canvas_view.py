@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -77,13 +76,6 @@ def test_it_shows_what_render_gives(view: CanvasView) -> None:
     assert np.abs(bitmap[..., :3].astype(int) - wanted.srgb8(0.0, view.view.tone.tonemap)).max() <= 1
 
 
-def test_at_rest_it_does_nothing(view: CanvasView) -> None:
-    steps = view.session.steps
-    assert view.idle and [view.advance() for _ in range(3)] == [None] * 3 and view.session.steps == steps
-    view.handle(event("pointer_move", 3, 4, button=0, buttons=()))
-    assert view.idle, "a cursor that passes by moves nothing"
-
-
 @pytest.mark.parametrize(
     ("button", "held", "turned"), [(1, (), True), (1, ("Shift",), False), (3, (), False), (1, ("Control",), True)]
 )
@@ -152,15 +144,6 @@ def test_a_second_button_leaves_the_drag_as_it_is(view: CanvasView) -> None:
     np.testing.assert_allclose(view.view.controller.camera.origin, controller.camera.origin, atol=1e-9)
     np.testing.assert_allclose(view.view.controller.camera.basis(), before.basis(), atol=1e-12)
     assert view.view.input.drag is None
-
-
-def test_a_camera_is_copied_and_comes_back(view: CanvasView) -> None:
-    camera = view.view.controller.camera
-    view.handle(event("key_down", key="c", modifiers=("Control",)))
-    drag(view, (4, 4), (9, 4))
-    assert view.view.controller.camera != camera
-    view.handle(event("key_down", key="v", modifiers=("Control",)))
-    assert np.allclose(view.view.controller.camera.origin, camera.origin) and view.clipboard
 
 
 def test_the_first_of_a_scene_s_cameras_comes_first(view: CanvasView) -> None:
@@ -313,63 +296,6 @@ def test_a_moment_before_the_scene_is_there(device: Any) -> None:
     for source, chosen, said in (("balls", {"animation": 3}, "no animation '3'"), ("cornell", {"moment": 1}, "moves")):
         with pytest.raises(raystream.ViewerError, match=said):
             opened(source, **chosen)
-
-
-def test_closed(device: Any) -> None:
-    view = opened((np.eye(3), [[0, 1, 2]]))
-    view.handle({"event_type": "close"})
-    view.handle(event("key_down", key="w"))
-    assert view.closed and view.idle and view.advance() is None
-    with pytest.raises(raystream.ViewerError, match="closed"):
-        view.snapshot()
-
-
-def test_z_upwards(device: Any) -> None:
-    """The camera is turned with the object: where z was up, (x, y, z) is (y, z, x)."""
-    view = opened((np.eye(3), [[0, 1, 2]]), up="z", camera="5,1,2 0,0,0")
-    view.wait()
-    assert view.view.controller.camera.origin == (1, 2, 5) and view.view.controller.camera.up == (0, 1, 0)
-    view.release()
-
-
-def test_a_moment_of_what_stands_still(view: CanvasView) -> None:
-    view.handle(event("seek", seconds=0.5))
-    assert view.view.message.is_error and "nothing moves" in view.view.message.text
-    with pytest.raises(raystream.ViewerError, match="nothing moves"):
-        view.update(moment=0.5)
-
-
-def test_what_is_refused() -> None:
-    for source, chosen in ((3, {}), ("cornell", {"sise": 1}), ("cornell", {"size": (0, 4)}), ("nowhere.ply", {})):
-        with pytest.raises(raystream.ViewerError):
-            opened(source, **chosen)
-
-
-def test_bitmaps_get_fewer_as_it_converges(device: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """While samples are added a bitmap comes where it shows, and the last one always."""
-    from raystream.viewport import canvas as canvas_module
-
-    monkeypatch.setattr(canvas_module, "SENT_REFINING", 0.0)
-    monkeypatch.setattr(canvas_module, "SENT_GROWTH", 4.0)
-    view = opened(program="path", spp=256, error=None)
-    samples, qualities = [], set()
-    while not view.idle:
-        if view.advance() is not None and view.session.complete:
-            samples.append(view.session.samples)
-            qualities.add(view.quality)
-    assert samples[-1] == 256 and view.at_rest and qualities == {canvas_module.IN_REFINING}
-    between = [few for few in samples if few < 256]
-    assert all(more >= 4 * few for few, more in itertools.pairwise(between)), samples
-    view.handle(event("pointer_down", 4, 4, button=1))
-    view.handle(event("pointer_move", 12, 8, button=0, buttons=(1,)))
-    view.advance()
-    assert not view.at_rest and view.quality == canvas_module.IN_MOTION
-    view.handle(event("pointer_up", 12, 8, button=1))
-    view.handle(event("key_down", key="p"))
-    made = [view.advance() for _ in range(200)]
-    assert view.at_rest and not view.session.idle
-    assert any(each is not None for each in made), "paused amid the samples it is shown as it is, however soon that is"
-    view.release()
 
 
 def test_parked_it_comes_back_as_it_was(device: Any) -> None:

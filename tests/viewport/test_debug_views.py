@@ -139,31 +139,6 @@ def test_the_inspector_is_opened_and_closed(desk: Desk) -> None:
     assert desk.taken() == ["inspector False"]
 
 
-def test_the_inspector_begins_again_with_the_camera_as_it_is(desk: Desk) -> None:
-    views = desk.views
-    views.toggle_inspector()
-    desk.compile()
-    made: Any = views.inspector
-    views.step_inspector(to_end=True)
-    desk.view.controller.camera, desk.view.overlays.panels.on = OTHER, False
-    views.restart_inspector()
-    assert views.inspector is made and made.begun == [START, OTHER] and not desk.compiled
-    assert desk.view.overlays.panels.on and not views.inspecting
-
-
-def test_single_passes(desk: Desk) -> None:
-    """The first key opens it, and draws one."""
-    views = desk.views
-    views.step_inspector()
-    desk.compile()
-    made: Any = views.inspector
-    assert made.steps == 1 and not views.inspecting
-    desk.taken()
-    for steps, said in ((2, []), (3, []), (4, ["the frame is complete: no ray is left"])):
-        views.step_inspector()
-        assert made.steps == steps and desk.taken() == said
-
-
 def test_all_passes(desk: Desk) -> None:
     views = desk.views
     views.step_inspector(to_end=True)
@@ -206,30 +181,6 @@ def test_the_pixel_under_the_cursor_is_probed(desk: Desk, cursor: tuple, pixel: 
     assert desk.views.probe is None and desk.views.probing is None and desk.taken() == ["probe False"]
 
 
-def test_the_picture_on_show_is_probed(desk: Desk) -> None:
-    """In motion a smaller one of an earlier moment; a view without extent has none to divide by."""
-    desk.session.shown = (OTHER, (50, 25))
-    desk.views.toggle_probe()
-    desk.compile()
-    assert desk.taken()[-1] == (OTHER, (50, 25), (5, 10))
-    desk.views.toggle_probe()
-    desk.view.area.size, desk.view.input.cursor = (0, 0), (0.5, 0.25)
-    desk.views.toggle_probe()
-    desk.compile()
-    assert desk.taken()[-1] == (OTHER, (50, 25), (25, 6))
-
-
-def test_a_probed_ray_is_followed_for_a_share_of_the_time(desk: Desk) -> None:
-    desk.passes = 8
-    desk.views.toggle_probe()
-    desk.compile()
-    desk.taken()
-    desk.views.advance(0.025)  # of passes of 0.01
-    assert desk.views.probe == "pass 3" and desk.views.probing is not None and desk.taken() == ["wake"] * 3
-    desk.views.advance(1.0)
-    assert desk.views.probe == "pass 7" and desk.views.probing is None and not desk.views.busy
-
-
 def test_the_heat_map_waits_for_probe_and_inspector(desk: Desk) -> None:
     desk.views.next_heat()
     desk.passes = 8
@@ -249,13 +200,6 @@ def finish(desk: Desk) -> FakeHeat:
         desk.views.advance(0.03)
     found: Any = desk.views.heat_map
     return found
-
-
-def test_heat_maps_in_turn(desk: Desk) -> None:
-    said = [f"heat map of {what}" if what else "no heat map" for what in ("steps", "tests", None, "steps")]
-    for what, text in zip(("steps", "tests", None, "steps"), said, strict=True):
-        desk.views.next_heat()
-        assert desk.views.heat == what and desk.taken() == [text]
 
 
 def test_a_heat_map_is_counted_after_the_picture(desk: Desk) -> None:
@@ -332,48 +276,6 @@ def test_in_motion_a_map_is_coarse(desk: Desk) -> None:
     assert second.complete and second.broken == 2, "nothing was traced in between"
 
 
-def test_a_coarse_map_is_finished_in_motion_first(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Though the camera has moved on: or nothing would be seen."""
-    monkeypatch.setattr(FakeHeat, "advance", lambda self, budget, rough: self.pieces.append((budget, rough)))
-    desk.views.next_heat()
-    desk.session.complete = False
-    for camera in (START, OTHER, START):
-        desk.view.controller.camera = camera
-        desk.views.advance(0.03)
-    (made,) = FakeHeat.made
-    assert len(made.pieces) == 3 and desk.views.heat_map is None
-    desk.view.controller.camera, desk.session.complete = OTHER, True
-    desk.views.advance(0.03)
-    assert len(FakeHeat.made) == 2
-
-
-def test_what_a_map_compiles_is_said_before(desk: Desk) -> None:
-    FakeHeat.compiled = False
-    desk.views.next_heat()
-    desk.taken()
-    desk.views.advance(0.03)
-    (made,) = FakeHeat.made
-    assert desk.taken() == ["the heat map's kernels"] and made.pieces == []
-    desk.compile()
-    assert finish(desk) is made
-
-
-def test_no_map_without_a_scene(desk: Desk) -> None:
-    desk.views.next_heat()
-    finish(desk)
-    for where, name in ((desk.view, "renderer"), (desk.view, "controller")):
-        kept = getattr(where, name)
-        setattr(where, name, None)
-        assert desk.views.busy and desk.views.counting == 0.0, name
-        desk.views.advance(0.03)
-        assert desk.views.heat_map is None and desk.views.counting == 0.0
-        setattr(where, name, kept)
-        assert finish(desk) is not None
-    desk.views.heat = None
-    desk.views.advance(0.03)
-    assert desk.views.heat_map is None and desk.views.counting is None
-
-
 # -- change -----------------------------------------------------------------------------------------------------------
 
 
@@ -399,16 +301,6 @@ def test_another_scene(desk: Desk) -> None:
     assert views.probe is views.probing is views.heat_map is views.inspector is None and not views.inspecting
     assert made.released == 1 and views.heat == "steps" and desk.taken() == ["photons"]
     assert finish(desk).given == 8.0 and len(FakeHeat.made) == 2, "counted anew"
-
-
-def test_a_scene_goes(desk: Desk) -> None:
-    opened(desk)
-    desk.views.drop(desk.renderer)
-    assert desk.taken() == ["photons", "forget compile", ("forget", desk.renderer)] and desk.views.inspector is None
-    assert finish(desk).given is None, "another one has other counts"
-    desk.taken()
-    desk.views.drop(None)
-    assert desk.taken() == ["photons", "forget compile"]
 
 
 def test_shaders_that_have_changed(desk: Desk) -> None:

@@ -47,21 +47,6 @@ def test_the_environment_off_and_on(desk: Desk, monkeypatch: pytest.MonkeyPatch)
     assert desk.loader.requested.environment == "sky"
 
 
-def test_a_file_s_environment_is_read_once(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Off and on it is the one that is there, in the turn that it has without the option's."""
-    show(desk, monkeypatch)
-    picture = ImageEnvironment(np.ones((4, 8, 3), np.float32)).rotated(50.0)
-    settings = Settings(environment="sky.hdr", environment_rotation=20.0)
-    desk.loader.requested = desk.view.renderer.settings = settings
-    desk.view.environment = picture
-    desk.loader.toggle_environment()
-    assert desk.loader.requested.environment is DARKNESS
-    desk.view.renderer.settings, desk.view.environment = desk.loader.requested, DARKNESS
-    desk.loader.toggle_environment()
-    found = desk.loader.requested.environment
-    assert isinstance(found, ImageEnvironment) and found.rotation == 30.0
-
-
 @pytest.mark.parametrize("progressive", [True, False])
 def test_another_environment_is_shown_in_the_scene_that_is_there(
     desk: Desk, monkeypatch: pytest.MonkeyPatch, progressive: bool

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from raystream.base.errors import ViewerError
-from raystream.renderer.preview.scheduler import ASLEEP, DRAWN_LOADING, HELD, LOOKS_WHILE_HELD, MAX_TURN, POLL
+from raystream.renderer.preview.scheduler import ASLEEP, DRAWN_LOADING, HELD
 from tests.viewport.loop_desk import Desk
 
 
@@ -29,22 +29,6 @@ def test_asleep_with_nothing_to_do(desk: Desk) -> None:
         setattr(where, what, True)
         assert not desk.loop.tracing and desk.loop.wait_timeout == DRAWN_LOADING
         setattr(where, what, False)
-
-
-def test_a_picture_that_waits_for_the_hand_is_looked_after(desk: Desk) -> None:
-    desk.session.idle = False
-    for moving in (True, False):
-        desk.loop.moving, desk.waits = moving, lambda found, moving=moving: found is moving
-        assert desk.loop.wait_timeout == HELD / LOOKS_WHILE_HELD
-        desk.waits = lambda found, moving=moving: found is not moving
-        assert desk.loop.wait_timeout == 0.0
-
-
-def test_a_device_that_is_busy_is_asked_again_soon(desk: Desk) -> None:
-    desk.session.idle, desk.session.pending, desk.controller.moving = False, True, True
-    assert desk.loop.wait_timeout == POLL
-    desk.view.paused = True
-    assert desk.loop.wait_timeout == 0.0, "the camera moves on"
 
 
 def test_draws_for_the_layout_wait_where_all_is_busy(desk: Desk) -> None:
@@ -81,45 +65,7 @@ def test_what_does_not_wait(desk: Desk) -> None:
     assert desk.loop.wait_timeout == ASLEEP
 
 
-def test_seconds_since_the_last_turn(desk: Desk) -> None:
-    for seconds, dt in ((0.02, 0.02), (MAX_TURN, MAX_TURN), (5.0, MAX_TURN), (0.0, 0.0)):
-        desk.now += seconds
-        desk.loop.begin()
-        assert desk.loop.dt == pytest.approx(dt)
-    assert desk.taken() == ["take"] * 4
-
-
 # -- what moves --------------------------------------------------------------------------------------------------------
-
-
-def test_everything_that_moves_by_a_turn(desk: Desk) -> None:
-    desk.now += 0.02
-    desk.loop.begin()
-    desk.taken()
-    desk.loop.move()
-    dt = desk.loop.dt
-    assert desk.taken() == [("moves", dt), ("camera", dt)] and not desk.loop.moving
-    desk.changes = True
-    desk.loop.move()
-    assert desk.taken() == [("moves", dt), ("camera", dt), "apply_camera", "follow"] and not desk.loop.moving
-    desk.view.renderer, desk.changes = None, False
-    desk.loop.move()
-    assert desk.taken() == [("camera", dt)], "no scene, nothing in it"
-    desk.view.controller, desk.loop.moving = None, True
-    desk.loop.move()
-    assert desk.taken() == [] and desk.loop.moving
-
-
-def test_moving(desk: Desk) -> None:
-    desk.controller.moving = True
-    desk.loop.move()
-    assert desk.loop.moving
-    desk.controller.moving, desk.editing.active = False, True
-    desk.loop.move()
-    assert desk.loop.moving
-    desk.editing.active = False
-    desk.loop.move()
-    assert not desk.loop.moving
 
 
 @pytest.mark.parametrize("held", ["drag", "grabbing"])
@@ -146,13 +92,6 @@ def test_what_is_held_moves_until_it_has_rested(desk: Desk, held: str, moved: st
 # -- work --------------------------------------------------------------------------------------------------------------
 
 
-def test_tracing_has_the_budget(desk: Desk) -> None:
-    for moving in (False, True):
-        desk.loop.moving = moving
-        desk.loop.work(0.03)
-        assert desk.taken() == [("advance", 0.03, moving, True)]
-
-
 def test_nothing_is_traced_out_of_sight_or_while_a_scene_is_uploaded(desk: Desk) -> None:
     for where, name in ((desk.view.area, "minimised"), (desk.loader, "uploading"), (desk.view, "paused")):
         setattr(where, name, True)
@@ -163,14 +102,6 @@ def test_nothing_is_traced_out_of_sight_or_while_a_scene_is_uploaded(desk: Desk)
         assert desk.taken() == ([("advance", 0.03, False, False), ("debug", 0.03)] if name == "paused" else [])
         desk.debug.busy = False
         setattr(where, name, False)
-
-
-def test_what_looks_inside_waits_for_the_picture(desk: Desk) -> None:
-    desk.debug.busy = True
-    for complete, moving, inside in ((True, False, True), (False, False, False), (True, True, False)):
-        desk.session.complete, desk.loop.moving = complete, moving
-        desk.loop.work(0.03)
-        assert desk.taken() == [("advance", 0.03, moving, not inside), *([("debug", 0.03)] if inside else [])]
 
 
 def test_what_looks_inside_has_the_time_that_the_picture_leaves(desk: Desk) -> None:

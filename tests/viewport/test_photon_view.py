@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from contextlib import nullcontext
 from dataclasses import replace
 from types import SimpleNamespace
@@ -15,14 +14,8 @@ from raystream.base.errors import ViewerError
 from raystream.photons.grid import PhotonGrid
 from raystream.scene.camera import Camera
 from raystream.scene.projections import Orthographic
-from raystream.viewport.debug_views import photons as module
 from raystream.viewport.debug_views.photons import (
-    OPACITY,
     PhotonView,
-    cell_wires,
-    count_colors,
-    occupied,
-    view_uniforms,
 )
 from raystream.viewport.keymap import Keymap
 from raystream.viewport.viewport import PictureArea, Viewport, choose_pivot
@@ -93,89 +86,6 @@ def test_other_projections_than_a_pinhole_have_none(desk: Desk) -> None:
             toggle()
     photons.points = photons.cells = True
     assert photons.scene() is None and photons.wires() is None
-
-
-def test_what_hides_them_is_compiled_after_it_is_said(desk: Desk) -> None:
-    desk.ready = False
-    desk.photons.toggle_points()
-    ((what, work),) = desk.compiled
-    assert what == "the rays that hide photons" and desk.traced == []
-    work()
-    assert desk.traced == [(START, (24, 16))]
-    assert desk.photons.scene() == (START, "hits 1"), "traced once"
-
-
-def test_hits_are_found_anew_for_another_picture(desk: Desk) -> None:
-    photons, session = desk.photons, desk.view.session
-    assert photons.scene() is None
-    photons.points = True
-    for number in (1, 1):
-        assert photons.scene() == (START, f"hits {number}")
-    session.shown = OTHER, (24, 16)
-    assert photons.scene() == (OTHER, "hits 2")
-    desk.view.area.pixels = (12, 8)
-    assert photons.scene() == (OTHER, "hits 3") and desk.traced[-1] == (OTHER, (12, 8))
-    desk.renderer.prepared = "another"
-    assert photons.scene() == (OTHER, "hits 4")
-    photons.forget()
-    assert photons.scene() == (OTHER, "hits 5")
-    desk.view.compilation.name = "kernels"
-    assert photons.scene() is None
-    desk.view.compilation.name, session.shown = "", None
-    assert photons.scene() is None
-    session.shown, desk.renderer = (START, (24, 16)), None
-    assert photons.scene() is None
-
-
-def test_cells_of_the_map(desk: Desk) -> None:
-    """Of the stored photons, the fullest first; read again for another map, or where it was sorted anew."""
-    photons = desk.photons
-    assert photons.wires() is None and photons.legend is None
-    photons.cells = True
-    camera, lines, ink = photons.wires()
-    assert camera is START and lines.shape == (36, 2, 3) and ink.shape == (36, 4)
-    np.testing.assert_allclose(lines[:12].reshape(-1, 3).min(axis=0), (0, 0, 0), atol=1e-7)
-    np.testing.assert_allclose(lines[:12].reshape(-1, 3).max(axis=0), (0.5, 0.5, 1 / 3), rtol=1e-6)
-    assert photons.legend is not None and photons.legend.title == "photons in a cell, 3 at most"
-    photons.wires()
-    assert desk.reads == 1
-    desk.renderer.photon_map.build_count = 2
-    photons.wires()
-    assert desk.reads == 2
-    photons.forget()
-    assert photons.legend is None
-    photons.wires()
-    assert desk.reads == 3
-    desk.view.session.shown = None
-    assert photons.wires() is None
-
-
-def test_the_fullest_cells_alone_are_drawn(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MAX_CELLS", 1)
-    desk.photons.cells = True
-    _, lines, ink = desk.photons.wires()
-    assert len(lines) == len(ink) == 12 and lines.max() <= 0.5 + 1e-6
-
-
-def test_cells_and_their_colours() -> None:
-    positions = np.float32([(1.9, 0.9, 0.9)] + [(0.1, 0.1, 0.1)] * 3 + [(0.6, 0.1, 0.1)])
-    cells, counts = occupied(positions, GRID)
-    assert cells.tolist() == [[0, 0, 0], [1, 0, 0], [3, 1, 2]] and counts.tolist() == [3, 1, 1]
-    lines, ink = cell_wires(cells, counts, GRID)
-    np.testing.assert_allclose(lines[24:].reshape(-1, 3).min(axis=0), (1.5, 0.5, 2 / 3), rtol=1e-6)
-    colors = count_colors(counts).picture[0].astype(np.float32) / 255
-    np.testing.assert_allclose(ink[::12, :3], colors * OPACITY, rtol=1e-6)
-    assert (ink[:, 3] == np.float32(OPACITY)).all() and OPACITY == 0.55
-    np.testing.assert_array_equal(ink, np.repeat(ink[::12], 12, axis=0))
-
-
-def test_the_projection_of_a_picture() -> None:
-    """Twice as wide as high, at 90 degrees: an edge at 1 after division by the depth."""
-    found = view_uniforms(START, (200, 100))
-    assert found["eye"] == (0, 0, 5) and found["forward"] == pytest.approx((0, 0, -1))
-    assert found["rightward"] == pytest.approx((0.5, 0, 0)) and found["upward"] == pytest.approx((0, 1, 0))
-    found = view_uniforms(START.with_fov(2 * math.degrees(math.atan(0.5))), (100, 100))
-    assert found["rightward"] == pytest.approx((2, 0, 0)) and found["upward"] == pytest.approx((0, 2, 0))
 
 
 # -- where orbit turns about -------------------------------------------------------------------------------------------

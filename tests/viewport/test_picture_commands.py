@@ -11,13 +11,12 @@ import pytest
 
 from raystream.accel.structures import MAX_UNSORTED
 from raystream.base.errors import ViewerError
-from raystream.film.tonemap import TONEMAPS
 from raystream.options.table import OPTIONS
 from raystream.renderer.inputs.settings import Settings
 from raystream.scene.camera import Camera
 from raystream.viewport.camera_controller import CameraController
 from raystream.viewport.commands import file_stem, numbered_file, picture_handlers
-from raystream.viewport.keymap import BY_NAME, Keymap
+from raystream.viewport.keymap import Keymap
 from raystream.viewport.preferences import Preferences
 from raystream.viewport.viewport import InputState, PictureArea, ToneMapping, Viewport
 
@@ -98,11 +97,6 @@ def desk() -> Desk:
     return Desk()
 
 
-def test_handlers_are_of_actions(desk: Desk) -> None:
-    assert BY_NAME.keys() >= desk.handlers.keys()
-    assert {f"{name}.next" for name in ("machine", "fuse", "policy", "mask", "accel", "unroll")} <= desk.handlers.keys()
-
-
 # -- options -----------------------------------------------------------------------------------------------------------
 
 
@@ -114,21 +108,6 @@ def test_the_next_choice_and_round(desk: Desk, name: str) -> None:
     for choice in (*choices[1:], choices[0], choices[1]):
         assert desk.do(f"{name}.next") == [f"{name}: {choice}"]
         assert str(desk.loader.requested[name]).partition("=")[0] == choice
-
-
-def test_a_choice_with_a_number_goes_on_from_its_word(desk: Desk) -> None:
-    choices = OPTIONS["policy"].value.choices
-    desk._change(policy="threshold=0.25")
-    desk.do("policy.next")
-    assert desk.loader.requested.policy.name == choices[(choices.index("threshold") + 1) % len(choices)]
-
-
-def test_rounds_of_unrolling(desk: Desk) -> None:
-    desk._change(unroll="auto")
-    found = [desk.do("unroll.next") for _ in range(5)]
-    assert found == [[f"unroll: {text}"] for text in ("1", "4,2", "8", "32", "auto")]
-    desk._change(unroll="2")
-    assert desk.do("unroll.next") == ["unroll: auto"], "one that is not in the round begins it"
 
 
 @pytest.mark.parametrize(("parts", "refused"), [(MAX_UNSORTED, False), (MAX_UNSORTED + 1, True)])
@@ -146,25 +125,7 @@ def test_no_structure_at_all_is_left_out_in_large_scenes(desk: Desk, parts: int,
     assert desk.loader.requested.mask == choices[(choices.index("none") + 1) % len(choices)]
 
 
-def test_lengths_of_paths(desk: Desk) -> None:
-    desk._change(depth=2)
-    found = []
-    for name in ("more", "less", "less", "less", "less", "more"):
-        assert desk.do(f"depth.{name}") == [f"maximum path length: {desk.loader.requested.max_depth}"]
-        found.append(desk.loader.requested.max_depth)
-    assert found == [3, 2, 1, 0, 0, 1]
-
-
 # -- the picture -------------------------------------------------------------------------------------------------------
-
-
-def test_tone_maps_go_round(desk: Desk) -> None:
-    names = list(TONEMAPS)
-    desk.view.tone.tonemap = names[0]
-    for name in (*names[1:], names[0]):
-        assert desk.do("tonemap.next") == [f"tone map: {name}"] and desk.view.tone.tonemap == name
-    desk.view.tone.tonemap = "of the user's own"
-    assert desk.do("tonemap.next") == [f"tone map: {names[0]}"]
 
 
 def test_saving_to_the_pictures_folder(desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -229,27 +190,6 @@ def test_a_scene_that_was_entered_is_framed_from_outside(desk: Desk, cameras: li
     assert desk.controller.camera == expected
 
 
-def test_the_scene_s_cameras_in_turn(desk: Desk) -> None:
-    with pytest.raises(ViewerError, match="has none of its own"):
-        desk.do("camera.next")
-    desk.scene.cameras = [START] * 3
-    for before, after in ((-1, 0), (0, 1), (1, 2), (2, 0)):
-        desk.loader.camera_index = before
-        desk.do("camera.next")
-        assert desk.shown.pop() == after
-
-
-def test_a_camera_as_text(desk: Desk) -> None:
-    desk.controller.set_camera(START)
-    assert desk.do("camera.copy") == [f"copied: --camera '{START.text()}'"] and desk.clipboard == START.text()
-    desk.controller.orbit(30, 0)
-    desk.controller.set_fov(33)
-    desk.do("camera.paste")
-    found = desk.controller.camera
-    assert (found.origin, found.target, found.up) == (START.origin, START.target, START.up)
-    assert found.fov == 33, "the text has none: it stays"
-
-
 @pytest.mark.parametrize("ready", [True, False])
 def test_focus(desk: Desk, ready: bool) -> None:
     """To where the ray through the cursor meets a surface; compiled before, after that has been said."""
@@ -264,13 +204,6 @@ def test_focus(desk: Desk, ready: bool) -> None:
     desk.controller.update(1.0)
     np.testing.assert_allclose(desk.controller.camera.target, point, atol=1e-12)
     assert desk.controller.camera.origin == START.origin
-
-
-def test_focus_on_nothing(desk: Desk) -> None:
-    for number, said in ((-1, ["nothing under the cursor to focus"]), (0, [])):
-        desk.hits.instance = np.array([number])
-        assert desk.do("camera.focus") == said
-        assert desk.controller._easing is (number == 0)
 
 
 # -- files -------------------------------------------------------------------------------------------------------------
@@ -294,14 +227,6 @@ def test_files_of_the_folder(desk: Desk, tmp_path: Path) -> None:
     desk.loader.path = "cornell"
     with pytest.raises(ViewerError, match="is built in"):
         desk.do("scene.next")
-
-
-def test_escape(desk: Desk) -> None:
-    desk.view.input.drag = (0, 0)
-    desk.loader.cancel = lambda: True
-    assert desk.do("escape") == ["loading cancelled"] and desk.view.input.drag == (0, 0)
-    desk.loader.cancel = lambda: False
-    assert desk.do("escape") == [""] and desk.view.input.drag is None
 
 
 def test_before_a_scene_is_there(desk: Desk) -> None:

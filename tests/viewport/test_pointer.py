@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from raystream.base.errors import ViewerError
 from raystream.scene.camera import Camera
 from raystream.viewport.camera_controller import CameraController
 from raystream.viewport.host import CONTROL, LEFT, MIDDLE, RIGHT, SHIFT, PointerInput
@@ -151,24 +150,6 @@ def test_a_drag_moves_a_light(desk: Desk) -> None:
     assert desk.editing.asked == []
 
 
-def test_a_light_that_is_not_there_is_said(desk: Desk) -> None:
-    def refused() -> None:
-        raise ViewerError("light", "the scene has none of its own to move")
-
-    desk.editing.drag_light = refused  # type: ignore[method-assign]
-    desk.pointer.press(RIGHT, CONTROL)
-    assert desk.view.message.is_error and "none of its own" in desk.view.message.text
-
-
-def test_a_cursor_that_passes_by(desk: Desk) -> None:
-    desk.pointer.move(7, 8)
-    assert desk.view.input.cursor == (7, 8) and desk.editing.asked == ["follow"] and desk.controller.camera is START
-    desk.view.controller = None
-    desk.pointer.press(LEFT, 0)
-    desk.pointer.move(9, 8)
-    assert desk.view.input.cursor == (9, 8)
-
-
 def test_where_orbit_turns_about_is_chosen_once_a_drag(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     """And before the camera moves; not by a click, nor where nothing is orbited."""
     chosen: list[Camera] = []
@@ -184,33 +165,6 @@ def test_where_orbit_turns_about_is_chosen_once_a_drag(desk: Desk, monkeypatch: 
         if gesture != "orbit":
             desk.drag(button, mods, (1, 0))
     assert len(chosen) == 2
-
-
-def test_clicks_are_for_what_follows_the_mouse(desk: Desk) -> None:
-    for takes in (False, True):
-        desk.editing.takes = takes
-        assert [desk.pointer.clicked(button) for button in (LEFT, RIGHT, MIDDLE)] == [takes, takes, False]
-    assert desk.editing.asked == [("button", True), ("button", False)] * 2
-
-
-@pytest.mark.parametrize("steps", [1.0, -2.0])
-def test_the_wheel(desk: Desk, steps: float) -> None:
-    expected = CameraController(START, BOX)
-    expected.wheel(steps, expected.direction(100, 80, *SIZE))
-    desk.pointer.wheel(100, 80, steps)
-    for controller in (expected, desk.controller):
-        controller.update(1.0)
-    assert desk.controller.camera == expected.camera != START
-    desk.view.controller = None
-    desk.pointer.wheel(100, 80, steps)
-    desk.pointer.pinch(2.0)
-
-
-def test_two_fingers(desk: Desk) -> None:
-    expected = CameraController(START, BOX)
-    expected.pinch(1.5, expected.direction(100, 80, *SIZE))
-    desk.pointer.pinch(1.5)
-    assert desk.controller.camera == expected.camera != START
 
 
 def test_leaving_lets_everything_go(desk: Desk) -> None:

@@ -11,11 +11,6 @@ import pytest
 from raystream.base.errors import ViewerError
 from raystream.renderer.inputs.settings import VIEW, Settings
 from raystream.scene.camera import Camera
-from raystream.scene.scene import Scene
-from raystream.viewport.camera_controller import CameraController
-from raystream.viewport.keymap import Keymap
-from raystream.viewport.preferences import Preferences
-from raystream.viewport.viewport import Viewport
 from tests.viewport.loader_desk import BOX, START, Desk, made_of, show
 
 
@@ -39,19 +34,6 @@ def test_a_scene_is_read_by_the_settings_without_the_camera(desk: Desk) -> None:
     for step, share in (("loading", None), ("building", 0.25)):
         desk.worker.step, desk.worker.share = step, share
         assert desk.loader.loading == (f"{step} box", share)
-
-
-def test_files_by_their_endings(desk: Desk) -> None:
-    for path in ("a.ply", "b.GLB", "c", "d.hdr.obj"):
-        desk.loader.open_file(path)
-        assert desk.worker.started[-1][0] == path and desk.loader.requested.environment is None
-    started = len(desk.worker.started)
-    desk.view.renderer = desk.uploaded([])
-    desk.view.renderer.prepared = SimpleNamespace(scene="scene", settings=Settings())
-    desk.worker.path, desk.loader.shown_path = "", "box"
-    desk.loader.open_file("sky.HDR")
-    assert desk.loader.requested.environment == "sky.HDR" and len(desk.worker.started) == started + 1
-    assert desk.worker.started[-1][:2] == ("box", "scene")
 
 
 def test_options_that_take_the_worker_a_while(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -82,18 +64,6 @@ def test_a_wrong_value_changes_nothing(desk: Desk) -> None:
         desk.loader.change(depth=-1, accel="grid")
     desk.loader.set(accel="tree")
     assert desk.loader.requested is before and desk.said[-1][1] and "tree" in desk.said[-1][0]
-
-
-def test_the_ground_is_part_of_the_structure(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(ViewerError):
-        desk.loader.toggle_ground()
-    made = show(desk, monkeypatch)
-    made.scene.without_ground = lambda: "bare"
-    for on, ground in ((True, "auto"), (False, None)):
-        desk.loader.toggle_ground()
-        assert desk.loader.requested.ground == ground and desk.said[-1] == (f"ground {on}", False)
-        assert desk.worker.started[-1][1] == ("bare" if on else made.scene)
-        assert desk.worker.started[-1][3] is made
 
 
 # -- what is shown ----------------------------------------------------------------------------------------------------
@@ -136,40 +106,6 @@ def test_another_scene(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     assert ("update", third, {"camera": None}) in desk.taken() and desk.view.tone.exposure == 0.5
 
 
-@pytest.mark.parametrize(
-    ("warnings", "said"),
-    [((), ""), (("a",), "a"), (("a", "b"), "a (and 1 more notes)"), (("a", "b", "c"), "a (and 2 more notes)")],
-)
-def test_notes_of_a_scene(desk: Desk, monkeypatch: pytest.MonkeyPatch, warnings: Any, said: str) -> None:
-    show(desk, monkeypatch, made=made_of(desk, warnings=warnings))
-    assert desk.said == [(said, False)]
-    desk.loader.faults = ["the keys are broken", "and more"]
-    show(desk, monkeypatch, made=made_of(desk, warnings=warnings))
-    assert desk.said[-1] == ("the keys are broken", True) and desk.loader.faults == []
-
-
-def test_what_the_driver_fails_is_told_first(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    desk.fallbacks = ["kill in place of depth"]
-    show(desk, monkeypatch, made=made_of(desk, warnings=("a",)))
-    assert desk.said == [("kill in place of depth (and 1 more notes)", False)]
-
-
-def test_a_scene_that_is_built_anew_says_nothing_of_its_own(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    """But takes an error back; what has moved meanwhile is where it is."""
-    first = show(desk, monkeypatch, made=made_of(desk, warnings=("a",)))
-    for error in (False, True):
-        desk.loader.set(accel="grid" if error else "bvh")
-        desk._say("why", error)
-        desk.said.clear()
-        show(desk, monkeypatch, made=SimpleNamespace(**vars(first)))
-        assert desk.said == ([("", False)] if error else [])
-    desk.loader.set(accel="none")
-    moved = desk.view.renderer.prepared.scene = SimpleNamespace(cameras=[START], warnings=[])
-    desk.taken()
-    show(desk, monkeypatch, made=made_of(desk))
-    assert [each for each in desk.taken() if each[0] == "update"][-1] == ("update", moved, {})
-
-
 def test_uploads_take_a_share_of_each_turn(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     """Eight milliseconds of it: after four pieces of 2.5 the loop goes on."""
     show(desk, monkeypatch, shares=[k / 10 for k in range(1, 11)])
@@ -178,20 +114,6 @@ def test_uploads_take_a_share_of_each_turn(desk: Desk, monkeypatch: pytest.Monke
     assert desk.loader.loading == ("uploading box", 0.8)
     desk.loader.take()
     assert desk.loader.loading is None and not desk.loader.uploading and ("show", False) in desk.taken()
-
-
-def test_uploads_are_given_up(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    many = [k / 99 for k in range(99)]
-    show(desk, monkeypatch, shares=many)
-    assert desk.loader.cancel() and desk.taken() == ["release", "end"]
-    assert desk.loader.loading is None and not desk.loader.cancel()
-    show(desk, monkeypatch)
-    desk.view.renderer.gpu_scene.upload = desk.uploaded(many).gpu_scene.upload
-    desk.taken()
-    show(desk, monkeypatch, "other")
-    assert desk.loader.uploading
-    desk.loader.open("third")
-    assert desk.taken() == ["discard"] and desk.loader.loading == ("loading third", None)
 
 
 def test_what_cannot_be_made_leaves_what_was_asked_for_before(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -233,36 +155,6 @@ def test_a_scene_is_seen_before_it_is_built(desk: Desk, monkeypatch: pytest.Monk
     desk.taken()
     desk.loader.take()
     assert desk.view.controller is controller and desk.taken() == [] and desk.worker.proceeded == 4, "one is on show"
-
-
-def test_a_scene_that_was_seen_does_not_come(desk: Desk) -> None:
-    glance = SimpleNamespace(
-        camera=lambda settings, aspect: START, headlight_scene=SimpleNamespace(bounds=BOX), scene=None
-    )
-    desk.worker.early = "box", glance
-    desk.loader.take()
-    desk.worker.made = "box", ViewerError("box", "is broken")
-    desk.taken()
-    desk.loader.take()
-    assert desk.view.controller is None and desk.taken() == ["end"]
-
-
-def test_first_controllers() -> None:
-    session: Any = SimpleNamespace()
-    view = Viewport(session, Preferences(mode="fly", speed=2.0), Keymap())
-    view.input.motions.add("left")
-
-    def held(camera: Camera) -> CameraController:
-        view.hold_camera(camera, BOX, Scene())
-        assert view.controller is not None and view.controller.moving, "the key is down"
-        return view.controller
-
-    made = held(START)
-    assert (made.mode, made.speed) == ("fly", 2 * made.natural_speed)
-    view.preferences.mode = "orbit"
-    assert held(START).mode == "orbit" and held(Camera((0, 0, 0), (0, 0, -1))).mode == "fly"
-    view.controller = None
-    assert view.controller is None
 
 
 @pytest.mark.parametrize("fails", [False, True])
