@@ -118,8 +118,3 @@ def test_light_falls_otherwise_after_an_edit(edit: dict[str, Any], told: tuple[b
     )
     found = changes(before, Settings(), now, Settings())
     assert found is not None and (found.relit, found.shadows) == told
-
-
-def test_another_scene_shares_no_mesh() -> None:
-    other = replace(BEFORE, meshes=[Mesh(CORNERS.copy(), [[0, 1, 2]]) for _ in range(2)])
-    assert not scene_changes(BEFORE, other).same_scene

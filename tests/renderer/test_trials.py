@@ -176,16 +176,6 @@ def test_the_size_of_a_run_follows_from_the_speed_and_slow_devices_are_left_alon
     found.abandon()
 
 
-def test_the_slowest_runs_are_over_in_time(gpu: Device, monkeypatch: pytest.MonkeyPatch) -> None:
-    forged = Forged(monkeypatch, {"census": 0.94}, seconds=0.99 * MAX_RUN_SECONDS)
-    renderer, found = Renderer("cornell", device=gpu, program="path"), BackgroundTrials()
-    found.begin(renderer, 1e6)
-    while found.step():
-        pass
-    assert len(load_tuning()[gpu.driver].trials) == TRIALS
-    assert forged.now - sum(map(forged.cost, set(forged.runs))) <= TRIAL_SECONDS
-
-
 def test_what_has_nothing_to_decide_is_left_out(gpu: Device, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tiles without a census; another memory where the second copy would be large, and where the device itself computes
     tables: the reasons are kept."""
@@ -331,7 +321,3 @@ def test_after_a_long_render(gpu: Device, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(trials, "PART", PART)
     assert measured(LONG) and load_tuning()[gpu.driver].chosen == DEFAULTS | {"mask": "kill"}
     assert not measured(LONG) and len(begun) == 2, "once"
-
-
-def test_without_runs_there_is_no_step() -> None:
-    assert BackgroundTrials().step() is False
