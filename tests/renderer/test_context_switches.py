@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable
 from typing import Any
 
 import moderngl
@@ -22,20 +21,6 @@ TRIANGLE = Scene.from_triangles([[-1, -1, 0], [1, -1, 0], [0, 1, 0]], [[0, 1, 2]
 LIT = TRIANGLE.with_parts(instances=[Instance(0), Instance(0, np.diag([0.5, 0.5, 2.0, 1.0]))])
 OPTIONS: dict[str, Any] = {"accel": "two-level-bvh", "environment": "sky", "camera": "0.2,0.1,3 0,0,0"}
 
-CALLS: dict[str, Callable[[Renderer], Any]] = {
-    "samples": lambda renderer: renderer.render(SIZE, spp=3),
-    "layers": lambda renderer: renderer.render(SIZE, spp=2, layers=("albedo", "direct_diffuse", "occlusion", "steps")),
-    "the default": lambda renderer: renderer.render(SIZE),
-    "until an error": lambda renderer: renderer.render(SIZE, error=0.1),
-    "rays": lambda renderer: renderer.trace([[0, 0, 3], [0, 9, 3]], [[0, 0, -1]] * 2),
-    "a setting": lambda renderer: renderer.update(fov=30.0),
-    "a move": lambda renderer: renderer.move({1: renderer.scene.instances[1].transform @ np.diag([1.1, 1, 1, 1])}),
-    "vertices": lambda renderer: renderer.deform(0, LIT.meshes[0].positions * np.float32(1.25)),
-    "facts": lambda renderer: renderer.info(),
-    "shaders": lambda renderer: renderer.reload(),
-    "the end": lambda renderer: renderer.release(),
-}
-
 
 @pytest.fixture
 def switches(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> list[int]:
@@ -50,16 +35,6 @@ def switches(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr(moderngl.Context, "__enter__", counted)
     return found
-
-
-@pytest.mark.parametrize("name", CALLS)
-def test_once_a_call(switches: list[int], name: str) -> None:
-    renderer = Renderer(LIT, **OPTIONS)
-    if name != "the end":
-        CALLS[name](renderer)
-    switches.clear()
-    CALLS[name](renderer)
-    assert len(switches) == 1
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="contexts are given back on Linux")

@@ -96,6 +96,7 @@ EDITS: dict[str, tuple[Callable[[Scene], Any], bool]] = {
     "texels": (_write(lambda s: s.textures[0].image.texels[..., 0], 50), False),
     "a texture's transformation": (_write(lambda s: s.textures[0].transform, [[0, 0, 0.5], [0, 0, 0]]), False),
     "a texture's filter": (_assign(lambda s: s.textures[0], "nearest", True), False),
+    "a texture's wrap": (_assign(lambda s: s.textures[0], "wrap", ("clamp", "repeat")), False),
     "the material of an instance": (_assign(lambda s: s.instances[0], "material", 2), False),
     "an object that vanishes": (lambda s: s.instances.pop(1), True),
     "one that appears": (lambda s: s.instances.append(Instance(1, np.eye(4) * (0.5, 1.0, 0.5, 1.0))), True),

@@ -11,7 +11,7 @@ import pytest
 from raystream.scene.camera import Camera
 from raystream.scene.projections import Fisheye, Orthographic
 from raystream.viewport.camera_controller import CameraController
-from tests.viewport.cube_camera import ACROSS, CUBE, FORWARD, START, WITHIN, at, distance
+from tests.viewport.cube_camera import ACROSS, START, WITHIN, at, distance
 
 
 @pytest.mark.parametrize(
@@ -62,23 +62,6 @@ def test_a_lens_and_its_name_go_with_the_camera(controller: CameraController) ->
     controller.set_lens(0.0, None)
     assert (controller.camera.aperture, controller.camera.focus) == (0.0, None)
     assert controller.camera is controller.camera, "made once"
-
-
-@pytest.mark.parametrize(
-    "before, after, other",
-    [(2.0, 1.0, True), (1.0, 3.0, True), (2.0, 0.9, True), (0.9, 2.0, True), (0.5, 0.5, False), (4.0, 9.0, False)],
-)
-def test_the_default_view_follows_the_shape_of_pictures(before: float, after: float, other: bool) -> None:
-    """Whatever its field of view is by now, and where it differs."""
-
-    def default(aspect: float) -> Camera:
-        return replace(START, origin=(0.0, 0.0, min(aspect, 4.0)))
-
-    controller = CameraController(replace(default(before), fov=30.0), CUBE, default)
-    controller.update(0)
-    assert controller.fit(before, after) is other
-    assert controller.camera == replace(default(after), fov=30.0)
-    assert controller.update(0) is other
 
 
 def test_steps_of_the_field_of_view(controller: CameraController) -> None:
@@ -143,79 +126,6 @@ def test_drags_go_by_the_picture_s_axes_in_a_rolled_one(controller: CameraContro
             getattr(controller, gesture)(*drag)
             ways.append(controller.camera.basis()[2])
         np.testing.assert_allclose(*ways, atol=1e-12)
-
-
-@pytest.mark.parametrize(
-    "height, depth, by",
-    [
-        (100, None, (-1, 2, 0)),  # 2 * 5 * tan(45 degrees) / 100 units a pixel
-        (100, 2.5, (-0.5, 1, 0)),
-        (100, 0.0, (-1, 2, 0)),  # depths of no plane before the camera: the target's
-        (100, -1.0, (-1, 2, 0)),
-        (100, math.inf, (-1, 2, 0)),
-        (100, math.nan, (-1, 2, 0)),
-        (100, 1e30, (-1, 2, 0)),
-        (200, None, (-0.5, 1, 0)),
-        (1, None, (-100, 200, 0)),
-        (0, None, (-100, 200, 0)),
-    ],
-)
-def test_pan(controller: CameraController, height: float, depth: float | None, by) -> None:
-    controller.pan(10, 20, height, depth)
-    at(controller, np.add((0, 0, 5), by), by)
-    assert controller.update(0)
-
-
-@pytest.mark.parametrize(
-    "gesture, arguments",
-    [
-        ("orbit", (math.nan, 0)),
-        ("orbit", (0, math.inf)),
-        ("look", (0, math.nan)),
-        ("pan", (math.nan, 0, 100)),
-        ("pan", (0, math.nan, 100)),
-        ("pan", (0, 0, math.nan)),
-        ("dolly", (0.0,)),
-        ("dolly", (-1.0,)),
-        ("dolly", (math.inf,)),
-        ("dolly", (math.nan,)),
-        ("pinch", (0.0, FORWARD)),
-        ("pinch", (math.nan, FORWARD)),
-        ("pinch", (math.inf, FORWARD)),
-        ("pinch", (-1.0, FORWARD)),
-        ("roll", (math.nan,)),
-        ("wheel", (math.nan,)),
-        ("wheel", (math.inf,)),
-        ("set_fov", (math.nan,)),
-        ("step_fov", (math.nan,)),
-        ("aim", (1.0,)),  # outdoors
-    ],
-)
-@pytest.mark.parametrize("mode", ["orbit", "fly"])
-def test_what_is_no_number_changes_nothing(controller: CameraController, gesture: str, arguments, mode: str) -> None:
-    controller.mode, speed = mode, controller.speed
-    getattr(controller, gesture)(*arguments)
-    assert controller.camera is START and controller.speed == speed and not controller.moving
-
-
-@pytest.mark.parametrize(
-    "toward, eye, target",
-    [
-        (None, (0, 0, 2.5), (0, 0, 0)),
-        ((0, 0, -1), (0, 0, 2.5), (0, 0, 0)),
-        ((1, 0, -1), (2.5, 0, 2.5), (2.5, 0, 0)),  # the point (5, 0, 0) stays where it is
-        ((0, -2, -2), (0, -2.5, 2.5), (0, -2.5, 0)),
-        ((1, 0, 0), (0, 0, 2.5), (0, 0, 0)),  # meets no point of the target's plane
-        ((1, 0, 1), (0, 0, 2.5), (0, 0, 0)),
-        ((1, 0, -0.0011), (2.5 / 0.0011, 0, 2.5), (2.5 / 0.0011, 0, 0)),
-        ((1, 0, -0.0009), (0, 0, 2.5), (0, 0, 0)),
-        ((math.inf, 0, -1), (0, 0, 2.5), (0, 0, 0)),
-    ],
-)
-def test_dolly_to_half_the_distance(controller: CameraController, toward, eye, target) -> None:
-    controller.dolly(0.5, toward)
-    at(controller, eye, target)
-    assert controller.update(0)
 
 
 def test_the_ends_of_a_dolly(controller: CameraController) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from raystream.scene.camera import Camera
 from raystream.viewport.camera_controller import CameraController
-from tests.viewport.cube_camera import ACROSS, CUBE, FORWARD, START, WITHIN, at, distance
+from tests.viewport.cube_camera import ACROSS, CUBE, START, WITHIN, at, distance
 
 
 def test_the_wheel_is_eased_by_its_closed_form(controller: CameraController) -> None:
@@ -27,28 +27,6 @@ def test_the_wheel_is_eased_by_its_closed_form(controller: CameraController) -> 
     at(controller, (0, 0, 5 * 0.85), (0, 0, 0))
 
 
-def test_a_hand_ends_what_the_wheel_began(controller: CameraController) -> None:
-    gestures: dict[str, tuple] = {"orbit": (0, 0), "look": (0, 0), "pan": (0, 0, 100), "dolly": (1.0,)}
-    gestures |= {"roll": (0.0,), "pinch": (1.0, FORWARD)}
-    for gesture, arguments in gestures.items():
-        for mode in ("orbit", "fly"):
-            controller.mode = "orbit"
-            controller.set_camera(START)
-            controller.wheel(4)
-            controller.mode = mode
-            getattr(controller, gesture)(*arguments)
-            assert controller.update(0) and not controller.moving, (gesture, mode)
-            at(controller, (0, 0, 5), (0, 0, 0))
-
-
-@pytest.mark.parametrize("steps, factor", [(1, 1.2), (-1, 1 / 1.2), (0.5, math.sqrt(1.2)), (100, 1e4), (-100, 1e-4)])
-def test_the_wheel_in_flight(controller: CameraController, steps: float, factor: float) -> None:
-    controller.mode = "fly"
-    assert controller.speed == controller.natural_speed == pytest.approx(ACROSS / 4)
-    controller.wheel(steps)
-    assert controller.speed == pytest.approx(factor * ACROSS / 4) and not controller.moving
-
-
 def test_an_eased_way_by_its_closed_form(controller: CameraController) -> None:
     """Shares of the way at quarters of its time: x x (3 - 2 x)."""
     controller.focus((5.0, 0.0, 5.0))  # a quarter turn to the right
@@ -59,18 +37,6 @@ def test_an_eased_way_by_its_closed_form(controller: CameraController) -> None:
         np.testing.assert_allclose(controller.camera.basis()[2], (math.sin(angle), 0, -math.cos(angle)), atol=1e-12)
         np.testing.assert_allclose(controller.camera.origin, (0, 0, 5), atol=1e-12)
     assert not controller.moving and controller.camera.target == (5.0, 0.0, 5.0)
-
-
-@pytest.mark.parametrize(
-    "aspect, narrow", [(1.0, 1), (2.0, 1), (0.5, 0.5), (1e-4, 1e-3), (0.0, 1), (-1, 1), (1e400, 1)]
-)
-def test_the_whole_scene_in_a_narrow_picture(controller: CameraController, aspect: float, narrow: float) -> None:
-    """As in a square one with a field of view that the sides of the picture set."""
-    controller.frame_all(aspect)
-    controller.update(1.0)
-    framing = Camera.framing(CUBE, math.degrees(2 * math.atan(narrow)), (0, 0, 1))
-    at(controller, framing.origin, framing.target)
-    assert controller.camera.fov == 90.0 and not controller.moving
 
 
 @pytest.mark.parametrize(

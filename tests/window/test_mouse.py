@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,42 +10,8 @@ import pytest
 
 from raystream.renderer.preview.scheduler import HELD
 from raystream.viewport import host
-from raystream.viewport.camera_controller import WHEEL_DOLLY, WHEEL_SPEED, CameraController
+from raystream.viewport.camera_controller import WHEEL_DOLLY, WHEEL_SPEED
 from tests.window.conftest import Hands, xdotool
-
-HEIGHT = 180
-WAY = (36, 24)  # pixels
-
-# Button, modifier, mode -> the gesture that it stands for.
-GESTURES: dict[str, tuple[int, str, str, Callable[[CameraController], object]]] = {
-    "orbit": (1, "", "orbit", lambda controller: controller.orbit(*WAY)),
-    "pan": (2, "", "orbit", lambda controller: controller.pan(*WAY, HEIGHT)),
-    "pan by Shift": (1, "shift", "orbit", lambda controller: controller.pan(*WAY, HEIGHT)),
-    "dolly": (3, "", "orbit", lambda controller: controller.dolly(1.01 ** WAY[1])),
-    "roll": (1, "ctrl", "orbit", lambda controller: controller.roll(0.01 * WAY[0])),
-    "look": (1, "", "fly", lambda controller: controller.look(*WAY)),
-}
-
-
-@pytest.mark.parametrize("name", GESTURES)
-def test_drags(hands: Hands, name: str) -> None:
-    button, modifier, mode, gesture = GESTURES[name]
-    app = hands.app
-    controller = app.view.controller
-    controller.mode = mode
-    expected = CameraController(controller.camera, app.view.scene.bounds())
-    gesture(expected)
-    assert np.abs(np.subtract(expected.camera.basis(), controller.camera.basis())).max() > 0.01 or (
-        np.abs(np.subtract(expected.camera.origin, controller.camera.origin)).max() > 0.1
-    )
-    hands.drag(button, (100, 80), (100 + WAY[0], 80 + WAY[1]), modifier)
-    # In four steps: roundings of float64, in scene units of some tens.
-    np.testing.assert_allclose(controller.camera.origin, expected.camera.origin, atol=1e-9)
-    np.testing.assert_allclose(controller.camera.target, expected.camera.target, atol=1e-9)
-    np.testing.assert_allclose(controller.camera.basis(), expected.camera.basis(), atol=1e-12)
-    assert app.view.input.drag is None
-    hands.rest()
-    assert app.view.renderer.camera == controller.camera
 
 
 def test_a_drag_that_rests_is_traced(hands: Hands, monkeypatch: pytest.MonkeyPatch) -> None:
