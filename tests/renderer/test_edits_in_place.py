@@ -12,10 +12,8 @@ import pytest
 
 from raystream import Camera, Instance, Renderer, Scene
 from raystream.base.errors import ViewerError
-from raystream.film.error import Stop
 from raystream.options.declare import Affects
 from raystream.renderer.inputs.scene_copies import SceneCopy
-from raystream.renderer.session.session import Session
 from raystream.scene.light import Light
 from raystream.scene.material import Material
 from raystream.scene.mesh import Mesh
@@ -210,21 +208,6 @@ def test_wrong_edits(device: Any, change: Callable[[Scene], None], message: str)
     assert renderer.prepared is prepared
     np.testing.assert_array_equal(renderer.render(**SHOWN).linear, before)
     renderer.release()
-
-
-def test_a_session_restarts(device: Any) -> None:
-    scene = stage()
-    session = Session(Renderer(scene, device=device, **OPTIONS), SHOWN["size"], stop=Stop(2))
-    session.finish()
-    scene.materials[1].base_color = (0.1, 0.7, 0.2, 1.0)
-    session.update(scene)
-    assert not session.complete
-    session.finish()
-    assert session.renderer is not None
-    np.testing.assert_array_equal(session.linear(), anew(scene, session.renderer))  # type: ignore[arg-type]
-    session.update(scene)
-    assert session.complete
-    session.release()
 
 
 def test_copies_end_with_their_scenes() -> None:

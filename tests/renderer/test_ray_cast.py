@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from itertools import cycle
 from pathlib import Path
@@ -134,34 +131,6 @@ def test_every_machine_gives_the_same_bits(scene_of_machines: Scene, accel: str,
         other = results(renderers[barrier], machine="multipass", **choices)
         for name, array in single.items():
             assert array.tobytes() == other[name].tobytes(), (name, barrier, choices)
-
-
-def test_a_driver_held_to_opengl_33_without_a_barrier_gives_the_same_bits(tmp_path: Path) -> None:
-    """Mesa's switches; on another driver the child runs as it always does, and still has to agree."""
-    code = """
-import sys, numpy as np, raystream
-renderer = raystream.Renderer(raystream.load("teapotahedron"), program="cast")
-print(renderer.device.describe()["opengl"], renderer.device.texture_barrier is not None)
-for name, choices in dict(ray={}, none={"fuse": "none"}, kill={"mask": "kill"}, one={"machine": "singlepass"}).items():
-    renderer.update(**{"machine": "multipass", "fuse": "ray", "mask": "depth"} | choices)
-    renderer.render((160, 120), layers=("depth", "normal", "triangle")).save(f"{sys.argv[1]}/{name}.npz")
-"""
-    held = {
-        "MESA_GL_VERSION_OVERRIDE": "3.3",
-        "MESA_GLSL_VERSION_OVERRIDE": "330",
-        "MESA_EXTENSION_OVERRIDE": "-GL_ARB_texture_barrier -GL_NV_texture_barrier -GL_ARB_shader_image_load_store",
-    }
-    command = [sys.executable, "-c", code, tmp_path]
-    child = subprocess.run(command, env={**os.environ, **held}, capture_output=True, text=True, timeout=600)
-    assert child.returncode == 0, child.stderr
-    renderer = Renderer(raystream.load("teapotahedron"), program="cast")
-    if "llvmpipe" in renderer.device.name:
-        assert child.stdout.split() == ["3.3", "False"]
-    picture = renderer.render((160, 120), layers=("depth", "normal", "triangle"))
-    for name in ("ray", "none", "kill", "one"):
-        with np.load(tmp_path / f"{name}.npz") as other:
-            for key, array in {"linear": picture.linear, **picture.layers}.items():
-                assert array.tobytes() == other[key].tobytes(), (name, key)
 
 
 # --- what a ray costs

@@ -16,7 +16,7 @@ from pictures import MACHINES, assert_same
 from PIL import Image
 
 import raystream
-from raystream import Camera, Renderer, Scene, ViewerError
+from raystream import Renderer, Scene, ViewerError
 from raystream.cameras.lens import BACKGROUND
 from raystream.film.layers import LAYERS
 from raystream.film.tonemap import srgb8
@@ -162,22 +162,6 @@ def test_a_cut_picture_equals_the_whole_one(
 
 
 # --- options
-
-
-def test_cameras_by_name_text_and_object(scene: Scene) -> None:
-    text = "3,2,4 0,0,0 0,1,0"
-    camera = Camera((3, 2, 4), (0, 0, 0), fov=40.0)
-    size = (48, 40)
-    one = Renderer(scene, camera=text, program="cast").render(size)
-    assert_same(one, Renderer(scene, camera=camera, program="cast").render(size))
-    named = Scene(scene.meshes, scene.instances, scene.materials, [Camera((0, 0, 9), (0, 0, 0), name="far"), camera])
-    assert_same(one, Renderer(named, camera="camera", program="cast").render(size))
-    assert Renderer(named, program="cast").camera.name == "far"
-    wide = Renderer(scene, camera=text, fov=80, program="cast")
-    assert wide.camera.fov == 80 and wide.render(size).linear.tobytes() != one.linear.tobytes()
-    for bad in ("nowhere", "1,2 3,4", "1,2,3", "0,0,0 0,0,0", "1,2,3 4,5,x", "1,2,3 4,5,nan"):
-        with pytest.raises(ViewerError):
-            Renderer(scene, camera=bad, program="cast")
 
 
 def test_stats_count_when_asked(renderer: Renderer) -> None:

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import places
 import pytest
 from pictures import of_two_kinds
 
@@ -210,6 +209,8 @@ def test_environments(simple: Renderer, builds: list[str]) -> None:
         simple.render(**SHOWN)
     assert simple.device.compiled == compiled and not builds
     assert_as_made_anew(simple)
+    assert simple.update(sun=(20.0, -30.0)) == Affects.LIGHTING
+    assert_as_made_anew(simple)
 
 
 def test_the_sky_comes_where_no_light_is_left(device: Any) -> None:
@@ -227,17 +228,6 @@ def test_the_sky_comes_where_no_light_is_left(device: Any) -> None:
 
 
 # -- surfaces ----------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("accel", ["bvh", "two-level-bvh"])
-def test_faces_take_other_materials(simple: Renderer, builds: list[str], accel: str) -> None:
-    simple.update(accel=accel)
-    simple.render(**SHOWN)
-    builds.clear()
-    instances = [replace(each, material=0) for each in simple.scene.instances]
-    simple.update(replace(simple.scene, instances=instances))
-    assert bool(builds) == (accel != "bvh")
-    assert_as_made_anew(simple)
 
 
 # -- what moves --------------------------------------------------------------------------------------------------------
@@ -309,39 +299,3 @@ def test_a_failed_update_changes_nothing(kept_simple: Renderer, accel: str, chan
     now = simple.settings, simple.scene, simple.prepared, simple.camera, simple.gpu_scene.resources.bytes()
     assert all(one is other or one == other for one, other in zip(now, held, strict=True))
     np.testing.assert_array_equal(simple.render(**SHOWN).linear, before)
-
-
-@pytest.fixture
-def fresh_renderer(device):
-    made = Renderer(of_two_kinds(everything()), environment="sky", device=device, machine="singlepass")
-    made.render(**SHOWN)
-    yield made
-    made.release()
-
-
-def is_as_made_anew(fresh_renderer, environment) -> bool:
-    """Whether its picture has the bits of another renderer's, of the same scene in that environment."""
-    other = Renderer(
-        fresh_renderer.scene,
-        environment=environment,
-        camera=fresh_renderer.camera,
-        device=fresh_renderer.device,
-        machine="singlepass",
-    )
-    pictures = [each.render(**SHOWN).linear for each in (fresh_renderer, other)]
-    other.release()
-    return np.array_equal(*pictures)
-
-
-def test_the_sun_moves_and_another_scene_has_another_default(fresh_renderer) -> None:
-    fresh_renderer.update(sun=(20, -30))
-    assert is_as_made_anew(fresh_renderer, sky(sun=(20, -30)))
-    unlit = places.alone(places.sphere(2), places.material(0.5))
-    fresh_renderer.update(unlit, environment=None, sun=None)
-    found = [fresh_renderer.prepared.lighting.environment.name]
-    assert "default studio" in fresh_renderer.notes[0]
-    floor = places.quads(np.array([[[-2, 0, 2], [2, 0, 2], [2, 0, -2], [-2, 0, -2]]], float))
-    standing = [places.flat(floor), places.flat(places.sphere(2) + np.array([0, 1, 0]))]
-    fresh_renderer.update(places.scene(standing, [places.material(0.5)]))
-    found.append(fresh_renderer.prepared.lighting.environment.name)
-    assert found == ["studio", "sky"] and "default sky" in fresh_renderer.notes[0]

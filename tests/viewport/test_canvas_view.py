@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ import pytest
 import raystream
 from raystream.viewport.camera_controller import FOV_STEP, CameraController
 from raystream.viewport.canvas import CanvasView
+from raystream.viewport.host import BUTTONS, SHIFT
 from raystream.viewport.preferences import Preferences
 
 SIZE = (24, 16)
@@ -76,6 +78,17 @@ def test_it_shows_what_render_gives(view: CanvasView) -> None:
     assert np.abs(bitmap[..., :3].astype(int) - wanted.srgb8(0.0, view.view.tone.tonemap)).max() <= 1
 
 
+@pytest.mark.parametrize(("button", "number"), BUTTONS.items())
+def test_a_button_drags_as_long_as_it_is_down(view: CanvasView, button: int, number: int) -> None:
+    view.handle(event("pointer_down", 3, 4.5, button=button, modifiers=("Shift",)))
+    assert view.view.input.drag == (number, SHIFT) and view.view.input.cursor == (3.0, 4.5)
+    view.handle(event("pointer_up", 3, 4.5, button=button))
+    assert view.view.input.drag is None
+    for kind in ("pointer_down", "pointer_enter", ""):
+        view.handle(event(kind, 3, 4.5, button=4))
+    assert view.view.input.drag is None
+
+
 def test_the_wheel_and_keys(view: CanvasView) -> None:
     def distance() -> float:
         camera = view.view.controller.camera
@@ -85,6 +98,8 @@ def test_the_wheel_and_keys(view: CanvasView) -> None:
     view.handle(event("wheel", 12, 8, dx=0.0, dy=-100.0))
     rest(view)
     assert distance() == pytest.approx(before * 0.85)  # a step of the window's wheel
+    view.handle(event("pinch", 12, 8, ratio=2.0))
+    assert distance() == pytest.approx(before * 0.425)
     view.handle(event("key_down", key="Tab"))
     assert view.view.controller.mode == "fly"
     at = view.view.controller.camera.origin
@@ -95,6 +110,7 @@ def test_the_wheel_and_keys(view: CanvasView) -> None:
         view.advance()
         time.sleep(0.005)
     view.handle(event("focus_out"))
+    assert not view.view.controller._thrust.keys
     rest(view)
     assert view.view.controller.camera.origin != at
     view.handle(event("key_down", key="1", modifiers=("Control",)))
@@ -176,11 +192,42 @@ def test_options(view: CanvasView) -> None:
     view.update(program="path", spp=3, error=None)
     rest(view)
     assert view.session.samples == 3 and view.status.startswith("3 samples a pixel")
+    for ends, stop in (({"error": 0.25}, (3, 0.25)), ({"spp": None}, (3, 0.25)), ({"error": None}, (3, None))):
+        view.update(**ends)
+        assert (view.session.stop.spp, view.session.stop.error) == stop
     for wrong in ({"programm": "path"}, {"depth": -1}, {"spp": 0}, {"mode": "walk"}, {"camera": "1,2"}):
         asked = view.scene_loader.requested
         with pytest.raises(raystream.ViewerError):
             view.update(**wrong)
         assert view.scene_loader.requested is asked
+
+
+def test_the_status_line(view: CanvasView, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is said before what is loaded, compiled or paused, and that before how far the picture is."""
+    monkeypatch.setattr(view.view.preferences, "hint", True)
+    monkeypatch.setattr(type(view.scene_loader), "loading", ("reading box", 0.257))
+    monkeypatch.setattr(view.view.compilation, "name", "path")
+    monkeypatch.setattr(view.view, "paused", True)
+    view.view.say("saved")
+    assert view.status == "saved"
+    view.view.say("")
+    for loading, line in ((("reading box", 0.257), "reading box: 26%"), (("reading box", None), "reading box")):
+        monkeypatch.setattr(type(view.scene_loader), "loading", loading)
+        assert view.status == line
+    monkeypatch.setattr(type(view.scene_loader), "loading", None)
+    assert view.status == "compiling path"
+    view.view.compilation.name = ""
+    assert view.status == "paused"
+    view.view.paused = False
+    for samples, error, line in (
+        (3, 0.1234, "3 samples a pixel, error 12.3%"),
+        (1, 0.1234, "1 sample a pixel"),
+        (2, np.nan, "2 samples a pixel"),
+    ):
+        monkeypatch.setattr(view, "session", SimpleNamespace(samples=samples, error=error, complete=True))
+        assert view.status == f"{line} · {view.view.hint}" and view.view.hint
+    view.session.complete = False
+    assert view.status == view.view.hint
 
 
 def test_no_change_is_missed(view: CanvasView) -> None:

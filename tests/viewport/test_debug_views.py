@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from raystream.base.errors import ViewerError
 from raystream.viewport.canvas import CanvasView
 from raystream.viewport.debug_views import false_color
 from raystream.viewport.debug_views.debug_views import DebugViews, Heat
@@ -182,3 +183,26 @@ def test_another_scene_and_other_shaders(view: CanvasView) -> None:
     with view.device.current():
         views.scene_changed()
     assert views.probe is views.inspector is views.heat_map is None and not views.inspecting and views.heat == "steps"
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({}, r"program cast has none \(5 maps them\)"),
+        ({"program": "photon", "projection": "equirectangular"}, "in perspective alone"),
+    ],
+)
+def test_pictures_without_photons_say_so(device: Any, options: dict[str, Any], words: str) -> None:
+    """What is on show can be hidden all the same."""
+    view = opened("cornell", SIZE, **{"photons": 64, "spp": 1, "error": None, **options})
+    rest(view)
+    photons = debug_views(view).photons
+    for toggle in (photons.toggle_points, photons.toggle_cells):
+        with pytest.raises(ViewerError, match=words):
+            toggle()
+    assert not photons.points and not photons.cells and photons.scene() is None and photons.wires() is None
+    photons.points = photons.cells = True
+    photons.toggle_points()
+    photons.toggle_cells()
+    assert not photons.points and not photons.cells
+    view.release()

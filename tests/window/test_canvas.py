@@ -11,7 +11,7 @@ import pytest
 
 import raystream
 from raystream.base.errors import ViewerError
-from raystream.renderer.preview.scheduler import MIN_ROWS, SCALES, STEP, TileRows
+from raystream.renderer.preview.scheduler import SCALES
 from raystream.renderer.renderer import Renderer
 from raystream.renderer.sampling.sampler import FramePlan, Tiling
 from raystream.renderer.session.session import Session
@@ -141,23 +141,3 @@ def test_what_cannot_be_made_leaves_the_last_picture(session: Session, monkeypat
     session.restart()
     session.finish(converged=False)
     np.testing.assert_array_equal(session.linear(), before)
-
-
-def test_pace() -> None:
-    pace = TileRows(128)
-    rows = pace.next()
-    pace.note(STEP / 8)
-    assert pace.next() == 2 * rows  # twice at most
-    pace.note(STEP / 8)
-    pace.note(4 * STEP)  # the slowest step counts
-    assert pace.next() == rows // 2
-    for _ in range(20):
-        pace.note(1.0)
-        pace.next()
-    assert pace.next() == MIN_ROWS
-    for _ in range(60):
-        pace.note(1e-6)
-        pace.next()
-        pace.forget()
-    assert pace.next() == 128
-    assert TileRows(1).next() == 1
