@@ -220,23 +220,6 @@ def desk(panel_stage: Any) -> Any:
     return SimpleNamespace(stage=panel_stage, window=window, list=listing, do=lambda name: made[name](), made=made)
 
 
-def test_lights_by_commands(desk: Any) -> None:
-    import raystream
-
-    stage, view, markers = desk.stage, desk.stage.view, desk.stage.markers
-    desk.do("lights.next")
-    assert view.message.text == "no lights but the environment"
-    for visible, said in ((True, "no lights but the environment"), (False, "markers of lights off")):
-        desk.do("lights.show")
-        assert markers.visible == visible and view.message.text == said
-    stage.session.use(type(stage.renderer)(raystream.load("ring"), device=stage.device, program="cast"))
-    for visible, said in ((True, "markers of lights on"), (False, "markers of lights off")):
-        desk.do("lights.show")
-        assert markers.visible == visible and view.message.text == said
-    desk.do("lights.next")
-    assert view.message.text == "light: lamp" and markers.chosen == (False, 0) and markers.visible
-
-
 @pytest.mark.parametrize("loading", [None, ("loading", None)])
 @pytest.mark.parametrize("help_visible", [True, False])
 def test_escape(desk: Any, loading: Any, help_visible: bool, monkeypatch: pytest.MonkeyPatch) -> None:
