@@ -24,12 +24,12 @@ START = Camera((0, 0, 5), (0, 0, 0))
 
 
 class Worker:
-    """Notes what it is started with; a test puts what it has made into ``early`` and ``made``."""
+    """Notes what it is started with; a test puts what it has made into ``made``."""
 
     def __init__(self) -> None:
         self.started: list[tuple[str, Any, Any, Any]] = []
-        self.early = self.made = self.share = None
-        self.path, self.step, self.proceeded = "", "loading", 0
+        self.made = self.share = None
+        self.path, self.step = "", "loading"
 
     @property
     def busy(self) -> bool:
@@ -43,18 +43,14 @@ class Worker:
     def cancel(self) -> None:
         self.path = ""
 
-    def poll_early(self) -> Any:
-        early, self.early = self.early, None
-        return early
+    def poll_early(self) -> None:
+        """No scene is seen before it is built."""
 
     def poll(self) -> Any:
         made, self.made = self.made, None
         if made is not None:
             self.path = ""
         return made
-
-    def proceed(self) -> None:
-        self.proceeded += 1
 
 
 class Desk:

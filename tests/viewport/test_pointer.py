@@ -28,25 +28,12 @@ class Editing:
         self.asked: list[Any] = []
         self.takes = False
 
-    def key(self, text: str) -> bool:
-        self.asked.append(("key", text))
-        return self.takes
+    def __getattr__(self, name: str) -> Any:
+        def noted(*given: Any) -> bool:
+            self.asked.append((name, *given))
+            return self.takes
 
-    def button(self, left: bool) -> bool:
-        self.asked.append(("button", left))
-        return self.takes
-
-    def follow(self) -> None:
-        self.asked.append("follow")
-
-    def drag_light(self) -> None:
-        self.asked.append("drag_light")
-
-    def end_drag(self) -> None:
-        self.asked.append("end_drag")
-
-    def turn_environment(self, degrees: float) -> None:
-        self.asked.append(("turn", degrees))
+        return noted
 
 
 class Desk:
@@ -132,18 +119,18 @@ def test_drags(desk: Desk, button: int, mods: int, mode: str, gesture: str | Non
 
 def test_a_drag_turns_the_environment_by_its_width(desk: Desk) -> None:
     desk.drag(RIGHT, SHIFT, (50, 7), (-25, 0))
-    assert desk.editing.asked == ["follow", ("turn", 20.0), "follow", ("turn", -10.0)]
+    assert desk.editing.asked == [("follow",), ("turn_environment", 20.0), ("follow",), ("turn_environment", -10.0)]
 
 
 def test_a_drag_moves_a_light(desk: Desk) -> None:
     """From the press on, until that button is released."""
     desk.pointer.press(RIGHT, CONTROL)
-    assert desk.editing.asked == ["drag_light"]
+    assert desk.editing.asked == [("drag_light",)]
     desk.pointer.move(120, 90)
     desk.pointer.release(LEFT)
-    assert desk.editing.asked == ["drag_light", "follow"] and desk.view.input.drag == (RIGHT, CONTROL)
+    assert desk.editing.asked == [("drag_light",), ("follow",)] and desk.view.input.drag == (RIGHT, CONTROL)
     desk.pointer.release(RIGHT)
-    assert desk.editing.asked == ["drag_light", "follow", "end_drag"] and desk.view.input.drag is None
+    assert desk.editing.asked == [("drag_light",), ("follow",), ("end_drag",)] and desk.view.input.drag is None
     desk.editing.asked.clear()
     for button, mods in ((LEFT, CONTROL), (RIGHT, SHIFT), (RIGHT, 0), (MIDDLE, CONTROL)):
         desk.drag(button, mods)
@@ -172,7 +159,7 @@ def test_leaving_lets_everything_go(desk: Desk) -> None:
     desk.pointer.press(RIGHT, CONTROL)
     desk.pointer.leave()
     assert desk.view.input.drag is None and desk.controller._thrust.keys == set()
-    assert desk.editing.asked == [("key", "W"), "drag_light", "end_drag"]
+    assert desk.editing.asked == [("key", "W"), ("drag_light",), ("end_drag",)]
     desk.view.controller = None
     desk.pointer.leave()
 

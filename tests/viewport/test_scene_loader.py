@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -56,14 +55,6 @@ def test_options_that_take_the_worker_a_while(desk: Desk, monkeypatch: pytest.Mo
     loader.open("other")
     loader.change(accel="grid")
     assert desk.worker.started[-1][:2] == ("other", None), "the scene that is read is read by the new ones"
-
-
-def test_a_wrong_value_changes_nothing(desk: Desk) -> None:
-    before = desk.loader.requested
-    with pytest.raises(ViewerError):
-        desk.loader.change(depth=-1, accel="grid")
-    desk.loader.set(accel="tree")
-    assert desk.loader.requested is before and desk.said[-1][1] and "tree" in desk.said[-1][0]
 
 
 # -- what is shown ----------------------------------------------------------------------------------------------------
@@ -130,31 +121,6 @@ def test_what_cannot_be_made_leaves_what_was_asked_for_before(desk: Desk, monkey
         assert desk.loader.requested == Settings(depth=4), "but for what the worker does not do"
     desk.loader.set(accel="grid")
     assert desk.loader.cancel() and desk.loader.requested == Settings(depth=4)
-
-
-def test_a_scene_is_seen_before_it_is_built(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its camera is in the hand from then on, and stays; read once more by other settings it stays, too."""
-    glance = SimpleNamespace(
-        camera=lambda settings, aspect: START.with_fov(aspect), headlight_scene=SimpleNamespace(bounds=BOX), scene=None
-    )
-    desk.view.area.size = (8, 4)
-    desk.worker.early = "box", glance
-    desk.loader.take()
-    controller = desk.view.controller
-    assert controller.camera.fov == 2.0 and desk.taken() == ["begin"] and desk.worker.proceeded == 1
-    desk.worker.early = "box", glance
-    desk.loader.take()
-    assert desk.view.controller is controller
-    desk.worker.early = "other", glance
-    desk.loader.take()
-    assert desk.view.controller is not controller
-    controller = desk.view.controller
-    show(desk, monkeypatch, "other")
-    assert desk.view.controller is controller
-    desk.worker.early = "third", glance
-    desk.taken()
-    desk.loader.take()
-    assert desk.view.controller is controller and desk.taken() == [] and desk.worker.proceeded == 4, "one is on show"
 
 
 @pytest.mark.parametrize("fails", [False, True])

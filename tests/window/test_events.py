@@ -1,4 +1,4 @@
-"""What the window's events do, whoever reports them: to ImGui, to the picture's pointer and keys, and to commands."""
+"""What the window's events do, whoever reports them: to ImGui, and to the picture's pointer and keys."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ glfw = pytest.importorskip("glfw", reason="glfw is not installed")
 
 from raystream.viewport.host import ViewerHost  # noqa: E402
 from raystream.viewport.viewport import InputState, PictureArea  # noqa: E402
-from raystream.window import app, gui  # noqa: E402
+from raystream.window import gui  # noqa: E402
 from raystream.window import window as window_module  # noqa: E402
 from raystream.window.app import Events  # noqa: E402
 from raystream.window.gui import ImguiInput  # noqa: E402
@@ -177,24 +177,10 @@ def test_sizes_focus_and_files(events: Any) -> None:
 # -- GLFW ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def bare(monkeypatch: pytest.MonkeyPatch) -> tuple[Any, Noted]:
-    """A window that was not opened, and GLFW that writes down what it is asked for."""
-    asked = Noted(
-        **{name: getattr(glfw, name) for name in dir(glfw) if name.isupper()},
-        get_window_pos=lambda handle: (10, 20),
-        get_window_size=lambda handle: (300, 200),
-    )
-    monkeypatch.setattr(window_module, "glfw", asked)
-    made = Window.__new__(Window)
-    made._state = {}
-    made.handle, made._windowed, made._stopped, made._fault = 7, None, None, ""
-    return made, asked
-
-
-def test_an_interrupt_amid_an_event_is_raised_afterwards(bare: tuple[Any, Noted]) -> None:
-    window, asked = bare
-    stop = KeyboardInterrupt("now")
+def test_an_interrupt_amid_an_event_is_raised_afterwards(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(window_module, "glfw", asked := Noted())
+    window, stop = Window.__new__(Window), KeyboardInterrupt("now")
+    window._state, window._stopped = {}, None
 
     def interrupted(*_: Any) -> None:
         raise stop
@@ -205,29 +191,3 @@ def test_an_interrupt_amid_an_event_is_raised_afterwards(bare: tuple[Any, Noted]
     assert raised.value is stop and asked.take() == [("poll_events",)]
     window.events(0.25)
     assert asked.take() == [("wait_events_timeout", 0.25)]
-
-
-# -- commands ------------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def desk(panel_stage: Any) -> Any:
-    """Handlers of the window's commands, over a desk without a window."""
-    window = Noted(full_screen=False, pixels=(3, 2), read=lambda: bytes(range(18)))
-    window.toggle_full_screen = lambda: setattr(window, "full_screen", not window.full_screen)
-    listing = Noted()
-    made = app.handlers(panel_stage.context, window, lambda: listing.show())
-    return SimpleNamespace(stage=panel_stage, window=window, list=listing, do=lambda name: made[name](), made=made)
-
-
-@pytest.mark.parametrize("loading", [None, ("loading", None)])
-@pytest.mark.parametrize("help_visible", [True, False])
-def test_escape(desk: Any, loading: Any, help_visible: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It closes the help; else what is loading is cancelled; else the mouse is freed, too."""
-    rest: list[int] = []
-    desk.stage.view.overlays.help.on, desk.stage.scene_loader.loading = help_visible, loading
-    app._escape(desk.stage.context, desk.window, lambda: rest.append(1))
-    closes = help_visible and loading is None
-    assert desk.stage.view.overlays.help.on == (help_visible and not closes)
-    assert rest == ([] if closes else [1])
-    assert desk.window.take() == ([("grab", False)] if loading is None and not closes else [])
