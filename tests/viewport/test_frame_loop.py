@@ -124,60 +124,23 @@ def test_what_looks_inside_has_the_time_that_the_picture_leaves(desk: Desk) -> N
 
 
 class Trials:
-    """As `BackgroundTrials`, which note what is asked of them."""
+    """As `BackgroundTrials`, at work once they were begun. done : notes that they were left."""
 
     def __init__(self, done: list[Any]) -> None:
-        self.done, self.busy, self.wants, self.rested = done, False, True, [0.0]
+        self.done, self.busy, self.wants = done, False, True
 
     def due(self, session: Any, rested: float) -> bool:
-        self.rested.append(rested)
         return self.wants and rested > 0
 
     def advance(self, session: Any, budget: float) -> None:
-        self.done.append(("trials", budget))
         self.busy = True
 
-    def wait_timeout(self, session: Any) -> float:
-        return 0.25 if self.wants else float("inf")
-
-    def poll(self) -> None:
-        self.done.append("looks")
+    def poll(self) -> None: ...
 
     def abandon(self) -> None:
         if self.busy:
             self.done.append("abandoned")
         self.busy = False
-
-
-def test_trials_have_the_time_of_a_picture_at_rest(desk: Desk) -> None:
-    made: Any = Trials(desk.done)
-    desk.loop.trials = made
-    desk.loop.begin()
-    desk.now += 2.0
-    desk.changes = True
-    desk.loop.begin()
-    desk.loop.move()
-    desk.changes = False
-    desk.loop.work(0.03)
-    assert made.rested[-1] == 0.0, "just moved"
-    desk.taken()
-    desk.now += 5.0
-    desk.loop.begin()
-    desk.taken()
-    assert desk.loop.wait_timeout == ASLEEP
-    desk.loop.work(0.03)
-    assert made.rested[-1] == 5.0
-    assert desk.taken() == [("advance", 0.03, False, False), ("debug", 0.03), ("trials", 0.03)]
-    assert desk.loop.wait_timeout == ASLEEP and desk.loop.trials_timeout == 0.25
-    desk.view.area.minimised = True
-    assert desk.loop.trials_timeout == float("inf")
-    desk.view.area.minimised = False
-    desk.session.running = True  # a frame is ended first
-    desk.loop.work(0.03)
-    assert desk.taken() == [("advance", 0.03, False, False), "looks"]
-    made.wants, desk.session.running = False, False  # the driver compiles: frames go on meanwhile
-    desk.loop.work(0.03)
-    assert desk.taken() == [("advance", 0.03, False, True), "looks"]
 
 
 @pytest.mark.parametrize("what", ["moving", "drag", "busy", "complete", "minimised", "scene"])

@@ -93,29 +93,6 @@ def stage() -> Stage:
     return Stage()
 
 
-TOLD = "X, Y, Z choose an axis, click or Enter ends, Esc undoes"
-
-
-def test_an_object_follows_the_cursor_with_all_its_parts(stage: Stage) -> None:
-    editing = stage.editing
-    editing.animation.player.playing = True
-    editing.grab()
-    assert editing.grabbing and not editing.animation.player.playing
-    assert stage.said == [f"pair follows the mouse in the plane of the view; {TOLD}"]
-    assert not editing.update(0.0) and stage.updates == [], "nothing has moved"
-    stage.move(120, 40)
-    assert stage.places() == [(2.0, 1.0, 0.0), HOME[1], (2.0, 1.0, 0.0), HOME[3]]
-    assert stage.done[-2:] == ["changed", "wake"] and editing.grabbing
-    stage.move(90, 50)
-    assert stage.places() == [(-1.0, 0.0, 0.0), HOME[1], (-1.0, 0.0, 0.0), HOME[3]]
-    assert len(stage.updates) == 2 and not editing.update(0.0) and len(stage.updates) == 2
-    editing.drop()
-    assert not editing.grabbing and stage.said[-1] == "" and len(stage.updates) == 2
-    stage.move(150, 50)
-    assert stage.places()[0] == (-1.0, 0.0, 0.0), "it stays"
-    assert [each.name for each in stage.scene.instances] == ["pair", "", "pair", "panel"]
-
-
 class Glow:
     """Properties beside the nodes: the first material's metallic share, and the first camera's field of view."""
 
@@ -158,59 +135,10 @@ def test_a_pose_deforms_meshes_and_changes_looks(stage: Stage) -> None:
     assert stage.scene.meshes is before.meshes, "the same moment shares everything"
 
 
-def test_axes_are_chosen_by_keys(stage: Stage) -> None:
-    editing = stage.editing
-    for text in ("X", "Enter", "Esc", "P"):
-        assert not editing.key(text)
-    editing.grab()
-    for text in ("P", "Ctrl+X", "Shift+W", "Space", "W"):
-        assert not editing.key(text)
-    assert editing.grabbing
-    for text, where, place in (
-        ("X", "along X", (2.0, 0.0, 0.0)),
-        ("Y", "along Y", (0.0, 1.0, 0.0)),
-        ("Shift+Z", "across Z", (2.0, 1.0, 0.0)),
-        ("Shift+Z", "in the plane of the view", (2.0, 1.0, 0.0)),
-    ):
-        stage.view.input.cursor = (120, 40)
-        assert editing.key(text)
-        assert stage.said[-1] == f"pair follows the mouse {where}; {TOLD}"
-        editing.update(0.0)
-        assert np.round(stage.places()[0], 6).tolist() == pytest.approx(place, abs=0.3), text
-        if text != "Shift+Z":
-            axis = "XYZ".index(text)
-            assert not np.delete(stage.places()[0], axis).any()
-
-
-@pytest.mark.parametrize("left", [True, False])
-def test_clicks_that_end_it(stage: Stage, left: bool) -> None:
-    assert not stage.editing.button(left)
-    stage.editing.grab()
-    stage.move(120, 50)
-    assert stage.editing.button(left) and not stage.editing.grabbing
-    assert stage.places()[0] == ((2.0, 0.0, 0.0) if left else HOME[0])
-
-
 def test_nothing_to_grab(stage: Stage) -> None:
     stage.hit.instance[0] = -1
     stage.editing.grab()
     assert not stage.editing.grabbing and stage.said == ["nothing under the cursor to grab"]
-
-
-def test_the_light_of_a_marker_is_grabbed_before_what_is_behind_it(stage: Stage) -> None:
-    stage.view.input.cursor = (90, 40)
-    stage.editing.grab()
-    assert stage.said[-1].startswith("pair ")
-    stage.editing.drop()
-    stage.markers.visible = True
-    stage.editing.grab()
-    assert stage.said[-1].startswith("bulb follows") and stage.markers.chosen == (False, 0)
-    stage.move(110, 30)
-    assert stage.scene.lights[0].position == pytest.approx((1, 2, 0)) and stage.places() == HOME
-    stage.move(100, 50)
-    assert stage.scene.lights[0].position == pytest.approx((0, 0, 0))
-    stage.editing.undo()
-    assert stage.scene.lights == stage.first.lights
 
 
 def test_a_light_with_a_surface_moves_its_object(stage: Stage) -> None:

@@ -8,10 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import raystream
 from raystream.film.files import image
-from raystream.renderer.renderer import Renderer
-from tests.window.conftest import SMALL, Hands
+from tests.window.conftest import Hands
 from tests.window.traced_pictures import rendered, settle
 
 # -- samples -----------------------------------------------------------------------------------------------------------
@@ -45,21 +43,6 @@ def test_it_stops_at_a_noise(traced: Callable[..., Hands]) -> None:
     session.stop_at(4096, wanted)  # what is there stays
     settle(hands)
     assert session.error <= wanted and session.samples > before
-
-
-def test_a_saved_picture_can_be_resumed(traced: Callable[..., Hands], place: Path) -> None:
-    hands = traced(samples=2)
-    app = hands.app
-    settle(hands)
-    hands.key("ctrl+s")
-    hands.rest()
-    path = place / "cornell_001.exr"
-    renderer = Renderer(
-        raystream.load("cornell"), device=app.device, machine="singlepass", camera=app.view.renderer.camera
-    )
-    more = renderer.render(SMALL, 4, resume=str(path))
-    np.testing.assert_array_equal(more.linear, rendered(app, 4))
-    assert image.read_exr(path) is not None
 
 
 @pytest.mark.parametrize(

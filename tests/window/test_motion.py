@@ -123,15 +123,3 @@ def test_the_animation_plays_and_rests(traced: Callable[..., Hands]) -> None:
     hands.key("shift+space")
     assert app.editing.animation.player.seconds == 0.0, "of one animation, the next is itself"
     np.testing.assert_array_equal(settle(hands), before)
-
-
-def test_it_opens_at_a_moment(traced: Callable[..., Hands]) -> None:
-    """As `raystream view --animation --moment` asks for; a wrong animation is told in the window's line."""
-    hands = traced("balls", samples=1, accel=ACCEL, animation=0, moment=0.5)
-    app = hands.app
-    picture = settle(hands)
-    assert app.editing.animation.player.seconds == 0.5 and not app.editing.animation.player.playing
-    posed = raystream.load("balls").posed(0.5)
-    for new, wanted in zip(app.view.scene.instances, posed.instances, strict=True):
-        np.testing.assert_allclose(new.transform, wanted.transform)
-    np.testing.assert_array_equal(picture, rendered(app, 1, accel=ACCEL))

@@ -69,41 +69,6 @@ def test_places_that_hold_no_file(tmp_path, path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "value"),
-    [
-        ("size = [1, 32768]", (1, 32768)),
-        ("size = [32768, 1]", (32768, 1)),
-        ("samples = 1", 1),
-        ("samples = 65536", 65536),
-        ("noise = 0", 0.0),
-        ("noise = 1", 1.0),
-        ("noise = 0.25", 0.25),
-        ("speed = 1e-4", 1e-4),
-        ("speed = 10_000", 1e4),
-        ("exposure = -32", -32.0),
-        ("exposure = 32.0", 32.0),
-        ("exposure = 'auto'", "auto"),
-        ("mode = 'fly'", "fly"),
-        ("mode = 'orbit'", "orbit"),
-        ("hint = false", False),
-        ("full_screen = true", True),
-        ("tonemap = 'mine'", "mine"),
-        ("recent = []", []),
-        ("recent = ['a', 'b', 'a', 'c']", ["a", "b", "c"]),
-        (f"recent = {[str(k) for k in range(12)]}", [str(k) for k in range(10)]),
-        ("keys = {}", {}),
-        ("keys = {help = ['H', 'F1'], quit = ''}", {"help": ["H", "F1"], "quit": ""}),
-    ],
-)
-def test_values_that_are_taken(path, line: str, value) -> None:
-    settings = Preferences.load(written(path, f"{line}\n"))
-    found = getattr(settings, line.partition(" ")[0])
-    assert found == value and type(found) is type(value)
-    others = [name for name in READERS if name != line.partition(" ")[0]]
-    assert all(getattr(settings, name) == getattr(Preferences(), name) for name in others)
-
-
-@pytest.mark.parametrize(
     "line",
     [
         *("size = [32769, 5]", "size = [5, 32769]", "size = [5, 0]", "size = [5]", "size = [5.0, 5]", "size = '5x5'"),
