@@ -281,3 +281,28 @@ def test_it_is_exposed_as_those_to_come(held: Any) -> None:
     held.go.set()
     after = until(view, lambda found: bool(found) and view.session.complete and view.session.samples > 1)[-1]
     assert np.abs(before.astype(float).mean(axis=(0, 1)) - after.mean(axis=(0, 1))).max() < 12
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_pictures_are_rehearsed_while_the_first_scene_is_prepared(held: Any, fails: bool) -> None:
+    """A step in each turn, once the scene is seen; the loop does not wait meanwhile. No longer than that takes."""
+    view, steps = held(), list[int]()
+    loader: Any = view.scene_loader
+
+    def rehearsal(device: Any) -> Iterator[float]:
+        while True:
+            steps.append(len(steps))
+            yield 0.5
+            if fails:
+                raise ViewerError("a.glsl", "is wrong")
+
+    view.session.rehearse = rehearsal  # type: ignore[method-assign]
+    first_of(view)
+    assert len(steps) <= 1
+    for _ in range(3):
+        view.advance()
+    assert len(steps) == 1 if fails else len(steps) >= 3
+    assert loader.rehearsing is not fails and not view.view.message.is_error
+    held.go.set()
+    until(view, lambda _: view.view.renderer is not None)
+    assert not loader.rehearsing
