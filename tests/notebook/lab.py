@@ -46,7 +46,7 @@ class Lab:
     """A notebook in JupyterLab. Cells run one after the other. page : of playwright."""
 
     def __init__(self, page: Any, cells: int) -> None:
-        self.page, self._cells, self._left = page, cells, iter(range(cells))
+        self.page, self._left = page, iter(range(cells))
 
     def run(self, wait: bool = True) -> str:
         """Run the next cell; the text that it prints."""
@@ -60,17 +60,6 @@ class Lab:
             self.page.wait_for_function("(told) => told.done", arg=done, timeout=PATIENCE * 1000)
         cell = self.page.locator(".jp-Notebook .jp-Cell").nth(number)
         return "\n".join(cell.locator(".jp-OutputArea-output pre").all_inner_texts()).strip()
-
-    def again(self, number: int) -> None:
-        """The next cell to run is this one, from 0; those after it follow."""
-        self._left = iter(range(number, self._cells))
-
-    def read_again(self) -> None:
-        """Save the notebook, and load the page anew."""
-        self.command("docmanager:save")
-        self.page.wait_for_timeout(1000)
-        self.page.reload()
-        self.page.wait_for_function(READY)
 
     def command(self, name: str) -> None:
         """One of JupyterLab's own."""

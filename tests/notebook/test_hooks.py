@@ -139,11 +139,6 @@ def test_the_kernel_of_marimo(monkeypatch: pytest.MonkeyPatch, running: bool) ->
     assert show.in_notebook() is running
 
 
-def test_ipython_is_not_imported(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "IPython", raising=False)
-    assert not show.in_notebook() and "IPython" not in sys.modules
-
-
 @pytest.mark.parametrize(
     ("missing", "listed"),
     [(("anywidget",), "anywidget"), (("rendercanvas",), "rendercanvas"), ((), "")],

@@ -42,21 +42,6 @@ def test_opened_dragged_read_back_closed(run: Callable[..., None]) -> None:
     run(body)
 
 
-def test_two_at_once(run: Callable[..., None]) -> None:
-    async def body(one: Any, other: Any) -> None:
-        pages = Page(one), Page(other)
-        other.update(camera="0.5,2,8 0,1,0", fov=60)
-        for page in pages:
-            await page.rest(1)
-        for widget in (one, other):
-            wanted = raystream.render(
-                "cornell", size=SIZE, program="cast", machine="singlepass", camera=widget.camera, fov=widget.fov
-            )
-            assert np.array_equal(widget.snapshot().linear, wanted.linear)
-
-    run(body, count=2)
-
-
 def test_a_page_that_is_read_again(run: Callable[..., None]) -> None:
     """Frames that were on their way to a page that is gone do not hold up those of the next one."""
 
@@ -74,20 +59,6 @@ def test_a_page_that_is_read_again(run: Callable[..., None]) -> None:
         widget.send = page._take
         widget._has_visible_views = True
         await page.rest(count + 1)
-
-    run(body)
-
-
-def test_a_key_that_repeats(run: Callable[..., None]) -> None:
-    async def body(widget: Any) -> None:
-        page = Page(widget)
-        await page.rest(1)
-        for repeat in (False, True, True):
-            page.send("key_down", key="+", modifiers=[], repeat=repeat)
-        while widget.view.view.tone.exposure != 0.75:
-            await asyncio.sleep(0.01)
-        page.send("pinch", x=12, y=8, ratio=2.0)  # which rendercanvas has no event for
-        await page.rest()
 
     run(body)
 
@@ -138,26 +109,6 @@ def test_a_status_tells_how_the_animation_plays(run: Callable[..., None]) -> Non
     run(body)
 
 
-def test_a_script_makes_one(run: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Outside of any kernel nothing is planned; it has the size of a notebook's output, unless another is given."""
-    from raystream.notebook import widget as module
-
-    def none() -> None:
-        raise RuntimeError("no running event loop")
-
-    async def body() -> None:
-        for size, pixels in (({}, (640, 480)), ({"size": (30, 20)}, (30, 20))):
-            with monkeypatch.context() as patch:
-                patch.setattr(module, "asyncio", SimpleNamespace(get_running_loop=none))
-                made = module.Widget("cornell", program="cast", machine="singlepass", **size)
-            assert made.view.view.area.pixels == pixels and made._parking is None
-            assert (made._css_width, made._css_height) == tuple(f"{float(side)}px" for side in pixels)
-            made.close()
-            assert made.view.closed and made.get_closed()
-
-    run(body, count=0)
-
-
 def test_one_that_could_not_be_made(device: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     from raystream.notebook.widget import Widget
 
@@ -168,28 +119,6 @@ def test_one_that_could_not_be_made(device: Any, monkeypatch: pytest.MonkeyPatch
 
 
 # -- what goes to the page ---------------------------------------------------------------------------------------------
-
-
-def test_lines_above_the_picture(run: Callable[..., None]) -> None:
-    """The scene's name and what is told, whichever there is."""
-
-    async def body(widget: Any) -> None:
-        await Page(widget).rest(1)
-        widget.drive.tell("3 samples")
-        assert widget._title == "cornell · 3 samples" and widget._has_titlebar
-        widget.drive.tell("")
-        assert widget._title == "cornell"
-        view = widget.view
-        widget.drive.view = SimpleNamespace(view=SimpleNamespace(scene=None), motion=view.motion)
-        try:
-            widget.drive.tell("loading")
-            assert widget._title == "loading"
-            widget.drive.tell("")
-            assert widget._title == "" and not widget._has_titlebar
-        finally:
-            widget.drive.view = view
-
-    run(body)
 
 
 def test_frames_as_good_as_the_picture(run: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -319,23 +248,6 @@ def test_the_page_throws_it_away(run: Callable[..., None]) -> None:
         await page.rest(1)
         widget.comm.handle_close({"content": {"data": {}}})
         assert widget.view.closed
-
-    run(body)
-
-
-def test_scrolled_away_it_stays(run: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
-    """An output that nobody sees for a while is still there."""
-    from raystream.notebook import widget as module
-
-    monkeypatch.setattr(module, "GONE", 0.02)
-
-    async def body(widget: Any) -> None:
-        page = Page(widget)
-        page.send("views", count=1)
-        await page.rest(1)
-        widget._has_visible_views = False
-        await asyncio.sleep(0.2)
-        assert not widget.view.parked and widget._parking is not None
 
     run(body)
 

@@ -147,26 +147,6 @@ def test_the_bar_of_an_animation() -> None:
 
 
 @pytest.mark.slow
-def test_a_held_key_flies_as_long_as_it_is_held() -> None:
-    with serving() as (_, address), page(address, 200, 150) as shown:
-        shown.wait_for_timeout(500)
-        shown.keyboard.down("s")
-        frames = []
-        for _ in range(4):
-            before = shown.evaluate("() => document.querySelector('#canvas img').src")
-            shown.wait_for_timeout(400)
-            frames.append(shown.evaluate("() => document.querySelector('#canvas img').src") != before)
-        shown.keyboard.up("s")
-        assert all(frames)
-        depth = value(shown, "depth")
-        shown.keyboard.down(".")
-        for _ in range(3):
-            shown.keyboard.down(".")  # the keyboard repeats
-        shown.keyboard.up(".")
-        until(shown, lambda: int(value(shown, "depth")) == int(depth or 16) + 4, "a repeated key")
-
-
-@pytest.mark.slow
 def test_fingers() -> None:
     """One orbits, two pinch and pan; none of them scrolls or magnifies the page."""
     with serving() as (_, address), page(address, 240, 320, has_touch=True, is_mobile=True) as shown:

@@ -12,11 +12,6 @@ from raystream.remote import guard as module
 from raystream.remote.guard import (
     HEADERS,
     MAX_MESSAGE,
-    MAX_NUMBER,
-    MAX_TIME,
-    NUMBERS,
-    REMOTE_EVENTS,
-    TEXTS,
     File,
     Guard,
     is_well_formed,
@@ -103,35 +98,6 @@ def test_answers(method: str, path: str, answer: tuple[int, str, bytes]) -> None
         {"type": "http.response.start", "status": code, "headers": [(b"content-type", kind.encode()), *HEADERS]},
         {"type": "http.response.body", "body": body},
     ]
-
-
-def test_headers() -> None:
-    """Nothing is kept, nobody is told the address, and nothing is loaded from elsewhere."""
-    found = dict(HEADERS)
-    assert found.keys() == {
-        b"cache-control",
-        b"referrer-policy",
-        b"x-content-type-options",
-        b"content-security-policy",
-    }
-    assert (found[b"cache-control"], found[b"referrer-policy"]) == (b"no-store", b"no-referrer")
-    assert found[b"x-content-type-options"] == b"nosniff"
-    rules = dict(rule.split(" ", 1) for rule in found[b"content-security-policy"].decode().split("; "))
-    assert rules == {
-        "default-src": "'self'",
-        "img-src": "'self' blob: data:",
-        "style-src": "'self' 'unsafe-inline'",
-        "connect-src": "'self' ws:",
-        "frame-ancestors": "'none'",
-        "base-uri": "'none'",
-        "form-action": "'none'",
-    }
-
-
-def test_files_of_texts() -> None:
-    assert File.text("text/css", "é") == File("text/css; charset=utf-8", b"\xc3\xa9", 200)
-    assert File.text("text/plain", "later", 503) == File("text/plain; charset=utf-8", b"later", 503)
-    assert File("image/png", b"").status == 200
 
 
 @pytest.mark.parametrize(
@@ -238,13 +204,6 @@ def test_a_websocket_without_the_token() -> None:
     assert not behind.scopes and sent == [{"type": "websocket.close", "code": 1008}] and left == [more]
 
 
-def test_the_server_s_own_events() -> None:
-    """Its start and its end have neither a path nor headers."""
-    events = ({"type": "lifespan.startup"}, {"type": "lifespan.shutdown"})
-    behind, sent, _ = asked({"type": "lifespan"}, events)
-    assert behind.scopes == [{"type": "lifespan"}] and behind.taken == list(events) and sent == [{"type": "done"}]
-
-
 # -- messages ----------------------------------------------------------------------------------------------------------
 
 FIELDS = {
@@ -271,11 +230,6 @@ def taken(kind: object, **fields: Any) -> bool:
     if found["timestamp"] is None:
         del found["timestamp"]
     return is_well_formed(json.dumps(found))
-
-
-def test_types_of_messages() -> None:
-    assert FIELDS.keys() == NUMBERS.keys() | TEXTS.keys() and set(REMOTE_EVENTS) <= FIELDS.keys()
-    assert (MAX_MESSAGE, MAX_NUMBER, MAX_TIME) == (4096, 1e5, 1e15)
 
 
 @pytest.mark.parametrize("kind", FIELDS)

@@ -11,10 +11,8 @@ import pytest
 from fuzzing.messages import MESSAGES, Pages
 
 from raystream.options.table import OPTIONS
-from raystream.programs import PICTURES
-from raystream.remote.canvas import FINGERS, OFFERED, is_allowed, listed_values, page_files
-from raystream.renderer.inputs.settings import registered
-from raystream.viewport.keymap import ACTIONS, MOUSE, Keymap
+from raystream.remote.canvas import OFFERED, is_allowed, listed_values, page_files
+from raystream.viewport.keymap import ACTIONS, Keymap
 
 pytest.importorskip("rendercanvas", reason="rendercanvas is not installed")
 
@@ -50,31 +48,6 @@ def test_lists_have_their_defaults() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "values"),
-    [
-        ("program", tuple(PICTURES)),
-        ("shadows", ("on", "off")),
-        ("environment", ("", "none", "sky", "studio")),
-        ("denoise", ("auto", "none", "shader", "oidn")),
-        ("tonemap", ("none", "reinhard", "aces", "agx")),
-        ("spp", ()),
-        ("depth", ()),
-        ("exposure", ()),
-    ],
-)
-def test_values_of_options(name: str, values: tuple[str, ...]) -> None:
-    assert listed_values(name) == values
-
-
-def test_options_that_are_offered() -> None:
-    """Those of the picture, in the order of the table; none that names a file, a device or a size."""
-    wanted = ("spp", "program", "depth", "shadows", "reflections", "refractions", "environment", "background")
-    assert (*wanted, "denoise", "tonemap", "exposure") == OFFERED
-    for name in ("device", "layers", "size", "resume", "camera", "nothing", ""):
-        assert not is_allowed(name, "") and not is_allowed(name, "1")
-
-
-@pytest.mark.parametrize(
     ("name", "value", "good"),
     [
         ("spp", "", True),
@@ -97,29 +70,6 @@ def test_options_that_are_offered() -> None:
 def test_values_that_a_page_may_give(name: str, value: str, good: bool) -> None:
     """Of a list its entries, else a text of at most 32 characters; whether that is a number shows later."""
     assert is_allowed(name, value) is good
-
-
-def test_fields_of_options() -> None:
-    """In the order of the table, each with its help; an empty entry is the scene's own."""
-    found = re.search(r"<form>(.*?)</form>", text := page(), re.DOTALL)
-    assert found is not None and "<!--" not in text
-    labels = re.findall(r'<label title="(.*?)">(.*?)(<(?:select|input).*?)</label>', found[1], re.DOTALL)
-    assert tuple(name for _, name, _ in labels) == OFFERED
-    for about, name, field in labels:
-        assert unescape(about) == registered()[name].about
-        if listed := listed_values(name):
-            items = [(each, each or "of the scene") for each in listed]
-            assert re.findall(r'<option value="(.*?)">(.*?)</option>', field) == items
-        else:
-            assert field == f'<input name="{name}" size="6" autocomplete="off" spellcheck="false">'
-
-
-def test_gestures() -> None:
-    """Of the mouse and of fingers, of which the page shows those of its device; no file is dropped on it."""
-    sections = re.findall(r'<section class="(\w+)"><h2>(\w+)</h2>((?:<p>.*?</p>)+)</section>', panel(page()))
-    assert [(kind, title) for kind, title, _ in sections] == [("mouse", "mouse"), ("touch", "touch")]
-    assert rows(sections[0][2]) == [each for each in MOUSE if each[0] != "drop a file"]
-    assert rows(sections[1][2]) == list(FINGERS) and len(rows(sections[0][2])) == len(MOUSE) - 1 == 7
 
 
 def test_keys() -> None:
@@ -150,30 +100,6 @@ def test_keys() -> None:
 
 def test_the_name_of_a_scene_is_no_markup() -> None:
     assert "<title>&lt;b&gt;&amp; &quot;x&quot;</title>" in page(name='<b>& "x"')
-
-
-def test_files_of_the_page() -> None:
-    """What the page loads is there, as what it is."""
-    found = page_files(Keymap(), (), "a scene")
-    kinds = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
-    assert set(found) == {
-        "index.html",
-        "page.css",
-        "renderview.css",
-        "page.js",
-        "hands.js",
-        "motion.js",
-        "renderview.js",
-        "renderview-client.js",
-    }
-    for name, file in found.items():
-        assert (file.kind, file.status) == (f"{kinds[name.rsplit('.', 1)[1]]}; charset=utf-8", 200), name
-    loaded = re.findall(r'(?:href|src)="([^"]*)"', found["index.html"].body.decode())
-    assert set(loaded) - {"data:,"} == set(found) - {"index.html"}
-    assert len({file.body for file in found.values()}) == 8
-    assert b"class BaseRenderView" in found["renderview.js"].body
-    assert b"#options" in found["page.css"].body and b".renderview" in found["renderview.css"].body
-    assert b"pinch" in found["hands.js"].body and b"options.json" in found["page.js"].body
 
 
 pytest.importorskip("rendercanvas.http", reason="rendercanvas is not installed")

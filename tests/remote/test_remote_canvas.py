@@ -5,10 +5,8 @@ from __future__ import annotations
 
 import asyncio
 import io
-import json
 from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -23,7 +21,7 @@ from rendercanvas import http
 
 from raystream.film.files.image import read_exr
 from raystream.remote import canvas as module
-from raystream.remote.canvas import MAX_PIXELS, MAX_SIDE, OFFERED, RemoteCanvas, _clamp_size
+from raystream.remote.canvas import MAX_PIXELS, MAX_SIDE, RemoteCanvas, _clamp_size
 from raystream.remote.guard import File
 from raystream.remote.serve import page_address
 
@@ -224,67 +222,6 @@ def test_options_that_are_not_a_page_s(canvas: RemoteCanvas, monkeypatch: pytest
 # -- what goes to the page ---------------------------------------------------------------------------------------------
 
 
-def test_names(canvas: RemoteCanvas, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of the scene, and until it is there of what was asked for."""
-    canvas.view.wait()
-    monkeypatch.setattr(canvas.drive, "name", "given.ply")
-    assert canvas.name == "cornell"
-    with monkeypatch.context() as patch:
-        patch.setattr(canvas, "view", SimpleNamespace(view=SimpleNamespace(scene=None)))
-        assert canvas.name == "given.ply"
-
-
-def test_the_animation_s_time(canvas: RemoteCanvas, sent: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Told where it has changed, and to every new page."""
-    canvas.view.wait()
-    player = canvas.view.context.editing.animation.player
-    still = canvas.view.motion
-    assert {name: still[name] for name in ("type", "seconds", "duration", "playing", "animations")} == {
-        **{"type": "motion", "seconds": 0.0, "duration": 0.0, "playing": False, "animations": []}
-    }
-    canvas.drive.tell_motion(anew=True)
-    canvas.drive.tell_motion()
-    assert sent == [(0, still)]
-    monkeypatch.setattr(player, "seconds", 0.5)
-    canvas.drive.tell_motion()
-    canvas.drive.tell_motion()
-    assert sent[1:] == [(0, {**still, "seconds": 0.5})]
-
-
-def test_status_lines(canvas: RemoteCanvas, sent: list[Any]) -> None:
-    canvas.view.wait()
-    canvas.drive.tell("3 samples")
-    canvas.drive.tell("")
-    titles = [each for each in sent if each[1]["type"] == "title"]
-    assert titles == [(0, {"type": "title", "value": f"cornell{more}"}) for more in (" · 3 samples", "")]
-
-
-def test_files_of_the_view(canvas: RemoteCanvas) -> None:
-    """The page's own, its options as they are, and downloads."""
-    files = canvas.files()
-    names = ("index.html", "page.js", "page.css", "hands.js", "motion.js")
-    core = ("renderview.js", "renderview-client.js", "renderview.css")
-    assert set(files) == {*names, *core, "options.json", "picture.png", "picture.exr"}
-    page = files["index.html"]
-    assert isinstance(page, File) and b"<title>cornell</title>" in page.body
-    assert b'<button name="shadows.toggle">' in page.body and b'name="quit"' not in page.body
-    canvas.change("spp", "5")
-    canvas.change("exposure", "1.5")
-    values = asyncio.run(files["options.json"]())  # type: ignore[operator,arg-type]
-    assert (values.kind, values.status) == ("application/json; charset=utf-8", 200)
-    found = json.loads(values.body)
-    assert tuple(found) == OFFERED
-    assert {name: found[name] for name in ("spp", "exposure", "program", "shadows", "depth", "environment")} == {
-        "spp": "5",
-        "exposure": "1.5",
-        "program": "cast",
-        "shadows": "on",
-        "depth": "",
-        "environment": "",
-    }
-    canvas.view.update(exposure="auto")
-
-
 def test_a_picture_is_offered(canvas: RemoteCanvas, sent: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
     """To the page that steers, under the scene's name."""
     canvas.view.wait()
@@ -297,20 +234,6 @@ def test_a_picture_is_offered(canvas: RemoteCanvas, sent: list[Any], monkeypatch
         assert [each for each in sent if each[1]["type"] == "download"] == [(7, download)]
         assert canvas.view.view.message.text == f"a_box_ä{ending} is downloaded"
         assert not canvas.view.view.message.is_error
-
-
-def test_no_picture_is_offered_before_there_is_a_scene(
-    canvas: RemoteCanvas, sent: list[Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    canvas.view.wait()
-
-    def shown() -> None:
-        raise raystream.ViewerError("scene", "none is loaded yet")
-
-    monkeypatch.setattr(canvas.view.view, "require_scene", shown)
-    with pytest.raises(raystream.ViewerError, match="none is loaded yet"):
-        canvas._deliver(".png")
-    assert not sent
 
 
 def test_downloads(canvas: RemoteCanvas, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -372,41 +295,3 @@ def test_downloads_that_come_to_nothing(canvas: RemoteCanvas, monkeypatch: pytes
     monkeypatch.setattr(canvas.view, "make_even", fail)
     failed = File.text("text/plain", "scene: none is loaded yet", 503)
     assert asyncio.run(canvas._download(".png")) == failed and not canvas._downloading
-
-
-def test_frames_as_good_as_the_picture(canvas: RemoteCanvas, monkeypatch: pytest.MonkeyPatch) -> None:
-    """JPEG of the quality that the view asks for; a lossless one follows only where nothing better comes."""
-    drawn: list[Any] = []
-    above = http.HttpRenderCanvas
-    monkeypatch.setattr(above, "_rc_present_bitmap", lambda self, **bitmap: drawn.append((self._quality, bitmap)))
-    monkeypatch.setattr(above, "_schedule_lossless_draw", lambda self, *given: drawn.append(given))
-    monkeypatch.setattr(canvas.drive, "tell_motion", lambda: None)
-    shown = SimpleNamespace(quality=80, at_rest=False)
-    with monkeypatch.context() as patch:
-        patch.setattr(canvas, "view", shown)
-        canvas._rc_present_bitmap(data=1, format="rgba-u8")
-        shown.quality = 92
-        canvas._rc_present_bitmap(data=2, format="rgba-u8")
-        assert drawn == [(80, {"data": 1, "format": "rgba-u8"}), (92, {"data": 2, "format": "rgba-u8"})]
-        drawn.clear()
-        canvas._schedule_lossless_draw("one")
-        shown.at_rest = True
-        canvas._schedule_lossless_draw("two")
-        canvas._schedule_lossless_draw("three", 0.1)
-        assert drawn == [("two", 0.3), ("three", 0.1)]
-
-
-def test_a_view_that_is_closed(device: Any, sent: list[Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RAYSTREAM_SETTINGS", str(tmp_path / "settings.toml"))
-    closed: list[int] = []
-    monkeypatch.setattr(http.HttpRenderCanvas, "close", lambda self: closed.append(1))
-    made = RemoteCanvas((np.eye(3, dtype=np.float32), [[0, 1, 2]]), (8, 6), program="cast", machine="singlepass")
-    assert not made.view.visible and made.app is http.asgi
-    assert made.view.view.area.pixels == (8, 6)
-    assert [each for _, each in sent][:2] == [
-        {"type": "css_width", "value": "8.0px"},
-        {"type": "css_height", "value": "6.0px"},
-    ]
-    for _ in range(2):
-        made.close()
-        assert made.view.closed and closed == [1]

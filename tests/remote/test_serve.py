@@ -5,8 +5,6 @@ from __future__ import annotations
 import errno
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import suppress
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -112,14 +110,6 @@ def test_one_line_is_printed(
     assert len(tokens) == 2
 
 
-def test_the_port_that_is_told_is_listened_at(made: list[Canvas]) -> None:
-    remote = Remote("cornell", 0)
-    assert remote.socket.getsockname() == ("127.0.0.1", remote.port)
-    assert remote.address == f"http://127.0.0.1:{remote.port}/{remote.guard.token}/" and remote.guard.local
-    with socket.create_connection(("127.0.0.1", remote.port), 5):
-        pass
-
-
 def test_a_scene_that_cannot_be_shown(made: list[Canvas], monkeypatch: pytest.MonkeyPatch) -> None:
     """Leaves the port free."""
     used: list[socket.socket] = []
@@ -133,14 +123,6 @@ def test_a_scene_that_cannot_be_shown(made: list[Canvas], monkeypatch: pytest.Mo
     with pytest.raises(raystream.ViewerError, match="is not there"):
         Remote("no.ply", 0)
     assert [each.fileno() for each in used] == [-1]
-
-
-def test_it_ends_with_its_server(made: list[Canvas], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also without a signal."""
-    monkeypatch.setattr(server_module, "Server", lambda *of: SimpleNamespace(listen=lambda sockets: None))
-    remote = Remote("cornell", 0)
-    remote.run()
-    assert remote.socket.fileno() == -1 and made[0].closed == 1
 
 
 @pytest.mark.parametrize(
@@ -225,10 +207,3 @@ def test_ports_that_are_not_allowed(monkeypatch: pytest.MonkeyPatch, port: int |
     assert str(caught.value) == line
     assert [each.at[1] for each in tried] == ([module.PORT, 0] if port == "auto" else [80])
     assert all(each.fileno() == -1 for each in tried)
-
-
-def test_all_addresses_of_the_machine() -> None:
-    with _listening_socket("0.0.0.0", 0) as made:
-        assert made.getsockname()[0] == "0.0.0.0"
-    with suppress(raystream.ViewerError), _listening_socket("::1", 0) as made:  # where there is IPv6
-        assert made.family == socket.AF_INET6 and made.getsockname()[0] == "::1"

@@ -74,13 +74,6 @@ def test_resumed_without_a_goal_all_pixels_have_as_many(renderer: Renderer, whol
     assert film.sum.tobytes() == straight.sum.tobytes() and film.square.tobytes() == straight.square.tobytes()
 
 
-def test_without_it_all_pixels_have_as_many(renderer: Renderer) -> None:
-    renderer.update(adaptive="off")
-    film = film_of(renderer.render(SIZE, error=ERROR))
-    renderer.update(adaptive="on")
-    assert film.sample_budget is None and (film.count == film.count.max()).all()
-
-
 @pytest.mark.parametrize(
     "machine", [{"machine": "multipass"}, {"machine": "multipass", "fuse": "none", "mask": "none"}]
 )
@@ -100,26 +93,6 @@ def test_resumed_in_the_midst_of_a_level(
         part.save(tmp_path / f"{number}.exr")
         last = {"resume": str(tmp_path / f"{number}.exr")}
     assert_same(renderer.render(SIZE, error=ERROR, **last), whole)
-
-
-@pytest.mark.parametrize("step", [1, 13])
-def test_tiles_and_rounds_of_any_size(renderer: Renderer, whole: Picture, step: int) -> None:
-    with renderer.device.current():
-        film = FilmBuffer(renderer.device, SIZE)
-    most = int(film_of(whole).count.max())
-    for samples in range(step, most + step, step):
-        for _ in renderer.sampler.render_tiles(
-            FramePlan(
-                renderer.settings, renderer.camera, SIZE, samples=samples, error_goal=ERROR, tiling=Tiling((8, 8))
-            ),
-            film,
-        ):
-            pass
-    with renderer.device.current():
-        made = film.film()
-        film.release()
-    for name, array in film_of(whole).arrays.items():
-        assert array.tobytes() == made.arrays[name].tobytes(), name
 
 
 @pytest.mark.parametrize("tiles", [1, 4, 11])
@@ -170,23 +143,3 @@ def test_ended_pixels_cost_nothing(renderer: Renderer) -> None:
     every = renderer.render(SIZE, spp=MIN_SAMPLES, stats=True)
     begun = counted.stats.kernels["begin"].calls - every.stats.kernels["begin"].calls
     assert begun == pytest.approx(paths, rel=0.02)  # a run that begins with no sample left for a pixel calls it, too
-
-
-@pytest.mark.parametrize("size", [(1, 1), (9, 1)])
-def test_the_smallest_pictures_end(renderer: Renderer, size: tuple[int, int]) -> None:
-    film = film_of(renderer.render(size, error=0.2, spp=4096))
-    assert np.isfinite(film.sum).all() and film.error() <= 0.2
-
-
-def test_where_nothing_is_lit_or_all_is_light_there_is_no_noise(device) -> None:
-    """No hits, all hits on a lamp, and all hits on what reflects nothing."""
-    wall = np.array([[[-9.0, -9, 0], [9, -9, 0], [9, 9, 0], [-9, 9, 0]]])
-    meshes = [places.flat(places.quads(wall)), places.flat(places.quads(wall + [40, 0, 0]), 1)]
-    kinds = [places.material(0.0), places.material(0.0, shines=5.0)]
-    one = Renderer(places.scene(meshes, kinds, Camera((0, 0, 3), (0, 0, 0))), **SINGLE)
-    for x, z, light in ((0, 0, 0.0), (40, 0, 5.0), (0, 9, 0.0)):
-        one.update(camera=Camera((x, 0, 3), (x, 0, z)))
-        picture = one.render((12, 9), error=0.01)
-        assert (picture.linear == light).all()
-        assert film_of(picture).error() == 0.0 and film_of(picture).count.max() <= MIN_SAMPLES
-    one.release()

@@ -12,7 +12,7 @@ import pytest
 from raystream import Camera, Renderer
 from raystream.renderer.inputs.prepared import prepare
 from raystream.renderer.preview.gbuffer import raster_meshes
-from raystream.scene.edits.materials import culled, culled_of_objects, culls
+from raystream.scene.edits.materials import culled_of_objects
 from raystream.scene.light import Light
 from raystream.scene.material import Material
 from raystream.scene.mesh import Mesh
@@ -85,15 +85,6 @@ def test_the_camera_sees_through_them(device, program: str, first_hits: str) -> 
     assert is_color(renderer.render((8, 8), 1).linear, 1, 0, 0)
 
 
-def test_layers_and_rays_of_the_view(device) -> None:
-    renderer = Renderer(between(BACK), device=device, machine="singlepass", program="cast")
-    found = renderer.render((8, 8), layers=("triangle", "depth"))
-    assert set(np.unique(found.layers["triangle"])) <= {4, 5} and found.layers["depth"].min() >= 5.0
-    forward = [[0.0, 0.0, 1.0]]
-    assert renderer.trace([BACK.origin], forward, view=True).distance == pytest.approx(5.0)
-    assert renderer.trace([BACK.origin], forward).distance == pytest.approx(2.0)
-
-
 @pytest.mark.parametrize("program", ["path", "whitted"])
 def test_mirrors_and_glass_show_what_is_behind(device, program: str) -> None:
     """From the front plate's front side, a mirror before its back."""
@@ -151,14 +142,6 @@ def test_scenes_without_any_have_nothing_of_it() -> None:
             assert not any(
                 "one_sided" in (memory.record.dtype.names or ()) for memory in tables if memory.name == "triangles"
             )
-
-
-def test_which_materials_cull() -> None:
-    assert culls(RED) and not culls(GREEN) and not culls(GLASS)
-    assert not culls(replace(RED, kind="principled", diffuse_transmission=0.5))
-    assert not culls(replace(RED, kind="dielectric")) and not culls(Material())
-    assert culled(np.int32([0, 1, 7, -1]), [RED, GREEN]).tolist() == [True, False, False, False]  # type: ignore[union-attr]
-    assert culled(np.int32([1, 7]), [RED, GREEN]) is None
 
 
 def test_objects_of_several_materials() -> None:

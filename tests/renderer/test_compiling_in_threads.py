@@ -74,13 +74,3 @@ def test_a_screen_s_turns_wait_for_no_program(device: Any, waited: list[int], ch
     assert begun > 2, "side by side"
     session.release()
     np.testing.assert_array_equal(renderer.render((8, 6), spp=1).linear, expected)
-
-
-def test_what_is_needed_at_once_is_waited_for(device: Any, waited: list[int]) -> None:
-    """A picture asked for while its programs are compiled for a screen."""
-    renderer = Renderer(raystream.load("cornell"), device=device, program="cast")
-    steps = renderer.sampler.warm(renderer.settings, renderer.camera, (8, 6))
-    for _ in range(3):
-        next(steps)
-    assert renderer.render((8, 6), spp=1).linear.any() and not device.compiler.pending
-    assert list(steps)[-1] == 1.0 and renderer.sampler.ready(renderer.settings, renderer.camera, (8, 6))

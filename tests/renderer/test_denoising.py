@@ -103,13 +103,6 @@ def test_light_that_the_camera_sees_itself_is_not_denoised(cornell: Renderer, mo
     assert [clean for _, clean in given] == [True, True, False]
 
 
-def test_without_a_denoiser_every_bit_is_as_before(cornell: Renderer) -> None:
-    cornell.update(denoise="auto")
-    found = cornell.render((16, 16), spp=2)
-    assert "noisy" not in found.layers
-    np.testing.assert_array_equal(found.linear, found.film.linear if found.film is not None else 0)
-
-
 @pytest.mark.parametrize("how", ["shader", "oidn"])
 def test_a_denoiser_that_is_not_installed_is_one_line(
     cornell: Renderer, how: str, monkeypatch: pytest.MonkeyPatch

@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any
-
 import numpy as np
 import pytest
 
-import raystream
 from raystream.accel.grid import grid
 from raystream.accel.grid.build import Grid
 from raystream.accel.grid.grid import DeviceGrid
 from raystream.base.errors import ViewerError
-from raystream.cli.main import main
 from raystream.renderer.device import grid_build
 from raystream.renderer.renderer import Renderer
-from raystream.renderer.sequence import render_frames
 from raystream.scene.mesh import Instance
 from raystream.scene.quadric import Quadric
 from raystream.scene.scene import Scene
 
 BUILT = {"accel": "grid", "rebuild": "device-grid"}
-SMALL: dict[str, Any] = {"size": (48, 36), "spp": 1}
 
 
 def waving(moment: float) -> Scene:
@@ -59,37 +52,6 @@ def test_a_deforming_sheet_is_hit_as_over_the_host_s_grid(memory: str, monkeypat
     renderer.release()
 
 
-def test_frames_of_rigid_motion_and_their_programs() -> None:
-    frames = [list(render_frames("balls", range(3, 9, 5), render=SMALL, **kind)) for kind in (BUILT, {"accel": "grid"})]
-    for own, other in zip(*frames, strict=True):
-        assert own.picture.linear.tobytes() == other.picture.linear.tobytes()
-    assert frames[0][0].picture.linear.tobytes() != frames[0][1].picture.linear.tobytes()
-    scene = raystream.load("balls")
-    renderer = Renderer(scene.posed(0.0), **BUILT)
-    renderer.render(**SMALL)
-    machines, before = list(renderer.gpu_scene.machines.values()), renderer.prepared.structure
-    renderer.update(scene.posed(0.4))
-    assert list(renderer.gpu_scene.machines.values()) == machines  # nothing is compiled
-    after = renderer.prepared.structure
-    assert after is not before and after.built.pointers is before.built.pointers
-    assert after.built.statistics["list_entries"] != before.built.statistics["list_entries"]
-    renderer.release()
-
-
-def test_a_change_of_colours_builds_nothing() -> None:
-    scene = waving(1.0)
-    renderer = Renderer(scene, environment="sky", **BUILT)
-    built = renderer.prepared.structure.built
-    renderer.update(environment="studio")
-    assert renderer.prepared.structure.built is built
-    before = hits(renderer)
-    renderer.reload()
-    assert hits(renderer) == before
-    renderer.update(waving(2.0))
-    assert hits(renderer) != before
-    renderer.release()
-
-
 def test_what_does_not_fit_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     renderer = Renderer(waving(0.0), environment="sky", **BUILT)
     before, structure = hits(renderer), renderer.prepared.structure
@@ -112,10 +74,3 @@ def test_quadrics_are_left_to_the_host() -> None:
 def test_a_table_without_corners_is_refused() -> None:
     with pytest.raises(ViewerError, match="keeps no corners"):
         Renderer(waving(0.0), intersection="planes", **BUILT)
-
-
-def test_info_tells_time_and_entries(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["info", "cornell", "--accel", "grid", "--rebuild", "device-grid", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)["gpu"]["grid"]
-    assert told["list_entries"] > 38 and told["rows"] > 0 and 0 < told["seconds"] < 60
-    assert told["built"] == "on the device"

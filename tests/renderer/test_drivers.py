@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 import warnings
 from pathlib import Path
 
@@ -14,7 +11,6 @@ import pytest
 import raystream
 from raystream import Renderer
 from raystream.base.errors import DriverWarning, ViewerWarning
-from raystream.film.files.image import read_exr
 from raystream.stream.gl.device import Device
 from raystream.stream.machines.mask import KillMask, Mask
 from raystream.stream.machines.multipass import Multipass
@@ -43,13 +39,6 @@ def by_another(renderer: Renderer, path: Path) -> Path:
     return path
 
 
-def test_a_picture_names_renderer_and_version(renderer: Renderer, saved: Path) -> None:
-    header, _ = read_exr(saved)
-    info = renderer.device.info
-    assert header["renderer"] == info["GL_RENDERER"]
-    assert header["driver"] == f"{info['GL_RENDERER']}, OpenGL {info['GL_VERSION']}"
-
-
 def test_going_on_with_the_same_driver_is_silent(renderer: Renderer, saved: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -72,22 +61,6 @@ def test_another_driver_s_samples_are_gone_on_from_with_a_warning(renderer: Rend
     with warnings.catch_warnings():  # said once
         warnings.simplefilter("error")
         renderer.render(SIZE, spp=5, resume=str(tmp_path / "c.exr"))
-
-
-def test_the_command_says_it_in_one_line(saved: Path, tmp_path: Path, renderer: Renderer) -> None:
-    """On another driver indeed: Mesa's softpipe."""
-    chosen = {"LIBGL_ALWAYS_SOFTWARE": "1", "GALLIUM_DRIVER": "softpipe"}
-    environment = {**os.environ, **chosen}
-    options = ["--machine", "singlepass", "--size", "8x8", "--spp", "3", "--resume", str(saved)]
-    command = [sys.executable, "-m", "raystream", "render", "cornell", "-o", str(tmp_path / "b.exr"), *options]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    header, _ = read_exr(tmp_path / "b.exr")
-    if not header["renderer"].startswith("softpipe"):
-        pytest.skip(f"no softpipe here, but {header['renderer']}")
-    (line,) = done.stderr.splitlines()
-    assert line.startswith("raystream: note: ") and renderer.device.driver in line and "softpipe" in line
-    assert header["samples"] == "3" and header["driver"].startswith(renderer.device.driver + "; softpipe")
 
 
 FALLBACK_SIZE = (24, 20)
@@ -136,23 +109,4 @@ def test_a_failed_self_test_is_worked_around(device: Device, wanted: np.ndarray,
     assert machine.copies == (distrusted == ("texture barrier",)) or device.texture_barrier is None
     if distrusted == ("buffer textures",):
         assert renderer.gpu_scene.resources.arena_row > 0
-    renderer.release()
-
-
-def test_python_is_warned(device: Device) -> None:
-    renderer = Renderer(raystream.load("cornell"), program="cast", **ASKED, device=distrusting(device, "depth mask"))
-    with pytest.warns(ViewerWarning, match="fails the self-test of 'depth mask'.*mask='kill' in place of depth"):
-        renderer.render((8, 8))
-    renderer.release()
-
-
-def test_another_mask_is_chosen_as_asked(device: Device) -> None:
-    """What is not asked for is neither tested nor told."""
-    other = distrusting(device, "depth mask")
-    renderer = Renderer(raystream.load("cornell"), program="cast", **ASKED | {"mask": "stencil"}, device=other)
-    assert renderer.notes == [] and "depth mask" not in other.selftests
-    renderer.update(mask="depth")
-    assert len(renderer.notes) == 1
-    renderer.update(machine="singlepass")
-    assert renderer.notes == []
     renderer.release()

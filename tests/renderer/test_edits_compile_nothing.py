@@ -83,29 +83,3 @@ def test_an_edit_uploads_numbers_alone(device: Any, program: str, accel: str) ->
         other.release()
         renderer.update(stage(), camera=None)
     renderer.release()
-
-
-def test_tables_may_grow(device: Any) -> None:
-    """The lists of a grid's voxels, and the nodes of a tree, may be more than there were."""
-    corner = Mesh(np.eye(3, dtype=np.float32), np.array([[0, 1, 2]], np.int32), np.zeros(1, np.int32))
-    far = [Instance(0, np.eye(4), name=str(k)) for k in range(12)]
-    for k, instance in enumerate(far):
-        instance.transform[:3, 3] = 3.0 * (k % 4), 3.0 * (k // 4), 0.0
-    near = [replace(each, transform=far[11 * (k > 5)].transform) for k, each in enumerate(far)]  # in the same bounds
-    scenes = [Scene([corner], each, [Material()], [Camera((5, 4, 20), (5, 4, 0))], name="row") for each in (near, far)]
-    for accel in ("bvh", "grid"):
-        options: dict[str, Any] = {"accel": accel, "program": "cast", "device": device, "machine": "singlepass"}
-        if accel == "grid":
-            options["grid"] = 5
-        renderer = Renderer(scenes[0], **options)
-        first = renderer.render((16, 12)).linear
-        compiled = device.compiled
-        renderer.update(scenes[1], camera=renderer.camera)
-        second = renderer.render((16, 12)).linear
-        renderer.update(scenes[0], camera=renderer.camera)
-        np.testing.assert_array_equal(renderer.render((16, 12)).linear, first)
-        assert device.compiled == compiled and not np.array_equal(first, second)
-        other = Renderer(scenes[1], camera=renderer.camera, **options)
-        np.testing.assert_array_equal(other.render((16, 12)).linear, second)
-        other.release()
-        renderer.release()

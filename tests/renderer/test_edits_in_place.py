@@ -3,7 +3,6 @@ redone."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -13,10 +12,8 @@ import pytest
 
 from raystream import Camera, Instance, Renderer, Scene
 from raystream.base.errors import ViewerError
-from raystream.film.error import Stop
 from raystream.options.declare import Affects
 from raystream.renderer.inputs.scene_copies import SceneCopy
-from raystream.renderer.session.session import Session
 from raystream.scene.light import Light
 from raystream.scene.material import Material
 from raystream.scene.mesh import Mesh
@@ -97,6 +94,7 @@ EDITS: dict[str, tuple[Callable[[Scene], Any], bool]] = {
     "texels": (_write(lambda s: s.textures[0].image.texels[..., 0], 50), False),
     "a texture's transformation": (_write(lambda s: s.textures[0].transform, [[0, 0, 0.5], [0, 0, 0]]), False),
     "a texture's filter": (_assign(lambda s: s.textures[0], "nearest", True), False),
+    "a texture's wrap": (_assign(lambda s: s.textures[0], "wrap", ("clamp", "repeat")), False),
     "the material of an instance": (_assign(lambda s: s.instances[0], "material", 2), False),
     "an object that vanishes": (lambda s: s.instances.pop(1), True),
     "one that appears": (lambda s: s.instances.append(Instance(1, np.eye(4) * (0.5, 1.0, 0.5, 1.0))), True),
@@ -151,25 +149,6 @@ def test_other_structures(device: Any, accel: str) -> None:
     renderer.release()
 
 
-def test_the_scene_of_a_renderer_is_edited(device: Any) -> None:
-    """Of a name and on the ground, where the caller has no other."""
-    renderer = Renderer("balls", device=device, ground="auto", machine="singlepass")
-    before, structure = renderer.render(**SHOWN).linear, renderer.prepared.structure
-    for color in ((0.9, 0.1, 0.1, 1.0), (0.1, 0.1, 0.9, 1.0)):
-        renderer.scene.materials[0].base_color = color
-        renderer.update(scene=renderer.scene)
-        after = renderer.render(**SHOWN).linear
-        assert not np.array_equal(after, before) and renderer.prepared.structure is structure
-        np.testing.assert_array_equal(after, anew(renderer.scene, renderer))
-        before = after
-    renderer.move({0: np.diag([1.0, 1.5, 1.0, 1.0])})
-    scene = renderer.scene
-    scene.instances[0].transform[1, 1] = 0.5
-    renderer.update(scene=scene, moment=None)
-    np.testing.assert_array_equal(renderer.render(**SHOWN).linear, anew(scene, renderer))
-    renderer.release()
-
-
 def test_an_edit_waits_for_its_update(device: Any) -> None:
     """Whatever else is done meanwhile: scenes on show are values."""
     scene = stage()
@@ -184,19 +163,6 @@ def test_an_edit_waits_for_its_update(device: Any) -> None:
     np.testing.assert_array_equal(renderer.render(**SHOWN).linear, before)
     renderer.update(scene=scene)
     np.testing.assert_array_equal(renderer.render(**SHOWN).linear, anew(scene, renderer))
-    renderer.release()
-
-
-def test_a_scene_that_shares_edited_parts(device: Any) -> None:
-    """Another `Scene` around the same materials and meshes."""
-    scene = stage()
-    renderer = Renderer(scene, device=device, **OPTIONS)
-    renderer.render(**SHOWN)
-    scene.materials[1].base_color = (0.1, 0.7, 0.2, 1.0)
-    scene.instances[1].transform[0, 3] = 0.4
-    other = replace(scene, lights=scene.lights[:1])
-    renderer.update(scene=other)
-    np.testing.assert_array_equal(renderer.render(**SHOWN).linear, anew(other, renderer))
     renderer.release()
 
 
@@ -242,44 +208,6 @@ def test_wrong_edits(device: Any, change: Callable[[Scene], None], message: str)
     assert renderer.prepared is prepared
     np.testing.assert_array_equal(renderer.render(**SHOWN).linear, before)
     renderer.release()
-
-
-def test_a_session_restarts(device: Any) -> None:
-    scene = stage()
-    session = Session(Renderer(scene, device=device, **OPTIONS), SHOWN["size"], stop=Stop(2))
-    session.finish()
-    scene.materials[1].base_color = (0.1, 0.7, 0.2, 1.0)
-    session.update(scene)
-    assert not session.complete
-    session.finish()
-    assert session.renderer is not None
-    np.testing.assert_array_equal(session.linear(), anew(scene, session.renderer))  # type: ignore[arg-type]
-    session.update(scene)
-    assert session.complete
-    session.release()
-
-
-def test_content_of_a_million_triangles_is_compared_fast() -> None:
-    """A small part of what a structure over them takes: 15 ms, and 1 s."""
-    rng = np.random.default_rng(0)
-    positions = rng.random((500_000, 3), np.float32)
-    triangles = rng.integers(0, len(positions), (1_000_000, 3), np.int32)
-    scene = Scene([Mesh(positions, triangles, normals=positions)], [Instance(0)])
-    began = time.perf_counter()
-    first = SceneCopy(scene)
-    middle = time.perf_counter()
-    second = SceneCopy(scene, first)
-    ended = time.perf_counter()
-    assert second.copy is first.copy
-    assert middle - began < 0.5 and ended - middle < 0.5
-    began = time.perf_counter()
-    moved = SceneCopy(scene.moved(np.array([0]), np.diag([1.0, 2.0, 1.0, 1.0])[None]), second)
-    assert time.perf_counter() - began < 0.02  # another scene that shares the arrays
-    assert moved.copy.meshes[0] is first.copy.meshes[0]
-    positions[-1, -1] += 1e-6
-    third = SceneCopy(scene, moved)
-    assert third.copy.meshes[0] is not first.copy.meshes[0]
-    assert third.copy.meshes[0].triangles is first.copy.meshes[0].triangles
 
 
 def test_copies_end_with_their_scenes() -> None:

@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from raystream import load
 from raystream.base.errors import ViewerWarning
-from raystream.formats import load as load_plain
 from raystream.renderer.empty_view import ENCLOSED, NOTHING_SEEN, add_camera_lamp, model_out_of_view, shows_scene
 from raystream.renderer.inputs.lighting import DARK
 from raystream.renderer.renderer import Renderer
 from raystream.scene.camera import Camera
-from raystream.scene.edits.framed import FROM_THE_FRONT, INVISIBLE, from_the_front, invisible
+from raystream.scene.edits.framed import FROM_THE_FRONT, from_the_front, invisible
 from raystream.scene.light import Light
 from raystream.scene.material import Material
 from raystream.scene.mesh import Instance, Mesh
 from raystream.scene.quadric import Quadric
 from raystream.scene.scene import Scene
-from tests.formats.documents import SQUARE, Document
 
 SIZE = (32, 24)
 CULLED = Material(base_color=(0.8, 0.8, 0.8, 1.0), backface_culling=True)
@@ -114,20 +110,6 @@ def test_materials_that_are_all_invisible() -> None:
     clear = Material(base_color=(1, 1, 1, 0), alpha_mode="blend")
     assert invisible(square((0, 0, 1), clear)) and not invisible(square((0, 0, 1)))
     assert not invisible(square((0, 0, 1)).with_parts(materials=[CULLED, clear]))
-
-
-def test_a_file_from_behind(tmp_path: Path) -> None:
-    """A square whose front is towards -z."""
-    doc = Document()
-    doc.mesh({"POSITION": doc.accessor(SQUARE)}, doc.accessor(np.uint16([0, 2, 1, 0, 3, 2])), material=0)
-    doc.json["materials"] = [{"alphaMode": "BLEND", "pbrMetallicRoughness": {"baseColorFactor": [1, 1, 1, 0]}}]
-    doc.write(tmp_path, "a.gltf")
-    assert INVISIBLE in load_plain(tmp_path / "a.gltf").warnings
-    del doc.json["meshes"][0]["primitives"][0]["material"]
-    doc.write(tmp_path, "a.gltf")
-    scene = load(str(tmp_path / "a.gltf"))
-    assert INVISIBLE not in scene.warnings
-    assert any(FROM_THE_FRONT in note for note in scene.warnings) and scene.camera().origin[2] < 0
 
 
 TRIANGLE = np.eye(3)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
@@ -108,12 +107,6 @@ def test_ranges_begin_at_multiples_wherever_a_render_goes_on() -> None:
     assert list(sample_ranges(5, 20, 8)) == [(5, 3), (8, 8), (16, 4)] and not [*sample_ranges(20, 20, 8)]
 
 
-def test_a_resumed_render_that_has_enough_adds_nothing(renderer: Renderer, whole: Picture, tmp_path: Path) -> None:
-    whole.save(tmp_path / "a.exr")
-    again = renderer.render(SIZE, spp=10, resume=str(tmp_path / "a.exr"))
-    assert_same(film_of(again), film_of(whole))
-
-
 def test_a_changed_scene_is_not_resumed(scene: Scene, whole: Picture, tmp_path: Path) -> None:
     whole.save(tmp_path / "a.exr")
     for shines in (5.0, 5.1):  # the same scene built again, and one whose lamp is brighter
@@ -162,12 +155,6 @@ def test_error_stops_when_it_is_met(renderer: Renderer) -> None:
     # By the law of large numbers; looked at after every run of up to 16 samples.
     needed = samples * (bound(film.error(), film.relative_std_error()) / goal) ** 2
     assert needed > samples / 1.125 - 16 - 0.1 * samples
-
-
-def test_an_unreachable_error_ends_with_the_samples(renderer: Renderer, whole: Picture) -> None:
-    picture = renderer.render(SIZE, spp=24, error=1e-6)
-    assert picture.stats.facts["stopped by"] == "spp"
-    assert_same(film_of(picture), film_of(whole))
 
 
 def test_an_error_decides_where_no_samples_are_given(renderer: Renderer) -> None:
@@ -219,13 +206,6 @@ def test_programs_without_samples_have_neither(scene: Scene, tmp_path: Path) -> 
         assert "program='path'" in str(raised.value)
 
 
-def test_a_clamp_says_so_in_the_file(scene: Scene, tmp_path: Path) -> None:
-    picture = places.picture(scene, SIZE, 4, clamp=0.5, **SINGLE)
-    assert picture.linear.max() <= 0.5 * (1 + 1e-6)
-    picture.save(tmp_path / "a.exr")
-    assert image.read_exr(tmp_path / "a.exr")[0]["clamp"] == "0.5"
-
-
 # -- states -----------------------------------------------------------------------------------------------------------
 
 
@@ -255,24 +235,6 @@ def test_whenever_it_is_stopped_the_state_goes_on_to_the_bit(
     assert any(0 < count < 24 for count in resumed)
 
 
-def test_states_are_saved_as_it_goes(
-    renderer: Renderer, whole: Picture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(
-        "raystream.film.files.checkpoint.MIN_INTERVAL_RATIO", 0.0
-    )  # between states, as a multiple of what saving one takes
-    state = renderer.checkpoint(tmp_path / "a.png")
-    assert state is not None
-    state.every = 0.0
-    picture = renderer.render(SIZE, spp=24, state=state)
-    assert_same(film_of(picture), film_of(whole))
-    assert state.saved >= 2 and state.path.exists()
-    kept = image.read_exr(state.path)[1]["film.count"]
-    assert 1 <= kept.min() == kept.max() <= 24
-    state.finish()
-    assert os.listdir(tmp_path) == []
-
-
 BASE = ["render", "cornell", "--size", "20x16", "--depth", "2", "--machine", "singlepass", "--quiet"]
 
 
@@ -282,41 +244,6 @@ def run(*words: object) -> int:
 
 def films(*paths: Path) -> list[dict[str, np.ndarray]]:
     return [{k: v for k, v in image.read_exr(path)[1].items() if k.startswith("film.")} for path in paths]
-
-
-def test_the_command_resumes(device, tmp_path: Path) -> None:
-    part, after, straight = (tmp_path / name for name in ("part.exr", "after.exr", "straight.exr"))
-    assert run("--spp", 3, "-o", part) == run("--spp", 9, "-o", straight) == 0
-    assert run("--spp", 9, "--resume", part, "-o", after) == 0
-    one, other = films(after, straight)
-    assert one.keys() == other.keys() and len(one) == 10
-    told = [image.read_exr(path)[0]["film.differences"] for path in (after, straight)]
-    assert told[0] == told[1] and told[0].startswith("3:")
-    for name, channel in one.items():
-        assert channel.tobytes() == other[name].tobytes(), name
-    assert run("--spp", 12, "--resume", part, "-o", part) == 0  # into its own file
-    assert set(np.unique(films(part)[0]["film.count"])) == {12}
-
-
-@pytest.mark.parametrize(
-    ("words", "expected"),
-    [
-        (["--resume", "none.exr"], "none.exr"),
-        (["--depth", "1025"], "--depth"),
-        (["--strategy", "luck"], "--strategy"),
-        (["--clamp", "nan"], "--clamp"),
-        (["--environment", "missing.exr"], "missing.exr"),
-        (["--environment", "1,1"], "1,1"),
-        (["--light", "nobody=0,0,0"], "nobody"),
-    ],
-)
-def test_bad_input_is_one_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str], expected: str
-) -> None:
-    assert run("-o", tmp_path / "a.exr", *words) == 2
-    error = capsys.readouterr().err
-    assert error.count("\n") == 1 and error.startswith("raystream: error: ") and expected in error
-    assert os.listdir(tmp_path) == []
 
 
 def test_an_environment_with_a_nan_is_one_line(device, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -335,31 +262,6 @@ def test_an_environment_with_a_nan_is_one_line(device, tmp_path: Path, capsys: p
     assert run("-o", tmp_path / "b.exr", "--environment", tmp_path / "sky.exr") == 2
     error = capsys.readouterr().err
     assert error.count("\n") == 1 and "sky.exr" in error and not (tmp_path / "b.exr").exists()
-
-
-def test_the_command_says_that_it_took_the_sky(device, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    scene = tmp_path / "unlit.obj"
-    scene.write_text("v -1 -1 0\nv 1 -1 0\nv 0 1 0\nf 1 2 3\n")
-    words = ["render", str(scene), "--size", "12x8", "--spp", "1", "--machine", "singlepass", "-o"]
-    lit, dark = str(tmp_path / "lit.exr"), str(tmp_path / "dark.exr")
-    assert cli.main([*words, lit]) == 0
-    assert "sky" in capsys.readouterr().err
-    assert cli.main([*words, dark, "--environment", "none"]) == 0
-    assert "sky" not in capsys.readouterr().err
-    assert image.read_exr(lit)[1]["R"].max() > 0 and not image.read_exr(dark)[1]["R"].any()
-
-
-def test_layers_and_what_a_file_says(device, tmp_path: Path) -> None:
-    path, stats = tmp_path / "a.exr", tmp_path / "s.json"
-    assert run("--spp", 4, "--layers", "bounce", "-o", path, "--stats", stats, "--seed", 3) == 0
-    header, channels = image.read_exr(path)
-    assert {f"bounce.{number}.{c}" for number in range(3) for c in "RGB"} <= channels.keys()
-    summed = sum(channels[f"bounce.{number}.R"].astype(np.float64) for number in range(3))
-    np.testing.assert_allclose(summed, channels["R"], rtol=2e-6, atol=1e-7)
-    for name, value in {"program": "path", "depth": "2", "seed": "3", "samples": "4", "sampler": "sobol"}.items():
-        assert header[name] == value, name
-    assert header["scene"] and header["raystream"]
-    assert json.loads(stats.read_text())["samples"] == 4
 
 
 # -- Ctrl-C -----------------------------------------------------------------------------------------------------------

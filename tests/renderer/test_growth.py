@@ -40,18 +40,6 @@ def taken(device) -> int:
     return own_memory()
 
 
-def test_300_renders(device) -> None:
-    renderer = Renderer(raystream.load("cornell"), device=device, depth=1)
-    for _ in range(20):
-        renderer.render((64, 64), spp=1, layers="normal")
-    before, held = taken(device), len(device.context.objects)
-    for number in range(300):
-        renderer.render((64, 64), spp=1, layers="normal" if number % 10 == 0 else ())
-    assert taken(device) - before < GROWTH
-    assert len(device.context.objects) <= held + 50  # what is freed at the next turn
-    renderer.release()
-
-
 def one_renderer(scene: raystream.Scene, device: Any, number: int) -> None:
     places.picture(scene, (32, 32), 1, device=device, **CHOICES[number % len(CHOICES)])
 
@@ -71,18 +59,6 @@ def one_session(
     session.release()
     renderer.release()
     return renderer, session
-
-
-@pytest.mark.parametrize("number", range(len(CHOICES)))
-def test_what_is_released_has_no_textures_though_somebody_keeps_it(device: Any, number: int) -> None:
-    """Nothing waits for the collector: programs stay with a renderer, which may be used again, pictures do not."""
-    scene = raystream.load("cornell")
-    with device.current():
-        screen = PictureTexture(device)
-    one_session(scene, device, number, screen)
-    before = living(device)["Texture"]
-    kept = one_session(scene, device, number, screen)
-    assert living(device)["Texture"] == before, kept
 
 
 @pytest.mark.parametrize("one", [one_renderer, one_session])

@@ -76,21 +76,6 @@ def test_the_layers_together_are_the_picture(device, options) -> None:
     assert all(picture.layers[name].max() > 0.01 for name in LIGHT_LAYERS)
 
 
-@pytest.mark.parametrize("scene", ["cornell", "ring", "prism", "glass_ball"])
-def test_of_builtin_scenes_too(device, scene) -> None:
-    assert_whole(rendered(device, scene, spp=4))
-
-
-def test_adaptive_pictures_and_films_that_go_on(device) -> None:
-    renderer = Renderer("cornell", program="path", device=device, depth=3)
-    picture = renderer.render((48, 48), spp=128, error=0.06, layers="light,samples")
-    assert picture.layers["samples"].min() < picture.layers["samples"].max()
-    assert_whole(picture)
-    first = renderer.render((48, 48), spp=3)
-    assert_whole(renderer.render((48, 48), spp=8, layers="light", film=first.film))
-    renderer.release()
-
-
 def seen_over_a_floor(**options: Any) -> dict[str, Any]:
     """Options of a picture before a backdrop."""
     return {"environment": "sky", "ground": "shadow", "background": "gradient"} | options
@@ -169,27 +154,6 @@ def test_paths_are_sorted_by_a_single_pass_whose_first_hits_are_rays(device, mon
     renderer.release()
 
 
-def test_a_matte_wall_under_one_light_is_direct_and_diffuse(device) -> None:
-    wall = places.alone(
-        places.quads(np.array([[[-3, -3, 0], [3, -3, 0], [3, 3, 0], [-3, 3, 0]]])), places.material(0.5)
-    )
-    wall.lights = [Light("point", intensity=(7.0, 7.0, 7.0), position=(0.4, 0.3, 2.0))]
-    picture = rendered(device, wall, 1, pixel_filter="point", environment="none")
-    origins, directions = picture_rays(wall)
-    point = origins - directions * (origins[..., 2] / directions[..., 2])[..., None]
-    towards = np.array([0.4, 0.3, 2.0]) - point
-    square = (towards**2).sum(-1)
-    expected = 0.5 / np.pi * 7.0 * towards[..., 2] / square**1.5
-    found = picture.layers
-    assert np.abs(found["direct_diffuse"] - expected[..., None]).max() < 2e-5 * expected.max()
-    for name in set(LIGHT_LAYERS) - {"direct_diffuse"}:
-        assert not found[name].any(), name
-
-
-def picture_rays(scene: Scene) -> tuple[Any, Any]:
-    return scene.camera().rays(*SIZE)
-
-
 def test_a_furnace_gives_each_lobe_its_albedo(device) -> None:
     """Under an even sky a convex thing's direct layers are what each lobe scatters of it."""
     sky = {"environment": "1,1,1"}
@@ -227,13 +191,6 @@ def test_indirect_light_is_of_longer_paths(device) -> None:
     longer = sum(found[f"bounce.{number}"] for number in range(2, 5))
     for own, other in ((found["emission"], found["bounce.0"]), (direct, found["bounce.1"]), (indirect, longer)):
         assert np.abs(own - other).max() < ROUNDING * scale
-    renderer.release()
-
-
-def test_layers_without_light_have_the_picture_s_own_bits(device) -> None:
-    renderer = Renderer(raystream.load("cornell"), program="path", device=device)
-    plain = renderer.render((24, 24), spp=3)
-    assert renderer.render((24, 24), spp=3, layers="all").linear.tobytes() == plain.linear.tobytes()
     renderer.release()
 
 
@@ -332,20 +289,6 @@ def test_occlusion_is_the_cosine_s_share_of_rays_that_meet_something(device, opt
     assert np.abs(found["occlusion"].reshape(-1) - near).max() < 0.25
     assert np.abs(found["occlusion"].reshape(-1) - near).mean() < 0.02
     assert found["occlusion"].mean() == pytest.approx(near.mean(), abs=0.003) and near.max() > 0.3
-
-
-def test_each_is_there_alone(device) -> None:
-    lit = covered(lights=[Light("point", position=(0.7, 3.0, 0.4), intensity=(5.0, 5.0, 5.0))])
-    both = layers(device, lit, 2)
-    for name in ("shadow", "occlusion"):
-        assert np.array_equal(layers(device, lit, 2, name)[name], both[name])
-
-
-def test_layers_are_of_all_samples_of_the_film(device: Any) -> None:
-    """Of eight rays a pixel the open ones: eighths, and not of one ray all or nothing."""
-    eighths = 8 * layers(device, covered(), 8, "occlusion", environment="sky")["occlusion"]
-    assert np.abs(eighths - np.rint(eighths)).max() < 1e-5
-    assert len(np.unique(np.rint(eighths))) >= 4
 
 
 HIT_SIZE = (64, 48)
@@ -509,32 +452,4 @@ def test_names_that_are_cut_are_told(device) -> None:
         picture = renderer.render(HIT_SIZE, layers="object,crypto_object")
     (first,) = (name for name in json.loads(picture.metadata["object names"]).values() if "x" in name)
     assert len(first) == 256 and first.startswith("xxx") and first[-9] == "~"
-    renderer.release()
-
-
-def test_a_hundred_thousand_instances_keep_their_names_in_files(device, tmp_path: Path) -> None:
-    """As many pixels, each with an instance of its own: numbers and ids are exact, in a header beyond a mebibyte."""
-    side = 320
-    quad = Mesh(
-        np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]], np.float32), np.array([[0, 1, 2], [0, 2, 3]], np.int32)
-    )
-    places = np.tile(np.eye(4), (side * side, 1, 1))
-    rows, columns = np.divmod(np.arange(side * side), side)
-    places[:, 0, 3], places[:, 1, 3] = columns - side / 2, side / 2 - 1 - rows
-    instances = [Instance(0, place, name=f"tile {number}") for number, place in enumerate(places)]
-    camera = Camera((0, 0, side), (0, 0, 0), fov=float(2 * np.degrees(np.arctan(0.5))))
-    renderer = Renderer(Scene([quad], instances, cameras=[camera]), program="cast", device=device)
-    picture = renderer.render((side, side), layers="object,crypto_object")
-    assert (picture.layers["object"].reshape(-1) == np.arange(side * side)).all()
-    picture.save(tmp_path / "a.exr")
-    from raystream.film.files.compare import read as read_layer
-    from raystream.film.files.image import exr_header
-
-    assert (read_layer(tmp_path / "a.exr", "object").pixels.reshape(-1) == np.arange(side * side)).all()
-    assert len(exr_header(tmp_path / "a.exr").texts["object names"]) > 1 << 20
-    read = Cryptomattes(tmp_path / "a.exr")
-    assert set(read.manifests["CryptoObject"]) == {f"tile {number}" for number in range(side * side)}
-    for number in (0, 319, 51_234, side * side - 1):
-        matte = read.matte("CryptoObject", f"tile {number}").reshape(-1)
-        assert matte[number] == 1 and matte.sum() <= 2  # two names of so many may share an id
     renderer.release()

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import shutil
 
-import meshes
 import numpy as np
 import places
 import pytest
-from reproduction.simulators.counts import published_program
 
 from raystream import Renderer
 from raystream.base.errors import ViewerError
 from raystream.cli.main import main
 from raystream.stream.analysis import spirv
-from raystream.stream.analysis.instructions import _count_cached as instructions_of
-from raystream.stream.analysis.instructions import remarks
 from raystream.stream.declare.limits import rounded
 
 STEPS = {"program": "cast", "accel": "grid", "grid": 6, "fuse": "none", "unroll": 1, "intersection": "moller-trumbore"}
@@ -61,31 +57,6 @@ def test_24_bits_change_the_picture_a_little(full: np.ndarray) -> None:
     renderer.release()
 
 
-def test_rasterised_first_hits_are_of_24_bits() -> None:
-    """The shadow caster's own, the hybrid of Purcell 2004, section 5.3; pixels without a hit are at the largest."""
-    renderer = Renderer("cornell", limits="2004", **{**STEPS, "program": "shadow", "sampler": "table"}, camera="front")
-    assert renderer.gpu_scene.first_hits(renderer.settings, renderer.camera).mode == "raster"
-    renderer.render(SIZE, spp=1)
-    _, raster = renderer.gpu_scene.raster._current
-    with renderer.device.current():
-        texels = raster.draw.records.read_texels()
-    assert np.array_equal(rounded(texels), texels) and len(np.unique(texels)) > 50
-    renderer.release()
-
-
-def test_tables_are_rounded_when_they_are_brought_to_the_device() -> None:
-    renderer = Renderer("cornell", limits="2004", **STEPS)
-    with renderer.device.current():
-        table = next(
-            m for module in renderer.prepared.structure.modules(True) for m in module.memories if m.name == "triangles"
-        )
-        texture = renderer.gpu_scene.resources.get(table).texture
-        held = np.frombuffer(texture.read(), np.float32)
-    assert np.array_equal(rounded(held), held) and len(np.unique(held)) > 10
-    assert not np.array_equal(rounded(table.data["a"]), table.data["a"])
-    renderer.release()
-
-
 @pytest.mark.parametrize(
     ("options", "words"),
     [
@@ -104,26 +75,6 @@ def test_what_does_not_fit_is_refused(options: dict, words: list[str]) -> None:
     assert "\n" not in text and all(word in text for word in words), text
 
 
-def test_the_grid_that_is_named_fits() -> None:
-    renderer = Renderer("cornell", **{**STEPS, "limits": "2004", "grid": 50})
-    with pytest.raises(ViewerError, match="270,400 voxels"):
-        renderer.update(grid=64)
-    assert renderer.settings.grid == 50
-    with pytest.raises(ViewerError, match="fuse='none'"):
-        renderer.update(fuse="ray")
-    with pytest.raises(ViewerError, match="fixed when the renderer is made"):
-        renderer.update(limits="2002")
-    renderer.release()
-
-
-def test_too_many_triangles_are_refused() -> None:
-    count = (1 << 17) + 1
-    rng = np.random.default_rng(2)
-    corners = rng.random((count, 1, 3)) + 1e-3 * rng.random((count, 3, 3))
-    with pytest.raises(ViewerError, match="131,073 triangles"):
-        Renderer(meshes.scene(corners.astype(np.float32)), **{**STEPS, "limits": "2004", "grid": 2})
-
-
 @pytest.mark.skipif(shutil.which(spirv.VALIDATOR) is None, reason=f"{spirv.VALIDATOR} is not installed")
 def test_the_command_line_tells_what_is_too_long(tmp_path, capsys) -> None:
     """The year's kernels but for shading fit, as the published ones did, and the picture is made."""
@@ -134,11 +85,3 @@ def test_the_command_line_tells_what_is_too_long(tmp_path, capsys) -> None:
     assert "--limits 2004" in line and "shade (" in line and " instructions of 64" in line and "intersect" not in line
     assert main([*words, "2002"]) == 0
     assert "too long" not in capsys.readouterr().err
-
-
-def test_without_the_compiler_lengths_are_said_not_to_be_looked_at(monkeypatch) -> None:
-    monkeypatch.setattr(spirv, "VALIDATOR", "no-such-compiler")
-    instructions_of.cache_clear()
-    (line,) = remarks(published_program("cast", grid=4), "2004")
-    assert "program lengths are not checked: no-such-compiler is not installed" in line
-    assert remarks(published_program("cast", grid=4), "none") == []

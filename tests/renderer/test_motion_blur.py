@@ -36,7 +36,6 @@ from raystream.base.errors import ViewerError
 from raystream.cli import main as cli
 from raystream.film.files import image
 from raystream.renderer.sequence import render_frames
-from raystream.scene.animation import turntable
 from raystream.scene.builtin.parts import shapes as parts
 from raystream.scene.camera import Camera
 from raystream.scene.deform import Deformation, DeformedMesh, MeshPose, MorphTarget
@@ -52,7 +51,6 @@ from raystream.scene.texture import Image, Texture
 from raystream.stream.gl.device import Device
 
 STRUCTURES = ("two-level-bvh", "two-level-grid", "bvh", "grid", "none")
-MOVING = ("camera", "instance", "light", "triangle", "vertex")  # what has keys
 MACHINES = (
     {"machine": "singlepass"},
     {"machine": "multipass", "fuse": "none"},
@@ -75,12 +73,6 @@ def assert_swept(picture) -> None:
 @pytest.mark.parametrize("accel", STRUCTURES)
 def test_a_square_that_slides(device, accel):
     assert_swept(rendered(exposed(sliding(), 0.0, 1.0), 256, accel=accel))
-
-
-@pytest.mark.parametrize("accel", ["two-level-bvh", "bvh"])
-def test_keys_on_a_line_are_no_others_than_its_ends(device, accel):
-    two, nine = (rendered(exposed(sliding(), 0.0, 1.0, keys), 64, accel=accel)[0] for keys in (2, 9))
-    assert np.abs(two - nine).max() <= 1 / 64 + 1e-6  # a sample on an edge may fall on its other side
 
 
 def test_a_camera_that_passes_sees_the_same_as_one_that_is_passed(device):
@@ -112,11 +104,6 @@ def test_a_mesh_that_follows_joints(device, accel):
     blurred = exposed(following(), 0.0, 1.0)
     assert key_count(blurred) == 2 and blurred.instances[0].motion is None
     assert_swept(rendered(blurred, 256, accel=accel))
-
-
-@pytest.mark.parametrize("intersection", ["watertight", "moller-trumbore"])
-def test_deforming_triangles_are_tested_either_way(device, intersection):
-    assert_swept(rendered(morphing(), 256, intersection=intersection))
 
 
 def test_planes_do_not_move(device):
@@ -344,47 +331,6 @@ def test_an_instance_that_becomes_flat(device):
     assert_alike(rendered(blurred, 256), stills(scene, 64, 16), bias=1.5 / 64)
 
 
-@pytest.mark.parametrize("options", MACHINES[:2], ids=["singlepass", "multipass"])
-def test_programs_without_a_shutter_have_nothing_of_it(device, options):
-    from raystream.stream.compile.source import Source
-
-    texts: list[str] = []
-    whole = Source.text
-
-    for program in ("path", "whitted", "photon"):
-        renderer = Renderer(lamp_over_floor().posed(0.5), **{**OPTIONS, "depth": 2, "program": program, **options})
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(Source, "text", property(lambda self: texts.append(whole.fget(self)) or texts[-1]))
-            for _ in renderer.sampler.warm(renderer.settings, renderer.camera, (8, 8)):
-                pass
-        renderer.release()
-    assert texts
-    tables = [f"{name}_{what}" for name in MOVING for what in ("keys", "segments")]
-    for word in ("moment_here", "moment_of", "moment_tag", "int keys", *tables):
-        assert not any(word in text for text in texts), word
-
-
-def test_a_shutter_of_no_time_is_a_still(device):
-    scene = sliding()
-    assert exposed(scene, 0.25, 0.25).instances[0].motion is None
-    one, other = (Renderer(each, **OPTIONS) for each in (exposed(scene, 0.25, 0.25), scene.posed(0.25)))
-    assert one.render(SIZE, spp=4).linear.tobytes() == other.render(SIZE, spp=4).linear.tobytes()
-    # Nothing moves before the animation's end.
-    later = exposed(scene, 2.0, 3.0)
-    assert key_count(later) == 1
-
-
-def test_frames_are_exposed_each_for_its_own_time(device):
-    """Of two frames a second: half of the way, and the other half."""
-    scene = sliding()
-    made = list(render_frames(scene, range(2), fps=2, shutter=(0, 1), render={"size": SIZE, "spp": 16}, **OPTIONS))
-    for k, frame in enumerate(made):
-        other = places.picture(exposed(scene, k / 2, (k + 1) / 2), SIZE, 16, **OPTIONS)
-        assert np.array_equal(frame.picture.linear, other.linear)
-    alone = raystream.render(scene, moment=0.5, fps=2, shutter="0,1", size=SIZE, spp=16, **OPTIONS)
-    assert np.array_equal(alone.linear, made[1].picture.linear)
-
-
 def test_pictures_tell_of_motion_and_go_on_with_the_same_alone(device, tmp_path):
     file = str(tmp_path / "slide.exr")
     for scene, other in (
@@ -414,29 +360,6 @@ def test_later_frames_compile_nothing(device, accel, monkeypatch):
         other = places.picture(exposed(scene, k / 4, (k + 1) / 4), **shown, **OPTIONS, accel=accel)
         assert np.array_equal(frame.picture.linear, other.linear)
     assert not np.array_equal(first.picture.linear, later[0].picture.linear)
-
-
-def test_the_turntable_blurs(device):
-    """A quarter of the turn in each of four frames: against stills along the first of them."""
-    scene = Scene([square(0.3)], [Instance(0, np.array([[1, 0, 0, 0.5], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1.0]]))])
-    scene.materials = [Material(emission=(1.0, 1.0, 1.0), double_sided=True)]
-    scene.cameras = [VIEW]
-    shown = {"size": SIZE, "spp": 256}
-    (first,) = (
-        frame.picture
-        for frame in render_frames(scene, range(4), turntable=True, shutter=(0, 0.5), render=shown, **OPTIONS)
-        if frame.number == 0
-    )
-    bounds = scene.bounds(ground=False)
-    renderer, means, noise = Renderer(scene, **OPTIONS), [], []
-    for k in range(48):
-        renderer.update(camera=turntable(VIEW, bounds, (k + 0.5) / 48 / 8), seed=k)
-        film = renderer.render(SIZE, spp=8).film
-        means.append(film.mean().mean(axis=-1, dtype=np.float64))
-        noise.append(film.variance().astype(np.float64))
-    film = first.film
-    blurred = film.mean().mean(axis=-1, dtype=np.float64), film.variance().astype(np.float64)
-    assert_alike(blurred, (np.mean(means, axis=0), np.sum(noise, axis=0) / 48**2), bias=1.5 / 48)
 
 
 def test_the_command_exposes_a_moment_and_frames(device, tmp_path):

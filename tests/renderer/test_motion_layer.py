@@ -48,15 +48,6 @@ def centres() -> Any:
     return np.stack([x, y], axis=-1) + 0.5
 
 
-def test_projection_is_the_inverse_of_rays() -> None:
-    for camera in (FROM, TO):
-        origins, directions = camera.rays(*SIZE)
-        points = origins + 3.7 * directions
-        found = camera.project(points.reshape(-1, 3), SIZE).reshape(*points.shape[:2], 2)
-        assert np.abs(found - centres()).max() < 1e-9
-        assert np.isnan(camera.project(origins[0, :1] - directions[0, :1], SIZE)).all()
-
-
 @pytest.mark.parametrize("accel", ["bvh", "two-level-bvh"])
 @pytest.mark.parametrize("program", ["cast", "path"])
 def test_a_camera_and_an_object_that_move(device, accel, program) -> None:

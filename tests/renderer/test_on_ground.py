@@ -10,10 +10,7 @@ import pytest
 
 from raystream import Renderer
 from raystream.options.declare import Affects
-from raystream.renderer.sequence import render_frames
-from raystream.scene import builtin
 from raystream.scene.builtin.parts.shapes import boxes
-from raystream.scene.edits.classic_plane import on_plane
 from raystream.scene.scene import Scene
 
 OPTIONS: dict[str, Any] = {"program": "cast", "machine": "singlepass"}
@@ -58,20 +55,6 @@ def test_it_comes_and_goes_and_stays_where_it_is(device) -> None:
     assert seen(renderer, 3.0) == pytest.approx(3 * low, rel=1e-6)
 
 
-def test_frames_share_one_ground(device) -> None:
-    scene = builtin.build("balls")
-    keywords = {"ground": "2x2", "accel": "two-level-bvh", **OPTIONS}
-    frames = render_frames(scene, range(2), 0.5, render={"size": (24, 16), "layers": "instance"}, **keywords)
-    number, found = len(scene.instances), []
-    for frame in frames:
-        found.append(frame.picture.layers["instance"] == number)
-        assert found[-1].any()
-    assert len(scene.instances) == number  # the one that was given has none
-
-
-SHOWN: dict[str, Any] = {"size": (8, 6), "spp": 1}
-
-
 def box() -> Scene:
     cube = boxes((-1, -1, -1), (1, 1, 1))
     return Scene.from_triangles(cube.positions, cube.triangles, base_color=(0.2, 0.4, 0.6))
@@ -88,20 +71,6 @@ def kinds(renderer: Renderer) -> set[str]:
     return {material.kind for material in renderer.scene.materials}
 
 
-def test_the_picture_is_that_of_the_scene_made_so(renderer: Renderer, device) -> None:
-    other = Renderer(on_plane(box()), renderer.settings.replace(classic=False), device=device)
-    found = renderer.render(**SHOWN).linear
-    assert np.ptp(found) > 0.1 and np.array_equal(found, other.render(**SHOWN).linear)
-    other.release()
-
-
-def test_a_scene_that_stays_costs_nothing(renderer: Renderer) -> None:
-    scene, prepared, compiled = renderer.scene, renderer.prepared, renderer.device.compiled
-    assert renderer.update() == Affects.NOTHING and renderer.scene is scene
-    assert renderer.update(renderer.prepared.given) == Affects.NOTHING
-    assert renderer.prepared.shading is prepared.shading and renderer.device.compiled == compiled
-
-
 def test_it_comes_and_goes(renderer: Renderer) -> None:
     before, given = renderer.scene, renderer.prepared.given
     assert renderer.update(classic=False) == Affects.SCENE
@@ -113,21 +82,3 @@ def test_it_comes_and_goes(renderer: Renderer) -> None:
     renderer.update(ground="2x2")
     assert kinds(renderer) == {"classic"} and np.ptp(renderer.scene.bounds(), axis=0).tolist() == [4.0, 2.0, 4.0]
     renderer.update(ground=None)
-
-
-def test_what_moves_stays_glass(renderer: Renderer) -> None:
-    """As lights that were moved by their option do, it becomes part of the scene."""
-    given = renderer.prepared.given
-    renderer.move({0: np.diag([1.0, 2.0, 1.0, 1.0])})
-    assert kinds(renderer) == {"classic"} and len(renderer.scene.instances) == 2 and not renderer.settings.classic
-    renderer.update(given, classic=True)
-    assert renderer.scene.bounds()[1, 1] == 1.0
-
-
-def test_frames_share_one_plane(device) -> None:
-    scene = builtin.build("balls")
-    keywords: dict[str, Any] = {"classic": True, "program": "cast", "machine": "singlepass", "accel": "two-level-bvh"}
-    frames = render_frames(scene, range(2), 0.5, render={"size": (24, 16), "layers": "instance"}, **keywords)
-    for frame in frames:
-        assert (frame.picture.layers["instance"] == len(scene.instances)).any()
-    assert {material.kind for material in scene.materials} != {"classic"}  # the one that was given

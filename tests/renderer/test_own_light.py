@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,10 +18,9 @@ from raystream.renderer.inputs.lighting import DefaultEnvironment, default_envir
 from raystream.renderer.inputs.prepared import prepare
 from raystream.renderer.renderer import Renderer
 from raystream.scene.environment import IRRADIANCE, SCALE, studio, sunlight
-from raystream.scene.geometry.triangles import surface_points
 from raystream.scene.light import LUMINANCE, Light
 from raystream.scene.mesh import Mesh
-from raystream.scene.quadric import Quadric, QuadricShape
+from raystream.scene.quadric import Quadric
 from raystream.scene.scene import Instance, Scene
 
 UP = np.array([[0.0, 1.0, 0.0]])
@@ -92,14 +90,6 @@ def test_irradiance_of_surfaces(both: bool) -> None:
 def test_what_an_object_has_beside_its_lights(lights: list[Light], name: str) -> None:
     found = default_environment(ball(lights=lights))
     assert found is not None and found.name == name
-
-
-def test_the_brightest_lights_and_open_quadrics() -> None:
-    """Neither is beyond what an environment may hold, nor measured where it cannot be."""
-    scene = ball(lights=[lamp((4.0, 4.0, 5.0), 1e30)])
-    assert np.isfinite(prepare(scene).lighting.environment.pixels).all()
-    clipped = Quadric(shape=QuadricShape((1.0, 1.0, 1.0), constant=-1.0, high=(0.5, 1.0, 1.0)))
-    assert len(surface_points([clipped], [Instance(0)]).points) == 0
 
 
 def test_lamps_within_an_object_are_none_of_its_lighting() -> None:
@@ -195,15 +185,6 @@ def test_a_gradient_stands_behind_a_place_in_the_open(device: Any) -> None:
     assert renderer.prepared.lighting.backdrop.color == (0.1, 0.2, 0.3) and not renderer.prepared.lighting.notes
 
 
-def test_a_closed_room_keeps_to_its_lamp() -> None:
-    """However dark its corners are."""
-    ceiling = places.flat(places.quads(np.array([[[-2, 4, -2], [2, 4, -2], [2, 4, 2], [-2, 4, 2]]], float)))
-    closed = of_meshes([*room(4.0, "wen"), ceiling], lights=[lamp((0.0, 0.2, 0.0), 2.0)])
-    outside = raystream.Camera((0.0, 2.0, 12.0), (0.0, 2.0, 0.0))
-    assert default_environment(closed.with_parts(cameras=[outside])) is None
-    assert prepare(closed.with_parts(cameras=[outside])).lighting.environment.flux == 0
-
-
 def test_the_environment_of_a_scene(device: Any) -> None:
     """With a note, at the level that was found, at a rotation; explicit ones, and scenes that are lit, keep theirs; it
     stays while the lamp is moved."""
@@ -223,18 +204,6 @@ def test_the_environment_of_a_scene(device: Any) -> None:
     assert renderer.prepared.lighting.environment.flux == 0
     renderer.update(ball(lights=[]))
     assert (renderer.prepared.lighting.environment.pixels == studio().pixels).all()
-
-
-def test_moved_instances_are_measured_where_they_are() -> None:
-    """A lamp within the model where it stands, and not where its mesh lies."""
-    away = np.eye(4)
-    away[:3, 3] = 10.0, 0.0, 0.0
-    scene = ball()
-    moved = scene.with_parts(instances=[Instance(0, away)], lights=[KEY, FILL, LOW])
-    shifted = [replace(each, position=tuple(np.add(each.position, (10.0, 0.0, 0.0)))) for each in moved.lights]
-    for lights, name in ((shifted, "none"), (moved.lights, "studio")):
-        found = default_environment(moved.with_parts(lights=lights))
-        assert found is not None and found.name == name
 
 
 OPTIONS = {"program": "path", "machine": "singlepass"}
@@ -269,15 +238,6 @@ def test_white_spans_a_third_of_the_range(device: Any, shared_scenes: Any) -> No
     assert high - low > 256 / 3 and 190 < high < 235 and low > 60
     middle, brightest = np.quantile(shown[~model], [0.5, 0.98])
     assert brightest + 12 < high and middle > 155
-
-
-def test_white_has_a_light_and_a_dark_side(device: Any) -> None:
-    """As seen by the default view: the key is on the left."""
-    shown, model = codes(white(places.sphere(4)), device)
-    rows, columns = np.nonzero(model)
-    left, right = (shown[rows[side], columns[side]] for side in (columns < 40, columns > 55))
-    assert left.mean() > right.mean() + 30
-    assert np.quantile(shown[model], 0.98) - np.quantile(shown[model], 0.02) > 256 / 3
 
 
 @pytest.mark.parametrize("size", [LANDSCAPE, PORTRAIT, (48, 48)])

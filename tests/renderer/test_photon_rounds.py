@@ -65,17 +65,6 @@ def test_what_moves_is_followed_by_what_there_is(renderer: Renderer) -> None:
     assert renderer.scene is scene
 
 
-def test_compiling_ahead_makes_the_first_map(device: Any) -> None:
-    """With the shapes of its streams: nothing is compiled, nor traced again, when the picture comes."""
-    renderer = Renderer(raystream.load("cornell"), device=device, program="photon", machine="singlepass", **FEW)
-    assert not renderer.sampler.ready(renderer.settings, renderer.camera, TILE)
-    for _ in renderer.sampler.warm(renderer.settings, renderer.camera, TILE):
-        pass
-    assert renderer.sampler.ready(renderer.settings, renderer.camera, TILE)
-    compiled = device.compiled
-    assert traced(renderer) == 0 and device.compiled == compiled
-
-
 @pytest.mark.parametrize(
     ("name", "value"),
     [

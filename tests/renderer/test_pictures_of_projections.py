@@ -7,9 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import places
 import pytest
-from pictures import MACHINES, assert_same, film_of
 
 import raystream
 from raystream import Camera, Renderer
@@ -91,20 +89,6 @@ def test_no_backdrop_is_beside_the_film_s_part_that_sees(device: Any, ground: st
     made.release()
 
 
-@pytest.mark.parametrize("name", ["fisheye", "orthographic"])
-def test_one_picture_on_every_machine(device: Any, name: str) -> None:
-    pictures = []
-    for machine in MACHINES:
-        pictures.append(places.picture("cornell", SIZE, 2, device=device, camera=CAMERAS[name], depth=2, **machine))
-    shared = Renderer(raystream.load("cornell"), device=device, camera=CAMERAS[name], depth=2, eye_rays="shared")
-    point = Renderer(raystream.load("cornell"), device=device, camera=CAMERAS[name], depth=2, pixel_filter="point")
-    assert shared.gpu_scene.first_hits(shared.settings, shared.camera).mode == "shared"
-    assert np.array_equal(shared.render(SIZE, 2).linear, point.render(SIZE, 2).linear)
-    for other in pictures[1:]:
-        assert_same(pictures[0], other)
-    assert pictures[0].linear.max() > 0
-
-
 def test_rasterised_first_hits_give_way_to_rays(device: Any) -> None:
     """The reason is told where they were asked for."""
     made = Renderer(
@@ -138,15 +122,6 @@ def test_the_denoiser_keeps_light_and_takes_noise(renderer: Renderer, name: str)
     assert clean.mean() == pytest.approx(noisy.mean(), rel=0.02)
 
 
-@pytest.mark.parametrize("name", CAMERAS)
-def test_a_session_s_film_is_the_renderer_s(renderer: Renderer, name: str) -> None:
-    renderer.update(program="path", camera=CAMERAS[name])
-    expected = renderer.render(SIZE, 2)
-    session = Session(renderer, SIZE, Stop(2))
-    session.finish()
-    np.testing.assert_array_equal(film_of(session.picture()).linear, film_of(expected).linear)
-
-
 def test_a_matrix_without_a_size_is_of_the_whole_picture_in_previews(renderer: Renderer) -> None:
     """Those of fewer pixels show the same."""
     renderer.update(program="path", camera=replace(BASE, projection=Intrinsics(14.0, 14.0, 11.5, 7.5)))
@@ -156,18 +131,6 @@ def test_a_matrix_without_a_size_is_of_the_whole_picture_in_previews(renderer: R
     model = session.runner.job.camera.projection
     assert isinstance(model, Intrinsics) and model.size == SIZE
     session.abandon()
-
-
-def test_cameras_of_scenes_bring_their_projection(device: Any) -> None:
-    """The picture is that of the option; one by name is another."""
-    scene = raystream.load("cornell")
-    around = replace(CAMERAS["fisheye"], name="around")
-    made = Renderer(scene.with_parts(cameras=[around, BASE]), device=device, program="cast")
-    given = Renderer(scene, device=device, program="cast", camera=around)
-    expected = given.render(SIZE).linear
-    assert np.array_equal(made.render(SIZE).linear, expected) and expected.any()
-    made.update(camera=BASE.name)
-    assert not made.camera.kind and not np.array_equal(made.render(SIZE).linear, expected)
 
 
 def test_facts_tell_the_projection(renderer: Renderer, tmp_path: Any) -> None:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import shutil
-import threading
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import deforming
@@ -18,9 +15,6 @@ from numpy.typing import NDArray
 from raystream import Renderer
 from raystream.accel import deform as deforming_module
 from raystream.accel.deform import DeformedBounds, merge_ranges, posed_bounds
-from raystream.base import paths
-from raystream.base.errors import ShaderError
-from raystream.base.interrupts import UNWAITED
 from raystream.film.error import Stop
 from raystream.kernels.records import VERTEX
 from raystream.renderer.device.deformer import GpuDeformer
@@ -105,75 +99,6 @@ def test_what_was_prepared_before_other_trees_is_shown_in_its_pose(
     assert np.array_equal(found.linear, fresh.linear)
 
 
-def test_what_is_discarded_takes_nothing_that_is_shown(device: Any) -> None:
-    """Tables of a scene that was prepared beside the one on show, which has been changed since."""
-    base = deforming.scene(deforming.skinned_tube())
-    renderer = Renderer(base, program="cast", camera=base.camera())
-    renderer.render((16, 16))
-    early = prepare(base.with_parts(name="early"), renderer.settings, before=renderer.prepared)
-    changed = base.with_parts(materials=[replace(each, base_color=(0.1, 0.2, 0.9, 1.0)) for each in base.materials])
-    renderer.update(changed)
-    picture = renderer.render((16, 16)).linear
-    renderer.gpu_scene.discard(early)
-    assert np.array_equal(renderer.render((16, 16)).linear, picture)
-    again = base.with_parts(materials=[replace(each, base_color=(0.9, 0.2, 0.1, 1.0)) for each in base.materials])
-    renderer.update(again)
-    fresh = Renderer(again, program="cast", camera=renderer.camera).render((16, 16)).linear
-    assert np.array_equal(renderer.render((16, 16)).linear, fresh)
-
-
-def test_an_upload_that_a_picture_overtakes(device: Any) -> None:
-    """The picture brings what it needs by itself; poses go on from there."""
-    base = deforming.scene(deforming.skinned_tube(), deforming.faceted_ball())
-    renderer = Renderer(base, program="cast", camera=base.camera())
-    upload = renderer.gpu_scene.upload(renderer.settings)
-    with device.current():
-        next(upload)
-    renderer.render((32, 32), layers=LAYERS)
-    with device.current():
-        for _ in upload:
-            pass
-    tables = len(renderer.gpu_scene.resources.arena.tables())
-    scene = deforming.posed(base, 3)
-    renderer.update(scene)
-    found = renderer.render((32, 32), layers=LAYERS)
-    fresh = Renderer(base, program="cast", camera=base.camera())
-    fresh.update(scene)
-    expected = fresh.render((32, 32), layers=LAYERS)
-    for name in LAYERS:
-        assert found.layers[name].tobytes() == expected.layers[name].tobytes(), name
-    assert tables == len(fresh.gpu_scene.resources.arena.tables())
-
-
-def test_poses_go_on_where_a_shader_does_not_compile_any_more(
-    device: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    shaders = tmp_path / "shaders"
-    shutil.copytree(paths.shaders(), shaders)
-    monkeypatch.setattr(paths, "shaders", lambda: shaders)
-    base = deforming.scene(deforming.skinned_tube(), deforming.faceted_ball())
-    renderer = Renderer(base, program="cast", camera=base.camera())
-    renderer.render((32, 32))
-
-    def posed() -> bytes:
-        renderer.update(base)
-        renderer.update(deforming.posed(base, 3))
-        return renderer.render((32, 32)).linear.tobytes()
-
-    found, file = posed(), shaders / "deform" / "pose_vertex.glsl"
-    good = file.read_text()
-    file.write_text(good + "\nno GLSL")
-    with pytest.raises(ShaderError):
-        renderer.reload()
-    assert posed() == found
-    file.write_text(good.replace("return Vertex(position,", "return Vertex(position + vec3(0.25, 0.0, 0.0),"))
-    renderer.reload()
-    assert renderer.render((32, 32)).linear.tobytes() != found
-    file.write_text(good)
-    renderer.reload()
-    assert renderer.render((32, 32)).linear.tobytes() == found
-
-
 def test_renderers_of_one_preparation_have_poses_of_their_own(device: Any) -> None:
     """What one shows moves nothing that the others show, or that comes later of the same preparation."""
     base = deforming.scene(deforming.skinned_tube(), deforming.faceted_ball())
@@ -226,17 +151,6 @@ def test_a_texture_slides_over_what_shines(device: Any) -> None:
     assert renderer.render(SIZE, spp=4).linear.tobytes() == fresh.render(SIZE, spp=4).linear.tobytes()
 
 
-def test_other_trees_keep_the_costs_that_they_are_compared_with() -> None:
-    """One that is dear in some pose, whatever the tree, is not built again for every pose like that."""
-    base = deforming.scene(deforming.skinned_tube(), deforming.faceted_ball())
-    structure = prepare(base).structure
-    assert structure.deforming is not None and structure.again is not None
-    trees = structure.deforming.bvhs
-    other = structure.again(deforming_module.Trees(trees.bvhs, [4 * cost for cost in trees.costs]))
-    assert other.deforming is not None
-    assert other.deforming.bvhs.costs == [4 * cost for cost in trees.costs]
-
-
 class Shared:
     """An array of another library, whose memory NumPy may look at."""
 
@@ -256,27 +170,6 @@ def test_vertices_that_the_caller_changes_later_stay(kind: Any) -> None:
     own += 1
     fresh = with_vertices(mesh, before)
     assert np.array_equal(made.pose.positions, before) and np.array_equal(fresh.positions, before)
-
-
-def test_a_process_may_end_while_trees_are_built(monkeypatch: pytest.MonkeyPatch) -> None:
-    """And where there is no memory for others, those that there are serve on."""
-    monkeypatch.setattr(deforming_module, "MIN_PAUSE", 0.0)
-    mesh, made = deforming.skinned_tube(joints=5, influences=1), threading.Event()
-    structure = prepare(deforming.scene(mesh)).structure
-    assert structure.deforming is not None
-
-    def fail(trees: deforming_module.Trees) -> None:
-        made.wait(30)
-        raise MemoryError
-
-    rebuilder = deforming_module.Rebuilder(structure.deforming.bvhs, np.ones(1), "sah", fail)
-    rebuilder.check([mesh.posed(deforming.random_pose(mesh, 4))])
-    try:
-        assert any(thread.name == UNWAITED for thread in threading.enumerate())
-    finally:
-        made.set()
-        rebuilder.wait()
-    assert rebuilder.take_finished() is None
 
 
 def character() -> Scene:

@@ -16,7 +16,6 @@ from raystream.programs import PICTURES
 from raystream.renderer.inputs import program_file
 from raystream.renderer.inputs.program_file import program_files, program_path, read_program
 from raystream.renderer.inputs.settings import Settings
-from raystream.window.app import Watch
 
 EXAMPLE = Path(__file__).parents[1] / "plugins" / "found" / "raystream_example"
 VIEW = {"camera": "0,2,2 0,0,0", "fov": 1.0, "environment": "none"}
@@ -168,19 +167,6 @@ def test_edits_are_taken_over_by_a_reload(facing, renderer):
     edit(facing, 'PictureProgram("facing"', 'PictureProgram("faced"')
     with pytest.raises(ViewerError, match="its program was 'facing' and is now 'faced'"):
         renderer.reload()
-
-
-def test_a_new_renderer_takes_edits_over(facing, renderer):
-    edit(facing, '"how far surfaces face the camera"', '"cosines of angles"')
-    assert Settings(program=facing).picture_program.help == "cosines of angles"
-
-
-def test_the_window_sees_edits(facing):
-    """By the paths, beside files of the package."""
-    watch, files = Watch(), [str(facing), "kernels/eye_ray.glsl"]
-    assert not watch.changed(files, now=0.0)
-    edit(facing, '"how far surfaces face the camera"', '"cosines"')
-    assert watch.changed(files, now=9.0) == [str(facing)]
 
 
 def test_the_command_line(facing, tmp_path, capsys):

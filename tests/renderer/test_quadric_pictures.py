@@ -22,8 +22,6 @@ SINGLE: dict[str, Any] = {"machine": "singlepass"}
     [
         ("cast", "cornell_photons", 1),
         ("whitted", "cornell_photons", 2),
-        pytest.param("path", "ring", 16, marks=pytest.mark.slow),
-        pytest.param("photon", "ring", 8, marks=pytest.mark.slow),
         pytest.param("photon", "glass_ball", 8, marks=pytest.mark.slow),
     ],
 )

@@ -14,12 +14,11 @@ from raystream.base.errors import ViewerError
 from raystream.denoise import oidn
 from raystream.film.error import Stop, stop_of
 from raystream.options import values
-from raystream.options.picture import DEFAULT_QUALITY, QUALITIES
-from raystream.options.table import OPTIONS
+from raystream.options.picture import QUALITIES
 from raystream.renderer.inputs.settings import Settings
 from raystream.renderer.preview.scheduler import Scheduler
 from raystream.renderer.renderer import Renderer
-from raystream.renderer.sampling.denoising import denoiser_of, noise_limit
+from raystream.renderer.sampling.denoising import denoiser_of
 from raystream.renderer.sampling.picture import Picture
 
 SIZE = 24, 16
@@ -43,12 +42,6 @@ def cornell() -> Renderer:
 )
 def test_limits(given: tuple, rules: Stop) -> None:
     assert stop_of(*given) == rules
-
-
-def test_each_is_finer_than_the_one_before() -> None:
-    errors, samples = zip(*QUALITIES.values(), strict=True)
-    assert list(QUALITIES) == ["draft", "good", "best"]
-    assert list(errors) == sorted(errors, reverse=True) and list(samples) == sorted(samples)
 
 
 @pytest.mark.parametrize(
@@ -115,13 +108,6 @@ def test_pace_changes_nothing(cornell: Renderer, monkeypatch: pytest.MonkeyPatch
         np.testing.assert_array_equal(each.linear, made[0].linear)
 
 
-def test_looks() -> None:
-    rule = Stop(100, error=0.1, step=16)
-    assert [rule.most(samples) for samples in (0, 15, 16, 95, 96, 100)] == [16, 16, 32, 96, 100, 100]
-    assert [samples for samples in range(70) if rule.needs_error(samples)] == [16, 32, 48, 64]
-    assert Stop(100, error=0.1).most(3) == 100
-
-
 def test_wrong_ones_are_refused(cornell: Renderer) -> None:
     with pytest.raises(ViewerError, match=r"quality='fine'.*draft, good or best"):
         cornell.render(SIZE, quality="fine")
@@ -170,21 +156,3 @@ def test_a_denoiser_of_one_picture(cornell: Renderer, monkeypatch: pytest.Monkey
     cornell.update(denoise="auto")
     with pytest.raises(ViewerError, match=r"denoise='smooth'.*auto, none, shader or oidn"):
         cornell.render(SIZE, spp=3, denoise="smooth")
-
-
-def test_pages_tell_the_limits() -> None:
-    """As they are in code: of noise with Open Image Denoise and without, and of samples."""
-    help_text = OPTIONS["quality"].help.text
-    for name, (noise, samples) in QUALITIES.items():
-        assert (
-            noise_limit(name, "oidn") == noise and noise_limit(name, "shader") == noise_limit(name, "none") == noise / 2
-        )
-        assert f"{name} {100 * noise:g} %, {samples:,}" in help_text
-    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
-    noise, samples = QUALITIES[DEFAULT_QUALITY]
-    told = f"{samples} samples, or fewer at {100 * noise:g} % of noise ({50 * noise:g} % without raystream[denoise])"
-    assert told in readme
-    page = (Path(__file__).parents[2] / "viewer" / "film" / "README.md").read_text(encoding="utf-8")
-    for name in ("good", "best"):
-        noise, samples = QUALITIES[name]
-        assert f"| `{name}` | {100 * noise:g} %, {50 * noise:g} % without" in page and f"{samples:,} samples |" in page

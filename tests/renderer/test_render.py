@@ -16,7 +16,7 @@ from pictures import MACHINES, assert_same
 from PIL import Image
 
 import raystream
-from raystream import Camera, Renderer, Scene, ViewerError
+from raystream import Renderer, Scene, ViewerError
 from raystream.cameras.lens import BACKGROUND
 from raystream.film.layers import LAYERS
 from raystream.film.tonemap import srgb8
@@ -161,42 +161,7 @@ def test_a_cut_picture_equals_the_whole_one(
     renderer.update(machine="multipass", fuse="ray")
 
 
-def test_counters_of_a_cut_picture_are_those_of_the_whole_one(
-    renderer: Renderer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    whole = renderer.render((131, 67), stats=True).stats
-    monkeypatch.setattr("raystream.renderer.sampling.sampler.LARGEST_STREAM", 1000)
-    cut = renderer.render((131, 67), stats=True).stats
-    for state, total in whole.kernels.items():
-        assert (cut.kernels[state].calls, cut.kernels[state].words_random) == (total.calls, total.words_random), state
-    assert cut.kernel_passes > whole.kernel_passes
-
-
-def test_progress_ends_at_one_and_does_not_go_back(renderer: Renderer) -> None:
-    renderer.update(machine="multipass", fuse="none")
-    shares: list[float] = []
-    renderer.render((64, 64), progress=lambda share, text: shares.append(share))
-    assert shares[-1] == 1 and shares == sorted(shares) and shares[0] >= 0
-    renderer.update(machine="multipass", fuse="ray")
-
-
 # --- options
-
-
-def test_cameras_by_name_text_and_object(scene: Scene) -> None:
-    text = "3,2,4 0,0,0 0,1,0"
-    camera = Camera((3, 2, 4), (0, 0, 0), fov=40.0)
-    size = (48, 40)
-    one = Renderer(scene, camera=text, program="cast").render(size)
-    assert_same(one, Renderer(scene, camera=camera, program="cast").render(size))
-    named = Scene(scene.meshes, scene.instances, scene.materials, [Camera((0, 0, 9), (0, 0, 0), name="far"), camera])
-    assert_same(one, Renderer(named, camera="camera", program="cast").render(size))
-    assert Renderer(named, program="cast").camera.name == "far"
-    wide = Renderer(scene, camera=text, fov=80, program="cast")
-    assert wide.camera.fov == 80 and wide.render(size).linear.tobytes() != one.linear.tobytes()
-    for bad in ("nowhere", "1,2 3,4", "1,2,3", "0,0,0 0,0,0", "1,2,3 4,5,x", "1,2,3 4,5,nan"):
-        with pytest.raises(ViewerError):
-            Renderer(scene, camera=bad, program="cast")
 
 
 def test_stats_count_when_asked(renderer: Renderer) -> None:
@@ -231,9 +196,6 @@ def test_from_triangles_checks_its_arrays() -> None:
             Scene.from_triangles(vertices, faces, **more)
     scene = Scene.from_triangles(points.tolist(), [[0, 1, 2]], colors=np.ones((3, 4)))
     assert scene.triangle_count == 1
-
-
-# --- files
 
 
 # --- awkward scenes
@@ -292,13 +254,6 @@ def test_numpy_takes_it_for_an_array(picture) -> None:
     assert np.array(picture, np.float16).dtype == np.float16
 
 
-@pytest.mark.skipif(np.lib.NumpyVersion(np.__version__) < "2.0.0", reason="NumPy asks for no copy from 2.0 on")
-def test_no_copy_is_kept_to(picture) -> None:
-    assert np.array(picture, copy=False) is picture.linear
-    with pytest.raises(ValueError, match="float32 cannot become float64 without a copy"):
-        np.array(picture, np.float64, copy=False)
-
-
 def test_eight_bits(picture) -> None:
     assert picture.srgb8().dtype == np.uint8
     np.testing.assert_array_equal(picture.srgb8(), srgb8(picture.linear, "auto", "agx"))
@@ -318,11 +273,6 @@ def test_a_notebook_shows_it(picture, tmp_path) -> None:
     assert shown.info["scene"] == "one" and shown.info["exposure"].endswith("(auto)")
     picture.save(tmp_path / "a.png", exposure=1, tonemap="aces")
     assert (tmp_path / "a.png").read_bytes() == picture.png(exposure=1, tonemap="aces")
-
-
-def test_pictures_compare_by_identity(picture) -> None:
-    other = Picture(picture.linear, {}, Stats())
-    assert picture in [other, picture] and picture != other
 
 
 @pytest.fixture
@@ -351,27 +301,6 @@ def test_what_a_picture_of_samples_keeps(renderer_facts: Any) -> None:
     facts = {"size": "3x2", "program": "photon", "samples": "4", "stopped by": "noise", "estimated error": "0.0123"}
     assert picture.metadata == facts
     assert picture.stats.facts["seconds"] == 1.5 and picture.stats.facts["samples"] == 4
-
-
-def test_lights_are_not_its_own_beside_an_environment(renderer_facts: Any) -> None:
-    renderer_facts.settings.environment = "sky"
-    assert not picture_of(renderer_facts, film(np.full((2, 3), 1))).own_lights
-    renderer_facts.settings.environment, renderer_facts.prepared.lighting.only_own_lights = None, False
-    assert not picture_of(renderer_facts, film(np.full((2, 3), 1))).own_lights
-
-
-def test_samples_of_an_adaptive_picture_are_told_by_their_mean(renderer_facts: Any) -> None:
-    uneven = [[1, 2, 3], [4, 5, 7]]
-    assert picture_of(renderer_facts, film(uneven, budget=4.0)).metadata["samples"] == "3.7 (1 to 7)"
-    assert picture_of(renderer_facts, film(uneven)).metadata["samples"] == "1"
-    assert picture_of(renderer_facts, film(np.full((2, 3), 6), budget=6.0)).metadata["samples"] == "6"
-    facts = picture_of(renderer_facts, film(uneven, error=np.inf)).metadata
-    assert "estimated error" not in facts and facts["stopped by"] == "nothing yet"
-
-
-def test_a_picture_without_a_film_has_one_sample_and_no_remark(renderer_facts: Any) -> None:
-    picture = picture_of(renderer_facts, None)
-    assert picture.metadata == {"size": "3x2", "program": "photon", "samples": "1"} and not picture.photon_remark
 
 
 SMALL = {"size": (8, 8), "spp": 2, "machine": "singlepass"}

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import meshes
 import numpy as np
 import pytest
 from pictures import MACHINES, assert_same
@@ -13,7 +12,6 @@ from pictures import MACHINES, assert_same
 import raystream
 from raystream import Renderer, Scene
 from raystream.base.errors import DeviceError
-from raystream.film.device_film import FilmBuffer
 from raystream.renderer.device.machine_pool import MAX_MACHINES
 from raystream.renderer.sampling.sampler import (
     FramePlan,
@@ -58,23 +56,6 @@ def test_events_tell_all(renderer: Renderer, options: dict[str, Any]) -> None:
     if options is PHOTONS:
         first = mapped.index(False)
         assert first and isinstance(events[first - 1], PhotonMapBuilt)
-
-
-def test_a_plan_names_other_settings_and_cameras(renderer: Renderer) -> None:
-    """And leaves those of the renderer as they are."""
-    renderer.update(program="path", depth=2)
-    own = FramePlan(renderer.settings, renderer.camera, SIZE)
-    other = FramePlan(renderer.settings.replace(seed=5), renderer.camera, SIZE, samples=3)
-    assert (own.settings, own.camera, own.samples) == (renderer.settings, renderer.camera, 1)
-    found = []
-    for plan in (own, replace(own, camera=renderer.camera.with_fov(20.0)), replace(other, samples=1), own):
-        film = FilmBuffer(renderer.device, SIZE)
-        for _ in renderer.sampler.render_tiles(plan, film):
-            pass
-        with renderer.device.current():
-            found.append(film.film().linear.tobytes())
-            film.release()
-    assert found[0] == found[3] and len(set(found)) == 3
 
 
 def test_the_version_is_of_scene_and_shaders(device: Any) -> None:
@@ -132,58 +113,6 @@ def test_a_run_that_was_abandoned_leaves_nothing_behind(scene: Scene, choices: d
     assert_same(whole, renderer.render(size, layers=layers))
     assert_same(whole, renderer.render(size, layers=layers))
     del left
-
-
-def test_tracing_in_the_middle_of_a_picture_disturbs_neither(scene: Scene) -> None:
-    size = (64, 48)
-    camera = scene.camera(aspect=size[0] / size[1])  # which pictures of that size have by default, too
-    renderer = Renderer(scene, fuse="none", unroll=1, program="cast", camera=camera)
-    origins, directions = (a.reshape(-1, 3) for a in renderer.camera.rays(*size))
-    whole, hits = renderer.render(size, layers=("triangle",)), renderer.trace(origins, directions)
-    found = None
-    for k, event in enumerate(renderer.sampler.render_tiles(FramePlan(renderer.settings, renderer.camera, size))):
-        if k in (1, 3):
-            again = renderer.trace(origins, directions)
-            assert all(np.array_equal(a, b) for a, b in zip(hits, again, strict=True))
-        if isinstance(event, TileDone):
-            with renderer.device.current():
-                found = event.tile.machine.read("radiance")["rgb"]
-    assert found is not None and found.tobytes() == whole.linear.tobytes()
-    # rays through pixels, rounded on the host: the same triangles but at edges
-    assert (hits.triangle != whole.layers["triangle"].ravel()).mean() < 1e-3
-
-
-def test_renderers_in_turns_and_two_contexts_at_once(scene: Scene) -> None:
-    other = meshes.scene(meshes.icosphere(3).corners())
-    size, layers = (80, 60), ("depth", "triangle")
-    cameras = {"camera": scene.camera(aspect=size[0] / size[1])}
-    renderers = [
-        Renderer(scene, program="cast", **cameras),
-        Renderer(other, program="cast", **cameras),
-        Renderer(scene, barrier="off", program="cast", **cameras),
-        Renderer(scene, memory="texture", program="cast", **cameras),
-        Renderer(scene, machine="singlepass", barrier="off", memory="texture", program="cast", **cameras),
-    ]
-    assert renderers[0].device is renderers[1].device and renderers[0].device is not renderers[2].device
-    first = [r.render(size, layers=layers) for r in renderers]
-    for k in (2, 3, 4):
-        assert_same(first[0], first[k])
-    assert first[0].linear.tobytes() != first[1].linear.tobytes()
-    for _ in range(2):
-        for renderer, picture in zip(renderers, first, strict=True):
-            assert_same(picture, renderer.render(size, layers=layers))
-    # runs that are under way in both contexts at the same time
-    runs = [r.sampler.render_tiles(FramePlan(r.settings, r.camera, size)) for r in renderers[:3]]
-    ends: dict[int, np.ndarray] = {}
-    while len(ends) < 3:
-        for k, run in enumerate(runs):
-            for event in run:
-                if isinstance(event, TileDone):
-                    with renderers[k].device.current():
-                        ends[k] = event.tile.machine.read("radiance")["rgb"]
-                break
-    for k, rgb in ends.items():
-        assert rgb.tobytes() == first[k].linear.tobytes()
 
 
 def test_many_sizes_keep_few_machines(scene: Scene) -> None:

@@ -25,7 +25,7 @@ import raystream
 from raystream.base.errors import ViewerError, ViewerWarning
 from raystream.cli import main as cli
 from raystream.renderer.renderer import Renderer
-from raystream.renderer.sequence import render, render_frames, save_frames
+from raystream.renderer.sequence import render, render_frames
 from raystream.scene import builtin
 from raystream.scene.animation import Animation, Track, turntable
 from raystream.scene.camera import Camera
@@ -103,30 +103,6 @@ def test_the_turntable_goes_around_once_while_the_animation_plays(device, balls)
         assert np.array_equal(each.picture.linear, fresh(balls, k / 2, camera=seen, device=device).linear)
 
 
-def test_nothing_is_built_again_where_only_the_camera_moves(device, monkeypatch):
-    made = []
-    build = Renderer.__init__
-
-    def counted(self, *args, **options):
-        made.append(self)
-        build(self, *args, **options)
-
-    monkeypatch.setattr(Renderer, "__init__", counted)
-    still = builtin.build("cornell")
-    pictures = [
-        each.picture for each in render_frames(still, range(3), turntable=True, render=SIZE, device=device, **CAST)
-    ]
-    assert len(made) == 1
-    assert not np.array_equal(pictures[0].linear, pictures[1].linear)
-    # A camera that hangs on a moving node.
-    balls = builtin.build("balls")
-    balls.hierarchy.instance_nodes[:] = -1
-    balls.hierarchy.camera_nodes[0] = 1
-    pictures = [each.picture for each in render_frames(balls, range(2), fps=1, render=SIZE, device=device, **CAST)]
-    assert len(made) == 2
-    assert pictures[0].metadata["camera"] != pictures[1].metadata["camera"]
-
-
 def test_a_camera_that_frames_the_scene_stands_still(device):
     scene = raystream.Scene.from_triangles([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
     rise = Track(0, "translation", np.array([0.0, 1.0]), np.array([[0, 0, 0], [0, 8, 0]]))
@@ -138,21 +114,6 @@ def test_a_camera_that_frames_the_scene_stands_still(device):
     assert cameras == {overview(poses).text()}
     rows = [np.nonzero((each.linear != each.linear[0, 0]).any(axis=(1, 2)))[0].mean() for each in pictures]
     assert (np.diff(rows) < -2).all()  # upwards, and seen in every frame
-
-
-def test_a_scene_in_which_nothing_moves_is_refused(device):
-    frames = render_frames(builtin.build("cornell"), range(3), render=SIZE, device=device, **CAST)
-    with pytest.raises(ViewerError, match=r"cornell: nothing moves in it \(turntable=True turns"):
-        next(frames)
-
-
-def test_frames_are_saved_as_they_come(device, balls, tmp_path):
-    seen = []
-    frames = render_frames(balls, range(9, 12), render=SIZE, device=device, **CAST)
-    save_frames(str(tmp_path / "f%03d.npz"), frames, 30, lambda each: seen.append((each.number, os.listdir(tmp_path))))
-    assert [number for number, _ in seen] == [9, 10, 11]
-    assert sorted(seen[-1][1]) == ["f009.npz", "f010.npz"]
-    assert sorted(os.listdir(tmp_path)) == ["f009.npz", "f010.npz", "f011.npz"]
 
 
 # The command
@@ -196,28 +157,6 @@ def test_wrong_usage_is_told_in_one_line(arguments, line, tmp_path, monkeypatch,
     assert os.listdir() == []
 
 
-def test_a_moment_where_nothing_moves(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    assert cli.main(("render", "cornell", "-o", "a.png", "--moment", "1")) == 2
-    assert "cornell: nothing moves in it (render it without a moment)" in error_line(capsys)
-    assert os.listdir() == []
-
-
-def test_a_moment_beyond_the_end_is_told(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    asked = ("--moment", "9", "--size", "8x8", "--spp", "1", "--program", "cast")
-    assert cli.main(("render", "balls", "-o", "a.png", *asked)) == 0
-    assert "note: the animation ends at 4 s, and is shown in its last pose" in capsys.readouterr().err
-
-
-def test_a_missing_library_is_told_in_one_line(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
-    assert cli.main(("render", "balls", "--frames", "0-3", "-o", "a.mp4")) == 2
-    assert "a.mp4: an .mp4 needs the package imageio-ffmpeg (pip install 'raystream[video]'" in error_line(capsys)
-    assert os.listdir() == []
-
-
 @pytest.mark.usefixtures("device")
 def test_pictures_movie_and_statistics_of_the_command(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
@@ -242,26 +181,6 @@ def test_pictures_movie_and_statistics_of_the_command(tmp_path, monkeypatch, cap
     assert cli.main(("render", "balls", "--frames", "0-2", "-o", "a.gif", "--quiet", *words)) == 0
     with Image.open("a.gif") as movie:
         assert movie.n_frames == 3
-
-
-def test_a_movie_shows_the_frames(tmp_path, device):
-    """Decoded, .mp4 has the pictures of the .png files, in their order, at their exposure."""
-    ffmpeg = pytest.importorskip("imageio_ffmpeg", reason="imageio-ffmpeg is not installed").get_ffmpeg_exe()
-    size, shown = (96, 64), {"exposure": 0.5, "tonemap": "agx"}
-    made = list(render_frames("balls", range(4), fps=1, render={"size": size}, device=device, **CAST))
-    for output in ("f%d.png", "a.mp4"):
-        save_frames(str(tmp_path / output), (frame for frame in made), 1, **shown)
-    pictures = np.array([np.asarray(Image.open(tmp_path / f"f{number}.png")) for number in range(4)], int)
-    command = [ffmpeg, "-loglevel", "error", "-i", str(tmp_path / "a.mp4"), "-f", "rawvideo", "-pix_fmt", "rgb24", "-"]
-    raw = subprocess.run(command, capture_output=True, check=True).stdout
-    found = np.frombuffer(raw, np.uint8).reshape(-1, size[1], size[0], 3).astype(int)
-    assert len(found) == 4
-    # Blocks of 8 x 8: colours are kept for 2 x 2 pixels, and x264 quantises by blocks. Codes in limited range, 220 of
-    # 256, are off by one or so; taken for full range or for BT.601 bright areas would be off by 10 and more.
-    means = [v.reshape(4, size[1] // 8, 8, size[0] // 8, 8, 3).mean(axis=(2, 4)) for v in (found, pictures)]
-    assert np.abs(means[0] - means[1]).max() < 6 and means[1].max() > 150
-    apart = np.abs(means[0][:, None] - means[1]).mean(axis=(2, 3, 4))
-    assert (apart.argmin(axis=1) == range(4)).all() and (np.diag(apart) < 1.5).all()
 
 
 @pytest.mark.parametrize("output", ["f%d.png", "a.gif"])
@@ -339,17 +258,6 @@ def test_another_animation_begins_at_rest(renderer: Renderer, scene: Scene) -> N
     assert renderer.scene.instances[0].transform[0, 3] == 1.0 and renderer.settings.program == "cast"
 
 
-def test_moments_of_another_scene(renderer: Renderer, scene: Scene) -> None:
-    renderer.update(moment=1.0)
-    renderer.update(Scene(list(scene.meshes), list(scene.instances), scene.materials))
-    with pytest.raises(ViewerError, match="nothing moves in it"):
-        renderer.update(moment=1.0)
-    with pytest.raises(ViewerError, match="moment"):
-        renderer.update(scene, moment=-1.0)
-    renderer.update(scene, moment=0.25, depth=1)
-    assert renderer.scene.instances[0].transform[0, 3] == 0.25
-
-
 def test_the_words_of_one_line(device: Any, scene: Scene) -> None:
     """`render` and `render_frames` take the animation, too; a moment beyond its end, or of none, is told."""
     about = {"size": SQUARE, "spp": 1, "device": device, **OPTIONS}
@@ -368,10 +276,3 @@ def test_the_words_of_one_line(device: Any, scene: Scene) -> None:
     for animation, expected in (("stand", rest), (0, last)):
         (frame,) = render_frames(scene, range(1, 2), animation=animation, **how)
         np.testing.assert_array_equal(frame.picture.linear, expected)
-
-
-def test_a_grid_that_is_not_built_on_the_device_is_told(device: Any, scene: Scene) -> None:
-    for accel, told in (("grid", []), ("bvh", ["--rebuild device-grid serves --accel grid alone, and not bvh"])):
-        made = Renderer(scene, device=device, accel=accel, rebuild="device-grid", **OPTIONS)
-        assert [note for note in made.notes if "device-grid" in note] == told
-        made.release()

@@ -16,8 +16,6 @@ from raystream.film.film import Film
 from raystream.kernels.records import FILM
 from raystream.options.declare import Affects
 from raystream.renderer.device.tile_job import Tile
-from raystream.renderer.preview import scheduler
-from raystream.renderer.session import session as outlook
 from raystream.renderer.session.session import Session
 from raystream.stream.gl.stream import Stream
 
@@ -109,22 +107,6 @@ def test_the_film_alone(renderer: Renderer) -> None:
     assert again.idle and again.convergence.reason == "spp"
     for each in (session, first, second, again):
         each.release()
-
-
-@pytest.mark.parametrize("rule", [{}, {"error": 0.01}])
-def test_who_waits_is_told_the_noise(renderer: Renderer, monkeypatch, rule) -> None:
-    """After a while, or where a rule asks for it; the picture is the same."""
-    monkeypatch.setattr(scheduler, "NOISE_AFTER", 0.0)
-    monkeypatch.setattr(outlook, "ERROR_CHECK_GROWTH", 0.0)  # after every round, however many samples it had time for
-    told: list[str] = []
-    session = Session(renderer, SIZE, Stop(20, **rule))
-    session.finish(progress=lambda _, text: told.append(text))
-    film = session.film()
-    assert film is not None
-    assert outlook.percent(film.error()) in told[-1] if not rule else "noise " in told[-1]
-    assert told[-1].endswith(" of 1 %") == bool(rule) and told[-1].startswith("20 samples" if rule else "20 of 20 samp")
-    np.testing.assert_array_equal(film.linear, renderer.render(SIZE, 20).linear)
-    session.release()
 
 
 def test_the_rules_that_end_it(renderer: Renderer) -> None:

@@ -89,20 +89,6 @@ def test_a_run_is_no_longer_than_the_time_that_is_left(
     session.release()
 
 
-def test_progress_counts_the_samples_up_to_the_last(renderer: Renderer) -> None:
-    """Also where a film is there already, and where nothing is left to do."""
-    first = Session(renderer, SIZE, Stop(2))
-    first.finish()
-    assert first.report() == (1.0, "2 of 2 samples")
-    second = Session(renderer, SIZE, Stop(3), film=first.film())
-    assert second.report()[1] == "2 of 3 samples"
-    told: list[str] = []
-    second.finish(progress=lambda share, text: told.append(text))
-    assert set(told) == {"2 of 3 samples", "3 of 3 samples"}
-    for each in (first, second):
-        each.release()
-
-
 def test_another_error_is_looked_at_at_once(renderer: Renderer) -> None:
     """However long ago the film was looked at for the old one."""
     session = Session(renderer, SIZE, Stop(4096, error=1e-6, _last_check=1000))

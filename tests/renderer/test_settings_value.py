@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import pickle
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,10 +13,8 @@ import pytest
 import raystream
 from raystream import Renderer
 from raystream.base.errors import ViewerError
-from raystream.base.errors import keywords as in_python
-from raystream.options.declare import Affects, join_words
-from raystream.options.table import OPTIONS, keywords
-from raystream.programs import PICTURES
+from raystream.options.declare import Affects
+from raystream.options.table import OPTIONS
 from raystream.renderer.inputs.settings import NAMES, Settings
 from raystream.renderer.sampling.picture_metadata import sample_settings
 
@@ -43,16 +40,6 @@ def test_settings_are_one_value() -> None:
         Settings(depth=-1)
 
 
-def test_every_option_says_what_it_affects() -> None:
-    for name, option in OPTIONS.items():
-        assert isinstance(option.affects, Affects), name
-    assert all(OPTIONS[name].affects == Affects.STRUCTURE for name in NAMES if OPTIONS[name].scope.taker == "prepare")
-    # Of Whitted's tracer the number of streams follows from the depth.
-    whitted = Settings(program="whitted")
-    assert whitted.differences(whitted.replace(depth=2)) == {"depth": Affects.PROGRAM}
-    assert whitted.differences(whitted.replace(depth=whitted.max_depth)) == {"depth": Affects.UNIFORMS}
-
-
 @pytest.mark.parametrize(
     ("change", "again", "affects"),
     [
@@ -73,25 +60,6 @@ def test_what_the_program_is_wired_by_is_compiled(
     after = before.replace(**again)
     assert before.differences(after) == dict.fromkeys(again, affects)
     assert (before.form() != after.form()) == affects.compiles
-
-
-def test_help_explains_every_option() -> None:
-    for documented, names in ((Renderer, NAMES), (Renderer.render, keywords("render"))):
-        text = " ".join((documented.__doc__ or "").split())
-        for name in names:
-            option = OPTIONS[name]
-            told = f"{name} : {option.about}. " + ("" if name in ("program", "layers") else option.expected())
-            assert in_python(told) in text and in_python(option.default_words()) in text
-        assert "--" not in text  # Python has keywords
-    assert f"{join_words(list(PICTURES))}; default: path." in (Renderer.__doc__ or "")
-
-
-def test_editors_see_every_option() -> None:
-    found = inspect.signature(Renderer).parameters
-    assert list(found)[:4] == ["scene", "settings", "device", "progress"] and set(NAMES) <= set(found)
-    defaults = {name: found[name].default for name in NAMES if name != "device"}
-    assert Settings(**defaults) == Settings()
-    assert "unknown" not in inspect.signature(Renderer.render).parameters
 
 
 SINGLE: dict[str, Any] = {"machine": "singlepass", "aperture": 0.1, "focus": 3.0}

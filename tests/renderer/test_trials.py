@@ -21,7 +21,6 @@ from raystream.renderer.device.tuning import (
     MAX_RUN_SECONDS,
     TRIAL_SECONDS,
     TRIALS,
-    WARMUP_RUNS,
     Skipped,
     load_tuning,
     tuning,
@@ -154,36 +153,6 @@ def test_a_picture_at_rest_finds_out_and_the_next_session_has_it(gpu: Device, mo
     assert (machine.options.fuse, machine.options.mask, machine.count) == ("ray", "depth", "census")
     assert machine.options.tile == 32
     assert not BackgroundTrials().wanted(other)
-
-
-def test_the_size_of_a_run_follows_from_the_speed_and_slow_devices_are_left_alone(
-    gpu: Device, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    forged = Forged(monkeypatch, {}, seconds=1.1 * MAX_RUN_SECONDS)
-    renderer, found = Renderer("cornell", device=gpu, program="path"), BackgroundTrials()
-    found.begin(renderer, 1e6)
-    while found.step():
-        pass
-    assert forged.size == (64, 64) and len(forged.runs) == WARMUP_RUNS
-    assert load_tuning() == {} and not found.wanted(renderer), "not twice in a process"
-    forged.seconds = 0.002
-    found = BackgroundTrials()
-    found.begin(renderer, 1e7)
-    found.step()
-    while len(forged.runs) < 4 and found.step():
-        pass
-    assert forged.size == (192, 192)  # 50,000 samples of pixels in 5 ms
-    found.abandon()
-
-
-def test_the_slowest_runs_are_over_in_time(gpu: Device, monkeypatch: pytest.MonkeyPatch) -> None:
-    forged = Forged(monkeypatch, {"census": 0.94}, seconds=0.99 * MAX_RUN_SECONDS)
-    renderer, found = Renderer("cornell", device=gpu, program="path"), BackgroundTrials()
-    found.begin(renderer, 1e6)
-    while found.step():
-        pass
-    assert len(load_tuning()[gpu.driver].trials) == TRIALS
-    assert forged.now - sum(map(forged.cost, set(forged.runs))) <= TRIAL_SECONDS
 
 
 def test_what_has_nothing_to_decide_is_left_out(gpu: Device, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -331,7 +300,3 @@ def test_after_a_long_render(gpu: Device, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(trials, "PART", PART)
     assert measured(LONG) and load_tuning()[gpu.driver].chosen == DEFAULTS | {"mask": "kill"}
     assert not measured(LONG) and len(begun) == 2, "once"
-
-
-def test_without_runs_there_is_no_step() -> None:
-    assert BackgroundTrials().step() is False

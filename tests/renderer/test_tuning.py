@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from raystream.cli import report
 from raystream.renderer.device import tuning as tunings
 from raystream.renderer.device.tuning import (
     CHOICES,
@@ -33,7 +32,6 @@ from raystream.renderer.device.tuning import (
 )
 from raystream.renderer.inputs.settings import Settings
 from raystream.renderer.renderer import Renderer
-from raystream.renderer.session.trials import measure
 from raystream.stream.gl.device import Device
 from raystream.stream.machines.multipass import Multipass
 
@@ -89,16 +87,6 @@ def test_the_best_of_several_values_is_chosen(shares: dict[str, float], tile: st
     assert Forged({"census": 0.5, **shares}).chosen()["tile"] == tile
 
 
-def test_long_runs_are_few_and_what_is_not_there_is_left_out() -> None:
-    runs = Forged({"surface": 100.0, "ray": 200.0, "texture": 0.1}, missing="texture")
-    found = [trial for trial in trials(runs.prepare, lambda: runs.now) if trial is not None]
-    made = [trial for trial in found if isinstance(trial, Trial)]
-    assert [trial.option for trial in made] == ["fuse", "mask", "count"]
-    assert found[3:] == [Skipped("tile", "", "of use to --count census alone"), Skipped("memory", "texture", "missing")]
-    assert runs.runs == 3 * 3 * 2 + 4 * WARMUP_RUNS
-    assert made[0].seconds == pytest.approx(2.0) and made[0].before == pytest.approx(1.0)
-
-
 def test_nothing_is_tried_where_a_run_takes_too_long() -> None:
     runs = Forged({"surface": 1.01 * MAX_RUN_SECONDS / 0.01})
     assert not any(trials(runs.prepare, lambda: runs.now, max_seconds=MAX_RUN_SECONDS)) and runs.runs == WARMUP_RUNS
@@ -106,12 +94,6 @@ def test_nothing_is_tried_where_a_run_takes_too_long() -> None:
     assert len([each for each in trials(runs.prepare, lambda: runs.now, max_seconds=MAX_RUN_SECONDS) if each]) == len(
         CHOICES
     )
-
-
-def test_what_is_far_behind_is_left_after_two_rounds() -> None:
-    runs = Forged({"ray": 2.5})
-    found = next(trial for trial in trials(runs.prepare, lambda: runs.now) if isinstance(trial, Trial))
-    assert runs.runs == 4 + 2 * WARMUP_RUNS and found.seconds == pytest.approx(2.5 * found.before)
 
 
 @pytest.mark.parametrize(("share", "fuse"), [(0.5, "surface"), (1.0, "ray")])
@@ -181,13 +163,6 @@ def test_trials_are_kept_with_their_day(tuning_folder: Path) -> None:
     assert tuning("one", True) == OTHERS
 
 
-def test_a_folder_that_cannot_be_written_is_none(tuning_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tuning_folder / "file").write_text("")
-    monkeypatch.setattr(tunings, "tuning_path", lambda: tuning_folder / "file" / "devices.json")
-    tunings.save_tuning("one", OTHERS)
-    assert tuning("one", True) == DEFAULTS
-
-
 def test_a_choice_decides_machines_and_changes_no_bit(device: Device, tuning_folder: Path) -> None:
     asked = {"size": (40, 30), "spp": 2}
     before = Renderer("cornell", device=device, program="path").render(**asked)
@@ -219,18 +194,6 @@ def test_memory_by_choice(device: Device, tuning_folder: Path) -> None:
     assert Renderer("cornell", memory="texture").device.max_buffer == 0
 
 
-def test_trials_on_a_scene_are_kept(device: Device, tuning_folder: Path) -> None:
-    renderer = Renderer("sphere", device=device, program="cast")
-    found = measure(renderer)
-    assert {each.option for each in found} == CHOICES.keys()
-    known = tunings.load_tuning()
-    assert known.keys() == {device.driver} and known[device.driver].chosen == fastest_values(found)
-    assert [*known[device.driver].trials, *known[device.driver].skipped] == sorted(
-        found, key=lambda each: len(each) < 4
-    )
-    assert all(trial.seconds > 0 for trial in known[device.driver].trials)
-
-
 def test_another_process_tells_what_was_measured(device: Device, tmp_path: Path) -> None:
     """And measures nothing again."""
     kept = {"format": FORMAT, "drivers": {device.driver: ENTRY}}
@@ -243,31 +206,3 @@ def test_another_process_tells_what_was_measured(device: Device, tmp_path: Path)
     assert default["trials"] == [{"option": "mask", "value": "kill", "seconds": 0.5, "before": 1.0}]
     assert default["skipped"] == [{"option": "tile", "value": "", "reason": "no census"}]
     assert json.loads((tmp_path / "devices.json").read_text()) == kept
-
-
-def test_lines_of_devices_tell_what_auto_means() -> None:
-    found = {
-        "index": 0,
-        **dict.fromkeys(("renderer", "vendor", "version", "glsl"), "one"),
-        **dict.fromkeys((*report.LIMITS, *report.ABILITIES), 1),
-        "auto": dict(DEFAULTS),
-    }
-    words = "--fuse surface, --mask depth, --count query, --tile 16, --memory buffer"
-
-    def lines(**facts: Any) -> list[str]:
-        return list(report.device_lines([{**found, **facts}]))
-
-    for software, reason in ((True, "as measured on software drivers"), (False, "until a picture at rest")):
-        *_, last = lines(measured=False, software=software)
-        assert last.split("auto", 1)[1].strip().startswith(f"{words} (by default, {reason}")
-    known = {"measured": True, "since": "2026-11-26", "skipped": [], "note": ""}
-    told = [Trial("mask", "kill", 0.5, 1.0)._asdict(), Trial("count", "census", 1.2, 1.0)._asdict()]
-    *_, auto, measured = lines(**known, trials=told)
-    assert auto == f"   auto      {words}"
-    assert measured == "   measured  2026-11-26: --mask kill 0.50, --count census 1.20 of the time before"
-    *_, measured = lines(**{**known, "note": "trials failed: GLSL: no"}, trials=[])
-    assert measured == "   measured  2026-11-26: trials failed: GLSL: no"
-    left = [Skipped("tile", "", "no census")._asdict(), Skipped("memory", "texture", "too large")._asdict()]
-    *_, measured = lines(**{**known, "skipped": left}, trials=told[:1])
-    figures = "--mask kill 0.50 of the time before; --tile not tried: no census; --memory texture not tried: too large"
-    assert measured == f"   measured  2026-11-26: {figures}"

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import places
 import pytest
 from pictures import of_two_kinds
 
@@ -21,11 +20,8 @@ from raystream.options.tracing import PHOTONS
 from raystream.renderer.inputs.prepared import prepare
 from raystream.renderer.inputs.settings import NAMES
 from raystream.scene.camera import Camera
-from raystream.scene.edits.movable import with_light_at
-from raystream.scene.environment import ConstantEnvironment, ImageEnvironment, sky
+from raystream.scene.environment import ConstantEnvironment, sky
 from raystream.scene.light import Light
-from raystream.stream.compile.memories import texels_of
-from raystream.stream.gl.resources import MIN_ARENA_TEXELS
 
 SHOWN = {"size": (24, 16), "spp": 2}
 OPTIONS_HERE = {"machine": "singlepass", "camera": "1.6,1,4 1.6,1,0"}
@@ -177,16 +173,6 @@ def test_the_program_and_back_again(simple: Renderer, builds: list[str]) -> None
     assert_as_made_anew(simple)
 
 
-def test_rays_of_ones_own_are_compiled_once(renderer: Renderer) -> None:
-    """Whatever program makes the pictures."""
-    rays = ([[0.2, 0.3, 4.0]], [[0.0, 0.0, -1.0]])
-    first, compiled = renderer.trace(*rays), renderer.device.compiled
-    renderer.update(program="cast", sampler="table", seed=3)
-    assert renderer.ray_queries.trace_ready(renderer.settings)
-    second = renderer.trace(*rays)
-    assert renderer.device.compiled == compiled and second.triangle[0] == first.triangle[0] >= 0
-
-
 # -- light -------------------------------------------------------------------------------------------------------------
 
 
@@ -223,6 +209,8 @@ def test_environments(simple: Renderer, builds: list[str]) -> None:
         simple.render(**SHOWN)
     assert simple.device.compiled == compiled and not builds
     assert_as_made_anew(simple)
+    assert simple.update(sun=(20.0, -30.0)) == Affects.LIGHTING
+    assert_as_made_anew(simple)
 
 
 def test_the_sky_comes_where_no_light_is_left(device: Any) -> None:
@@ -237,20 +225,6 @@ def test_the_sky_comes_where_no_light_is_left(device: Any) -> None:
     assert renderer.prepared.lighting.environment.name == "none" and not renderer.notes
     np.testing.assert_array_equal(renderer.render(**SHOWN).linear, lit)
     renderer.release()
-
-
-# -- surfaces ----------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("accel", ["bvh", "two-level-bvh"])
-def test_faces_take_other_materials(simple: Renderer, builds: list[str], accel: str) -> None:
-    simple.update(accel=accel)
-    simple.render(**SHOWN)
-    builds.clear()
-    instances = [replace(each, material=0) for each in simple.scene.instances]
-    simple.update(replace(simple.scene, instances=instances))
-    assert bool(builds) == (accel != "bvh")
-    assert_as_made_anew(simple)
 
 
 # -- what moves --------------------------------------------------------------------------------------------------------
@@ -322,81 +296,3 @@ def test_a_failed_update_changes_nothing(kept_simple: Renderer, accel: str, chan
     now = simple.settings, simple.scene, simple.prepared, simple.camera, simple.gpu_scene.resources.bytes()
     assert all(one is other or one == other for one, other in zip(now, held, strict=True))
     np.testing.assert_array_equal(simple.render(**SHOWN).linear, before)
-
-
-WHITE = ConstantEnvironment((1.0, 1.0, 1.0))
-
-
-@pytest.fixture
-def fresh_renderer(device):
-    made = Renderer(of_two_kinds(everything()), environment="sky", device=device, machine="singlepass")
-    made.render(**SHOWN)
-    yield made
-    made.release()
-
-
-def is_as_made_anew(fresh_renderer, environment) -> bool:
-    """Whether its picture has the bits of another renderer's, of the same scene in that environment."""
-    other = Renderer(
-        fresh_renderer.scene,
-        environment=environment,
-        camera=fresh_renderer.camera,
-        device=fresh_renderer.device,
-        machine="singlepass",
-    )
-    pictures = [each.render(**SHOWN).linear for each in (fresh_renderer, other)]
-    other.release()
-    return np.array_equal(*pictures)
-
-
-def held_there(fresh_renderer) -> tuple[int, int, int]:
-    """Memories on the device, the texels of those in the arena, and the bytes of the others' textures.
-
-    The arena itself has room for twice as many at most: how it has grown decides.
-    """
-    arena, parts = fresh_renderer.gpu_scene.resources.arena, fresh_renderer.gpu_scene.resources.bytes()
-    tables = arena.tables()
-    texels = sum(map(texels_of, tables))
-    assert 16 * texels <= parts.pop("arena") <= 16 * max(MIN_ARENA_TEXELS, 2 * texels)
-    return len(parts) + len(tables), texels, sum(parts.values())
-
-
-def test_another_environment_takes_the_place_of_the_one_before(fresh_renderer) -> None:
-    held, texels, size = held_there(fresh_renderer)
-    for _ in range(2):
-        fresh_renderer.update(environment=WHITE)
-        assert is_as_made_anew(fresh_renderer, WHITE)
-        fewer, less, _ = held_there(fresh_renderer)
-        assert fewer < held and less < texels
-        fresh_renderer.update(environment=sky())
-        assert is_as_made_anew(fresh_renderer, "sky")
-        assert held_there(fresh_renderer) == (held, texels, size)
-
-
-def test_the_sun_moves_and_another_scene_has_another_default(fresh_renderer) -> None:
-    fresh_renderer.update(sun=(20, -30))
-    assert is_as_made_anew(fresh_renderer, sky(sun=(20, -30)))
-    unlit = places.alone(places.sphere(2), places.material(0.5))
-    fresh_renderer.update(unlit, environment=None, sun=None)
-    found = [fresh_renderer.prepared.lighting.environment.name]
-    assert "default studio" in fresh_renderer.notes[0]
-    floor = places.quads(np.array([[[-2, 0, 2], [2, 0, 2], [2, 0, -2], [-2, 0, -2]]], float))
-    standing = [places.flat(floor), places.flat(places.sphere(2) + np.array([0, 1, 0]))]
-    fresh_renderer.update(places.scene(standing, [places.material(0.5)]))
-    found.append(fresh_renderer.prepared.lighting.environment.name)
-    assert found == ["studio", "sky"] and "default sky" in fresh_renderer.notes[0]
-
-
-def test_lights_that_move_leave_everything_else_as_it_is(fresh_renderer) -> None:
-    """Also where the environment has been turned, or was exchanged for another one, before."""
-    kept = {module.name: module for module in fresh_renderer.prepared.modules(lit=True)}
-    for place, environment in (((1, 2, 3), sky()), ((-1, 2, 3), sky().rotated(40)), ((0, 2, 1), None)):
-        if environment is None:
-            environment = ImageEnvironment(2 * sky(256).pixels, "bright")
-            fresh_renderer.update(environment=environment, environment_rotation=0.0)
-        else:
-            fresh_renderer.update(environment_rotation=environment.rotation)
-        fresh_renderer.update(with_light_at(fresh_renderer.scene, fresh_renderer.scene.lights[0].name, place))
-        assert is_as_made_anew(fresh_renderer, environment)
-        now = {module.name: module for module in fresh_renderer.prepared.modules(lit=True)}
-        assert all(now[name] is kept[name] for name in ("textures", "watertight", "flat geometry"))

@@ -1,4 +1,4 @@
-"""When another bitmap is due, by a clock that is told; and what the light meter leads to."""
+"""When another bitmap is due, by a clock that is told."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ import pytest
 
 from raystream.renderer.preview.scheduler import SENT_AT_LAST, SENT_FILLING, SENT_GROWTH, SENT_REFINING
 from raystream.viewport import canvas
-from raystream.viewport.canvas import IN_MOTION, IN_REFINING, Bitmaps
-from raystream.viewport.picture_texture import AutoExposure
+from raystream.viewport.canvas import Bitmaps
 from raystream.viewport.viewport import PictureArea, ToneMapping
 
 NOTHING: Any = None
@@ -57,21 +56,6 @@ def test_at_rest(desk: Desk) -> None:
         desk.session.idle, desk.view.paused = idle, paused
         desk.turn.moving, desk.view.renderer = moving, renderer
         assert desk.made.at_rest is rests
-
-
-def test_qualities(desk: Desk) -> None:
-    assert (IN_MOTION, IN_REFINING) == (80, 92) and desk.made.quality == 92
-    desk.session.complete = False
-    assert desk.made.quality == 80
-
-
-def test_the_first_one_once_there_is_anything(desk: Desk) -> None:
-    desk.turn.anything = False
-    assert not desk.due()
-    desk.turn.anything, desk.view.area.minimised = True, True
-    assert not desk.due()
-    desk.view.area.minimised = False
-    assert desk.due() and not desk.due() and not desk.due(1000.0), "as it was"
 
 
 def test_samples_that_are_added(desk: Desk) -> None:
@@ -125,18 +109,3 @@ def test_what_is_under_way_grows_when_a_bitmap_may_be_due(desk: Desk) -> None:
     assert desk.grown == ["tile"]
     desk.due(0.2 * SENT_REFINING)
     assert desk.grown == ["tile"] * 2
-
-
-# -- the light meter ---------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def meter(monkeypatch: pytest.MonkeyPatch) -> AutoExposure:
-    """Whose pictures are the stops that suit them."""
-    monkeypatch.setattr(AutoExposure, "reload", lambda self: None)
-    monkeypatch.setattr(AutoExposure, "measure", lambda self, picture: float(picture))
-    return AutoExposure(SimpleNamespace(concurrent=False))  # type: ignore[arg-type]
-
-
-def look(meter: AutoExposure, stops: Any, *how: Any) -> bool:
-    return meter.follow(stops, *how)

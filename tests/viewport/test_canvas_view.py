@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ import pytest
 import raystream
 from raystream.viewport.camera_controller import FOV_STEP, CameraController
 from raystream.viewport.canvas import CanvasView
+from raystream.viewport.host import BUTTONS, SHIFT
 from raystream.viewport.preferences import Preferences
 
 SIZE = (24, 16)
@@ -77,25 +78,15 @@ def test_it_shows_what_render_gives(view: CanvasView) -> None:
     assert np.abs(bitmap[..., :3].astype(int) - wanted.srgb8(0.0, view.view.tone.tonemap)).max() <= 1
 
 
-def test_at_rest_it_does_nothing(view: CanvasView) -> None:
-    steps = view.session.steps
-    assert view.idle and [view.advance() for _ in range(3)] == [None] * 3 and view.session.steps == steps
-    view.handle(event("pointer_move", 3, 4, button=0, buttons=()))
-    assert view.idle, "a cursor that passes by moves nothing"
-
-
-@pytest.mark.parametrize(
-    ("button", "held", "turned"), [(1, (), True), (1, ("Shift",), False), (3, (), False), (1, ("Control",), True)]
-)
-def test_drags(view: CanvasView, button: int, held: tuple[str, ...], turned: bool) -> None:
-    """Orbit and roll turn the camera; Shift and the middle button pan it."""
-    before, camera = view.read(), view.view.controller.camera
-    drag(view, (4, 4), (20, 8), button, *held)
-    assert not view.idle
-    made = rest(view)
-    after = view.view.controller.camera
-    assert (made[-1] != before).any()
-    assert np.allclose(after.basis(), camera.basis(), atol=1e-9) != turned  # rounding of float64
+@pytest.mark.parametrize(("button", "number"), BUTTONS.items())
+def test_a_button_drags_as_long_as_it_is_down(view: CanvasView, button: int, number: int) -> None:
+    view.handle(event("pointer_down", 3, 4.5, button=button, modifiers=("Shift",)))
+    assert view.view.input.drag == (number, SHIFT) and view.view.input.cursor == (3.0, 4.5)
+    view.handle(event("pointer_up", 3, 4.5, button=button))
+    assert view.view.input.drag is None
+    for kind in ("pointer_down", "pointer_enter", ""):
+        view.handle(event(kind, 3, 4.5, button=4))
+    assert view.view.input.drag is None
 
 
 def test_the_wheel_and_keys(view: CanvasView) -> None:
@@ -107,6 +98,8 @@ def test_the_wheel_and_keys(view: CanvasView) -> None:
     view.handle(event("wheel", 12, 8, dx=0.0, dy=-100.0))
     rest(view)
     assert distance() == pytest.approx(before * 0.85)  # a step of the window's wheel
+    view.handle(event("pinch", 12, 8, ratio=2.0))
+    assert distance() == pytest.approx(before * 0.425)
     view.handle(event("key_down", key="Tab"))
     assert view.view.controller.mode == "fly"
     at = view.view.controller.camera.origin
@@ -117,6 +110,7 @@ def test_the_wheel_and_keys(view: CanvasView) -> None:
         view.advance()
         time.sleep(0.005)
     view.handle(event("focus_out"))
+    assert not view.view.controller._thrust.keys
     rest(view)
     assert view.view.controller.camera.origin != at
     view.handle(event("key_down", key="1", modifiers=("Control",)))
@@ -152,15 +146,6 @@ def test_a_second_button_leaves_the_drag_as_it_is(view: CanvasView) -> None:
     np.testing.assert_allclose(view.view.controller.camera.origin, controller.camera.origin, atol=1e-9)
     np.testing.assert_allclose(view.view.controller.camera.basis(), before.basis(), atol=1e-12)
     assert view.view.input.drag is None
-
-
-def test_a_camera_is_copied_and_comes_back(view: CanvasView) -> None:
-    camera = view.view.controller.camera
-    view.handle(event("key_down", key="c", modifiers=("Control",)))
-    drag(view, (4, 4), (9, 4))
-    assert view.view.controller.camera != camera
-    view.handle(event("key_down", key="v", modifiers=("Control",)))
-    assert np.allclose(view.view.controller.camera.origin, camera.origin) and view.clipboard
 
 
 def test_the_first_of_a_scene_s_cameras_comes_first(view: CanvasView) -> None:
@@ -207,11 +192,42 @@ def test_options(view: CanvasView) -> None:
     view.update(program="path", spp=3, error=None)
     rest(view)
     assert view.session.samples == 3 and view.status.startswith("3 samples a pixel")
+    for ends, stop in (({"error": 0.25}, (3, 0.25)), ({"spp": None}, (3, 0.25)), ({"error": None}, (3, None))):
+        view.update(**ends)
+        assert (view.session.stop.spp, view.session.stop.error) == stop
     for wrong in ({"programm": "path"}, {"depth": -1}, {"spp": 0}, {"mode": "walk"}, {"camera": "1,2"}):
         asked = view.scene_loader.requested
         with pytest.raises(raystream.ViewerError):
             view.update(**wrong)
         assert view.scene_loader.requested is asked
+
+
+def test_the_status_line(view: CanvasView, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is said before what is loaded, compiled or paused, and that before how far the picture is."""
+    monkeypatch.setattr(view.view.preferences, "hint", True)
+    monkeypatch.setattr(type(view.scene_loader), "loading", ("reading box", 0.257))
+    monkeypatch.setattr(view.view.compilation, "name", "path")
+    monkeypatch.setattr(view.view, "paused", True)
+    view.view.say("saved")
+    assert view.status == "saved"
+    view.view.say("")
+    for loading, line in ((("reading box", 0.257), "reading box: 26%"), (("reading box", None), "reading box")):
+        monkeypatch.setattr(type(view.scene_loader), "loading", loading)
+        assert view.status == line
+    monkeypatch.setattr(type(view.scene_loader), "loading", None)
+    assert view.status == "compiling path"
+    view.view.compilation.name = ""
+    assert view.status == "paused"
+    view.view.paused = False
+    for samples, error, line in (
+        (3, 0.1234, "3 samples a pixel, error 12.3%"),
+        (1, 0.1234, "1 sample a pixel"),
+        (2, np.nan, "2 samples a pixel"),
+    ):
+        monkeypatch.setattr(view, "session", SimpleNamespace(samples=samples, error=error, complete=True))
+        assert view.status == f"{line} · {view.view.hint}" and view.view.hint
+    view.session.complete = False
+    assert view.status == view.view.hint
 
 
 def test_no_change_is_missed(view: CanvasView) -> None:
@@ -313,63 +329,6 @@ def test_a_moment_before_the_scene_is_there(device: Any) -> None:
     for source, chosen, said in (("balls", {"animation": 3}, "no animation '3'"), ("cornell", {"moment": 1}, "moves")):
         with pytest.raises(raystream.ViewerError, match=said):
             opened(source, **chosen)
-
-
-def test_closed(device: Any) -> None:
-    view = opened((np.eye(3), [[0, 1, 2]]))
-    view.handle({"event_type": "close"})
-    view.handle(event("key_down", key="w"))
-    assert view.closed and view.idle and view.advance() is None
-    with pytest.raises(raystream.ViewerError, match="closed"):
-        view.snapshot()
-
-
-def test_z_upwards(device: Any) -> None:
-    """The camera is turned with the object: where z was up, (x, y, z) is (y, z, x)."""
-    view = opened((np.eye(3), [[0, 1, 2]]), up="z", camera="5,1,2 0,0,0")
-    view.wait()
-    assert view.view.controller.camera.origin == (1, 2, 5) and view.view.controller.camera.up == (0, 1, 0)
-    view.release()
-
-
-def test_a_moment_of_what_stands_still(view: CanvasView) -> None:
-    view.handle(event("seek", seconds=0.5))
-    assert view.view.message.is_error and "nothing moves" in view.view.message.text
-    with pytest.raises(raystream.ViewerError, match="nothing moves"):
-        view.update(moment=0.5)
-
-
-def test_what_is_refused() -> None:
-    for source, chosen in ((3, {}), ("cornell", {"sise": 1}), ("cornell", {"size": (0, 4)}), ("nowhere.ply", {})):
-        with pytest.raises(raystream.ViewerError):
-            opened(source, **chosen)
-
-
-def test_bitmaps_get_fewer_as_it_converges(device: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """While samples are added a bitmap comes where it shows, and the last one always."""
-    from raystream.viewport import canvas as canvas_module
-
-    monkeypatch.setattr(canvas_module, "SENT_REFINING", 0.0)
-    monkeypatch.setattr(canvas_module, "SENT_GROWTH", 4.0)
-    view = opened(program="path", spp=256, error=None)
-    samples, qualities = [], set()
-    while not view.idle:
-        if view.advance() is not None and view.session.complete:
-            samples.append(view.session.samples)
-            qualities.add(view.quality)
-    assert samples[-1] == 256 and view.at_rest and qualities == {canvas_module.IN_REFINING}
-    between = [few for few in samples if few < 256]
-    assert all(more >= 4 * few for few, more in itertools.pairwise(between)), samples
-    view.handle(event("pointer_down", 4, 4, button=1))
-    view.handle(event("pointer_move", 12, 8, button=0, buttons=(1,)))
-    view.advance()
-    assert not view.at_rest and view.quality == canvas_module.IN_MOTION
-    view.handle(event("pointer_up", 12, 8, button=1))
-    view.handle(event("key_down", key="p"))
-    made = [view.advance() for _ in range(200)]
-    assert view.at_rest and not view.session.idle
-    assert any(each is not None for each in made), "paused amid the samples it is shown as it is, however soon that is"
-    view.release()
 
 
 def test_parked_it_comes_back_as_it_was(device: Any) -> None:

@@ -6,20 +6,15 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-import pytest
 
 from raystream.stream.declare.program import Call
 from raystream.stream.declare.record import Field, Record
-from raystream.viewport.debug_views import false_color
 from raystream.viewport.debug_views.inspector import (
     COLOR_UNIT,
     Channel,
     SingleStep,
     channels,
-    gathered_streams,
     present,
-    running_radiance,
-    show,
     written,
 )
 
@@ -75,18 +70,6 @@ def test_a_channel_for_every_field() -> None:
     assert channels(calling, [])["return"].field == "back" and channels(calling, [])["return"].kind == "state"
 
 
-def test_streams_whose_elements_are_no_rays() -> None:
-    program = linked(state("eye"), state("gather", gathers={"photons", "cells"}), state("shade", gathers={"cells"}))
-    assert gathered_streams(program) == {"photons", "cells"} and gathered_streams(linked(state("eye"))) == set()
-
-
-def test_a_running_estimate() -> None:
-    """Powers over the area of the disc that holds them; none before there is one."""
-    elements = np.zeros((1, 2), [("square", "f4"), ("sum", "f4", 3)])
-    elements["square"], elements["sum"] = [[4.0, 0.0]], [[(4 * np.pi, 8 * np.pi, 0), (1, 1, 1)]]
-    np.testing.assert_allclose(running_radiance(elements)[0], [(1, 2, 0), (0, 0, 0)], rtol=1e-6)
-
-
 def test_elements_of_gathered_streams_that_are_there() -> None:
     photons = np.array([[1, 0, 2]], [("stored", "i4")])
     assert present(photons, 5).tolist() == [[True, False, True]]
@@ -102,54 +85,6 @@ def test_elements_of_rays_that_are_written() -> None:
     calls = {"eye": np.array([[1, 0, 0]]), "walk": np.array([[0, 0, 1]]), "test": np.array([[0, 0, 2]])}
     for stream, wanted in (("ray", [1, 0, 1]), ("hit", [0, 0, 1]), ("pixel", [1, 1, 1]), ("none", [0, 0, 0])):
         assert written(program, stream, calls, (1, 3)).tolist() == [[bool(each) for each in wanted]], stream
-
-
-def test_pictures_of_states() -> None:
-    program = linked(state("eye"), state("walk"))
-    colors = false_color.state_colors(("eye", "walk"))
-    for field, nowhere in (("at", "done"), ("back", "done, or no call")):
-        shown = show(
-            program, Channel("state", "state", "state", field=field), np.array([[0, 1, 2]]), np.ones((1, 3), bool)
-        )
-        assert shown.picture[0].tolist() == [list(false_color.DONE), list(colors["eye"]), list(colors["walk"])]
-        assert [label.text for label in shown.legend.labels] == [nowhere, "eye", "walk"]
-
-
-@pytest.mark.parametrize(
-    ("kind", "unit", "values"),
-    [
-        ("quantity", "m", [[0.0, 0.5]]),
-        ("quantity", "unit length", [[0.0, 0.5]]),
-        ("identity", "", [[3, 4]]),
-        ("vector", "m", [[[0.0, 1.0], [1.0, 0.5]]]),
-        ("vector", "unit length", [[[0.0, 1.0], [1.0, 0.5]]]),
-        ("color", COLOR_UNIT, [[[0.0, 0.5, 1.0], [0.1, 0.2, 0.3]]]),
-    ],
-)
-def test_pictures_of_fields(kind: str, unit: str, values: list) -> None:
-    """What has a unit's length goes from -1 to 1."""
-    given, valid = np.array(values), np.array([[True, False]])
-    shown = show(linked(state("eye")), Channel("hit.x", "hit", kind, unit), given, valid)
-    extent = (-1.0, 1.0) if unit == "unit length" else None
-    wanted = {
-        "quantity": lambda: false_color.quantity("hit.x", given, valid, unit, extent),
-        "vector": lambda: false_color.vector("hit.x", given, valid, unit, extent),
-        "identity": lambda: false_color.identities("hit.x", given, valid),
-        "color": lambda: false_color.color("hit.x", given, valid),
-    }[kind]()
-    np.testing.assert_array_equal(shown.picture, wanted.picture)
-    assert (shown.legend.title, shown.legend.labels) == (wanted.legend.title, wanted.legend.labels)
-    assert [(ramp.low, ramp.high) for ramp in shown.legend.ramps] == [(r.low, r.high) for r in wanted.legend.ramps]
-    if extent is not None:
-        assert {(ramp.low, ramp.high) for ramp in shown.legend.ramps} == {extent}
-
-
-def test_pictures_of_counts() -> None:
-    counts, valid = np.array([[0, 3]]), np.ones((1, 2), bool)
-    shown = show(linked(state("eye")), Channel("steps", "counts", "count", "steps"), counts, valid)
-    wanted = false_color.count("steps", counts, valid, "steps")
-    np.testing.assert_array_equal(shown.picture, wanted.picture)
-    assert shown.legend.title == "steps, 3 at most" and shown.legend.ramps[0].unit == "steps"
 
 
 # -- single steps ------------------------------------------------------------------------------------------------------

@@ -1,433 +1,208 @@
-"""Inspector, probe and heat map as the window turns to them: opened, closed, worked on, dropped with their scene."""
+"""Inspector, probe and heat map of a view: opened, closed, worked on in its turns, dropped with their scene."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
-from types import SimpleNamespace
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from raystream.base.errors import ViewerError
-from raystream.scene.camera import Camera
-from raystream.viewport.debug_views import debug_views as module
-from raystream.viewport.debug_views.debug_views import DebugViews
-from raystream.viewport.preferences import Preferences
-from raystream.viewport.viewport import InputState, Overlays, PictureArea
+from raystream.viewport.canvas import CanvasView
+from raystream.viewport.debug_views import false_color
+from raystream.viewport.debug_views.debug_views import DebugViews, Heat
+from tests.viewport.test_canvas_view import opened, rest
 
-START, OTHER = Camera((0, 0, 5), (0, 0, 0)), Camera((0, 0, 7), (0, 0, 0))
-
-
-class FakeInspector:
-    """Of three passes."""
-
-    def __init__(self, renderer: Any) -> None:
-        self.begun: list[Camera] = []
-        self.steps = self.released = 0
-
-    def begin(self, camera: Camera) -> None:
-        self.begun.append(camera)
-        self.steps = 0
-
-    def step(self) -> bool:
-        self.steps += 1
-        return self.steps <= 3
-
-    def run_to_end(self, budget: float) -> bool:
-        self.steps += 1
-        return self.steps >= 3
-
-    def release(self) -> None:
-        self.released += 1
+SIZE = (24, 16)
+PATIENCE = 600.0  # seconds, against hanging alone
 
 
-class FakeHeat:
-    """Coarse after a piece of work, complete after three. made : all of them."""
-
-    made: list[FakeHeat]
-    compiled = True
-
-    def __init__(self, renderer: Any, camera: Camera, size: Any, what: str, limit: float | None) -> None:
-        self.renderer, self.camera, self.size, self.layer, self.given = renderer, camera, size, what, limit
-        self.settings = renderer.settings
-        self.ready = self.complete = False
-        self.progress, self.limit, self.broken = 0.0, limit, 0
-        self.pieces: list[tuple[float, bool]] = []
-        FakeHeat.made.append(self)
-
-    def interrupted(self) -> None:
-        self.broken += 1
-
-    def compile(self) -> None:
-        FakeHeat.compiled = True
-
-    def advance(self, budget: float, rough: bool) -> bool:
-        self.pieces.append((budget, rough))
-        self.ready, self.progress, self.limit = True, len(self.pieces) / 3, 8.0
-        self.complete = not rough and len(self.pieces) >= 3
-        return self.ready if rough else self.complete
-
-
-class Desk:
-    """Debug views of a view whose facts a test sets; ``done`` notes what is asked of it."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.done: list[Any] = []
-        self.compiled: list[Callable[[], None]] = []
-        self.now, self.passes = 0.0, 3
-        FakeHeat.made, FakeHeat.compiled = [], True
-        monkeypatch.setattr(module, "time", SimpleNamespace(perf_counter=lambda: self.now))
-        monkeypatch.setattr(module, "Inspector", FakeInspector)
-        monkeypatch.setattr(module, "Heat", FakeHeat)
-        monkeypatch.setattr(module, "probing", self._probing)
-        monkeypatch.setattr(module, "forget", lambda renderer: self.done.append(("forget", renderer)))
-        self.session: Any = SimpleNamespace(shown=None, complete=True, steps=0)
-        self.renderer: Any = SimpleNamespace(settings="settings")
-        controller: Any = SimpleNamespace(camera=START)
-        self.view: Any = SimpleNamespace(session=self.session, renderer=self.renderer, controller=controller)
-        self.view.area, self.view.input = PictureArea((100, 50)), InputState((10.0, 20.0))
-        self.view.area.size, self.view.area.pixels = (100, 50), (200, 100)
-        self.view.overlays = Overlays(Preferences())
-        self.view.require_scene = self._shown
-        self.view.wake = lambda: self.done.append("wake")
-        self.view.say = self.done.append
-        self.view.say_switched = lambda name, on: self.done.append(f"{name} {on}")
-        self.view.compilation = SimpleNamespace(
-            drop=lambda: self.done.append("forget compile"),
-            request=lambda what, work: (self.done.append(what), self.compiled.append(work)),
-        )
-        self.views = DebugViews(self.view)
-
-    def _shown(self) -> Any:
-        if self.view.renderer is None:
-            raise ViewerError("scene", "none is loaded yet")
-        return self.view.renderer, self.view.controller
-
-    def _probing(self, renderer: Any, camera: Camera, size: Any, pixel: Any) -> Iterator[Any]:
-        self.done.append((camera, size, pixel))
-        for number in range(self.passes):
-            self.now += 0.01
-            yield f"pass {number}"
-
-    def taken(self) -> list[Any]:
-        done, self.done[:] = list(self.done), []
-        return done
-
-    def compile(self) -> None:
-        self.compiled.pop()()
+@pytest.fixture(scope="module")
+def opened_once(device: Any) -> Iterator[CanvasView]:
+    made = opened("cornell", SIZE, machine="multipass")
+    rest(made)
+    yield made
+    made.release()
 
 
 @pytest.fixture
-def desk(monkeypatch: pytest.MonkeyPatch) -> Desk:
-    return Desk(monkeypatch)
+def view(opened_once: CanvasView) -> Iterator[CanvasView]:
+    """Of the Cornell box, half as large as its bitmap."""
+    opened_once.handle({"event_type": "resize", "width": SIZE[0] / 2, "height": SIZE[1] / 2, "pixel_ratio": 2.0})
+    opened_once.view.overlays.panels.on = False
+    rest(opened_once)
+    yield opened_once
+    with opened_once.device.current():
+        debug_views(opened_once).drop(None)
+    debug_views(opened_once).heat = None
+    opened_once.view.take(opened_once.view.scene.camera())
 
 
-# -- inspector --------------------------------------------------------------------------------------------------------
+def debug_views(view: CanvasView) -> DebugViews:
+    return view.context.debug_views
 
 
-def test_the_inspector_is_opened_and_closed(desk: Desk) -> None:
-    views = desk.views
+def until(view: CanvasView, condition: Callable[[], Any]) -> None:
+    """Turns until something holds."""
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < end
+        view.advance()
+
+
+def counted(view: CanvasView) -> Heat:
+    """The heat map, complete; its counts are those of the picture."""
+    views = debug_views(view)
+    until(view, lambda: views.counting is None)
+    found = views.heat_map
+    assert found is not None and found.complete and found.camera == view.view.controller.camera
+    with view.device.current():
+        wanted = view.session.renderer.render(found.size, layers=found.layer).layers[found.layer]
+    np.testing.assert_array_equal(found.counts, wanted)
+    return found
+
+
+def moved(view: CanvasView) -> None:
+    """The camera, upwards; the picture has not begun anew yet."""
+    camera = view.view.controller.camera
+    view.view.take(replace(camera, origin=tuple(np.add(camera.origin, (0.0, 300.0, 0.0)))))
+
+
+def test_the_inspector(view: CanvasView) -> None:
+    """Its kernels are told before they are compiled; single passes, all of them, and anew with another camera."""
+    views = debug_views(view)
     views.toggle_inspector()
-    assert desk.taken() == ["inspector True", "the inspector's kernels"] and views.inspector is None
-    assert not desk.view.overlays.panels.on
-    desk.compile()
-    made: Any = views.inspector
-    assert made.begun == [START] and desk.view.overlays.panels.on and not views.inspecting
-    views.step_inspector(to_end=True)
-    views.toggle_inspector()
-    assert views.inspector is None and not views.inspecting and made.released == 1
-    assert desk.taken() == ["inspector False"]
-
-
-def test_the_inspector_begins_again_with_the_camera_as_it_is(desk: Desk) -> None:
-    views = desk.views
-    views.toggle_inspector()
-    desk.compile()
-    made: Any = views.inspector
-    views.step_inspector(to_end=True)
-    desk.view.controller.camera, desk.view.overlays.panels.on = OTHER, False
-    views.restart_inspector()
-    assert views.inspector is made and made.begun == [START, OTHER] and not desk.compiled
-    assert desk.view.overlays.panels.on and not views.inspecting
-
-
-def test_single_passes(desk: Desk) -> None:
-    """The first key opens it, and draws one."""
-    views = desk.views
-    views.step_inspector()
-    desk.compile()
-    made: Any = views.inspector
-    assert made.steps == 1 and not views.inspecting
-    desk.taken()
-    for steps, said in ((2, []), (3, []), (4, ["the frame is complete: no ray is left"])):
+    assert views.inspector is None and view.view.compiling == "the inspector's kernels"
+    until(view, lambda: views.inspector is not None)
+    inspector = views.inspector
+    assert inspector is not None and view.view.overlays.panels.on and inspector.passes == []
+    with view.device.current():
         views.step_inspector()
-        assert made.steps == steps and desk.taken() == said
-
-
-def test_all_passes(desk: Desk) -> None:
-    views = desk.views
-    views.step_inspector(to_end=True)
-    desk.compile()
-    made: Any = views.inspector
-    assert views.inspecting and views.busy and made.steps == 0
-    desk.taken()
-    for steps, goes_on in ((1, True), (2, True), (3, False)):
-        views.advance(0.03)
-        assert made.steps == steps and views.inspecting is goes_on is views.busy and desk.taken() == ["wake"]
-    views.advance(0.03)
-    assert made.steps == 3
-    views.inspecting, views.inspector = True, None
-    views.advance(0.03)
-    assert not views.inspecting
-
-
-# -- probe ------------------------------------------------------------------------------------------------------------
+        assert len(inspector.passes) == 1 and not views.busy
+        views.step_inspector(to_end=True)
+    assert views.inspecting and views.busy
+    until(view, lambda: not views.inspecting)
+    with view.device.current():
+        assert inspector.complete and len(inspector.passes) > 3
+        views.step_inspector()
+        assert "no ray is left" in view.view.message.text
+        before = inspector.values("hit.t")[0]
+        moved(view)
+        views.restart_inspector()
+        assert views.inspector is inspector and inspector.passes == []
+        assert inspector.run_to_end() and not np.array_equal(inspector.values("hit.t")[0], before)
+        views.toggle_inspector()
+    assert views.inspector is None and view.view.message.text == "inspector off"
 
 
 @pytest.mark.parametrize(
     ("cursor", "pixel"),
+    [((3, 2), (6, 4)), ((3.2, 2.4), (6, 4)), ((3.6, 2.6), (7, 5)), ((-3, -1), (0, 0)), ((12, 7e9), (23, 15))],
+)
+def test_the_pixel_under_the_cursor_is_probed(
+    view: CanvasView, cursor: tuple[float, float], pixel: tuple[int, int]
+) -> None:
+    """Of the picture, in whose pixels the view's are two."""
+    views = debug_views(view)
+    view.view.input.cursor = cursor
+    views.toggle_probe()
+    assert views.probe is None and view.view.compiling == "the probe's kernels"
+    until(view, lambda: views.probe is not None and views.probing is None)
+    probe = views.probe
+    assert probe is not None and probe.complete and (probe.pixel, probe.size) == (pixel, SIZE)
+    assert view.view.overlays.panels.on
+    views.toggle_probe()
+    assert views.probe is None
+
+
+def test_heat_maps_in_turn(view: CanvasView) -> None:
+    """Each is counted once, and stays while the picture is there; another picture's has the same colours."""
+    views = debug_views(view)
+    maps = []
+    for what in ("steps", "tests", None, "steps"):
+        views.next_heat()
+        assert views.heat == what and view.view.message.text == (f"heat map of {what}" if what else "no heat map")
+        maps.append(counted(view) if what else None)
+    steps, tests, _, again = maps
+    assert steps is not None and tests is not None and again is steps and steps.size == SIZE
+    moved(view)
+    assert views.counting == 0.0
+    other = counted(view)
+    assert other is not steps and other.limit == steps.limit != false_color.highest(other.rough)[0]
+
+
+def test_a_heat_map_in_motion_is_coarse_and_survives_what_is_traced_in_between(
+    view: CanvasView, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The last one stays until there is another; a tile that a picture has cut is counted anew."""
+    views, cut, interrupted = debug_views(view), list[bool](), Heat.interrupted
+    monkeypatch.setattr(Heat, "interrupted", lambda heat_map: (cut.append(heat_map._cut), interrupted(heat_map)))
+    views.next_heat()
+    first = counted(view)
+    moved(view)
+    session = view.session
+    with view.device.current():
+        session.restart()
+        for _ in range(100):
+            views.advance(0.0)
+        coarse = views.heat_map
+        assert coarse is not None and coarse is not first and coarse.ready and not coarse.complete
+        assert (coarse.counts == -1).all()
+        for _ in range(3):  # pieces of the picture and of the map by turns
+            session.restart()
+            session.finish(converged=False)
+            views.advance(0.0)
+    assert counted(view) is coarse and any(cut)
+
+
+def test_another_scene_and_other_shaders(view: CanvasView) -> None:
+    """Results go; the inspector begins anew, and a probe that is complete stays, where only shaders have changed."""
+    views = debug_views(view)
+
+    def open_all() -> None:
+        views.heat = None
+        views.next_heat()
+        counted(view)
+        views.toggle_probe()
+        until(view, lambda: views.probe is not None and views.probing is None)
+        views.step_inspector(to_end=True)
+        until(view, lambda: views.inspector is not None and not views.inspecting)
+
+    open_all()
+    probe, inspector, heat_map = views.probe, views.inspector, views.heat_map
+    with view.device.current():
+        views.reloaded()
+    assert views.probe is probe and views.inspector is inspector and views.heat_map is None
+    assert inspector is not None and inspector.passes == []
+    for _ in range(3):  # and back to the steps
+        views.next_heat()
+    assert views.heat_map is None and counted(view) is not heat_map
+    with view.device.current():
+        views.scene_changed()
+    assert views.probe is views.inspector is views.heat_map is None and not views.inspecting and views.heat == "steps"
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
     [
-        ((10, 20), (20, 40)),
-        ((10.4, 20.6), (20, 41)),
-        ((-3, -1), (0, 0)),
-        ((100, 50), (199, 99)),
-        ((99.9, 7e9), (199, 99)),
+        ({}, r"program cast has none \(5 maps them\)"),
+        ({"program": "photon", "projection": "equirectangular"}, "in perspective alone"),
     ],
 )
-def test_the_pixel_under_the_cursor_is_probed(desk: Desk, cursor: tuple, pixel: tuple) -> None:
-    """Of the picture, in whose pixels the view's are two."""
-    desk.view.input.cursor = cursor
-    desk.views.toggle_probe()
-    assert desk.taken() == ["probe True", "the probe's kernels"] and desk.views.probe is None
-    desk.compile()
-    assert desk.taken() == [(START, (200, 100), pixel)]
-    assert desk.views.probe == "pass 0" and desk.view.overlays.panels.on and desk.views.busy
-    desk.views.toggle_probe()
-    assert desk.views.probe is None and desk.views.probing is None and desk.taken() == ["probe False"]
-
-
-def test_the_picture_on_show_is_probed(desk: Desk) -> None:
-    """In motion a smaller one of an earlier moment; a view without extent has none to divide by."""
-    desk.session.shown = (OTHER, (50, 25))
-    desk.views.toggle_probe()
-    desk.compile()
-    assert desk.taken()[-1] == (OTHER, (50, 25), (5, 10))
-    desk.views.toggle_probe()
-    desk.view.area.size, desk.view.input.cursor = (0, 0), (0.5, 0.25)
-    desk.views.toggle_probe()
-    desk.compile()
-    assert desk.taken()[-1] == (OTHER, (50, 25), (25, 6))
-
-
-def test_a_probed_ray_is_followed_for_a_share_of_the_time(desk: Desk) -> None:
-    desk.passes = 8
-    desk.views.toggle_probe()
-    desk.compile()
-    desk.taken()
-    desk.views.advance(0.025)  # of passes of 0.01
-    assert desk.views.probe == "pass 3" and desk.views.probing is not None and desk.taken() == ["wake"] * 3
-    desk.views.advance(1.0)
-    assert desk.views.probe == "pass 7" and desk.views.probing is None and not desk.views.busy
-
-
-def test_the_heat_map_waits_for_probe_and_inspector(desk: Desk) -> None:
-    desk.views.next_heat()
-    desk.passes = 8
-    desk.views.toggle_probe()
-    desk.compile()
-    desk.views.advance(0.025)
-    assert FakeHeat.made == []
-    desk.views.advance(1.0)
-    assert len(FakeHeat.made) == 1
-
-
-# -- heat map ---------------------------------------------------------------------------------------------------------
-
-
-def finish(desk: Desk) -> FakeHeat:
-    while desk.views.busy:
-        desk.views.advance(0.03)
-    found: Any = desk.views.heat_map
-    return found
-
-
-def test_heat_maps_in_turn(desk: Desk) -> None:
-    said = [f"heat map of {what}" if what else "no heat map" for what in ("steps", "tests", None, "steps")]
-    for what, text in zip(("steps", "tests", None, "steps"), said, strict=True):
-        desk.views.next_heat()
-        assert desk.views.heat == what and desk.taken() == [text]
-
-
-def test_a_heat_map_is_counted_after_the_picture(desk: Desk) -> None:
-    views = desk.views
-    assert views.counting is None and not views.busy
-    views.next_heat()
-    assert views.counting == 0.0 and views.busy
-    desk.session.complete = False
-    assert not views.busy
-    desk.session.complete = True
-    desk.taken()
-    shares = []
-    while views.busy:
-        views.advance(0.03)
-        shares.append(views.counting)
-    (made,) = FakeHeat.made
-    assert shares == [1 / 3, 2 / 3, None] and made.pieces == [(0.03, False)] * 3 and views.heat_map is made  # type: ignore[comparison-overlap]
-    assert (made.renderer, made.camera, made.size, made.layer, made.given) == (
-        desk.renderer,
-        START,
-        (200, 100),
-        "steps",
-        None,
-    )
-    assert desk.taken() == ["wake"] * 3
-    views.advance(0.03)
-    assert len(made.pieces) == 3 and desk.taken() == []
-
-
-def test_a_map_is_kept_while_its_picture_is_there(desk: Desk) -> None:
-    desk.views.next_heat()
-    steps = finish(desk)
-    desk.views.next_heat()
-    tests = finish(desk)
-    desk.views.next_heat()
-    desk.views.next_heat()
-    assert desk.views.heat_map is steps and desk.views.counting is None and not desk.views.busy
-    desk.view.controller.camera = OTHER
-    assert desk.views.counting == 0.0 and desk.views.busy
-    desk.views.next_heat()
-    assert desk.views.heat_map is None, "of another camera"
-    desk.view.controller.camera = START
-    for _ in range(3):
-        desk.views.next_heat()
-    assert desk.views.heat_map is tests and len(FakeHeat.made) == 2
-
-
-@pytest.mark.parametrize("change", ["camera", "pixels", "settings"])
-def test_another_picture_has_another_map_in_the_same_colours(desk: Desk, change: str) -> None:
-    desk.views.next_heat()
-    first = finish(desk)
-    places = {"camera": desk.view.controller, "pixels": desk.view.area, "settings": desk.renderer}
-    setattr(places[change], change, {"camera": OTHER, "pixels": (50, 25), "settings": "others"}[change])
-    assert desk.views.busy
-    second = finish(desk)
-    assert second is not first and second.given == 8.0 and len(FakeHeat.made) == 2
-
-
-def test_in_motion_a_map_is_coarse(desk: Desk) -> None:
-    """And the last one stays until there is another."""
-    desk.views.next_heat()
-    first = finish(desk)
-    desk.view.controller.camera, desk.session.complete, desk.session.steps = OTHER, False, 5
-    desk.views.advance(0.03)
-    second: Any = desk.views.heat_map
-    assert second is not first and second.pieces == [(0.03, True)] and second.ready and not second.complete
-    desk.session.steps = 6
-    desk.views.advance(0.03)
-    assert second.pieces == [(0.03, True)] and second.broken == 1, "it is coarse already"
-    desk.session.complete, desk.session.steps = True, 7
-    desk.views.advance(0.03)
-    assert second.pieces == [(0.03, True), (0.03, False)] and second.broken == 2
-    desk.views.advance(0.03)
-    assert second.complete and second.broken == 2, "nothing was traced in between"
-
-
-def test_a_coarse_map_is_finished_in_motion_first(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Though the camera has moved on: or nothing would be seen."""
-    monkeypatch.setattr(FakeHeat, "advance", lambda self, budget, rough: self.pieces.append((budget, rough)))
-    desk.views.next_heat()
-    desk.session.complete = False
-    for camera in (START, OTHER, START):
-        desk.view.controller.camera = camera
-        desk.views.advance(0.03)
-    (made,) = FakeHeat.made
-    assert len(made.pieces) == 3 and desk.views.heat_map is None
-    desk.view.controller.camera, desk.session.complete = OTHER, True
-    desk.views.advance(0.03)
-    assert len(FakeHeat.made) == 2
-
-
-def test_what_a_map_compiles_is_said_before(desk: Desk) -> None:
-    FakeHeat.compiled = False
-    desk.views.next_heat()
-    desk.taken()
-    desk.views.advance(0.03)
-    (made,) = FakeHeat.made
-    assert desk.taken() == ["the heat map's kernels"] and made.pieces == []
-    desk.compile()
-    assert finish(desk) is made
-
-
-def test_no_map_without_a_scene(desk: Desk) -> None:
-    desk.views.next_heat()
-    finish(desk)
-    for where, name in ((desk.view, "renderer"), (desk.view, "controller")):
-        kept = getattr(where, name)
-        setattr(where, name, None)
-        assert desk.views.busy and desk.views.counting == 0.0, name
-        desk.views.advance(0.03)
-        assert desk.views.heat_map is None and desk.views.counting == 0.0
-        setattr(where, name, kept)
-        assert finish(desk) is not None
-    desk.views.heat = None
-    desk.views.advance(0.03)
-    assert desk.views.heat_map is None and desk.views.counting is None
-
-
-# -- change -----------------------------------------------------------------------------------------------------------
-
-
-def opened(desk: Desk) -> Any:
-    """Everything is there; the inspector."""
-    views = desk.views
-    views.next_heat()
-    finish(desk)
-    views.toggle_probe()
-    desk.compile()
-    views.toggle_inspector()
-    desk.compile()
-    views.step_inspector(to_end=True)
-    views.photons.forget = lambda: desk.done.append("photons")  # type: ignore[method-assign]
-    desk.taken()
-    return views.inspector
-
-
-def test_another_scene(desk: Desk) -> None:
-    """Results go; how bright a count is stays."""
-    made, views = opened(desk), desk.views
-    views.scene_changed()
-    assert views.probe is views.probing is views.heat_map is views.inspector is None and not views.inspecting
-    assert made.released == 1 and views.heat == "steps" and desk.taken() == ["photons"]
-    assert finish(desk).given == 8.0 and len(FakeHeat.made) == 2, "counted anew"
-
-
-def test_a_scene_goes(desk: Desk) -> None:
-    opened(desk)
-    desk.views.drop(desk.renderer)
-    assert desk.taken() == ["photons", "forget compile", ("forget", desk.renderer)] and desk.views.inspector is None
-    assert finish(desk).given is None, "another one has other counts"
-    desk.taken()
-    desk.views.drop(None)
-    assert desk.taken() == ["photons", "forget compile"]
-
-
-def test_shaders_that_have_changed(desk: Desk) -> None:
-    """Inspector and heat map begin anew, a probe that is complete stays."""
-    made, views = opened(desk), desk.views
-    desk.view.controller.camera = OTHER
-    probe = views.probe
-    views.reloaded()
-    assert views.heat_map is None and views.probing is None and views.probe == probe
-    assert views.inspector is made and made.released == 1 and made.begun == [START, OTHER]
-    assert desk.taken() == ["photons", ("forget", desk.renderer)]
-    desk.view.controller.camera = START
-    views.inspecting = False
-    finish(desk)
-    assert len(FakeHeat.made) == 2, "counted anew"
-    desk.view.renderer = None
-    desk.taken()
-    views.reloaded()
-    assert desk.taken() == ["photons"]
-    desk.view.controller = None
-    views.reloaded()
-    assert made.released == 2
+def test_pictures_without_photons_say_so(device: Any, options: dict[str, Any], words: str) -> None:
+    """What is on show can be hidden all the same."""
+    view = opened("cornell", SIZE, **{"photons": 64, "spp": 1, "error": None, **options})
+    rest(view)
+    photons = debug_views(view).photons
+    for toggle in (photons.toggle_points, photons.toggle_cells):
+        with pytest.raises(ViewerError, match=words):
+            toggle()
+    assert not photons.points and not photons.cells and photons.scene() is None and photons.wires() is None
+    photons.points = photons.cells = True
+    photons.toggle_points()
+    photons.toggle_cells()
+    assert not photons.points and not photons.cells
+    view.release()

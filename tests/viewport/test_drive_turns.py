@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
@@ -11,7 +10,7 @@ import pytest
 
 from raystream.renderer.preview.scheduler import PIECE
 from raystream.viewport import canvas as module
-from raystream.viewport.canvas import EVENTS, MAX_PENDING, TELLING, CanvasLoop
+from raystream.viewport.canvas import MAX_PENDING, TELLING, CanvasLoop
 from raystream.viewport.viewport import Message
 
 
@@ -57,46 +56,6 @@ class Desk:
 @pytest.fixture
 def desk(monkeypatch: pytest.MonkeyPatch) -> Desk:
     return Desk(monkeypatch)
-
-
-def test_at_first(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert desk.handlers == EVENTS and desk.taken() == ["drawn by"] and desk.delays() == [] and not desk.drive.pending
-    assert Desk(monkeypatch, idle=False).delays() == [0.0]
-
-
-def test_a_piece_of_work_after_the_other(desk: Desk) -> None:
-    desk.view.idle = False
-    desk.drive.wake()
-    desk.taken()
-    desk.turn()
-    assert desk.taken() == [("work", PIECE)] and desk.delays() == [0.25]
-    desk.view.wait_timeout = math.inf
-    desk.drive.wake()
-    desk.turn()
-    assert desk.taken() == [("work", PIECE)] and desk.delays() == []
-
-
-def test_a_bitmap_waits_to_be_drawn(desk: Desk) -> None:
-    desk.view.idle, desk.bitmap = False, "bitmap"
-    desk.drive.wake()
-    desk.taken()
-    desk.turn()
-    assert desk.taken() == [("work", PIECE), "draw asked for"] and desk.drive.pending and desk.delays() == []
-    desk.drive.wake()
-    assert desk.delays() == [], "nothing is traced meanwhile"
-    desk.drive._draw()
-    assert desk.taken() == ["bitmap"] and not desk.drive.pending and desk.delays() == [0.0]
-    desk.drive._draw()
-    assert desk.taken() == [] and desk.delays() == []
-
-
-def test_the_last_schedule_counts(desk: Desk) -> None:
-    desk.view.idle = False
-    for _ in range(3):
-        desk.drive.wake()
-    desk.taken()
-    desk.turn()
-    assert desk.taken() == [("work", PIECE)]
 
 
 def test_events_of_a_turn_have_a_piece_of_time(desk: Desk) -> None:

@@ -62,39 +62,12 @@ def test_an_animation_is_shown_at_its_time(animated: Animated) -> None:
     assert not editing.update(0.5) and editing.animation.player.seconds == 0.25
 
 
-def test_another_moment(animated: Animated) -> None:
-    animated.editing.animation.seek(1.5)
-    assert animated.done == ["wake"] and animated.places() == HOME
-    assert animated.editing.update(0.0) and animated.places()[1] == (3.5, 0.0, 0.0)
-    assert not animated.editing.update(0.0) and len(animated.updates) == 1
-    animated.lit = False
-    animated.editing.animation.seek(1.5)
-    assert animated.editing.update(0.0) and len(animated.updates) == 1, "nothing is elsewhere"
-    animated.editing.animation.seek(0.0)
-    animated.editing.update(0.0)
-    assert animated.places() == HOME and animated.scene.lights[0].position == (1.5, 0, 0)
-
-
 def test_a_moment_beyond_an_end_is_that_end(animated: Animated) -> None:
     editing = animated.editing
     for asked, shown in ((1.25, 1.25), (7.0, 2.0), (-1.0, 0.0), (math.inf, 0.0)):
         editing.animation.player.playing = math.isfinite(asked)
         editing.animation.seek_within(asked)
         assert (editing.animation.player.seconds, editing.animation.player.playing) == (shown, False), asked
-
-
-def test_frame_by_frame(animated: Animated) -> None:
-    editing = animated.editing
-    editing.animation.play()
-    editing.update(0.5)
-    editing.animation.step(1)
-    assert not editing.animation.player.playing and editing.animation.player.seconds == 16 / 30
-    assert animated.said[-1] == "animation 'walk' rests at 0.53 s"
-    assert editing.update(0.0) and animated.places()[1][0] == pytest.approx(2 + 16 / 30)
-    editing.animation.step(-2)
-    assert editing.update(0.0) and animated.places()[1][0] == pytest.approx(2 + 14 / 30)
-    editing.animation.toggle_loop()
-    assert not editing.animation.player.loop and animated.said[-1] == "loop False"
 
 
 def test_the_next_animation_begins_at_its_first_moment(animated: Animated) -> None:
@@ -146,28 +119,6 @@ def test_another_animation_begins_at_rest(animated: Animated, monkeypatch: pytes
     animated.move(110, 50)  # what walks, while it rests
     editing.animation.next()
     assert editing.update(0.0) and animated.places()[1] == (4.0, 0.0, 0.0)
-
-
-def test_another_scene_begins_at_rest(animated: Animated) -> None:
-    editing = animated.editing
-    editing.animation.play()
-    editing.update(0.5)
-    editing.shown(True)
-    assert editing.animation.player.playing and editing.animation.player.seconds == 0.5
-    editing.animation.seek(1.0)
-    editing.shown(False)
-    assert not editing.animation.player.playing and editing.animation.player.seconds == 0.0 and not editing.update(0.0)
-
-
-def test_what_is_held_ends_where_the_animation_begins(animated: Animated) -> None:
-    animated.editing.grab()
-    animated.move(120, 50)
-    animated.editing.animation.play()
-    assert (
-        not animated.editing.grabbing
-        and animated.editing.animation.player.playing
-        and animated.places()[0] == (2.0, 0.0, 0.0)
-    )
 
 
 def test_nothing_moves_in_a_scene_without_animations(stage: Stage) -> None:

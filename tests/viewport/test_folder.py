@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from raystream import formats
-from raystream.viewport import folder
-from raystream.viewport.folder import Entry, Folder, read_folder, start_folder
+from raystream.viewport.folder import Folder, read_folder, start_folder
 
 
 def names(found: Folder, text: str = "") -> list[str]:
@@ -40,15 +39,6 @@ def test_names_are_filtered_in_any_case_and_hidden_ones_are_typed_with_their_dot
     assert names(found, "c") == []
 
 
-def test_dates_are_local_and_none_beyond_the_calendar(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file = tmp_path / "old.ply"
-    file.write_bytes(b"12")
-    os.utime(file, (1e9, 1e9))
-    monkeypatch.setattr(folder.time, "localtime", folder.time.gmtime)
-    assert read_folder(tmp_path).entries == (Entry("old.ply", False, 2, "2001-09-09 01:46"),)
-    assert folder._date(1e300) == ""
-
-
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="names of bytes, and pipes")
 def test_what_is_no_file_is_left_out(tmp_path: Path) -> None:
     """A pipe waits for ever; links go round, lead nowhere, or to a folder. A name may be no text."""
@@ -59,13 +49,6 @@ def test_what_is_no_file_is_left_out(tmp_path: Path) -> None:
     with open(os.fsencode(tmp_path) + b"/\xff.ply", "wb"):
         pass
     assert names(read_folder(tmp_path)) == ["link", "\udcff.ply"]
-
-
-def test_an_unreadable_folder_says_so(tmp_path: Path) -> None:
-    for path in (tmp_path / "nowhere", tmp_path / "file"):
-        (tmp_path / "file").touch()
-        found = read_folder(path)
-        assert found.entries == () and found.fault.startswith(f"{path}: ") and "\n" not in found.fault
 
 
 def test_where_a_choice_begins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,282 +1,188 @@
-"""Turns of the loop by a clock that is told: how long it waits, what moves and what is worked on."""
+"""Turns of a view's loop: how long it waits, what it works on, and what it does about a scene that is new on show."""
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
+import raystream
+from raystream import Camera
 from raystream.base.errors import ViewerError
-from raystream.renderer.preview.scheduler import ASLEEP, DRAWN_LOADING, HELD, LOOKS_WHILE_HELD, MAX_TURN, POLL
-from tests.viewport.loop_desk import Desk
+from raystream.renderer.preview.scheduler import ASLEEP, DRAWN_LOADING, HELD
+from raystream.scene.light import Light
+from raystream.viewport import host
+from raystream.viewport.canvas import CanvasView
+from tests.viewport.test_canvas_view import event, opened, rest
 
 
 @pytest.fixture
-def desk(monkeypatch: pytest.MonkeyPatch) -> Desk:
-    return Desk(monkeypatch)
+def view(device: Any) -> Iterator[CanvasView]:
+    """At rest, and drawn."""
+    made = opened()
+    rest(made)
+    made.view.say("")
+    while made.view.awake:
+        made.view.drawn()
+    yield made
+    made.release()
 
 
-# -- how long it waits -------------------------------------------------------------------------------------------------
-
-
-def test_asleep_with_nothing_to_do(desk: Desk) -> None:
-    assert desk.loop.wait_timeout == ASLEEP and not desk.loop.tracing
-    desk.loader.loader.busy = True
-    assert desk.loop.wait_timeout == DRAWN_LOADING
-    desk.session.idle = False
-    assert desk.loop.tracing and desk.loop.wait_timeout == 0.0
-    for where, what in ((desk.view.area, "minimised"), (desk.view, "paused")):
+def test_how_long_it_waits(view: CanvasView, monkeypatch: pytest.MonkeyPatch) -> None:
+    loop, editing = view.host.frame_loop, view.context.editing
+    assert loop.wait_timeout == ASLEEP and not loop.tracing
+    for owner, name, value in (
+        (view.view.compilation, "name", "path"),
+        (view.scene_loader, "_upload_steps", iter(())),
+        (view.scene_loader, "rehearsing", True),
+        (view.view.controller, "_changed", True),
+        (editing, "turning", True),
+    ):
+        with monkeypatch.context() as patch:
+            patch.setattr(owner, name, value)
+            assert loop.wait_timeout == 0.0, name
+    editing.turning, view.view.area.minimised = True, True
+    assert loop.wait_timeout == ASLEEP, "what nobody sees need not move"
+    editing.turning, view.view.area.minimised = False, False
+    view.scene_loader.loader.path = "box"
+    assert loop.wait_timeout == DRAWN_LOADING
+    view.update(depth=2)
+    while view.view.awake:
+        view.view.drawn()
+    assert loop.tracing and loop.wait_timeout == 0.0
+    for where, what in ((view.view.area, "minimised"), (view.view, "paused")):
         setattr(where, what, True)
-        assert not desk.loop.tracing and desk.loop.wait_timeout == DRAWN_LOADING
+        assert not loop.tracing and loop.wait_timeout == DRAWN_LOADING
         setattr(where, what, False)
 
 
-def test_a_picture_that_waits_for_the_hand_is_looked_after(desk: Desk) -> None:
-    desk.session.idle = False
-    for moving in (True, False):
-        desk.loop.moving, desk.waits = moving, lambda found, moving=moving: found is moving
-        assert desk.loop.wait_timeout == HELD / LOOKS_WHILE_HELD
-        desk.waits = lambda found, moving=moving: found is not moving
-        assert desk.loop.wait_timeout == 0.0
-
-
-def test_a_device_that_is_busy_is_asked_again_soon(desk: Desk) -> None:
-    desk.session.idle, desk.session.pending, desk.controller.moving = False, True, True
-    assert desk.loop.wait_timeout == POLL
-    desk.view.paused = True
-    assert desk.loop.wait_timeout == 0.0, "the camera moves on"
-
-
-def test_draws_for_the_layout_wait_where_all_is_busy(desk: Desk) -> None:
+def test_draws_for_the_layout_wait_where_all_is_busy(view: CanvasView) -> None:
     """What was asked for is drawn at once; the rest, and the loop's haste, where nothing else is to be done."""
-    desk.view.awake = True
-    assert desk.loop.needs_draw and desk.loop.wait_timeout == 0.0
-    desk.loader.loader.busy = True
-    assert desk.loop.busy and not desk.loop.needs_draw and desk.loop.wait_timeout == DRAWN_LOADING
-    desk.view.woken = True
-    assert desk.loop.needs_draw and desk.loop.wait_timeout == 0.0
-    desk.loader.loader.busy, desk.session.idle, desk.view.woken = False, False, False
-    assert desk.loop.busy and not desk.loop.needs_draw
+    loop = view.host.frame_loop
+    view.view.wake()
+    view.view.drawn()
+    assert view.view.awake and loop.needs_draw and loop.wait_timeout == 0.0
+    view.scene_loader.loader.path = "box"
+    assert loop.busy and not loop.needs_draw and loop.wait_timeout == DRAWN_LOADING
+    view.view.wake()
+    assert loop.needs_draw and loop.wait_timeout == 0.0
 
 
-def test_what_does_not_wait(desk: Desk) -> None:
-    for where, name in (
-        (desk.view, "awake"),
-        (desk.view.compilation, "name"),
-        (desk.loader, "uploading"),
-        (desk.loader, "rehearsing"),
-    ):
-        setattr(where, name, True)
-        assert desk.loop.wait_timeout == 0.0, name
-        setattr(where, name, False)
-    desk.controller.moving = True
-    assert desk.loop.wait_timeout == 0.0
-    desk.view.area.minimised = True
-    assert desk.loop.wait_timeout == 0.0
-    desk.controller.moving, desk.editing.active = False, True
-    assert desk.loop.wait_timeout == ASLEEP, "what nobody sees need not move"
-    desk.view.area.minimised = False
-    assert desk.loop.wait_timeout == 0.0
-    desk.view.controller, desk.editing.active = None, False
-    assert desk.loop.wait_timeout == ASLEEP
+def test_a_hand_that_rests_is_as_none(view: CanvasView, monkeypatch: pytest.MonkeyPatch) -> None:
+    loop, now = view.host.frame_loop, [time.monotonic()]
+    monkeypatch.setattr(host, "time", SimpleNamespace(monotonic=lambda: now[0]))
 
-
-def test_seconds_since_the_last_turn(desk: Desk) -> None:
-    for seconds, dt in ((0.02, 0.02), (MAX_TURN, MAX_TURN), (5.0, MAX_TURN), (0.0, 0.0)):
-        desk.now += seconds
-        desk.loop.begin()
-        assert desk.loop.dt == pytest.approx(dt)
-    assert desk.taken() == ["take"] * 4
-
-
-# -- what moves --------------------------------------------------------------------------------------------------------
-
-
-def test_everything_that_moves_by_a_turn(desk: Desk) -> None:
-    desk.now += 0.02
-    desk.loop.begin()
-    desk.taken()
-    desk.loop.move()
-    dt = desk.loop.dt
-    assert desk.taken() == [("moves", dt), ("camera", dt)] and not desk.loop.moving
-    desk.changes = True
-    desk.loop.move()
-    assert desk.taken() == [("moves", dt), ("camera", dt), "apply_camera", "follow"] and not desk.loop.moving
-    desk.view.renderer, desk.changes = None, False
-    desk.loop.move()
-    assert desk.taken() == [("camera", dt)], "no scene, nothing in it"
-    desk.view.controller, desk.loop.moving = None, True
-    desk.loop.move()
-    assert desk.taken() == [] and desk.loop.moving
-
-
-def test_moving(desk: Desk) -> None:
-    desk.controller.moving = True
-    desk.loop.move()
-    assert desk.loop.moving
-    desk.controller.moving, desk.editing.active = False, True
-    desk.loop.move()
-    assert desk.loop.moving
-    desk.editing.active = False
-    desk.loop.move()
-    assert not desk.loop.moving
-
-
-@pytest.mark.parametrize("held", ["drag", "grabbing"])
-@pytest.mark.parametrize("moved", ["changes", "carries"])
-def test_what_is_held_moves_until_it_has_rested(desk: Desk, held: str, moved: str) -> None:
     def turn(seconds: float) -> bool:
-        desk.now += seconds
-        desk.loop.begin()
-        desk.loop.move()
-        return desk.loop.moving
+        now[0] += seconds
+        loop.begin()
+        loop.move()
+        return loop.moving
 
-    setattr(desk, moved, True)
-    assert not turn(0.0), "nothing is held"
-    desk.view.input.drag, desk.editing.grabbing = ((0, 0), False) if held == "drag" else (None, True)
-    assert turn(0.01)
-    setattr(desk, moved, False)
-    assert turn(0.9 * HELD) and not turn(0.2 * HELD)
-    setattr(desk, moved, True)
+    view.handle(event("pointer_down", 4, 4, button=1))
+    view.handle(event("pointer_move", 9, 5, buttons=(1,)))
+    assert turn(0.01) and turn(0.9 * HELD) and not turn(0.2 * HELD)
+    view.handle(event("pointer_move", 5, 5, buttons=(1,)))
     assert turn(1.0)
-    desk.view.input.drag, desk.editing.grabbing = None, False
+    view.handle(event("pointer_up", 5, 5, button=1))
     assert not turn(0.01)
 
 
-# -- work --------------------------------------------------------------------------------------------------------------
+def test_nothing_is_traced_out_of_sight_or_while_a_scene_is_uploaded(
+    view: CanvasView, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps, loop = list[float](), view.host.frame_loop
+    monkeypatch.setattr(view.session, "advance", lambda budget, *_, **__: steps.append(budget))
+    for owner, name in ((view.view.area, "minimised"), (view.scene_loader, "_upload_steps"), (view.view, "paused")):
+        with monkeypatch.context() as patch:
+            patch.setattr(owner, name, True)
+            loop.work(0.03)
+    assert not steps
+    loop.work(0.03)
+    assert steps == [0.03]
 
 
-def test_tracing_has_the_budget(desk: Desk) -> None:
-    for moving in (False, True):
-        desk.loop.moving = moving
-        desk.loop.work(0.03)
-        assert desk.taken() == [("advance", 0.03, moving, True)]
-
-
-def test_nothing_is_traced_out_of_sight_or_while_a_scene_is_uploaded(desk: Desk) -> None:
-    for where, name in ((desk.view.area, "minimised"), (desk.loader, "uploading"), (desk.view, "paused")):
-        setattr(where, name, True)
-        desk.loop.work(0.03)
-        assert desk.taken() == [], name
-        desk.debug.busy = True
-        desk.loop.work(0.03)
-        assert desk.taken() == ([("advance", 0.03, False, False), ("debug", 0.03)] if name == "paused" else [])
-        desk.debug.busy = False
-        setattr(where, name, False)
-
-
-def test_what_looks_inside_waits_for_the_picture(desk: Desk) -> None:
-    desk.debug.busy = True
-    for complete, moving, inside in ((True, False, True), (False, False, False), (True, True, False)):
-        desk.session.complete, desk.loop.moving = complete, moving
-        desk.loop.work(0.03)
-        assert desk.taken() == [("advance", 0.03, moving, not inside), *([("debug", 0.03)] if inside else [])]
-
-
-def test_what_looks_inside_has_the_time_that_the_picture_leaves(desk: Desk) -> None:
-    traced, both = [("advance", 0.03, True, True)], [("advance", 0.03, True, True), ("debug", 0.03)]
-    desk.loop.moving = True
-    desk.debug.heat = "steps"
-    desk.loop.work(0.03)
-    assert desk.taken() == both, "a rough map follows every preview"
-    desk.debug.heat, desk.waits = None, lambda moving: moving
-    desk.loop.work(0.03)
-    assert desk.taken() == both
-    for where, name in ((desk.session, "running"), (desk.view.compilation, "name")):
-        setattr(where, name, True)
-        desk.loop.work(0.03)
-        assert desk.taken() == traced, name
-        setattr(where, name, False)
-    desk.waits = lambda moving: not moving
-    desk.loop.work(0.03)
-    assert desk.taken() == traced
-
-
-class Trials:
-    """As `BackgroundTrials`, which note what is asked of them."""
-
-    def __init__(self, done: list[Any]) -> None:
-        self.done, self.busy, self.wants, self.rested = done, False, True, [0.0]
-
-    def due(self, session: Any, rested: float) -> bool:
-        self.rested.append(rested)
-        return self.wants and rested > 0
-
-    def advance(self, session: Any, budget: float) -> None:
-        self.done.append(("trials", budget))
-        self.busy = True
-
-    def wait_timeout(self, session: Any) -> float:
-        return 0.25 if self.wants else float("inf")
-
-    def poll(self) -> None:
-        self.done.append("looks")
-
-    def abandon(self) -> None:
-        if self.busy:
-            self.done.append("abandoned")
-        self.busy = False
-
-
-def test_trials_have_the_time_of_a_picture_at_rest(desk: Desk) -> None:
-    made: Any = Trials(desk.done)
-    desk.loop.trials = made
-    desk.loop.begin()
-    desk.now += 2.0
-    desk.changes = True
-    desk.loop.begin()
-    desk.loop.move()
-    desk.changes = False
-    desk.loop.work(0.03)
-    assert made.rested[-1] == 0.0, "just moved"
-    desk.taken()
-    desk.now += 5.0
-    desk.loop.begin()
-    desk.taken()
-    assert desk.loop.wait_timeout == ASLEEP
-    desk.loop.work(0.03)
-    assert made.rested[-1] == 5.0
-    assert desk.taken() == [("advance", 0.03, False, False), ("debug", 0.03), ("trials", 0.03)]
-    assert desk.loop.wait_timeout == ASLEEP and desk.loop.trials_timeout == 0.25
-    desk.view.area.minimised = True
-    assert desk.loop.trials_timeout == float("inf")
-    desk.view.area.minimised = False
-    desk.session.running = True  # a frame is ended first
-    desk.loop.work(0.03)
-    assert desk.taken() == [("advance", 0.03, False, False), "looks"]
-    made.wants, desk.session.running = False, False  # the driver compiles: frames go on meanwhile
-    desk.loop.work(0.03)
-    assert desk.taken() == [("advance", 0.03, False, True), "looks"]
-
-
-@pytest.mark.parametrize("what", ["moving", "drag", "busy", "complete", "minimised", "scene"])
-def test_trials_end_where_the_hand_moves(desk: Desk, what: str) -> None:
-    made: Any = Trials(desk.done)
-    desk.loop.trials = made
-    desk.loop.begin()
-    desk.loop.work(0.03)
-    assert made.busy
-    match what:
-        case "moving":
-            desk.loop.moving = True
-        case "drag":
-            desk.view.input.drag = 0, 0
-        case "busy":
-            desk.debug.busy = True
-        case "complete":
-            desk.session.complete, made.wants = False, False
-        case "minimised":
-            desk.view.area.minimised = True
-        case "scene":
-            desk.loop.shown(False)
-    desk.taken()
+@pytest.mark.parametrize("what", ["moving", "drag", "minimised", "scene"])
+def test_trials_end_where_the_hand_moves(view: CanvasView, what: str) -> None:
+    loop, trials, left = view.host.frame_loop, SimpleNamespace(busy=False), list[str]()
+    trials.due = lambda session, rested: rested > 0
+    trials.advance = lambda session, budget: setattr(trials, "busy", True)
+    trials.abandon = lambda: left.append(what)
+    loop.trials, loop.moving = trials, False  # type: ignore[assignment]
+    loop._last = loop._moved + 9.0
+    loop.work(0.03)
+    assert trials.busy and not left
+    if what == "scene":
+        loop.shown(False)
+    elif what == "moving":
+        loop.moving = True
+    elif what == "drag":
+        view.view.input.drag = 0, 0
+    else:
+        view.view.area.minimised = True
     if what != "scene":
-        desk.loop.work(0.03)
-        assert "abandoned" in desk.taken()
-    assert not made.busy
+        loop.work(0.03)
+    assert left == [what]
 
 
-def test_a_picture_that_cannot_be_made_is_told(desk: Desk) -> None:
-    desk.refused = ViewerError("device", "is out of memory")
-    desk.loop.work(0.03)
-    assert desk.taken() == [("advance", 0.03, False, True), "fail", ("say", str(desk.refused), True)]
+def test_a_picture_that_cannot_be_made_is_told(view: CanvasView, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: Any, **__: Any) -> None:
+        raise ViewerError("device", "is out of memory")
+
+    view.update(depth=2)
+    assert not view.session.idle
+    monkeypatch.setattr(view.session, "advance", fails)
+    view.advance()
+    assert view.session.idle and view.view.message.is_error and "is out of memory" in view.status
+
+
+# -- a scene that is new on show ---------------------------------------------------------------------------------------
+
+
+def test_memory_is_given_back_once_a_scene_and_once_at_rest(device: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The draw that looks whether the whole picture shows anything does not give back, too."""
+    done, view = [""], opened(program="path", spp=5)
+    loop = view.host.frame_loop
+    fill = loop._fill
+
+    def looks() -> None:
+        done[-1] += "looks"
+        fill()
+
+    def gives() -> None:
+        done[-1] += "gives"
+
+    monkeypatch.setattr(loop, "_fill", looks)
+    monkeypatch.setattr(host, "give_back", gives)
+    try:
+        while not view.idle:
+            view.advance(0.0)
+            done.append("")
+        assert [each for each in done if each] == ["looks", "gives", "gives"] and view.session.idle
+        view.update(exposure=2.0)
+        rest(view)
+        assert done[-1] == "" and view.session.on_screen is not None
+        assert view.session.on_screen.white == 0.25, "softened for the white of the display"
+    finally:
+        view.release()
+
+
+@pytest.mark.parametrize(
+    "chosen", [{}, {"exposure": 0.0}, {"program": "cast"}, {"environment": "none"}, {"sun": (45.0, 0.0)}, {"y": 4.0}],
+    ids=str,
+)  # fmt: skip
+def test_a_scene_whose_lights_show_nothing_comes_under_the_sky(device: Any, chosen: dict[str, Any]) -> None:
+    """Where light and exposure are left to Raystream: a floor seen from below, which is lit from above."""
+    scene = raystream.Scene.from_triangles([[-9, 0, 9], [9, 0, 9], [0, 0, -9]], [[0, 1, 2]])
+    scene.lights = [Light("point", "lamp", (0, 5, 0), intensity=(9.0, 9.0, 9.0))]
+    scene.cameras = [Camera((0, 2 * chosen.pop("y", -4.0), 0), (0, 0, 0), (0, 0, -1))]
+    view = opened(scene, **{"exposure": "auto", "program": "path", "spp": 1, **chosen})
+    try:
+        rest(view)
+        assert (view.value("environment") == "sky") is (not chosen and scene.cameras[0].origin[1] < 0)
+        assert bool(np.any(view.snapshot().linear)) or chosen
+    finally:
+        view.release()

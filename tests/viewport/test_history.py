@@ -79,12 +79,6 @@ def test_the_table() -> None:
     assert history().table() == rows
 
 
-def test_counts_of_the_layers() -> None:
-    probe = history()
-    assert (probe.steps, probe.tests) == (3, 1)
-    assert (Probe((0, 0), (1, 1), "cast").steps, Probe((0, 0), (1, 1), "cast").tests) == (0, 0)
-
-
 def test_a_segment_in_space() -> None:
     segment = ray()
     assert segment.hit_point is None and segment.span is None
@@ -95,22 +89,3 @@ def test_a_segment_in_space() -> None:
     segment.to_world = np.array([[0, -2.0, 0, 1], [2, 0, 0, 10], [0, 0, 2, 100], [0, 0, 0, 1]])
     np.testing.assert_array_equal(segment.world(np.float32([[4, 5, 6], [0, 0, 0]])), [(-9, 18, 112), (1, 10, 100)])
     assert segment.world(np.float32([1, 2, 3])).dtype == np.float64
-
-
-def test_the_range_of_a_ray_within_its_cells() -> None:
-    """Of those that it meets: boxes missed have their exit before their entry."""
-    segment = ray(
-        visits=[
-            TraversalStep((0,), BOX, 2.0, 3.0, 0),
-            TraversalStep((1,), BOX, 0.5, 0.5, 0),
-            TraversalStep((2,), BOX, 9.0, 0.1, 0),
-        ]
-    )
-    assert segment.span == (0.5, 3.0)
-    segment.visits = segment.visits[2:]
-    assert segment.span is None
-
-
-def test_a_surface_as_text() -> None:
-    assert PixelSurface(12, 3, "front wall", 3.25).text() == "front wall, triangle 12 at 3.25"
-    assert PixelSurface(0, 0, "ball", 1234567.8).text() == "ball, triangle 0 at 1.23457e+06"

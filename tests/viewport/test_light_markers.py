@@ -50,60 +50,6 @@ def test_positions_of_shifted_markers(markers: LightMarkers) -> None:
     assert markers.shifted(sun, np.array([0.0, -FAR_AWAY * DIAGONAL, 0.0])) == sun.position == (0, 1, 0)
 
 
-def test_a_shifted_marker_is_where_it_was_put(markers: LightMarkers, scene: Scene) -> None:
-    """And the others stay as they are: of a directional light along the way to it."""
-    for number, light in enumerate(markers.listed()):
-        moved = moved_light(scene, light, markers.shifted(light, np.array([3.0, 1.0, 2.0])))
-        assert [a == b for a, b in zip(moved.lights, scene.lights, strict=True)] == [k != number for k in range(3)]
-        view: Any = SimpleNamespace(scene=moved, controller=None)
-        there = LightMarkers(view)
-        put, found = markers.marker_position(light) + (3.0, 1.0, 2.0), there.marker_position(there.listed()[number])
-        if light.kind == "directional":
-            put, found = (at - MIDDLE for at in (put, found))
-            put, found = (at / np.linalg.norm(at) for at in (put, found))
-        np.testing.assert_allclose(found, put, rtol=0, atol=1e-12)
-
-
-def test_one_after_the_other(markers: LightMarkers) -> None:
-    """From the first on, and round; the selected one is found again when the scene has changed."""
-    assert not markers.visible
-    for name in ("bulb", "sun", "lamp", "bulb"):
-        light = markers.next()
-        assert light is not None and light.name == name and markers.visible
-        assert [markers.is_chosen(each) for each in markers.listed()] == [each == light for each in markers.listed()]
-        markers.view.scene = markers.view.scene.with_parts()
-    markers.view.scene = markers.view.scene.with_parts(lights=[])
-    assert markers.next() is None and markers.listed() == []
-
-
-def test_what_is_not_there(markers: LightMarkers) -> None:
-    view: Any = SimpleNamespace(scene=None, controller=None)
-    assert (
-        LightMarkers(view).listed() == [] and LightMarkers(view).markers() == [] and LightMarkers(view).next() is None
-    )
-    markers.visible = True
-    assert markers.markers() == [] and markers.under((0, 0)) is None, "no camera"
-
-
-def test_the_list_is_kept_until_the_scene_changes(markers: LightMarkers, scene: Scene) -> None:
-    before = markers.listed()
-    scene.lights = scene.lights[:1]
-    assert markers.listed() is before
-    markers.view.scene = scene.with_parts()
-    assert [light.name for light in markers.listed()] == ["bulb"]
-    sun = before[1]
-    assert markers.marker_position(sun).tolist() == [13.0, 35.0, 36.0]
-    markers.view.scene = Scene.from_triangles([[0, 0, 0], [3, 0, 0], [0, 4, 0]], [[0, 1, 2]])
-    assert markers.marker_position(sun).tolist() == [1.5, 2.0 + FAR_AWAY * 5.0, 0.0]
-
-
-def test_a_scene_without_extent_has_directions_all_the_same(markers: LightMarkers) -> None:
-    sun = markers.listed()[1]
-    markers.view.scene = Scene.from_triangles([[1, 1, 1], [1, 1, 1], [1, 1, 1]], [[0, 1, 2]])
-    middle = markers.view.scene.bounds().mean(axis=0)
-    assert np.linalg.norm(markers.marker_position(sun) - middle) == FAR_AWAY
-
-
 @pytest.fixture
 def seen(scene: Scene) -> LightMarkers:
     """Two lamps in a picture of 200 x 100 whose middle is (100, 50): a unit at their distance is 10 wide."""

@@ -15,7 +15,6 @@ from raystream.renderer.renderer import Renderer
 from raystream.renderer.session.session import Session
 from raystream.scene.camera import Camera
 from raystream.stream.gl.device import Device, open_device
-from raystream.stream.gl.objects import Readback, Timestamp
 from raystream.stream.gl.stream import float_texture
 from raystream.viewport.picture_texture import AutoExposure, PictureTexture
 
@@ -81,20 +80,6 @@ def test_a_flight_makes_no_wait(gpu: Device, machine: str, scene: str) -> None:
     renderer.release()
 
 
-def test_a_software_driver_is_waited_for(device: Device) -> None:
-    """There host and device are one."""
-    renderer = Renderer("cornell", device=device, program="path")
-    with device.current():
-        session = Session(renderer, SIZE, Stop(4), screen=PictureTexture(device))
-        start = renderer.camera
-        while session.pictures < 3:
-            session.update(camera=aside(start, session.pictures))
-            session.advance(0.01, moving=True)
-        assert session.waits > 0 and not session.pending
-        session.release()
-    renderer.release()
-
-
 def test_the_light_meter_looks_later(gpu: Device) -> None:
     """The stops that a picture leads to are those that a wait would have given, a turn or more later."""
     with gpu.current():
@@ -114,19 +99,3 @@ def test_the_light_meter_looks_later(gpu: Device) -> None:
         assert gpu.waits == waits and meter.reached
         assert meter.stops == meter.measure(texture)
         assert first > meter.stops
-
-
-def test_texels_come_when_they_are_there(device: Device) -> None:
-    with device.current():
-        texture = float_texture(device, (5, 3))
-        wanted = np.arange(60, dtype=np.float32).reshape(3, 5, 4)
-        texture.write(wanted)
-        coming, done = Readback(device, texture), Timestamp(device)
-        device.context.finish()
-        waits = device.waits
-        assert coming.ready and done.ready
-        np.testing.assert_array_equal(coming.read(), wanted)
-        later = Timestamp(device)
-        device.context.finish()
-        assert later.seconds >= done.seconds > 0
-        assert device.waits == waits

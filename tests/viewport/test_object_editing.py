@@ -22,7 +22,7 @@ from raystream.scene.material import Material
 from raystream.scene.scene import Scene
 from raystream.viewport import editing as animation
 from raystream.viewport.camera_controller import ORBIT
-from raystream.viewport.editing import MAX_REBUILT, TURN_SECONDS, ObjectEditing
+from raystream.viewport.editing import TURN_SECONDS, ObjectEditing
 from raystream.viewport.viewport import PictureArea
 from tests.viewport.editing_stage import FAR, HOME, Stage
 
@@ -62,27 +62,6 @@ def test_an_animation_begins_again_at_its_end() -> None:
     assert times == [0.75, 1.5, 0.25, 1.0, 1.75, 0.5]
 
 
-@pytest.mark.parametrize(
-    ("levels", "structure", "triangles", "goes"),
-    [
-        (2, "two-level-grid", 1 << 20, True),
-        (1, "bvh", MAX_REBUILT, True),
-        (1, "bvh", MAX_REBUILT + 1, False),
-        (1, "grid", 1, False),  # its programs hold its resolution
-    ],
-)
-def test_what_a_structure_moves_without_a_wait(levels: int, structure: str, triangles: int, goes: bool) -> None:
-    made = editing(levels=levels, structure=structure, triangles=triangles)
-    made.animation.player.playing = True
-    assert made.active is goes
-    made.update(0.5)
-    assert made.animation.player.seconds == (0.5 if goes else 0.0)
-    made.view.paused = True
-    assert not made.active
-    made.update(0.5)
-    assert made.animation.player.seconds == (0.5 if goes else 0.0), "nothing moves while rendering is paused"
-
-
 def test_the_turntable_goes_once_round_in_its_time() -> None:
     """Always the same way; not while nobody sees it."""
     made = editing()
@@ -112,29 +91,6 @@ def test_the_environment_turns_round(start: float, by: float, there: float) -> N
 @pytest.fixture
 def stage() -> Stage:
     return Stage()
-
-
-TOLD = "X, Y, Z choose an axis, click or Enter ends, Esc undoes"
-
-
-def test_an_object_follows_the_cursor_with_all_its_parts(stage: Stage) -> None:
-    editing = stage.editing
-    editing.animation.player.playing = True
-    editing.grab()
-    assert editing.grabbing and not editing.animation.player.playing
-    assert stage.said == [f"pair follows the mouse in the plane of the view; {TOLD}"]
-    assert not editing.update(0.0) and stage.updates == [], "nothing has moved"
-    stage.move(120, 40)
-    assert stage.places() == [(2.0, 1.0, 0.0), HOME[1], (2.0, 1.0, 0.0), HOME[3]]
-    assert stage.done[-2:] == ["changed", "wake"] and editing.grabbing
-    stage.move(90, 50)
-    assert stage.places() == [(-1.0, 0.0, 0.0), HOME[1], (-1.0, 0.0, 0.0), HOME[3]]
-    assert len(stage.updates) == 2 and not editing.update(0.0) and len(stage.updates) == 2
-    editing.drop()
-    assert not editing.grabbing and stage.said[-1] == "" and len(stage.updates) == 2
-    stage.move(150, 50)
-    assert stage.places()[0] == (-1.0, 0.0, 0.0), "it stays"
-    assert [each.name for each in stage.scene.instances] == ["pair", "", "pair", "panel"]
 
 
 class Glow:
@@ -179,96 +135,10 @@ def test_a_pose_deforms_meshes_and_changes_looks(stage: Stage) -> None:
     assert stage.scene.meshes is before.meshes, "the same moment shares everything"
 
 
-def test_axes_are_chosen_by_keys(stage: Stage) -> None:
-    editing = stage.editing
-    for text in ("X", "Enter", "Esc", "P"):
-        assert not editing.key(text)
-    editing.grab()
-    for text in ("P", "Ctrl+X", "Shift+W", "Space", "W"):
-        assert not editing.key(text)
-    assert editing.grabbing
-    for text, where, place in (
-        ("X", "along X", (2.0, 0.0, 0.0)),
-        ("Y", "along Y", (0.0, 1.0, 0.0)),
-        ("Shift+Z", "across Z", (2.0, 1.0, 0.0)),
-        ("Shift+Z", "in the plane of the view", (2.0, 1.0, 0.0)),
-    ):
-        stage.view.input.cursor = (120, 40)
-        assert editing.key(text)
-        assert stage.said[-1] == f"pair follows the mouse {where}; {TOLD}"
-        editing.update(0.0)
-        assert np.round(stage.places()[0], 6).tolist() == pytest.approx(place, abs=0.3), text
-        if text != "Shift+Z":
-            axis = "XYZ".index(text)
-            assert not np.delete(stage.places()[0], axis).any()
-
-
-@pytest.mark.parametrize(("key", "stays"), [("Enter", True), ("NumEnter", True), ("Esc", False)])
-def test_keys_that_end_it(stage: Stage, key: str, stays: bool) -> None:
-    stage.editing.grab()
-    stage.move(120, 50)
-    stage.view.input.cursor = (130, 50)
-    stage.editing.follow()  # since the last turn
-    assert stage.editing.key(key) and not stage.editing.grabbing
-    assert stage.places()[0] == ((3.0, 0.0, 0.0) if stays else HOME[0])
-    assert stage.said[-1] == ("" if stays else "put back")
-    assert not stage.editing.key(key)
-
-
-@pytest.mark.parametrize("left", [True, False])
-def test_clicks_that_end_it(stage: Stage, left: bool) -> None:
-    assert not stage.editing.button(left)
-    stage.editing.grab()
-    stage.move(120, 50)
-    assert stage.editing.button(left) and not stage.editing.grabbing
-    assert stage.places()[0] == ((2.0, 0.0, 0.0) if left else HOME[0])
-
-
-def test_the_same_key_again_drops_it(stage: Stage) -> None:
-    stage.editing.grab()
-    stage.move(120, 50)
-    stage.editing.grab()
-    assert not stage.editing.grabbing and stage.places()[0] == (2.0, 0.0, 0.0)
-
-
-def test_objects_have_names_all_the_same(stage: Stage) -> None:
-    stage.hit.instance[0] = 1
-    stage.editing.grab()
-    assert stage.said[-1].startswith("triangle follows")
-    stage.editing.drop()
-    stage.first.meshes[0].name = ""
-    stage.editing.grab()
-    assert stage.said[-1].startswith("object 1 follows")
-
-
 def test_nothing_to_grab(stage: Stage) -> None:
     stage.hit.instance[0] = -1
     stage.editing.grab()
     assert not stage.editing.grabbing and stage.said == ["nothing under the cursor to grab"]
-
-
-def test_rays_are_compiled_before(stage: Stage) -> None:
-    stage.ready = False
-    stage.editing.grab()
-    assert not stage.editing.grabbing and stage.said == ["the kernels for rays of their own"]
-    stage.compiled.pop()()
-    assert stage.editing.grabbing
-
-
-def test_the_light_of_a_marker_is_grabbed_before_what_is_behind_it(stage: Stage) -> None:
-    stage.view.input.cursor = (90, 40)
-    stage.editing.grab()
-    assert stage.said[-1].startswith("pair ")
-    stage.editing.drop()
-    stage.markers.visible = True
-    stage.editing.grab()
-    assert stage.said[-1].startswith("bulb follows") and stage.markers.chosen == (False, 0)
-    stage.move(110, 30)
-    assert stage.scene.lights[0].position == pytest.approx((1, 2, 0)) and stage.places() == HOME
-    stage.move(100, 50)
-    assert stage.scene.lights[0].position == pytest.approx((0, 0, 0))
-    stage.editing.undo()
-    assert stage.scene.lights == stage.first.lights
 
 
 def test_a_light_with_a_surface_moves_its_object(stage: Stage) -> None:
@@ -339,46 +209,8 @@ def test_large_scenes_of_one_level_get_two_first(monkeypatch: pytest.MonkeyPatch
     assert not editing.grabbing, "what was held is of the scene before"
 
 
-def test_a_button_that_is_up_before_the_structure_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(animation, "MAX_REBUILT", 0)
-    for up in (True, False):
-        stage = Stage(levels=1)
-        stage.markers.chosen = (True, 3)
-        stage.editing.drag_light()
-        if up:
-            stage.editing.end_drag()
-        stage.renderer.prepared.structure.levels = 2
-        stage.editing.shown(True)
-        assert stage.editing.grabbing is not up
-
-
-def test_pictures_under_way_are_finished_first(stage: Stage) -> None:
-    stage.editing.grab()
-    stage.session.previewing = True
-    stage.move(120, 50)
-    assert stage.places() == HOME and stage.editing.update(0.0), "it waits"
-    stage.session.previewing = False
-    assert stage.editing.update(0.0) and stage.places()[0] == (2.0, 0.0, 0.0) and not stage.editing.update(0.0)
-
-
-def test_the_environment_is_turned_once(stage: Stage) -> None:
-    stage.editing.turn_environment(30.0)
-    assert stage.done == ["wake"] and stage.updates == []
-    assert stage.editing.update(0.0) and stage.updates == [{"environment_rotation": 30.0}]
-    assert stage.done == ["wake", "changed", "wake"]
-    assert not stage.editing.update(0.0) and len(stage.updates) == 1
-
-
 def test_a_camera_indoors_turns_about_what_it_sees(stage: Stage) -> None:
     stage.controller.set_camera(Camera((0, 0, 0.5), (0, 0, -7), fov=90.0, base=FAR))
     stage.hit.distance[0] = 1.25
     stage.editing.turn()
     np.testing.assert_allclose(stage.controller.camera.target, (0, 0, -0.75), atol=1e-12)
-
-
-def test_variants(stage: Stage) -> None:
-    stage.first.variants = {"dark": {0: 0}}
-    stage.editing.show_variant("dark")
-    assert stage.scene.variant == "dark" and stage.done[-2:] == ["changed", "wake"]
-    stage.editing.show_variant(None)
-    assert stage.scene.variant is None

@@ -1,181 +1,86 @@
-"""What each action does to the picture, by an open view whose renderer notes what it is asked for."""
+"""What actions do to the picture of a view, before and after its scene is there; names of the files that they save."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from raystream.accel.structures import MAX_UNSORTED
 from raystream.base.errors import ViewerError
-from raystream.film.tonemap import TONEMAPS
 from raystream.options.table import OPTIONS
-from raystream.renderer.inputs.settings import Settings
 from raystream.scene.camera import Camera
+from raystream.viewport import commands
 from raystream.viewport.camera_controller import CameraController
-from raystream.viewport.commands import file_stem, numbered_file, picture_handlers
-from raystream.viewport.keymap import BY_NAME, Keymap
-from raystream.viewport.preferences import Preferences
-from raystream.viewport.viewport import InputState, PictureArea, ToneMapping, Viewport
+from raystream.viewport.canvas import CanvasView
+from raystream.viewport.commands import file_stem, numbered_file
+from tests.viewport.test_canvas_view import opened, rest
 
-START = Camera((4, 3, 6), (1, 1, -0.5), fov=50)
-FAR = (4096.0, 0.0, -512.0)  # of the file's coordinates, where the scene's are zero
-BOX = [[-1.0, 0.0, -2.0], [3.0, 2.0, 1.0]]
-
-
-class Desk:
-    """A view of a scene without cameras, from outside. ``said``, ``opened``, ``compiled``: what it was asked for."""
-
-    def __init__(self) -> None:
-        self.said: list[str] = []
-        self.opened: list[str] = []
-        self.compiled: list[Any] = []
-        self.saved: list[Any] = []
-        self.shown: list[int] = []
-        self.controller = CameraController(START, BOX)
-        self.scene: Any = SimpleNamespace(
-            name="box", cameras=[], camera=lambda aspect: Camera((0, 0, aspect), (0, 0, 0)), origin=FAR
-        )
-        self.hits: Any = SimpleNamespace(instance=np.array([3]), distance=np.array([2.5], np.float32))
-        self.renderer: Any = SimpleNamespace(
-            prepared=SimpleNamespace(scene=self.scene, starts=[0, 7]), settings=None, trace=self._trace
-        )
-        self.renderer.ray_queries = SimpleNamespace(trace_ready=lambda settings: True)
-        self.session: Any = SimpleNamespace(finish=lambda converged: self.saved.append(("finish", converged)))
-        self.session.picture = lambda: SimpleNamespace(save=lambda *how: self.saved.append(how))
-        view: Any = SimpleNamespace(renderer=self.renderer, session=self.session, preferences=Preferences())
-        self.view = view
-        view.require_scene = lambda: (self.renderer, self.controller)
-        view.say = lambda text: self.said.append(text)
-        view.say_done = lambda text: self.said.append(f"done: {text}")
-        view.say_switched = lambda name, on: self.said.append(f"{name} {on}")
-        view.take = self.controller.set_camera
-        view.compilation = SimpleNamespace(request=lambda what, work: self.compiled.append((what, work)))
-        view.ray_under_cursor = lambda: self.controller.ray(3, 4, 10, 8)
-        view.keymap, view.paused, view.tone, view.input = Keymap(), False, ToneMapping(0.0, "none"), InputState()
-        view.trace_soon = lambda work: Viewport.trace_soon(view, work)
-        view.trace_under_cursor = lambda work: Viewport.trace_under_cursor(view, work)
-        view.area, view.toggle_pause = PictureArea((100, 200)), lambda: Viewport.toggle_pause(view)
-        self.loader: Any = SimpleNamespace(requested=Settings(), camera_index=-1, cancel=lambda: False)
-        self.loader.change = self.loader.set = self._change
-        self.loader.open = self.opened.append
-        self.loader.show_camera = self.shown.append
-        for name in ("toggle_environment", "toggle_ground", "toggle_denoiser"):
-            setattr(self.loader, name, lambda name=name: self.said.append(name))
-        animation = SimpleNamespace(play=None, step=print, next=None, toggle_loop=None)
-        editing: Any = SimpleNamespace(grab=None, turn=None, animation=animation)
-        context: Any = SimpleNamespace(view=view, scene_loader=self.loader, editing=editing)
-        self.context, self.clipboard = context, ""
-        self.handlers = picture_handlers(context, self, lambda ending: self.saved.append(ending))
-
-    def copy(self, text: str) -> None:
-        self.clipboard = text
-
-    def paste(self) -> str:
-        return self.clipboard
-
-    def _change(self, **changes: Any) -> None:
-        self.loader.requested = self.loader.requested.replace(**changes)
-
-    def _trace(self, origins: Any, directions: Any, view: bool) -> Any:
-        assert view
-        np.testing.assert_array_equal(origins, [np.add(self.controller.camera.origin, FAR)])
-        np.testing.assert_array_equal(directions, [self.controller.direction(3, 4, 10, 8)])
-        return self.hits
-
-    def do(self, name: str) -> list[str]:
-        """What it says."""
-        self.said.clear()
-        self.handlers[name]()
-        return list(self.said)
+DEFAULT = Camera.framing(((-1.0, -1.0, -1.0), (1.0, 1.0, 1.0)))
+MIDDLE = (278.0, 273.0, 280.0)  # of the Cornell box
+INSIDE, OUTSIDE = Camera(MIDDLE, (278.0, 273.0, 400.0)), Camera((900.0, 900.0, -900.0), MIDDLE)
 
 
-@pytest.fixture
-def desk() -> Desk:
-    return Desk()
+@pytest.fixture(scope="module")
+def view(device: Any) -> Iterator[CanvasView]:
+    made = opened("cornell")
+    rest(made)
+    yield made
+    made.release()
 
 
-def test_handlers_are_of_actions(desk: Desk) -> None:
-    assert BY_NAME.keys() >= desk.handlers.keys()
-    assert {f"{name}.next" for name in ("machine", "fuse", "policy", "mask", "accel", "unroll")} <= desk.handlers.keys()
+@pytest.mark.parametrize("refused", [False, True])
+def test_no_structure_at_all_is_left_out_in_large_scenes(
+    view: CanvasView, monkeypatch: pytest.MonkeyPatch, refused: bool
+) -> None:
+    monkeypatch.setattr(commands, "MAX_UNSORTED", view.session.renderer.prepared.starts[-1] - refused)
+    found, choices = set(), OPTIONS["accel"].value.choices
+    for _ in choices:
+        view.perform("accel.next")
+        found.add(view.scene_loader.requested.accel)
+    assert found == set(choices) - ({"none"} if refused else set())
+    masks = OPTIONS["mask"].value.choices
+    view.update(mask="none")
+    view.perform("mask.next")  # a choice of that name that no scene is too large for
+    assert view.scene_loader.requested.mask == masks[(masks.index("none") + 1) % len(masks)]
+    rest(view)
 
 
-# -- options -----------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("cameras", "as_by"),
+    [([], DEFAULT), ([OUTSIDE], OUTSIDE), ([INSIDE], DEFAULT), ([INSIDE, OUTSIDE], DEFAULT)],
+)
+def test_a_scene_that_was_entered_is_framed_from_outside(
+    view: CanvasView, monkeypatch: pytest.MonkeyPatch, cameras: list[Camera], as_by: Camera
+) -> None:
+    """As its first camera looks, if that stands outside; one that was not entered as the camera looks now."""
+    monkeypatch.setattr(view.view.scene, "cameras", cameras)
+    for start, forward in ((OUTSIDE, None), (INSIDE, as_by.basis()[2])):
+        view.view.take(start)
+        expected = CameraController(start, view.view.scene.bounds())
+        expected.frame_all(view.view.area.aspect, forward)
+        expected.update(1.0)
+        view.perform("camera.frame")
+        rest(view)
+        for field in ("origin", "target", "up"):  # roundings of coordinates of some hundreds
+            one, other = (np.array(getattr(each.camera, field)) for each in (view.view.controller, expected))
+            np.testing.assert_allclose(one, other, atol=1e-9)
 
 
-@pytest.mark.parametrize("name", ["machine", "fuse", "policy", "mask", "accel"])
-def test_the_next_choice_and_round(desk: Desk, name: str) -> None:
-    choices = OPTIONS[name].value.choices
-    assert len(choices) > 1
-    desk._change(**{name: choices[0]})
-    for choice in (*choices[1:], choices[0], choices[1]):
-        assert desk.do(f"{name}.next") == [f"{name}: {choice}"]
-        assert str(desk.loader.requested[name]).partition("=")[0] == choice
-
-
-def test_a_choice_with_a_number_goes_on_from_its_word(desk: Desk) -> None:
-    choices = OPTIONS["policy"].value.choices
-    desk._change(policy="threshold=0.25")
-    desk.do("policy.next")
-    assert desk.loader.requested.policy.name == choices[(choices.index("threshold") + 1) % len(choices)]
-
-
-def test_rounds_of_unrolling(desk: Desk) -> None:
-    desk._change(unroll="auto")
-    found = [desk.do("unroll.next") for _ in range(5)]
-    assert found == [[f"unroll: {text}"] for text in ("1", "4,2", "8", "32", "auto")]
-    desk._change(unroll="2")
-    assert desk.do("unroll.next") == ["unroll: auto"], "one that is not in the round begins it"
-
-
-@pytest.mark.parametrize(("parts", "refused"), [(MAX_UNSORTED, False), (MAX_UNSORTED + 1, True)])
-def test_no_structure_at_all_is_left_out_in_large_scenes(desk: Desk, parts: int, refused: bool) -> None:
-    desk.renderer.prepared.starts = [0, 3, parts]
-    found = set()
-    for _ in OPTIONS["accel"].value.choices:
-        desk.do("accel.next")
-        found.add(desk.loader.requested.accel)
-    assert found == set(OPTIONS["accel"].value.choices) - ({"none"} if refused else set())
-    desk._change(mask="none")
-    desk.do("mask.next")
-    desk._change(**{"accel": "bvh"})
-    choices = OPTIONS["mask"].value.choices
-    assert desk.loader.requested.mask == choices[(choices.index("none") + 1) % len(choices)]
-
-
-def test_lengths_of_paths(desk: Desk) -> None:
-    desk._change(depth=2)
-    found = []
-    for name in ("more", "less", "less", "less", "less", "more"):
-        assert desk.do(f"depth.{name}") == [f"maximum path length: {desk.loader.requested.max_depth}"]
-        found.append(desk.loader.requested.max_depth)
-    assert found == [3, 2, 1, 0, 0, 1]
-
-
-# -- the picture -------------------------------------------------------------------------------------------------------
-
-
-def test_tone_maps_go_round(desk: Desk) -> None:
-    names = list(TONEMAPS)
-    desk.view.tone.tonemap = names[0]
-    for name in (*names[1:], names[0]):
-        assert desk.do("tonemap.next") == [f"tone map: {name}"] and desk.view.tone.tonemap == name
-    desk.view.tone.tonemap = "of the user's own"
-    assert desk.do("tonemap.next") == [f"tone map: {names[0]}"]
-
-
-def test_saving_to_the_pictures_folder(desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A PNG as it is shown, an EXR as it is; after what is under way, not after all samples."""
-    monkeypatch.setenv("XDG_PICTURES_DIR", str(tmp_path))
-    desk.handlers = picture_handlers(desk.context, desk)
-    desk.view.tone.choose(exposure="auto", tonemap="aces")
-    desk.view.tone.metered = -1.5
-    png, exr = tmp_path / "box_001.png", tmp_path / "box_001.exr"
-    assert desk.do("screenshot.picture") == [f"saved {png}"] and desk.do("save.exr") == [f"saved {exr}"]
-    assert desk.saved == [("finish", False), (png, -1.5, "aces"), ("finish", False), (exr, 0.0, "none")]
+def test_before_a_scene_is_there(device: Any) -> None:
+    """What needs one says so, and changes nothing."""
+    view = opened("cornell")
+    before, handlers = view.scene_loader.requested, view.view.actions.handlers
+    names = [f"camera.{name}" for name in ("mode", "frame", "focus", "next", "reset", "copy", "paste", "front")]
+    for name in (*names, "fov.wider", "machine.next", "unroll.next"):
+        with pytest.raises(ViewerError, match="none is loaded yet"):
+            handlers[name]()
+    assert view.scene_loader.requested is before and view.clipboard == ""
+    view.perform("program.path")
+    assert view.scene_loader.requested.program == "path", "what needs none is done"
+    view.release()
 
 
 def test_names_of_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -193,129 +98,3 @@ def test_names_of_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
     assert numbered_file("a", ".png") == tmp_path / "here" / "a_001.png"
-
-
-# -- cameras -----------------------------------------------------------------------------------------------------------
-
-
-def goal(desk: Desk, aspect: float, forward: Any) -> Camera:
-    expected = CameraController(desk.controller.camera, BOX)
-    expected.frame_all(aspect, forward)
-    expected.update(1.0)
-    return expected.camera
-
-
-@pytest.mark.parametrize(
-    ("cameras", "forward"),
-    [
-        ([], Camera.framing(((-1.0, -1.0, -1.0), (1.0, 1.0, 1.0))).basis()[2]),
-        ([Camera((9, 9, 0), (0, 0, 0))], Camera((9, 9, 0), (0, 0, 0)).basis()[2]),
-        ([Camera((0, 1, 0), (0, 0, 1))], Camera.framing(((-1.0, -1.0, -1.0), (1.0, 1.0, 1.0))).basis()[2]),
-        ([Camera((0, 1, 0), (0, 0, 1)), START], Camera.framing(((-1.0, -1.0, -1.0), (1.0, 1.0, 1.0))).basis()[2]),
-    ],
-)
-def test_a_scene_that_was_entered_is_framed_from_outside(desk: Desk, cameras: list[Camera], forward: Any) -> None:
-    """As its first camera looks, if that stands outside; one that was not entered as the camera looks now."""
-    desk.scene.cameras = cameras
-    expected = goal(desk, 0.5, None)
-    desk.do("camera.frame")
-    desk.controller.update(1.0)
-    assert desk.controller.camera == expected
-    desk.controller.set_camera(Camera((0, 1, 0), (1, 1, 0.5), fov=50))
-    assert desk.controller.entered
-    expected = goal(desk, 0.5, forward)
-    desk.do("camera.frame")
-    desk.controller.update(1.0)
-    assert desk.controller.camera == expected
-
-
-def test_the_scene_s_cameras_in_turn(desk: Desk) -> None:
-    with pytest.raises(ViewerError, match="has none of its own"):
-        desk.do("camera.next")
-    desk.scene.cameras = [START] * 3
-    for before, after in ((-1, 0), (0, 1), (1, 2), (2, 0)):
-        desk.loader.camera_index = before
-        desk.do("camera.next")
-        assert desk.shown.pop() == after
-
-
-def test_a_camera_as_text(desk: Desk) -> None:
-    desk.controller.set_camera(START)
-    assert desk.do("camera.copy") == [f"copied: --camera '{START.text()}'"] and desk.clipboard == START.text()
-    desk.controller.orbit(30, 0)
-    desk.controller.set_fov(33)
-    desk.do("camera.paste")
-    found = desk.controller.camera
-    assert (found.origin, found.target, found.up) == (START.origin, START.target, START.up)
-    assert found.fov == 33, "the text has none: it stays"
-
-
-@pytest.mark.parametrize("ready", [True, False])
-def test_focus(desk: Desk, ready: bool) -> None:
-    """To where the ray through the cursor meets a surface; compiled before, after that has been said."""
-    desk.renderer.ray_queries.trace_ready = lambda settings: ready
-    point = np.asarray(START.origin) + 2.5 * desk.controller.direction(3, 4, 10, 8)
-    assert desk.do("camera.focus") == []
-    if not ready:
-        assert not desk.controller._easing
-        ((what, work),) = desk.compiled
-        assert what == "the kernels for rays of their own"
-        work()
-    desk.controller.update(1.0)
-    np.testing.assert_allclose(desk.controller.camera.target, point, atol=1e-12)
-    assert desk.controller.camera.origin == START.origin
-
-
-def test_focus_on_nothing(desk: Desk) -> None:
-    for number, said in ((-1, ["nothing under the cursor to focus"]), (0, [])):
-        desk.hits.instance = np.array([number])
-        assert desk.do("camera.focus") == said
-        assert desk.controller._easing is (number == 0)
-
-
-# -- files -------------------------------------------------------------------------------------------------------------
-
-
-def test_files_of_the_folder(desk: Desk, tmp_path: Path) -> None:
-    for name in ("b.ply", "a.GLB", "c.obj", "0.txt", "d.png"):
-        (tmp_path / name).touch()
-    for here, before, after in (
-        ("a.GLB", "c.obj", "b.ply"),
-        ("b.ply", "a.GLB", "c.obj"),
-        ("c.obj", "b.ply", "a.GLB"),
-        ("0.txt", "c.obj", "b.ply"),  # not among them: as of the first
-    ):
-        desk.loader.path = str(tmp_path / here)
-        desk.do("scene.previous")
-        desk.do("scene.next")
-        desk.do("scene.reload")
-        assert desk.opened == [str(tmp_path / before), str(tmp_path / after), str(tmp_path / here)]
-        desk.opened.clear()
-    desk.loader.path = "cornell"
-    with pytest.raises(ViewerError, match="is built in"):
-        desk.do("scene.next")
-
-
-def test_escape(desk: Desk) -> None:
-    desk.view.input.drag = (0, 0)
-    desk.loader.cancel = lambda: True
-    assert desk.do("escape") == ["loading cancelled"] and desk.view.input.drag == (0, 0)
-    desk.loader.cancel = lambda: False
-    assert desk.do("escape") == [""] and desk.view.input.drag is None
-
-
-def test_before_a_scene_is_there(desk: Desk) -> None:
-    """What needs one says so, and changes nothing."""
-
-    def nothing() -> Any:
-        raise ViewerError("scene", "none is loaded yet")
-
-    desk.view.require_scene, before = nothing, desk.loader.requested
-    names = [f"camera.{name}" for name in ("mode", "frame", "focus", "next", "reset", "copy", "paste", "front")]
-    for name in (*names, "fov.wider", "machine.next", "unroll.next"):
-        with pytest.raises(ViewerError, match="none is loaded yet"):
-            desk.do(name)
-    assert desk.loader.requested is before and desk.controller.camera is START and desk.clipboard == ""
-    desk.view.renderer = None
-    desk.do("program.path")
-    assert desk.loader.requested.program == "path", "what needs none is done"

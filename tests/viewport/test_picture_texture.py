@@ -66,14 +66,6 @@ def test_a_preview_is_shown_when_it_is_complete(device: Any, canvas: PictureText
     assert canvas.changes == changes + 1, "it was dropped"
 
 
-def test_a_preview_may_come_in_another_size(device: Any, canvas: PictureTexture) -> None:
-    canvas.begin(SIZE, True)
-    stream, means = film(device, 3.0, size=(2, 2))
-    canvas.show(stream)
-    canvas.end()
-    np.testing.assert_array_equal(canvas.linear(), means)
-
-
 def test_the_full_picture_begins_from_the_last_one(device: Any, canvas: PictureTexture) -> None:
     stream, means = film(device, 1.0, size=(2, 1))
     canvas.begin((2, 1), False)
@@ -128,12 +120,3 @@ def test_a_picture_that_is_drawn_whole(device: Any, canvas: PictureTexture) -> N
     canvas.show(stream)
     canvas.end()
     np.testing.assert_array_equal(canvas.linear(), means)  # what was coming all the while
-
-
-def test_the_texture_of_the_last_picture_is_used_again(device: Any, canvas: PictureTexture) -> None:
-    canvas.begin(SIZE, False)
-    names = [canvas.texture.glo]
-    for _ in range(4):
-        canvas.begin(SIZE, False)
-        names.append(canvas.texture.glo)
-    assert names[0] == names[2] == names[4] != names[1] == names[3]

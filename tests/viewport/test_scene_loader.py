@@ -2,296 +2,107 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
+import raystream
 from raystream.base.errors import ViewerError
-from raystream.renderer.inputs.settings import VIEW, Settings
-from raystream.scene.camera import Camera
-from raystream.scene.scene import Scene
-from raystream.viewport.camera_controller import CameraController
-from raystream.viewport.keymap import Keymap
+from raystream.viewport import scene_loader
+from raystream.viewport.canvas import CanvasView
 from raystream.viewport.preferences import Preferences
-from raystream.viewport.viewport import Viewport
-from tests.viewport.loader_desk import BOX, START, Desk, made_of, show
+from tests.viewport.test_canvas_view import CHOSEN, SIZE, opened, rest
+
+
+class Starts:
+    """What a view's worker is started with; it works all the same."""
+
+    def __init__(self, view: CanvasView, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.seen: list[tuple[str, Any, Any, Any]] = []
+        start = view.scene_loader.loader.start
+
+        def noted(path: str, scene: Any = None, *, settings: Any, before: Any, pixels: int) -> None:
+            assert pixels == SIZE[0] * SIZE[1], "of the window"
+            self.seen.append((path, scene, settings, before))
+            start(path, scene, settings=settings, before=before, pixels=pixels)
+
+        monkeypatch.setattr(view.scene_loader.loader, "start", noted)
 
 
 @pytest.fixture
-def desk(monkeypatch: pytest.MonkeyPatch) -> Desk:
-    return Desk(monkeypatch)
+def view(device: Any) -> Iterator[CanvasView]:
+    made = opened()
+    rest(made)
+    yield made
+    made.release()
 
 
-# -- what the worker is given -----------------------------------------------------------------------------------------
-
-
-def test_a_scene_is_read_by_the_settings_without_the_camera(desk: Desk) -> None:
-    """Which is the first scene's alone."""
-    desk.loader.requested = Settings(accel="grid", camera=START, fov=33.0)
-    assert desk.loader.loading is None
-    desk.loader.open("box")
-    ((path, scene, settings, before),) = desk.worker.started
-    assert (path, scene, before) == ("box", None, None)
-    assert settings == Settings(accel="grid") and all(settings[name] == Settings()[name] for name in VIEW)
-    assert desk.loader.requested.fov == 33.0, "it is for the camera to come"
-    for step, share in (("loading", None), ("building", 0.25)):
-        desk.worker.step, desk.worker.share = step, share
-        assert desk.loader.loading == (f"{step} box", share)
-
-
-def test_files_by_their_endings(desk: Desk) -> None:
-    for path in ("a.ply", "b.GLB", "c", "d.hdr.obj"):
-        desk.loader.open_file(path)
-        assert desk.worker.started[-1][0] == path and desk.loader.requested.environment is None
-    started = len(desk.worker.started)
-    desk.view.renderer = desk.uploaded([])
-    desk.view.renderer.prepared = SimpleNamespace(scene="scene", settings=Settings())
-    desk.worker.path, desk.loader.shown_path = "", "box"
-    desk.loader.open_file("sky.HDR")
-    assert desk.loader.requested.environment == "sky.HDR" and len(desk.worker.started) == started + 1
-    assert desk.worker.started[-1][:2] == ("box", "scene")
-
-
-def test_options_that_take_the_worker_a_while(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_options_that_take_the_worker_a_while(view: CanvasView, monkeypatch: pytest.MonkeyPatch) -> None:
     """The others are changed at once; what comes meanwhile comes with both."""
-    loader = desk.loader
-    loader.change(depth=3, accel="grid")
-    assert loader.requested == Settings(depth=3, accel="grid") and desk.worker.started == [] and desk.taken() == []
-    made = show(desk, monkeypatch)
-    desk.taken()
-    loader.change(depth=5)
-    assert desk.taken() == [("update", {"depth": 5})] and desk.worker.started == []
-    loader.change(accel="bvh", depth=6)
-    assert desk.taken() == [("update", {"depth": 6})] and loader.requested == Settings(depth=6, accel="bvh")
-    ((path, scene, settings, before),) = desk.worker.started
-    assert (path, scene, before) == ("box", made.scene, made) and settings == loader.requested
-    loader.change(grid=7)
-    assert desk.worker.started[-1] == ("box", made.scene, Settings(depth=6, accel="bvh", grid=7), made)
-    loader.change(accel="bvh")
-    assert len(desk.worker.started) == 2 and desk.taken() == [], "as it was asked for"
-    loader.open("other")
-    loader.change(accel="grid")
-    assert desk.worker.started[-1][:2] == ("other", None), "the scene that is read is read by the new ones"
+    starts, loader, renderer = Starts(view, monkeypatch), view.scene_loader, view.view.renderer
+    assert renderer is not None
+    view.update(depth=5)
+    assert starts.seen == [] and renderer.settings.depth == 5
+    before = renderer.prepared
+    view.update(accel="bvh", depth=6)
+    assert renderer.settings.depth == 6 and renderer.settings.accel != "bvh"
+    assert starts.seen == [("cornell", before.scene, loader.requested, before)]
+    view.update(accel="bvh")
+    assert len(starts.seen) == 1, "as it was asked for"
+    rest(view)
+    assert (renderer.settings.depth, renderer.settings.accel) == (6, "bvh")
+    loader.open("teapotahedron")
+    view.update(accel="grid")
+    assert [each[:2] for each in starts.seen[1:]] == 2 * [("teapotahedron", None)]
+    rest(view)
+    assert loader.shown_path == "teapotahedron" and renderer.settings.accel == "grid"
 
 
-def test_a_wrong_value_changes_nothing(desk: Desk) -> None:
-    before = desk.loader.requested
-    with pytest.raises(ViewerError):
-        desk.loader.change(depth=-1, accel="grid")
-    desk.loader.set(accel="tree")
-    assert desk.loader.requested is before and desk.said[-1][1] and "tree" in desk.said[-1][0]
+def test_the_first_scene_and_another_one(device: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Options of the view are the first one's alone, as an exposure that was set by hand."""
+    file = tmp_path / "box.obj"
+    file.write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
+    preferences = Preferences(path=Path("none"), exposure=0.5)
+    view = CanvasView(str(file), SIZE, preferences=preferences, fov=33.0, **{**CHOSEN, "exposure": 2.0})
+    try:
+        rest(view)
+        loader, renderer = view.scene_loader, view.view.renderer
+        assert renderer is not None and renderer.camera.fov == 33.0 and loader.requested.fov is None
+        assert preferences.recent == [str(file.resolve())] and view.view.tone.exposure == 2.0
+        loader.camera_index, view.view.controller.mode = 2, "fly"
+        monkeypatch.setattr(scene_loader, "UPLOADING", -1.0)  # seconds: a piece in each turn
+        loader.open("cornell")
+        uploads = set()
+        while not view.idle:
+            view.advance()
+            uploads.add(loader.loading if loader.uploading else None)
+        assert len(uploads) > 2 and {each[0] for each in uploads if each} == {"uploading cornell"}
+        assert view.view.renderer is renderer and loader.shown_path == "cornell" and loader.camera_index == -1
+        assert view.view.tone.exposure == 0.5 and len(preferences.recent) == 1, "what is built in is no file"
+        assert view.camera == renderer.camera and view.camera.fov != 33.0
+        np.testing.assert_array_equal(view.camera.target, raystream.load("cornell").camera().target)
+    finally:
+        view.release()
 
 
-def test_the_ground_is_part_of_the_structure(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(ViewerError):
-        desk.loader.toggle_ground()
-    made = show(desk, monkeypatch)
-    made.scene.without_ground = lambda: "bare"
-    for on, ground in ((True, "auto"), (False, None)):
-        desk.loader.toggle_ground()
-        assert desk.loader.requested.ground == ground and desk.said[-1] == (f"ground {on}", False)
-        assert desk.worker.started[-1][1] == ("bare" if on else made.scene)
-        assert desk.worker.started[-1][3] is made
+def test_what_cannot_be_made_leaves_what_was_asked_for_before(view: CanvasView) -> None:
+    loader: Any = view.scene_loader
+    prepare, accel = loader.loader._prepare, loader.requested.accel
 
+    def fails(*_: Any, **__: Any) -> None:
+        raise error
 
-# -- what is shown ----------------------------------------------------------------------------------------------------
-
-
-def test_the_first_scene(desk: Desk, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    file = tmp_path / "box.ply"
-    file.touch()
-    desk.loader.camera_index = 2
-    desk.loader.requested = Settings(fov=33.0)
-    made = show(desk, monkeypatch, str(file))
-    assert desk.taken() == [("drop", None), "use", "apply_camera", ("show", False)]
-    view, loader = desk.view, desk.loader
-    assert view.renderer.settings.fov == 33.0 and loader.requested.fov is None, "of the first scene alone"
-    assert loader.shown_path == str(file) and loader.camera_index == -1 and view.tone.exposure == 2.0
-    assert view.preferences.recent == [str(file.resolve())]
-    assert view.controller.camera == START and view.controller.mode == "orbit"
-    assert view.controller.speed == view.controller.natural_speed and desk.said == [("", False)]
-    assert view.renderer.prepared is made and loader.loading is None and not loader.uploading
-
-
-def test_another_scene(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An exposure set by hand was the other's; the camera is its own, or frames it."""
-    show(desk, monkeypatch)
-    desk.view.tone.exposure = 2.0
-    other = made_of(desk, cameras=())
-    desk.view.preferences.speed, desk.view.preferences.mode = 3.0, "fly"
-    desk.view.area.size = (4, 8)
-    renderer = desk.view.renderer
-    desk.taken()
-    show(desk, monkeypatch, "other", other)
-    framing = Camera.framing(BOX, aspect=0.5)
-    assert desk.taken() == [("drop", renderer), ("update", other, {"camera": framing}), "apply_camera", ("show", False)]
-    assert desk.view.renderer is renderer and desk.loader.shown_path == "other" and desk.view.tone.exposure == 0.5
-    assert desk.view.preferences.recent == [], "built in"
-    assert desk.view.controller.mode == "fly" and desk.view.controller.speed == 3 * desk.view.controller.natural_speed
-    desk.view.tone.exposure = 1.0
-    third = made_of(desk)
-    show(desk, monkeypatch, "third", third)
-    assert ("update", third, {"camera": None}) in desk.taken() and desk.view.tone.exposure == 0.5
-
-
-@pytest.mark.parametrize(
-    ("warnings", "said"),
-    [((), ""), (("a",), "a"), (("a", "b"), "a (and 1 more notes)"), (("a", "b", "c"), "a (and 2 more notes)")],
-)
-def test_notes_of_a_scene(desk: Desk, monkeypatch: pytest.MonkeyPatch, warnings: Any, said: str) -> None:
-    show(desk, monkeypatch, made=made_of(desk, warnings=warnings))
-    assert desk.said == [(said, False)]
-    desk.loader.faults = ["the keys are broken", "and more"]
-    show(desk, monkeypatch, made=made_of(desk, warnings=warnings))
-    assert desk.said[-1] == ("the keys are broken", True) and desk.loader.faults == []
-
-
-def test_what_the_driver_fails_is_told_first(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    desk.fallbacks = ["kill in place of depth"]
-    show(desk, monkeypatch, made=made_of(desk, warnings=("a",)))
-    assert desk.said == [("kill in place of depth (and 1 more notes)", False)]
-
-
-def test_a_scene_that_is_built_anew_says_nothing_of_its_own(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    """But takes an error back; what has moved meanwhile is where it is."""
-    first = show(desk, monkeypatch, made=made_of(desk, warnings=("a",)))
-    for error in (False, True):
-        desk.loader.set(accel="grid" if error else "bvh")
-        desk._say("why", error)
-        desk.said.clear()
-        show(desk, monkeypatch, made=SimpleNamespace(**vars(first)))
-        assert desk.said == ([("", False)] if error else [])
-    desk.loader.set(accel="none")
-    moved = desk.view.renderer.prepared.scene = SimpleNamespace(cameras=[START], warnings=[])
-    desk.taken()
-    show(desk, monkeypatch, made=made_of(desk))
-    assert [each for each in desk.taken() if each[0] == "update"][-1] == ("update", moved, {})
-
-
-def test_uploads_take_a_share_of_each_turn(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Eight milliseconds of it: after four pieces of 2.5 the loop goes on."""
-    show(desk, monkeypatch, shares=[k / 10 for k in range(1, 11)])
-    assert desk.loader.uploading and desk.loader.loading == ("uploading box", 0.4) and desk.taken() == []
-    desk.loader.take()
-    assert desk.loader.loading == ("uploading box", 0.8)
-    desk.loader.take()
-    assert desk.loader.loading is None and not desk.loader.uploading and ("show", False) in desk.taken()
-
-
-def test_uploads_are_given_up(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    many = [k / 99 for k in range(99)]
-    show(desk, monkeypatch, shares=many)
-    assert desk.loader.cancel() and desk.taken() == ["release", "end"]
-    assert desk.loader.loading is None and not desk.loader.cancel()
-    show(desk, monkeypatch)
-    desk.view.renderer.gpu_scene.upload = desk.uploaded(many).gpu_scene.upload
-    desk.taken()
-    show(desk, monkeypatch, "other")
-    assert desk.loader.uploading
-    desk.loader.open("third")
-    assert desk.taken() == ["discard"] and desk.loader.loading == ("loading third", None)
-
-
-def test_what_cannot_be_made_leaves_what_was_asked_for_before(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    show(desk, monkeypatch)
-    for error, said in (
-        (ViewerError("a.ply", "is broken"), "a.ply: is broken"),
-        (ValueError("odd"), "a.ply: ValueError: odd"),
-    ):
-        desk.loader.set(accel="grid", depth=4)
-        assert desk.loader.requested.accel == "grid"
-        desk.worker.made = "a.ply", error
-        desk.loader.take()
-        assert desk.said[-1] == (said, True) and desk.loader.shown_path == "box"
-        assert desk.loader.requested == Settings(depth=4), "but for what the worker does not do"
-    desk.loader.set(accel="grid")
-    assert desk.loader.cancel() and desk.loader.requested == Settings(depth=4)
-
-
-def test_a_scene_is_seen_before_it_is_built(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its camera is in the hand from then on, and stays; read once more by other settings it stays, too."""
-    glance = SimpleNamespace(
-        camera=lambda settings, aspect: START.with_fov(aspect), headlight_scene=SimpleNamespace(bounds=BOX), scene=None
-    )
-    desk.view.area.size = (8, 4)
-    desk.worker.early = "box", glance
-    desk.loader.take()
-    controller = desk.view.controller
-    assert controller.camera.fov == 2.0 and desk.taken() == ["begin"] and desk.worker.proceeded == 1
-    desk.worker.early = "box", glance
-    desk.loader.take()
-    assert desk.view.controller is controller
-    desk.worker.early = "other", glance
-    desk.loader.take()
-    assert desk.view.controller is not controller
-    controller = desk.view.controller
-    show(desk, monkeypatch, "other")
-    assert desk.view.controller is controller
-    desk.worker.early = "third", glance
-    desk.taken()
-    desk.loader.take()
-    assert desk.view.controller is controller and desk.taken() == [] and desk.worker.proceeded == 4, "one is on show"
-
-
-def test_a_scene_that_was_seen_does_not_come(desk: Desk) -> None:
-    glance = SimpleNamespace(
-        camera=lambda settings, aspect: START, headlight_scene=SimpleNamespace(bounds=BOX), scene=None
-    )
-    desk.worker.early = "box", glance
-    desk.loader.take()
-    desk.worker.made = "box", ViewerError("box", "is broken")
-    desk.taken()
-    desk.loader.take()
-    assert desk.view.controller is None and desk.taken() == ["end"]
-
-
-def test_first_controllers() -> None:
-    session: Any = SimpleNamespace()
-    view = Viewport(session, Preferences(mode="fly", speed=2.0), Keymap())
-    view.input.motions.add("left")
-
-    def held(camera: Camera) -> CameraController:
-        view.hold_camera(camera, BOX, Scene())
-        assert view.controller is not None and view.controller.moving, "the key is down"
-        return view.controller
-
-    made = held(START)
-    assert (made.mode, made.speed) == ("fly", 2 * made.natural_speed)
-    view.preferences.mode = "orbit"
-    assert held(START).mode == "orbit" and held(Camera((0, 0, 0), (0, 0, -1))).mode == "fly"
-    view.controller = None
-    assert view.controller is None
-
-
-@pytest.mark.parametrize("fails", [False, True])
-def test_pictures_are_rehearsed_while_the_first_scene_is_prepared(desk: Desk, fails: bool) -> None:
-    """A step in each turn, once the scene is seen; the loop does not wait meanwhile. No longer than that takes."""
-    steps, began = list[int](), list[Any]()
-
-    def rehearsal(device: Any) -> Any:
-        began.append(device)
-        for number in range(3):
-            steps.append(number)
-            yield number / 3
-            if fails:
-                raise ViewerError("a.glsl", "is wrong")
-
-    loader: Any = desk.loader
-    loader.view.session.rehearse = rehearsal
-    loader.open("a.obj")
-    loader.take()
-    assert began == [] and not loader.rehearsing
-    loader.first_picture.shown = True
-    for turn in range(1, 6):
-        loader.take()
-        assert len(steps) == (1 if fails else min(turn, 3)) and loader.rehearsing == (turn <= (1 if fails else 3))
-    assert began == [None] and desk.said == []
-    loader._rehearsal, loader.view.renderer = iter((0.1, 0.2)), "renderer"
-    loader.take()
-    assert not loader.rehearsing
-    loader._rehearsal, loader.view.renderer = None, None
-    loader.requested = loader.requested.replace(denoise="none")
-    loader.take()
-    assert not loader.rehearsing and began == [None]
+    for error in (ViewerError("cornell", "is broken"), ValueError("odd")):
+        loader.loader._prepare = fails
+        loader.set(accel="grid", depth=4)
+        assert loader.requested.accel == "grid"
+        rest(view)
+        said = "cornell: is broken" if isinstance(error, ViewerError) else "cornell: ValueError: odd"
+        assert view.view.message.is_error and view.status == said
+        assert loader.requested.accel == accel and loader.requested.depth == 4, "but for what the worker does not do"
+    loader.loader._prepare = prepare
+    loader.set(accel="grid")
+    assert loader.cancel() and loader.requested.accel == accel and not loader.cancel()

@@ -10,12 +10,10 @@ from typing import Any
 import pytest
 
 from raystream.base.errors import ViewerError
-from raystream.scene.camera import Camera
-from raystream.scene.environment import DARKNESS
 from raystream.scene.scene import Scene
 from raystream.viewport import viewport
 from raystream.viewport.camera_controller import CameraController
-from raystream.viewport.keymap import BY_NAME, Keymap
+from raystream.viewport.keymap import Keymap
 from raystream.viewport.preferences import Preferences
 from raystream.viewport.viewport import SETTLING, Viewport, configured, default_view
 
@@ -52,49 +50,6 @@ def sleeping(view: Viewport) -> None:
         view.drawn()
 
 
-def test_as_the_preferences_have_it(view: Viewport) -> None:
-    assert (view.area.size, view.area.pixels, view.area.scale) == ((200, 100), (200, 100), 1.0)
-    assert (view.tone.exposure, view.tone.tonemap, view.tone.stops) == (0.5, "aces", 0.5)
-    assert not (
-        view.overlays.panels.on
-        or view.overlays.statistics.on
-        or view.overlays.help.on
-        or view.overlays.boxes.on
-        or view.paused
-    )
-    assert (
-        not view.area.minimised and view.input.drag is None and view.input.cursor == (0, 0) and view.message.text == ""
-    )
-    assert not view.message.is_error and view.awake
-    session: Any = Session()
-    other = Viewport(session, Preferences(panels=True, statistics=False), Keymap())
-    assert other.overlays.panels.on and not other.overlays.statistics.on
-    other = Viewport(session, Preferences(panels=False, statistics=True), Keymap())
-    assert other.overlays.statistics.on and not other.overlays.panels.on
-
-
-def test_without_a_scene(view: Viewport) -> None:
-    assert view.renderer is None and view.scene is None and view.environment is DARKNESS
-    for controller in (None, CameraController(Camera((0, 0, 5), (0, 0, 0)), BOX)):
-        view.controller = controller
-        with pytest.raises(ViewerError, match="none is loaded yet"):
-            view.require_scene()
-    view.apply_camera()  # of a scene that comes
-    view.controller = None
-    for what in (view.apply_camera, view.ray_under_cursor, lambda: view.take(Camera((0, 0, 1), (0, 0, 0)))):
-        with pytest.raises(ViewerError, match="none is loaded yet"):
-            what()
-
-
-def test_stops(view: Viewport) -> None:
-    view.tone.metered = -3.0
-    assert view.tone.stops == 0.5
-    view.tone.exposure = "auto"
-    assert view.tone.stops == -3.0
-    view.tone.exposure = 0.0
-    assert view.tone.stops == 0.0
-
-
 # -- size --------------------------------------------------------------------------------------------------------------
 
 
@@ -115,14 +70,6 @@ def test_a_picture_of_as_many_pixels_does_not_restart(view: Viewport) -> None:
     assert view.session.sizes == [(800, 600)] and view.area.size == (200, 150)
 
 
-@pytest.mark.parametrize(
-    ("size", "aspect"), [((200, 100), 2.0), ((100, 200), 0.5), ((0, 100), 0.01), ((100, 0), 100.0)]
-)
-def test_aspects(view: Viewport, size: tuple[int, int], aspect: float) -> None:
-    view.area.size = size
-    assert view.area.aspect == aspect
-
-
 def test_a_camera_that_frames_the_scene_does_so_in_a_narrow_view(view: Viewport) -> None:
     scene = Scene.from_triangles([[-1, -1, -1], [1, -1, 1], [1, 1, -1]], [[0, 1, 2]])
     controller = view.controller = CameraController(scene.camera(aspect=view.area.aspect), BOX)
@@ -138,18 +85,6 @@ def test_a_camera_that_frames_the_scene_does_so_in_a_narrow_view(view: Viewport)
 
 
 # -- commands ----------------------------------------------------------------------------------------------------------
-
-
-def test_actions(view: Viewport) -> None:
-    done: list[str] = []
-    view.actions.handlers["help"] = lambda: done.append("help")
-    assert view.actions.available(BY_NAME["help"]) and view.actions.available(BY_NAME["fly.up"])
-    assert not view.actions.available(BY_NAME["pause"])
-    sleeping(view)
-    view.actions.perform("help")
-    assert done == ["help"] and view.awake and view.message.text == ""
-    view.actions.perform("pause")
-    assert view.message.text == "pause: not there yet" and not view.message.is_error
 
 
 def test_what_fails_is_said_in_one_line(view: Viewport, clock: list[float]) -> None:
@@ -190,27 +125,6 @@ def test_how_long_a_line_stays(view: Viewport, clock: list[float]) -> None:
         clock[0] += 0.001
         view.fade()
         assert view.message.text == ""
-
-
-def test_silence_does_not_wake(view: Viewport, clock: list[float]) -> None:
-    sleeping(view)
-    clock[0] += 1e6
-    view.fade()
-    assert not view.awake
-
-
-def test_the_first_keys(view: Viewport) -> None:
-    assert view.hint == "", "nothing is there to be moved"
-    view.controller = CameraController(Camera((0, 0, 5), (0, 0, 0)), BOX)
-    assert view.hint == "drag orbits"
-    view.actions.handlers["camera.mode"] = view.actions.handlers["help"] = lambda: None
-    assert view.hint == "drag orbits, Tab flies, H keys"
-    view.controller.mode = "fly"
-    assert view.hint == "drag looks around, Tab orbits, H keys"
-    view.keymap = Keymap({"camera.mode": "", "help": ["F1", "H"]})
-    assert view.hint == "drag looks around, F1 keys"
-    view.preferences.hint = False
-    assert view.hint == ""
 
 
 # -- drawing and compiling ---------------------------------------------------------------------------------------------
@@ -274,31 +188,6 @@ def test_what_compiles_is_told_before(view: Viewport) -> None:
     assert done == ["second"] and view.compiling == "path" and not view.compilation.name and view.awake
     view.compilation.run()
     assert done == ["second"]
-
-
-def test_nobody_waits_to_see_what_compiles_in_a_window_out_of_sight(view: Viewport) -> None:
-    done: list[str] = []
-    view.area.minimised = True
-    view.compilation.request("the kernels", lambda: done.append("done"))
-    view.compilation.run()
-    assert done == ["done"]
-
-
-def test_what_would_compile_is_forgotten_or_fails(view: Viewport) -> None:
-    done: list[str] = []
-    view.compilation.request("the kernels", lambda: done.append("done"))
-    view.drawn()
-    view.compilation.drop()
-    view.compilation.run()
-    assert done == [] and view.compiling == ""
-
-    def fails() -> None:
-        raise ViewerError("kernels", "do not compile")
-
-    view.compilation.request("the kernels", fails)
-    view.drawn()
-    view.compilation.run()
-    assert view.message.is_error and not view.compilation.name
 
 
 # -- preferences and keys ----------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ import pytest
 from raystream.formats.named import load
 from raystream.renderer.inputs.settings import Settings
 from raystream.renderer.preview import gbuffer
-from raystream.renderer.preview.gbuffer import GBufferRaster, RasterScene, raster_scene
+from raystream.renderer.preview.gbuffer import GBufferRaster, raster_scene
 from raystream.renderer.renderer import Renderer
 from raystream.viewport.scene_loader import prepare_in_worker
 
@@ -44,9 +44,3 @@ def test_not_where_features_are_traced(grouped: list[int]) -> None:
     assert grouped == []
     prepare_in_worker(scene, lambda share, text: None, Settings(program="path"), pixels=scene.triangle_count)
     assert len(grouped) == 1
-
-
-def test_one_scene_for_drawing_is_kept_with_each() -> None:
-    one, other = (prepare_in_worker(load("cornell"), lambda share, text: None, Settings())[0] for _ in range(2))
-    assert isinstance(raster_scene(one), RasterScene)
-    assert raster_scene(one) is raster_scene(one) and raster_scene(one) is not raster_scene(other)

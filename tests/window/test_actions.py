@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import importlib.util
 
 import pytest
@@ -10,36 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from raystream.base.errors import ViewerError
-from raystream.programs import PICTURES
-from raystream.viewport import keymap as actions
-from raystream.viewport.camera_controller import MOTIONS, PACES
-from raystream.viewport.keymap import ACTIONS, BY_NAME, MODIFIERS, MOUSE, NAMED, Keymap, key_text, parse_key
+from raystream.viewport.keymap import BY_NAME, MODIFIERS, NAMED, Keymap, key_text, parse_key
 
 needs_glfw = pytest.mark.skipif(importlib.util.find_spec("glfw") is None, reason="glfw is not installed")
 
 # The table
-
-
-@pytest.mark.parametrize("action", ACTIONS, ids=lambda action: action.name)
-def test_every_action_has_help_keys_and_a_group(action) -> None:
-    assert action.help.strip() == action.help and "\n" not in action.help
-    assert 4 <= len(action.help) <= 70 and not action.help.endswith(".")
-    assert action.group and action.keys
-    for key in action.keys:
-        assert parse_key(key) == key
-    assert Keymap().text(action)
-
-
-def test_names_are_unique_and_motions_are_those_of_flight() -> None:
-    assert len(BY_NAME) == len(ACTIONS)
-    held = {action.name for action in ACTIONS if action.hold}
-    assert held == {f"fly.{motion}" for motion in (*MOTIONS, *PACES)}
-
-
-def test_every_program_has_an_action_and_its_key() -> None:
-    for name, program in PICTURES.items():
-        assert BY_NAME[f"program.{name}"].help == program.help
-        assert BY_NAME[f"program.{name}"].keys == (program.key,)
 
 
 # Key texts
@@ -145,18 +119,6 @@ def test_key_texts_of_glfw_s_keys() -> None:
 
 
 @needs_glfw
-def test_every_key_of_the_table_can_be_pressed() -> None:
-    import glfw
-
-    keys = [getattr(glfw, name) for name in dir(glfw) if name.startswith("KEY_")]
-    pressed = {key_text(key, mods) for key in keys for mods in range(16)}
-    for action in ACTIONS:
-        assert pressed.issuperset(action.keys), action.name
-    for text in pressed - {""}:
-        assert parse_key(text) == text
-
-
-@needs_glfw
 def test_letters_are_those_printed_on_the_keyboard(monkeypatch) -> None:
     import glfw
 
@@ -209,13 +171,6 @@ def test_wrong_keys_are_one_line(keys, words) -> None:
         assert word in line
 
 
-def test_a_clash_in_the_table_itself_would_be_found(monkeypatch) -> None:
-    twin = dataclasses.replace(BY_NAME["pause"], keys=("T",))
-    monkeypatch.setattr(actions, "ACTIONS", tuple(twin if a.name == "pause" else a for a in ACTIONS))
-    with pytest.raises(ViewerError, match=r"tonemap\.next and pause|pause and tonemap\.next"):
-        Keymap()
-
-
 def test_shift_and_alt_do_not_stop_flight() -> None:
     keymap = Keymap()
     forward = BY_NAME["fly.forward"]
@@ -238,93 +193,3 @@ def test_a_held_key_ends_whatever_modifiers_there_are_by_then() -> None:
     assert keymap.released("Shift") is BY_NAME["fly.fast"]
     assert keymap.released("U") is BY_NAME["fly.up"]
     assert keymap.released("F") is None and keymap.released("") is None
-
-
-# What is shown
-
-
-def test_markdown_table_is_one() -> None:
-    rows = Keymap().markdown_table().splitlines()
-    assert all((row.startswith("| ") and row.endswith(" |")) or row == "|---|---|---|" for row in rows)
-    assert all(row.replace("\\|", "").count("|") == 4 for row in rows)
-    assert "| `F11`, `Alt+Enter` | full screen | `full_screen` |" in rows
-    for action in ACTIONS:
-        assert sum(f"| `{action.name}` |" in row for row in rows) == 1
-    assert "`Ctrl+F`" in Keymap({"camera.focus": "Ctrl+F"}).markdown_table()
-
-
-# -- values ------------------------------------------------------------------------------------------------------------
-
-
-@needs_glfw
-def test_bits_and_names_are_glfw_s() -> None:
-    import glfw
-
-    bits = {"Ctrl": glfw.MOD_CONTROL, "Alt": glfw.MOD_ALT, "Shift": glfw.MOD_SHIFT, "Super": glfw.MOD_SUPER}
-    assert bits == MODIFIERS and list(MODIFIERS) == ["Ctrl", "Alt", "Shift", "Super"]
-    found = [getattr(glfw, f"KEY_{word}") for words in NAMED.values() for word in words]
-    assert len(set(found)) == len(found) == len(NAMED) + 4  # modifiers are there twice
-    for number in range(10):
-        assert key_text(getattr(glfw, f"KEY_KP_{number}")) == f"Num{number}"
-    for number in range(1, 26):
-        assert key_text(getattr(glfw, f"KEY_F{number}")) == f"F{number}"
-    for name in ("Tab", "Left", "Right", "Up", "Down", "Home", "End", "Insert", "Delete", "Menu", "Pause", "Backspace"):
-        assert key_text(getattr(glfw, f"KEY_{name.upper()}")) == name
-    for code in (32, 127, 161, 0, -1):
-        assert key_text(code) == ("Space" if code == 32 else "")
-    assert key_text(33) == "!" and key_text(126) == "~" and key_text(65, 0xF) == "Ctrl+Alt+Shift+Super+A"
-
-
-@pytest.mark.parametrize(
-    ("typed", "text"),
-    [
-        *((alias, name) for alias, name in actions.ALIASES.items()),
-        *((f"ctrl+{alias}", f"Ctrl+{name}") for alias, name in actions.ALIASES.items() if name not in MODIFIERS),
-        ("option+command+win+a", "Alt+Super+A"),
-        ("super+shift+alt+ctrl+f1", "Ctrl+Alt+Shift+Super+F1"),
-        ("=", "="),
-        ("/", "/"),
-        ("shift++", "+"),
-        ("ctrl+shift+=", "Ctrl++"),
-        ("ctrl+?", "Ctrl+?"),
-        ("num=", "Num="),
-        ("shift+num+", "Shift+Num+"),
-        ("ctrl+shift", "Ctrl+Shift"),
-        ("ctrl+ctrl", "Ctrl"),
-        ("Ctrl + +", "Ctrl++"),
-    ],
-)
-def test_other_words_for_keys(typed: str, text: str) -> None:
-    assert parse_key(typed) == parse_key(typed.upper()) == text
-
-
-def test_what_keys_do_is_listed_by_group() -> None:
-    keymap = Keymap({"camera.focus": "", "help": ["F1", "F9"], "pause": "|"})
-    groups = keymap.help_lines()
-    assert [title for title, _ in groups] == [*dict.fromkeys(action.group for action in ACTIONS), "Mouse"]
-    for title, lines in groups[:-1]:
-        names = [action.name for action in ACTIONS if action.group == title and action.name != "camera.focus"]
-        assert [line.action.name for line in lines] == names
-        assert all((line.keys, line.help) == (keymap.text(line.action), line.action.help) for line in lines)
-    rows = keymap.markdown_table().splitlines()
-    assert rows[:3] == ["| key | what it does | name |", "|---|---|---|", "| **Program** | | |"]
-    assert "| `F1`, `F9` | this help | `help` |" in rows and "| `\\|` | pause rendering | `pause` |" in rows
-    assert rows[-1] == "| drop a file | open it; .hdr and .exr become the environment |  |"
-    assert len(rows) == 2 + len(groups) + len(ACTIONS) - 1 + len(MOUSE)
-
-
-def test_keys_of_an_action() -> None:
-    keymap = Keymap({"help": ["F7", "f7", " "], "pause": ["F8"], "quit": "  "})
-    assert keymap.keys("help") == keymap.keys(BY_NAME["help"]) == ("F7",)
-    assert [keymap.text(name) for name in ("help", "pause", "quit")] == ["F7", "F8", ""]
-    assert keymap.text("full_screen") == "F11 or Alt+Enter" and keymap.text(BY_NAME["exposure.auto"]) == "0 or Num0"
-
-
-def test_what_repeats_and_what_is_held() -> None:
-    repeated = {action.name for action in ACTIONS if action.repeat}
-    assert repeated == {
-        *("inspector.step", "fov.narrower", "fov.wider", "exposure.up", "exposure.down", "depth.less", "depth.more"),
-        *("animation.back", "animation.forward"),
-    }
-    assert not any(action.repeat for action in ACTIONS if action.hold)
-    assert {action.group for action in ACTIONS if action.hold} == {"Flight"}

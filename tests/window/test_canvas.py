@@ -11,9 +11,9 @@ import pytest
 
 import raystream
 from raystream.base.errors import ViewerError
-from raystream.renderer.preview.scheduler import MAX_STEP, MIN_ROWS, SCALES, STEP, TileRows, stream_shape
+from raystream.renderer.preview.scheduler import SCALES
 from raystream.renderer.renderer import Renderer
-from raystream.renderer.sampling.sampler import FramePlan, TileDone, Tiling
+from raystream.renderer.sampling.sampler import FramePlan, Tiling
 from raystream.renderer.session.session import Session
 from raystream.viewport.picture_texture import PictureTexture
 
@@ -32,45 +32,6 @@ def test_sizes(session: Session, size: tuple[int, int]) -> None:
     session.finish(converged=False)
     assert session.renderer is not None
     np.testing.assert_array_equal(session.linear(), session.renderer.render(size).linear)
-
-
-def test_what_compiles_is_told_first(session: Session) -> None:
-    session.advance(1.0)
-    assert session.compiling == "cast" and session.progress == 0.0 and session.pictures == 0
-    session.finish(converged=False)
-    assert not session.compiling
-    session.restart()
-    session.advance(0.0001)
-    assert not session.compiling  # it is ready now
-
-
-@pytest.mark.parametrize("choices", [{"fuse": "none"}, {"mask": "none"}, {"mask": "kill"}, {"machine": "singlepass"}])
-@pytest.mark.parametrize("barrier", ["auto", "off"])
-def test_compiling_ahead_leaves_no_trace(device: Any, choices: dict[str, str], barrier: str) -> None:
-    """Drivers compile when a pass is first drawn: it is drawn for no ray before the first picture."""
-    from raystream.stream.gl.device import shared_device
-
-    chosen = device if barrier == "auto" else shared_device(None, False, True)
-    renderer = Renderer(raystream.load("cornell"), device=chosen, program="cast", **choices)
-    expected = renderer.render((64, 32)).linear
-    tile = (64, 32)
-    shares = list(renderer.sampler.warm(renderer.settings, renderer.camera, tile, counting=True))
-    assert (
-        shares == sorted(shares)
-        and shares[-1] == 1.0
-        and renderer.sampler.ready(renderer.settings, renderer.camera, tile, counting=True)
-    )
-    (part,) = [
-        event.tile
-        for event in renderer.sampler.render_tiles(
-            FramePlan(renderer.settings, renderer.camera, tile, layers=("steps",), tiling=Tiling(tile))
-        )
-        if isinstance(event, TileDone)
-    ]
-    with renderer.device.current():
-        np.testing.assert_array_equal(part.machine.read("radiance")["rgb"], expected)
-    before = renderer.device.compiled
-    assert part.machine.stats.calls["traverse"].any() and renderer.device.compiled == before
 
 
 def test_only_previews_while_moving(session: Session) -> None:
@@ -180,55 +141,3 @@ def test_what_cannot_be_made_leaves_the_last_picture(session: Session, monkeypat
     session.restart()
     session.finish(converged=False)
     np.testing.assert_array_equal(session.linear(), before)
-
-
-def test_pace() -> None:
-    pace = TileRows(128)
-    rows = pace.next()
-    pace.note(STEP / 8)
-    assert pace.next() == 2 * rows  # twice at most
-    pace.note(STEP / 8)
-    pace.note(4 * STEP)  # the slowest step counts
-    assert pace.next() == rows // 2
-    for _ in range(20):
-        pace.note(1.0)
-        pace.next()
-    assert pace.next() == MIN_ROWS
-    for _ in range(60):
-        pace.note(1e-6)
-        pace.next()
-        pace.forget()
-    assert pace.next() == 128
-    assert TileRows(1).next() == 1
-
-
-def test_pace_leaves_room_for_dear_rows() -> None:
-    """Below a cheap sky come dear trees: no piece is so large that it would take too long there, once they were seen.
-    One stop of a busy machine is not taken for trees."""
-    dear, cheap = MAX_STEP / 12, MAX_STEP / 1000  # seconds of a row
-    pace = TileRows(128)
-    for picture in range(5):
-        slowest = 0.0
-        for _ in range(4):  # columns
-            row = 0
-            while row < 540:
-                rows = min(pace.next(), 540 - row)
-                seconds = rows * (cheap if row < 250 else dear)
-                pace.note(seconds)
-                slowest, row = max(slowest, seconds), row + rows
-        pace.forget()
-        if picture:
-            assert slowest <= 1.3 * MAX_STEP  # a picture's dearness fades until the next one's trees
-    pace = TileRows(128)
-    for _ in range(4):
-        pace.note(STEP * pace.next() / 128)
-    assert pace.next() == 128
-    pace.note(1.0)
-    assert pace.next() == 32  # a quarter at most
-    pace.note(STEP / 16)
-    assert pace.next() == 64  # and twice again: one stop is no dear row
-
-
-def test_gpus_get_larger_streams() -> None:
-    small, large = (stream_shape(flag) for flag in (True, False))
-    assert small[0] * small[1] < large[0] * large[1]

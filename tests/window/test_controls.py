@@ -6,15 +6,12 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import pytest
 
 imgui = pytest.importorskip("imgui_bundle", reason="imgui-bundle is not installed").imgui
 
 from panel_stage import Stage  # noqa: E402  # imports imgui
 
-from raystream.scene.animation import Animation, Track  # noqa: E402
-from raystream.scene.hierarchy import Hierarchy  # noqa: E402
 from raystream.scene.projections import Fisheye  # noqa: E402
 
 ITEMS = (
@@ -129,36 +126,6 @@ def test_the_camera_s(panel_stage: Stage, controls: Controls) -> None:
         assert controls.click(name) == [action]
 
 
-def test_the_lens_s(panel_stage: Stage, controls: Controls) -> None:
-    from raystream.window.panels import options
-
-    controls.show(options.draw_lens)
-    controller = panel_stage.view.controller
-    assert "##focus" not in controls.places  # of a pinhole
-    reach = controller.natural_speed
-    controls.drag("##aperture", 60)
-    assert 0.03 * reach < controller.camera.aperture < 0.1 * reach
-    distance = controller.camera.focus_distance
-    controls.drag("##focus", 60)
-    assert 0.1 * reach < controller.camera.focus_distance - distance < 0.5 * reach
-    assert controls.click("box") == [{"pixel_filter": "box"}]
-
-
-def test_the_picture_s(panel_stage: Stage, controls: Controls) -> None:
-    from raystream.window.panels import panels
-
-    controls.show(panels._picture)
-    controls.click("##exposure", 0.99)
-    assert panel_stage.view.tone.exposure == pytest.approx(8, abs=0.4)
-    controls.click("##exposure", 0.25)
-    assert panel_stage.view.tone.exposure == pytest.approx(-4, abs=0.5)
-    assert controls.click("Auto") == ["exposure.auto"]
-    for name in ("aces", "none"):
-        controls.choose("##tonemap", name)
-        assert panel_stage.view.tone.tonemap == name
-    assert controls.click("PNG") == ["screenshot.picture"] and controls.click("EXR") == ["save.exr"]
-
-
 def test_samples_and_effects_of_whitted(panel_stage: Stage, controls: Controls) -> None:
     from raystream.window.panels import options
 
@@ -177,77 +144,6 @@ def test_samples_and_effects_of_whitted(panel_stage: Stage, controls: Controls) 
     assert controls.places == {}
 
 
-def test_lights_are_put_somewhere(panel_stage: Stage, controls: Controls, monkeypatch: pytest.MonkeyPatch) -> None:
-    import raystream
-    from raystream.scene.environment import ImageEnvironment
-    from raystream.scene.light import Light
-    from raystream.window.panels import options
-
-    scene = raystream.Scene.from_triangles([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
-    scene.lights = [Light("point", "bulb", position=(1, 2, 3)), Light("directional", "sun", direction=(0, -1, 0))]
-    picture = ImageEnvironment(np.ones((4, 8, 3), np.float32))
-    use(panel_stage, scene, program="cast", environment=picture)
-    controls.show(options.draw_environment)
-    controls.click("##rotation", 0.25)
-    assert panel_stage.scene_loader.requested.environment_rotation == pytest.approx(90, abs=8)
-    controls.show(options.draw_lights)
-    controls.click("bulb")
-    assert panel_stage.markers.chosen == (False, 0) and panel_stage.markers.visible
-    put: list[Any] = []
-    monkeypatch.setattr(panel_stage.editing, "move_light", lambda light, position: put.append((light.name, position)))
-    controls.drag("##at", 60, share=0.16)  # the first of three numbers
-    name, (x, *rest) = put[-1]
-    assert name == "bulb" and rest == [2, 3] and x > 1
-    held: list[Any] = []
-    monkeypatch.setattr(panel_stage.editing, "grab_light", lambda light: held.append(light.name))
-    controls.click("Move with the mouse")
-    assert held == ["bulb"]
-
-
-def test_the_environment_is_chosen_and_its_sun_moved(panel_stage: Stage, controls: Controls) -> None:
-    import raystream
-    from raystream.window.panels import options
-
-    scene = raystream.Scene.from_triangles([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
-    use(panel_stage, scene, program="cast", environment="sky")
-    controls.show(options.draw_environment)
-    controls.click("##sun height", 0.5)
-    elevation, azimuth = panel_stage.scene_loader.requested.sun
-    assert elevation == pytest.approx(45, abs=6) and azimuth == 60
-    controls.click("##sun towards", 0.25)
-    assert panel_stage.scene_loader.requested.sun == pytest.approx((elevation, -90), abs=12)
-    for name, value in ((options.BY_SCENE, None), *((word, word) for word in ("none", "sky", "studio"))):
-        controls.choose("##environment", name)
-        assert panel_stage.scene_loader.requested.environment == value
-
-
-def test_animations(panel_stage: Stage, controls: Controls, monkeypatch: pytest.MonkeyPatch) -> None:
-    from raystream.window.panels import motion
-
-    scene, sought, player = panel_stage.view.scene, [], panel_stage.editing.animation.player
-    still = Track(0, "translation", np.array([0.0, 4.0]), np.zeros((2, 3)))
-    animations = [Animation(name, (still,)) for name in ("walk", "run")]
-    nodes = Hierarchy.of([-1], [[0, 0, 0]], [0])
-    use(panel_stage, scene.with_parts(hierarchy=nodes, animations=animations), program="cast")
-    monkeypatch.setattr(panel_stage.editing.animation, "seek", lambda seconds: sought.append(seconds))
-    controls.show(motion.draw_motion)
-    assert controls.click("Play") == ["animation.play"] and controls.click("Turntable") == ["turntable"]
-    assert [controls.click(text) for text in ("Back", "Forward", "Loop")] == [
-        ["animation.back"],
-        ["animation.forward"],
-        ["animation.loop"],
-    ]
-    controls.click("##time", 0.5)
-    assert sought[-1] == pytest.approx(2.0, abs=0.15)
-    controls.choose("##animation", "run")
-    assert panel_stage.view.scene.animation == 1 and sought[-1] == 0.0
-    controls.choose("##speed", "0.5 x")
-    assert player.speed == 0.5
-    use(panel_stage, scene, program="cast")
-    controls.again()
-    assert "##time" not in controls.places and controls.click("Play") == []
-
-
 def test_the_timeline(panel_stage: Stage, controls: Controls, monkeypatch: pytest.MonkeyPatch) -> None:
     """A bar below the picture of an animated scene, where panels are shown; the picture is seen through it."""
     alphas: list[Any] = []  # and names of windows behind theirs
@@ -264,34 +160,3 @@ def test_the_timeline(panel_stage: Stage, controls: Controls, monkeypatch: pytes
     scene.duration = 0.0
     controls.again()
     assert "##timeline.time" not in controls.places
-
-
-@pytest.mark.parametrize("size", [(1280, 1400), (960, 900)])
-def test_no_label_is_cut(panel_stage: Stage, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]) -> None:
-    """A button is as wide as its text and the padding that it is drawn with; texts end within their panel."""
-    from raystream.window.panels import panels
-
-    every = tuple((title, draw, True) for title, draw, _ in panels.SECTIONS)
-    monkeypatch.setattr(panels, "SECTIONS", every)
-    cut, seen = list[str](), list[str]()
-
-    def watch(name: str) -> None:
-        drawn = getattr(imgui, name)
-
-        def noted(text: str, *rest: Any) -> Any:
-            found, shown = drawn(text, *rest), text.partition("##")[0]
-            padding = 2 * imgui.get_style().frame_padding.x if name == "button" else 0.0
-            low, high = imgui.get_item_rect_min(), imgui.get_item_rect_max()
-            right = imgui.get_window_pos().x + imgui.get_window_size().x
-            seen.append(shown)
-            if imgui.calc_text_size(shown).x + padding > high.x - low.x + 0.5 or high.x > right:
-                cut.append(shown)
-            return found
-
-        monkeypatch.setattr(imgui, name, noted)
-
-    for name in ("button", "text_disabled", "text_unformatted"):
-        watch(name)
-    panel_stage.turn(3, size)
-    assert {"shader", "oidn", "Path", "exposure", "Reload"} <= set(seen)
-    assert cut == []

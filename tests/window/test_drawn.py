@@ -210,3 +210,36 @@ def test_looking_inside(panel_stage: Stage, sheet: Sheet, section: Callable[[str
     section("Look inside")
     panel_stage.debug_views.heat, panel_stage.view.overlays.boxes.on = "steps", True
     sheet.show("heat and boxes on")
+
+
+@pytest.mark.parametrize("size", [(1, 1), (40, 30), (230, 150), (400, 220), (700, 400), (7680, 4320)])
+@pytest.mark.parametrize("scale", [1.0, 2.5])
+def test_any_window(panel_stage: Stage, size: tuple[int, int], scale: float) -> None:
+    """However small or large, nothing leaves an OpenGL error behind."""
+    panel_stage.view.area.scale = scale
+    panel_stage.inspect()
+    panel_stage.view.overlays.statistics.on, panel_stage.view.message = True, Message("word " * 60)
+    panel_stage.scene_loader.loading = "loading a-long-name.glb", None
+    for visible in (True, False):
+        panel_stage.view.overlays.help.on = visible
+        panel_stage.draw(2, size)
+    assert panel_stage.draw_imgui.context.error == "GL_NO_ERROR"
+
+
+def test_another_scale_and_back(panel_stage: Stage) -> None:
+    """The style of a scale does not depend on the scales before."""
+
+    def style() -> list[str]:
+        found = imgui.get_style()
+        names = [name for name in dir(found) if not name.startswith("__") and not callable(getattr(found, name))]
+        return [str(getattr(found, name)) for name in names if "next_frame" not in name]
+
+    panel_stage.draw()
+    plain, atlas = style(), len(imgui.get_io().fonts.fonts)
+    panel_stage.view.area.scale = 2.0
+    panel_stage.draw()
+    assert style() != plain
+    panel_stage.view.area.scale = 1.0
+    panel_stage.draw()
+    assert style() == plain
+    assert len(imgui.get_io().fonts.fonts) == atlas

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from raystream.base.errors import ViewerError
 from raystream.film.tonemap import decode
 from raystream.viewport.debug_views import false_color
 from raystream.viewport.debug_views.false_color import DONE, NONE, PALETTE, TEN, VIRIDIS, Label, ramp_colors
@@ -74,29 +73,12 @@ def test_the_map_goes_through_its_published_points(entry: int) -> None:
     assert apart.max() <= (0 if entry % 17 == 0 else 2)  # between every 17th entry lie straight lines
 
 
-def test_the_map_follows_the_published_table() -> None:
-    assert np.array_equal(ramp_colors(np.linspace(0, 1, len(VIRIDIS))), VIRIDIS)
-    assert np.array_equal(ramp_colors(np.array([-1.0, 2.0])), VIRIDIS[[0, -1]])
-    matplotlib = pytest.importorskip("matplotlib", reason="it has the whole published table")
-    table = np.round(255 * np.array(matplotlib.colormaps["viridis"].colors))
-    apart = np.abs(ramp_colors(np.linspace(0, 1, 256)).astype(float) - table)
-    assert apart.max() <= 7  # of straight lines, where the table bends most
-
-
 @pytest.mark.parametrize("vision", VISION)
 def test_states_can_be_told_apart(vision: str) -> None:
     colors = lab(np.concatenate([TEN, [DONE, NONE]]), vision)
     apart = np.linalg.norm(colors[:, None] - colors, axis=-1)
     least = apart[~np.eye(len(apart), dtype=bool)].min()
     assert least > 5.5  # 2.3 is a just noticeable difference (Mahy et al. 1994)
-
-
-def test_nothing_is_darker_than_every_value() -> None:
-    none = lab(np.array([NONE], np.uint8))[0, 0]
-    ramp = ramp_colors(np.linspace(0, 1, 256))
-    assert lab(np.concatenate([ramp, PALETTE, [DONE]]))[:, 0].min() > none + 5
-    zeros = false_color.vector("v", np.zeros((1, 2, 3)), whole((1, 2)), "", (0, 1)).picture
-    assert lab(zeros[0])[0, 0] > none + 3
 
 
 def test_quantities_lie_in_their_range() -> None:
@@ -133,19 +115,6 @@ def test_vectors_add_their_components_colours() -> None:
 # -- values ------------------------------------------------------------------------------------------------------------
 
 
-def test_the_palette() -> None:
-    """Ten published colours, then lighter, then darker ones; missing values are darker still."""
-    assert (false_color.NONE, false_color.DONE) == ((14, 14, 16), (58, 58, 64))
-    assert TEN[0].tolist() == [0x3F, 0x90, 0xDA] and TEN.shape == (10, 3) and PALETTE.shape == (30, 3)
-    assert PALETTE[0].tolist() == [63, 144, 218]
-    assert PALETTE[10].tolist() == [159, 200, 236]  # half of the way to white
-    assert PALETTE[20].tolist() == [35, 79, 120]  # 55 %
-    assert PALETTE.dtype == np.uint8 and PALETTE[9].tolist() == TEN[9].tolist()
-    assert false_color.state_colors(tuple("abc")) == {"a": (63, 144, 218), "b": (255, 169, 14), "c": (189, 31, 1)}
-    many = false_color.state_colors(tuple(str(k) for k in range(31)))
-    assert many["30"] == many["0"] and many["29"] == tuple(PALETTE[29].tolist())
-
-
 def test_names_that_are_not_valid_are_missing() -> None:
     labels = [Label("a", (1, 1, 1)), Label("b", (2, 2, 2))]
     numbers, valid = np.array([[0, 1, 2, -1, 1]]), np.array([[True, True, True, True, False]])
@@ -153,26 +122,6 @@ def test_names_that_are_not_valid_are_missing() -> None:
     assert shown.picture[0].tolist() == [[1] * 3, [2] * 3, *[list(NONE)] * 3]
     assert shown.legend == false_color.Legend("t", labels=(*labels, Label("none, or not written", NONE)))
     assert false_color.names("t", numbers[:, :2], labels, valid[:, :2]).legend.labels == tuple(labels)
-
-
-@pytest.mark.parametrize("found", [1, 10, 11])
-def test_how_many_identities_are_listed(found: int) -> None:
-    """Ten, in their order, each of its own colour; of more the commonest, by the scattered palette."""
-    numbers = np.concatenate([np.arange(found) * 1000, [5000 if found > 5 else 0] * 2, [-1]])[None]
-    valid = np.ones(numbers.shape, bool)
-    valid[0, 0] = found == 1
-    shown = false_color.identities("t", numbers, valid)
-    *labels, nothing = shown.legend.labels
-    assert nothing == Label("none, or not written", NONE) and (shown.picture[0, -1] == NONE).all()
-    there = sorted({number for number, use in zip(numbers[0].tolist(), valid[0], strict=True) if use and number >= 0})
-    total = numbers.size
-    counts = {number: int(((numbers == number) & valid).sum()) for number in there}
-    assert [label.text for label in labels] == [f"{n} ({100 * counts[n] / total:.1f} %)" for n in there]
-    assert shown.legend.title == "t" and [label.color for label in labels] == [
-        tuple(PALETTE[k].tolist()) for k in range(len(there))
-    ]
-    for k, number in enumerate(there):
-        assert (shown.picture[(numbers == number) & valid] == PALETTE[k]).all()
 
 
 def test_identities_beyond_those_that_are_listed() -> None:
@@ -254,41 +203,6 @@ def test_ranges_of_quantities() -> None:
         assert clipped is cut and (low, high) == (inner if cut else (given.min(), given.max()))
     assert false_color._range(np.array([])) == (0.0, 0.0, False)
     assert false_color._range(np.array([3] * 200 + [900])) == (3.0, 900.0, False), "of one value there are no outliers"
-
-
-def test_quantities_over_an_extent() -> None:
-    values = np.array([[-2.0, -1.0, 0.0, 0.5, 3.0, 0.9e37, 1e37, -1e37]])
-    shown = false_color.quantity("t", values, whole(values.shape), "unit", (-1.0, 1.0))
-    assert shown.picture[0, :6].tolist() == ramp_colors(np.array([0, 0, 0.5, 0.75, 1, 1])).tolist()
-    assert (shown.picture[0, 6:] == NONE).all()
-    (ramp,) = shown.legend.ramps
-    assert (ramp.text, ramp.low, ramp.high, ramp.unit, ramp.clipped) == ("", -1.0, 1.0, "unit", False)
-    np.testing.assert_array_equal(ramp.colors, ramp_colors(np.linspace(0, 1, 64)))
-    whole_numbers = np.array([[2**40, 0, 2**39]])
-    shown = false_color.quantity("t", whole_numbers, whole((1, 3)), "")
-    assert shown.picture[0].tolist() == ramp_colors(np.array([1, 0, 0.5])).tolist() and shown.legend.labels == ()
-
-
-def test_vectors_over_their_own_ranges() -> None:
-    """Each component over its own; a part that is missing makes the whole missing, of a fourth nothing is shown."""
-    values = np.array([[[0.0, 10.0, 5.0, 7.0], [2.0, 10.0, 6.0, np.nan], [1.0, np.nan, 5.0, 0.0]]])
-    shown = false_color.vector("t", values, whole((1, 3)), "unit")
-    low = false_color.FLOOR
-    assert shown.picture[0].tolist() == [[round(255 * low)] * 3, [255, round(255 * low), 255], list(NONE)]
-    assert [(ramp.text, ramp.low, ramp.high, ramp.unit, ramp.clipped) for ramp in shown.legend.ramps] == [
-        ("x", 0.0, 2.0, "unit", False),
-        ("y", 10.0, 10.0, "unit", False),
-        ("z", 5.0, 6.0, "unit", False),
-    ]
-    for k, ramp in enumerate(shown.legend.ramps):
-        wanted = np.zeros((64, 3))
-        wanted[:, k] = 255 * np.linspace(0.15, 1, 64)
-        np.testing.assert_array_equal(ramp.colors, np.round(wanted))
-    assert shown.legend.labels == (Label("none, or not written", NONE),)
-    two = false_color.vector("t", np.array([[[0.0, 1.0], [1.0, 0.0]]]), whole((1, 2)), "")
-    assert two.picture[0].tolist() == [[38, 136, 255], [255, 157, 38]]
-    with pytest.raises(ViewerError, match="is not a vector"):
-        false_color.vector("t", np.zeros((1, 2, 1)), whole((1, 2)), "")
 
 
 def test_colours_are_as_a_picture_s() -> None:

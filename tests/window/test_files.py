@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import threading
-import time
 from pathlib import Path
 from typing import Any
 
@@ -109,22 +107,6 @@ def test_structures_are_built_anew(hands: Hands) -> None:
     assert app.view.renderer.prepared.structure.name == "grid"
 
 
-def test_the_file_dialog(hands: Hands, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The desktop's own, here one that answers at once."""
-    app, scene = hands.app, hands.app.view.scene
-    path = os.environ["PATH"]
-    good = place / "good.ply"
-    good.write_bytes(SMALL_TRIANGLE)
-    dialog = place / "zenity"
-    dialog.write_text(f"#!/bin/sh\necho '{good}'\n")
-    dialog.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{place}{os.pathsep}{path}")
-    hands.key("ctrl+o")
-    hands.until(lambda: app.view.scene is not scene)
-    assert app.scene_loader.shown_path == str(good) and app.preferences.recent[0] == str(good.resolve())
-    assert not app.gui.file_list.visible
-
-
 def test_loading_is_cancelled_by_escape(hands: Hands, monkeypatch: pytest.MonkeyPatch) -> None:
     app = hands.app
     scene, load, go_on = app.view.scene, app.scene_loader.loader._load, threading.Event()
@@ -144,23 +126,3 @@ def test_loading_is_cancelled_by_escape(hands: Hands, monkeypatch: pytest.Monkey
     worker.join(PATIENCE)
     hands.turn(3)
     assert app.view.scene is scene and app.scene_loader.loading is None
-
-
-def test_upload_is_cancelled_by_escape(hands: Hands, monkeypatch: pytest.MonkeyPatch) -> None:
-    from raystream.renderer.device.gpu_scene import GpuScene
-
-    app, scene = hands.app, hands.app.view.scene
-    upload = GpuScene.upload
-
-    def slowly(gpu_scene: GpuScene, *what: Any) -> Any:
-        for k in range(400):
-            time.sleep(0.02)
-            yield k / 400
-        yield from upload(gpu_scene, *what)
-
-    monkeypatch.setattr(GpuScene, "upload", slowly)
-    app.scene_loader.open("cornell")
-    hands.until(lambda: app.scene_loader.loading is not None and "uploading" in app.scene_loader.loading[0])
-    hands.key("Escape")
-    hands.turn(3)
-    assert app.scene_loader.loading is None and app.view.scene is scene

@@ -60,36 +60,7 @@ def test_the_first_gesture_does_not_jump(angles) -> None:
         np.testing.assert_allclose(target(controller), camera.target, atol=1e-12)
 
 
-@pytest.mark.parametrize("y", [5.0, -5.0])
-@pytest.mark.parametrize("up", [(0, 1, 0), (0, 0, 1), (1, 0, -1)])
-def test_straight_down_and_up_keep_their_heading(y: float, up) -> None:
-    camera = Camera((0, y, 0), (0, 0, 0), up)
-    controller = CameraController(camera, BOX)
-    controller.orbit(0, 0)
-    np.testing.assert_allclose(controller.camera.basis(), camera.basis(), atol=1e-12)
-
-
-@pytest.mark.parametrize("y", [5.0, -5.0])
-def test_a_camera_that_is_straight_down_or_up_is_level(y: float) -> None:
-    controller = CameraController(Camera((0, y, 0), (0, 0, 0), (0, 0, 1)), BOX)
-    controller.orbit(0, -math.copysign(50, y))  # away from the pole
-    right, up, _ = controller.camera.basis()
-    assert right[1] == 0 and up[1] > 0.1
-
-
 # Drags
-
-
-def test_orbit_does_not_drift(controller: CameraController) -> None:
-    controller.orbit(0.1, 0.1)
-    controller.orbit(-0.1, -0.1)
-    for k in range(5000):
-        controller.orbit(17.3 * math.sin(k), 5 * math.cos(k))
-        controller.look(0.0, 0.0)
-        controller.orbit(-17.3 * math.sin(k), -5 * math.cos(k))
-    # 10,000 sums of angles up to pi: a random walk of roundings stays within 1e4 * 4e-16.
-    np.testing.assert_allclose(eye(controller), START.origin, atol=1e-11)
-    np.testing.assert_allclose(target(controller), START.target, atol=1e-11)
 
 
 @pytest.mark.parametrize("gesture", ["orbit", "look"])
@@ -173,31 +144,6 @@ def test_home_frames_all_from_the_same_direction(angles, aspect: float, fov: flo
     assert (np.abs(at - [width / 2, height / 2]).max() > 0.3 * side) or fov > 60
 
 
-def test_home_of_an_empty_or_infinite_scene() -> None:
-    for bounds in (np.full((2, 3), np.inf) * [[1], [-1]], np.zeros((2, 3)), [[5e8] * 3] * 2):
-        controller = CameraController(START, bounds)
-        assert 0 < controller.speed < np.inf
-        controller.frame_all(1.0)
-        settle(controller, 0.5)
-        assert np.isfinite(controller.camera.origin).all()
-
-
-def test_the_hand_ends_a_move(controller: CameraController) -> None:
-    for gesture in (
-        lambda: controller.orbit(1, 0),
-        lambda: controller.look(1, 0),
-        lambda: controller.pan(1, 0, 100),
-        lambda: controller.dolly(0.9),
-        lambda: controller.roll(0.1),
-    ):
-        controller.set_camera(START)
-        controller.frame_all(1.0)
-        controller.update(0.1)
-        gesture()
-        controller.update(0.0)
-        assert not controller.moving
-
-
 # Anything at all
 
 pixels = st.one_of(st.floats(-3000, 3000), st.sampled_from([0.0, 1e300, -1e300, math.inf, -math.inf, math.nan]))
@@ -236,13 +182,3 @@ def test_whatever_happens_the_camera_is_one(angles, wishes, size: float) -> None
         assert Camera.parse(camera.text(), fov=camera.fov, name=camera.name) == camera
     controller.release_all()
     settle(controller, 1.5, 1 / 10)
-
-
-@settings(max_examples=100, deadline=None)
-@given(st.lists(st.tuples(st.sampled_from(["orbit", "look"]), st.floats(-200, 200), st.floats(-200, 200)), max_size=30))
-def test_a_level_camera_stays_level_and_upright(drags) -> None:
-    controller = CameraController(START, BOX)
-    for gesture, dx, dy in drags:
-        getattr(controller, gesture)(dx, dy)
-        right, up, _ = controller.camera.basis()
-        assert abs(right[1]) < 1e-9 and up[1] > -1e-9

@@ -27,30 +27,3 @@ def test_a_key_puts_the_scene_on_the_ground(opened: Callable[..., Hands], place:
     hands.key("shift+j")
     hands.until(lambda: view.scene.ground is None, "no ground")
     assert len(view.scene.instances) == count
-
-
-def test_view_takes_it_from_the_command_line(opened: Callable[..., Hands], place: Path) -> None:
-    (place / "settings.toml").write_text("panels = false\n")
-    hands = opened("balls", (64, 48), ground=(2.0, 3.0), **OPTIONS)
-    view = hands.app.view
-    hands.until(lambda: view.renderer is not None)
-    height = view.scene.instances[view.scene.ground].transform[0, 0] / 2
-    assert view.scene.instances[view.scene.ground].transform[2, 2] == 3 * height
-    low, high = view.scene.bounds(ground=False)
-    assert height >= (high - low)[1] > 0.5 * height  # of all its motion
-
-
-def test_classic_glass_stays_on_whatever_plane(opened: Callable[..., Hands], place: Path) -> None:
-    (place / "settings.toml").write_text("panels = false\n")
-    hands = opened("balls", (64, 48), classic=True, **OPTIONS)
-    view = hands.app.view
-    hands.until(lambda: view.renderer is not None)
-
-    def kinds() -> set[str]:
-        return {view.scene.materials[each.material].kind for each in view.scene.instances if each.material is not None}
-
-    side = view.scene.instances[view.scene.ground].transform[0, 0]
-    assert kinds() == {"classic"}
-    hands.key("shift+j")
-    hands.until(lambda: view.scene.instances[view.scene.ground].transform[0, 0] != side, "a larger plane")
-    assert kinds() == {"classic"} and view.renderer.settings.classic

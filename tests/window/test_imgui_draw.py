@@ -73,14 +73,6 @@ def scene_loader(device: Any) -> Iterator[Stage]:
     made.release()
 
 
-def test_text_is_drawn(scene_loader):
-    lit = scene_loader.show(lambda _: imgui.text("Raystream"))[..., 3] > 0
-    rows, columns = np.nonzero(lit)
-    assert lit.sum() > 100
-    assert rows.max() < 30 and columns.max() < 110  # at the upper left
-    assert len(set(map(bytes, lit[: rows.max() + 1]))) > 5  # and it has structure
-
-
 def test_shapes_are_where_they_belong(scene_loader):
     picture = scene_loader.show(lambda draw: draw.add_rect_filled(ImVec2(20, 10), ImVec2(50, 30), ink(1, 0, 0)))
     expected = np.zeros_like(picture)
@@ -90,19 +82,6 @@ def test_shapes_are_where_they_belong(scene_loader):
     outside[9:31, 19:51] = False
     np.testing.assert_array_equal(picture[inside], expected[inside])
     assert not picture[outside].any()
-
-
-def test_clip_rectangles_beyond_the_window_are_cut(scene_loader):
-    def content(draw: Any) -> None:
-        draw.push_clip_rect(ImVec2(-500, -500), ImVec2(500, 15))
-        draw.add_rect_filled(ImVec2(-50, -50), ImVec2(600, 600), ink(0, 1, 0))
-        draw.pop_clip_rect()
-        draw.push_clip_rect(ImVec2(200, 0), ImVec2(300, 50))  # wholly outside
-        draw.add_rect_filled(ImVec2(-50, -50), ImVec2(600, 600), ink(1, 0, 0))
-        draw.pop_clip_rect()
-
-    picture = scene_loader.show(content)
-    assert (picture[:15] == GREEN).all() and not picture[15:].any()
 
 
 @pytest.mark.parametrize("scale", [1.0, 1.5, 2.0])
@@ -140,16 +119,6 @@ def test_a_picture_of_ours_is_shown_upright(scene_loader):
     assert [tuple(picture[y, x]) for y, x in ((10, 10), (10, 30), (30, 10), (30, 30))] == [RED, GREEN, BLUE, WHITE]
 
 
-def test_a_picture_that_is_gone_is_left_out(scene_loader):
-    texture = scene_loader.context.texture((2, 2), 4, bytes(WHITE * 4))
-
-    def content(_: Any) -> None:
-        imgui.image(scene_loader.draw.register(texture), ImVec2(40, 40))
-        texture.release()
-
-    assert not scene_loader.show(content).any()
-
-
 def test_the_atlas_grows_and_shrinks_with_its_text(scene_loader):
     """Sizes are made on demand: the atlas is created, updated, replaced by a larger one, the old one destroyed."""
     seen = set()
@@ -169,36 +138,6 @@ def test_the_atlas_grows_and_shrinks_with_its_text(scene_loader):
     for _ in range(4):
         scene_loader.show(lambda _: None)
     assert len(scene_loader.draw._imgui_textures) == len([d for d in imgui.get_platform_io().textures if d.tex_id])
-
-
-def test_updates_reach_the_atlas(scene_loader):
-    """A glyph that was not there when the atlas was made."""
-    scene_loader.show(lambda _: imgui.text("a"))
-    data = next(iter(imgui.get_platform_io().textures))
-    before = scene_loader.draw._imgui_textures[data.tex_id].read()
-    scene_loader.show(lambda _: imgui.text("W"))
-    if data.tex_id in scene_loader.draw._imgui_textures:
-        assert scene_loader.draw._imgui_textures[data.tex_id].read() != before
-        texture = np.frombuffer(scene_loader.draw._imgui_textures[data.tex_id].read(), np.uint8)
-        np.testing.assert_array_equal(texture, np.asarray(data.get_pixels_array()).ravel())
-
-
-def test_many_triangles_and_lists(scene_loader):
-    """More vertices than 16 bits count, in several windows, and buffers that grow."""
-
-    def content(draw: Any) -> None:
-        for k in range(20000):
-            draw.add_rect_filled(ImVec2(k % 100, 0), ImVec2(k % 100 + 1, 1), ink(0, 1, 0))
-        draw.add_rect_filled(ImVec2(100, 100), ImVec2(140, 115), ink(1, 0, 0))
-        imgui.set_next_window_pos(ImVec2(0, 60))
-        imgui.set_next_window_size(ImVec2(40, 40))
-        imgui.begin("second", None, FLAGS)
-        imgui.get_window_draw_list().add_rect_filled(ImVec2(5, 65), ImVec2(35, 95), ink(0, 0, 1))
-        imgui.end()
-
-    picture = scene_loader.show(content)
-    assert imgui.get_draw_data().total_vtx_count > 1 << 16
-    assert tuple(picture[107, 120]) == RED and tuple(picture[80, 20]) == BLUE
 
 
 def test_state_is_as_before(scene_loader):
@@ -225,25 +164,3 @@ def test_state_is_as_before(scene_loader):
             assert state() == before
     context.blend_func, context.blend_equation = moderngl.DEFAULT_BLENDING, moderngl.FUNC_ADD
     context.enable_only(moderngl.NOTHING)
-
-
-def test_a_window_without_size_draws_nothing(scene_loader):
-    scene_loader.show(lambda _: imgui.text("a"))
-    io = imgui.get_io()
-    io.display_size = ImVec2(0, 0)
-    imgui.new_frame()
-    imgui.render()
-    scene_loader.draw.render(imgui.get_draw_data())
-    assert scene_loader.context.error == "GL_NO_ERROR"
-
-
-def test_release_gives_everything_back(device):
-    scene_loader = Stage(device.context)
-    scene_loader.show(lambda _: imgui.text("a"))
-    textures = list(scene_loader.draw._imgui_textures.values())
-    assert textures
-    scene_loader.release()
-    assert all(isinstance(texture.mglo, moderngl.InvalidObject) for texture in textures)
-    again = Stage(device.context)
-    assert (again.show(lambda _: imgui.text("a"))[..., 3] > 0).any()
-    again.release()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,13 +10,10 @@ import pytest
 import raystream
 from raystream import Camera, Renderer
 from raystream.base.errors import ViewerError
-from raystream.programs import PICTURES, ray_cast
-from raystream.programs.traversal import FLAT, TraversalStates
 from raystream.renderer.sampling.picture import COUNTER_LAYERS
-from raystream.stream.declare.program import Program
 from raystream.viewport.debug_views.debug_views import Heat
 from raystream.viewport.debug_views.false_color import DONE, NONE
-from raystream.viewport.debug_views.inspector import Inspector, stream_words
+from raystream.viewport.debug_views.inspector import Inspector
 
 SIZE = (64, 36)
 
@@ -74,31 +70,6 @@ def test_passes_are_those_that_the_policy_chose(finished: Inspector) -> None:
     assert finished.active == 0 and finished.waiting["done"] == rays
 
 
-def test_kernels_beside_those_of_the_dissertation(finished: Inspector) -> None:
-    """Ray 8, traversal 8, hit 5: words of a traversal step; of a grid alone there is a published kernel."""
-    linked = finished.machine.linked
-    assert stream_words(linked, "traverse") == (21, 8) and stream_words(linked, "eye") == (2, 8)
-    cost = finished.published_cost("traverse")
-    assert cost is not None and (cost.kernel, cost.instructions, cost.read) == ("Traverse: Step", 20, 14)
-    assert finished.published_cost("done") is None
-    other = Inspector(Renderer("cornell", device=finished.renderer.device, accel="bvh", program="cast"), (4, 4))
-    other.begin(other.renderer.camera)
-    assert other.published_cost("traverse") is None and stream_words(other.machine.linked, "eye") == (2, 8)
-    other.release()
-    other.renderer.release()
-
-
-def test_totals_agree_with_the_counts(finished: Inspector, layers: dict) -> None:
-    per_state, passes = finished.per_state(), len(finished.passes)
-    assert passes == sum(row["passes"] for row in per_state.values())
-    assert per_state["traverse"]["calls"] == layers["steps"].sum()
-    assert per_state["intersect"]["calls"] == layers["tests"].sum()
-    calls = sum(served.calls for served in finished.passes)
-    assert calls == sum(finished.values(f"calls.{state}")[0].sum() for state in finished.colors)
-    assert finished.active_share == pytest.approx(calls / passes / finished.machine.rays)
-    assert all(served.seconds > 0 for served in finished.passes)
-
-
 @pytest.mark.parametrize(("policy", "unroll"), [("sweep", 1), ("most-work", (4, 2)), ("threshold=0.5,all", "auto")])
 def test_a_step_is_one_pass_under_every_policy(renderer: Renderer, layers: dict, policy: str, unroll: Any) -> None:
     inspector = Inspector(renderer, SIZE, policy, unroll)
@@ -149,54 +120,6 @@ def test_what_no_kernel_wrote_is_dark(renderer: Renderer, finished: Inspector) -
     missed = finished.values("hit.triangle")[0] < 0
     assert np.array_equal((finished.show("hit.triangle").picture == NONE).all(axis=-1), missed)
     assert np.array_equal((finished.show("hit.t").picture == NONE).all(axis=-1), missed)
-
-
-def test_every_field_of_every_stream_can_be_shown(finished: Inspector) -> None:
-    names = list(finished.channels)
-    assert names[:4] == ["state", "return", "steps", "tests"]
-    for stream, record in finished.machine.linked.records.items():
-        for field in record.fields:
-            assert f"{stream}.{field.name}" in names
-    for channel in finished.channels.values():
-        picture, legend = finished.show(channel.name).picture, finished.show(channel.name).legend
-        assert picture.shape == (SIZE[1], SIZE[0], 3) and picture.dtype == np.uint8
-        assert legend.ramps or legend.labels or channel.kind == "color"
-        for ramp in legend.ramps:
-            assert ramp.low <= ramp.high and ramp.unit == channel.unit
-    assert finished.show("hit.t").legend.ramps[0].unit == "scene units"
-
-
-def described(traversal: TraversalStates = FLAT, layers: bool = False, first_hits: str = "rays") -> Program:
-    """The ray caster, which leaves the surfaces it sees."""
-    return ray_cast(traversal, layers=True)
-
-
-def test_another_program_brings_its_own_states_and_records(renderer: Renderer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(PICTURES, "described", replace(PICTURES["cast"], name="described", make=described))
-    inspector = Inspector(renderer, SIZE)
-    inspector.begin(renderer.camera)
-    assert "surface.normal" not in list(inspector.channels)
-    held = renderer.settings.program
-    try:
-        renderer.update(program="described")
-        inspector.begin(renderer.camera)
-        normals = renderer.render(SIZE, layers=("normal",)).layers["normal"]
-    finally:
-        renderer.update(program=held)
-    assert "describe" in inspector.colors and inspector.run_to_end()
-    assert inspector.values("surface.normal")[0].tobytes() == normals.tobytes()
-    assert inspector.passes[-1].kernel == "describe"
-
-
-def test_a_budget_ends_a_run_early_and_a_new_camera_starts_over(renderer: Renderer) -> None:
-    inspector = Inspector(renderer, SIZE)
-    inspector.begin(renderer.camera)
-    assert not inspector.run_to_end(0.0) and len(inspector.passes) == 1
-    assert not inspector.run_to_end(0.01) and not inspector.complete
-    away = Camera(renderer.camera.origin, tuple(2 * np.array(renderer.camera.origin) - renderer.camera.target))
-    inspector.begin(away)
-    assert inspector.run_to_end() and inspector.values("steps")[0].max() == 0
-    assert (inspector.values("hit.triangle")[0] == -1).all()
 
 
 def test_faults_are_told_in_a_line(renderer: Renderer, finished: Inspector) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import pairwise
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from raystream.film.tonemap import TONEMAPS, srgb8
 from raystream.options.table import OPTIONS
 from raystream.viewport.camera_controller import FOV_STEP
 from raystream.viewport.host import ASLEEP
-from tests.window.conftest import Hands, xdotool
+from tests.window.conftest import Hands
 
 Look = Callable[[Any], Any]
 
@@ -85,29 +84,6 @@ def test_every_key_leaves_the_value_that_it_names(hands: Hands) -> None:
         assert look(app) == pytest.approx(expected) if isinstance(expected, float) else look(app) == expected, name
 
 
-@pytest.mark.parametrize(("name", "key"), [("pause", "p"), ("wires.toggle", "v"), ("statistics", "z"), ("help", "h")])
-def test_what_a_key_shows_is_seen(hands: Hands, name: str, key: str) -> None:
-    """In the window's pixels; the key pressed again takes it away."""
-    app = hands.app
-    hands.move(120, 100)  # off the button, whose tip would lie over the picture
-    before = hands.pixels()
-    hands.key(key)
-    assert (hands.pixels() != before).any()
-    hands.key(key)
-    app.view.say("")
-    hands.turn(2)
-    np.testing.assert_array_equal(hands.pixels(), before)
-
-
-def test_programs_by_digits(hands: Hands) -> None:
-    app = hands.app
-    for key, program in (("3", "whitted"), ("1", "cast")):
-        hands.key(key)
-        assert app.view.renderer.settings.program == program == app.scene_loader.requested.program
-    hands.rest()
-    assert not app.view.renderer.progressive
-
-
 def test_views_by_keys(hands: Hands) -> None:
     """Along the axes, to the middle of the scene; Enter goes back to the first camera, F turns to what is there."""
     app = hands.app
@@ -140,32 +116,6 @@ def test_views_by_keys(hands: Hands) -> None:
     hands.rest()
     np.testing.assert_allclose(app.view.controller.camera.basis()[2], forward, atol=1e-12)
     np.testing.assert_allclose(app.view.controller.camera.target, middle, atol=1e-9)
-
-
-def test_fly_forward(hands: Hands) -> None:
-    """As long as W is held, along the view."""
-    app = hands.app
-    hands.key("Tab")
-    before = app.view.controller.camera
-    xdotool("keydown", "w")
-    hands.until(lambda: app.view.controller.camera.origin != before.origin)
-    assert app.view.controller._thrust.keys == {"forward"}
-    xdotool("keyup", "w")
-    hands.until(lambda: not app.view.controller._thrust.keys)
-    hands.rest()
-    moved = np.subtract(app.view.controller.camera.origin, before.origin)
-    np.testing.assert_allclose(moved / np.linalg.norm(moved), before.basis()[2], atol=1e-6)
-
-
-def test_the_cameras_of_a_scene(hands: Hands) -> None:
-    app = hands.app
-    cameras = app.view.scene.cameras
-    assert len(cameras) > 1
-    numbers = [(app.scene_loader.camera_index + 1 + k) % len(cameras) for k in range(len(cameras) + 1)]
-    for number in numbers:
-        hands.key("c")
-        assert app.view.controller.camera == cameras[number] == app.view.renderer.camera
-        assert app.view.message.text == f"camera: {cameras[number].name}"
 
 
 # -- nothing to do ----------------------------------------------------------------------------------------------------
@@ -250,26 +200,6 @@ def test_copy_and_paste_a_camera(hands: Hands) -> None:
     app.window.copy("no camera")
     hands.key("ctrl+v")
     assert app.view.message.is_error and "no camera" in app.view.message.text
-
-
-def test_single_step_shows_each_pass(hands: Hands) -> None:
-    app = hands.app
-    pictures = []
-    for number in range(1, 7):
-        hands.key("n")
-        hands.until(lambda: app.debug_views.inspector is not None and app.debug_views.inspector.passes)
-        assert len(app.debug_views.inspector.passes) == number
-        # The states alone need not change: all rays may take a second step through the tree.
-        pictures.append(np.stack([app.debug_views.inspector.values(name)[0] for name in ("state", "steps", "tests")]))
-        assert app.debug_views.inspector.passes[-1].active > 0
-    assert all((a != b).any() for a, b in pairwise(pictures))
-    hands.key("shift+n")
-    hands.rest()
-    assert app.debug_views.inspector.complete and len(app.debug_views.inspector.passes) > 20
-    hands.key("n")
-    assert "no ray is left" in app.view.message.text
-    hands.key("shift+i")
-    assert not app.debug_views.inspector.passes
 
 
 def test_another_program_keeps_the_picture_until_it_has_its_own(traced: Callable[..., Hands]) -> None:

@@ -8,12 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import raystream
 from raystream.film.files import image
-from raystream.renderer.preview import scheduler
-from raystream.renderer.renderer import Renderer
-from raystream.window.panels.overlay import status
-from tests.window.conftest import SMALL, Hands
+from tests.window.conftest import Hands
 from tests.window.traced_pictures import rendered, settle
 
 # -- samples -----------------------------------------------------------------------------------------------------------
@@ -49,75 +45,6 @@ def test_it_stops_at_a_noise(traced: Callable[..., Hands]) -> None:
     assert session.error <= wanted and session.samples > before
 
 
-def test_noise_before_16_samples_stops_nothing(traced: Callable[..., Hands], monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is shown, as the film has it, but too few samples tell it to be believed."""
-    hands = traced(samples=4096, size=(24, 16))
-    app = hands.app
-    monkeypatch.setattr(
-        scheduler, "MAX_SAMPLES_IN_RUN", 3
-    )  # a fast machine adds 16 at once, and there is nothing between
-    app.session.stop_at(4096, 1e3)  # any estimate is below
-    app.session.restart()
-    few, told = {}, app.session.convergence.film.error
-
-    def error() -> float:
-        """As a round ends, before the next adds to the film."""
-        film = app.session.convergence.film.read()
-        if film is not None:  # else it is of a preview
-            assert told() == pytest.approx(film.error(), rel=1e-5)  # sums in another order
-        return told()
-
-    monkeypatch.setattr(app.session.convergence.film, "error", error)
-    while not app.session.converged:
-        app.turn()
-        if app.session.complete and 2 <= app.session.samples < 16:
-            few[app.session.samples] = app.session.error
-            assert f"noise {100 * app.session.error:.3g} %" in status(app.context)
-    assert few and 16 <= app.session.samples < 16 + 3
-
-
-def test_more_samples_never_show_less(traced: Callable[..., Hands]) -> None:
-    """While samples are added the picture is never darker or emptier: no flash."""
-    hands = traced(samples=24)
-    app, levels = hands.app, []
-    app.session.restart()
-    while not app.session.converged:
-        app.turn()
-        levels.append(float(app.session.linear().mean()))
-    assert min(levels) > 0.6 * max(levels) > 0  # a preview of few samples is noisy
-    assert app.session.samples == 24
-
-
-def test_moving_shows_previews_and_restarts(traced: Callable[..., Hands]) -> None:
-    hands = traced(samples=64)
-    app = hands.app
-    app.view.controller.press("left")
-    hands.turn(10)
-    assert app.session.samples <= 16 and not app.session.converged
-    app.view.controller.release_all()
-    hands.rest()
-    hands.until(lambda: app.session.samples >= 2)
-    app.scene_loader.set(depth=2)
-    assert app.session.samples == 0 and app.session.film() is None
-    hands.rest()
-    assert app.view.renderer.settings.depth == 2
-
-
-def test_a_saved_picture_can_be_resumed(traced: Callable[..., Hands], place: Path) -> None:
-    hands = traced(samples=2)
-    app = hands.app
-    settle(hands)
-    hands.key("ctrl+s")
-    hands.rest()
-    path = place / "cornell_001.exr"
-    renderer = Renderer(
-        raystream.load("cornell"), device=app.device, machine="singlepass", camera=app.view.renderer.camera
-    )
-    more = renderer.render(SMALL, 4, resume=str(path))
-    np.testing.assert_array_equal(more.linear, rendered(app, 4))
-    assert image.read_exr(path) is not None
-
-
 @pytest.mark.parametrize(
     ("program", "keys"), [("2", {"l": "shadows"}), ("3", {"l": "shadows", "r": "reflections", "b": "refractions"})]
 )
@@ -138,15 +65,6 @@ def test_effects_are_a_key_away(traced: Callable[..., Hands], program: str, keys
         np.testing.assert_array_equal(after, rendered(app, 1, **{effect: "off"}))
         hands.key(key)
     np.testing.assert_array_equal(settle(hands), before)
-
-
-def test_depth_by_keys(traced: Callable[..., Hands]) -> None:
-    hands = traced(samples=1, depth=5)
-    before = settle(hands).mean()
-    hands.key("comma", "comma")
-    assert hands.app.view.renderer.settings.depth == 3 and settle(hands).mean() < before
-    hands.key("period")
-    assert hands.app.view.renderer.settings.depth == 4
 
 
 # -- surroundings ------------------------------------------------------------------------------------------------------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,43 +10,8 @@ import pytest
 
 from raystream.renderer.preview.scheduler import HELD
 from raystream.viewport import host
-from raystream.viewport.camera_controller import WHEEL_DOLLY, WHEEL_SPEED, CameraController
-from raystream.viewport.host import TURNING
+from raystream.viewport.camera_controller import WHEEL_DOLLY, WHEEL_SPEED
 from tests.window.conftest import Hands, xdotool
-
-HEIGHT = 180
-WAY = (36, 24)  # pixels
-
-# Button, modifier, mode -> the gesture that it stands for.
-GESTURES: dict[str, tuple[int, str, str, Callable[[CameraController], object]]] = {
-    "orbit": (1, "", "orbit", lambda controller: controller.orbit(*WAY)),
-    "pan": (2, "", "orbit", lambda controller: controller.pan(*WAY, HEIGHT)),
-    "pan by Shift": (1, "shift", "orbit", lambda controller: controller.pan(*WAY, HEIGHT)),
-    "dolly": (3, "", "orbit", lambda controller: controller.dolly(1.01 ** WAY[1])),
-    "roll": (1, "ctrl", "orbit", lambda controller: controller.roll(0.01 * WAY[0])),
-    "look": (1, "", "fly", lambda controller: controller.look(*WAY)),
-}
-
-
-@pytest.mark.parametrize("name", GESTURES)
-def test_drags(hands: Hands, name: str) -> None:
-    button, modifier, mode, gesture = GESTURES[name]
-    app = hands.app
-    controller = app.view.controller
-    controller.mode = mode
-    expected = CameraController(controller.camera, app.view.scene.bounds())
-    gesture(expected)
-    assert np.abs(np.subtract(expected.camera.basis(), controller.camera.basis())).max() > 0.01 or (
-        np.abs(np.subtract(expected.camera.origin, controller.camera.origin)).max() > 0.1
-    )
-    hands.drag(button, (100, 80), (100 + WAY[0], 80 + WAY[1]), modifier)
-    # In four steps: roundings of float64, in scene units of some tens.
-    np.testing.assert_allclose(controller.camera.origin, expected.camera.origin, atol=1e-9)
-    np.testing.assert_allclose(controller.camera.target, expected.camera.target, atol=1e-9)
-    np.testing.assert_allclose(controller.camera.basis(), expected.camera.basis(), atol=1e-12)
-    assert app.view.input.drag is None
-    hands.rest()
-    assert app.view.renderer.camera == controller.camera
 
 
 def test_a_drag_that_rests_is_traced(hands: Hands, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -69,23 +33,6 @@ def test_a_drag_that_rests_is_traced(hands: Hands, monkeypatch: pytest.MonkeyPat
     hands.until(lambda: app.view.input.drag is None, "end")
 
 
-def test_a_drag_turns_the_environment(hands: Hands) -> None:
-    app = hands.app
-    camera, before = app.view.controller.camera, app.scene_loader.requested.environment_rotation
-    hands.drag(3, (100, 80), (140, 100), "shift")
-    assert app.scene_loader.requested.environment_rotation == pytest.approx((before + 40 * TURNING) % 360)
-    assert app.view.controller.camera == camera
-
-
-def test_a_click_leaves_the_camera(hands: Hands) -> None:
-    app = hands.app
-    hands.move(100, 80)
-    camera = app.view.controller.camera
-    for button in (1, 2, 3):
-        hands.click(button)
-    assert app.view.controller.camera is camera
-
-
 def test_wheel(hands: Hands) -> None:
     """To the cursor by `WHEEL_DOLLY` a step; in flight the speed by `WHEEL_SPEED`."""
     app = hands.app
@@ -102,22 +49,6 @@ def test_wheel(hands: Hands) -> None:
     speed = app.view.controller.speed
     hands.click(5)
     assert app.view.controller.speed == pytest.approx(speed / WHEEL_SPEED) and app.view.controller.camera == after
-
-
-def test_the_probe_follows_the_cursor(hands: Hands) -> None:
-    app = hands.app
-    hands.move(130, 101)
-    hands.key("x")
-    hands.rest()
-    probe, expected = (
-        app.debug_views.probe,
-        app.view.renderer.render(app.window.pixels, layers=("triangle", "instance")),
-    )
-    assert probe.pixel == (130, 101) and probe.size == app.window.pixels and probe.complete
-    assert probe.surface.triangle == expected.layers["triangle"][101, 130] >= 0
-    assert probe.surface.instance == expected.layers["instance"][101, 130]
-    hands.key("x")
-    assert app.debug_views.probe is None
 
 
 def test_focus_lost_with_keys_held(hands: Hands) -> None:

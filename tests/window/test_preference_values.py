@@ -13,14 +13,6 @@ from raystream.viewport import preferences as module
 from raystream.viewport.preferences import READERS, Preferences
 from tests.window.conftest import written
 
-
-def test_every_field_is_read() -> None:
-    documented = set(module.DEFAULTS)
-    assert documented == set(READERS)
-    for name, value in module.DEFAULTS.items():
-        assert READERS[name][0](value) is not None, name
-
-
 BROKEN = [
     (b"exposure = \n", "line 1", "is no TOML"),
     (b"a = 1\nb = 2\nexposure == 3\n", "line 3", "is no TOML"),
@@ -65,17 +57,6 @@ def test_a_broken_file_is_one_line_and_is_never_lost(path, data: bytes, line: st
         assert path.read_bytes() == data
 
 
-@pytest.mark.parametrize("levels", [150, 400])
-def test_more_levels_than_can_be_saved(path, levels: int) -> None:
-    nested = "[" * levels + "]" * levels
-    with pytest.raises(ViewerError, match=r"recent|nested too deeply"):
-        Preferences.load(written(path, f"recent = {nested}\n"))
-    text = f"other = {nested}\n"
-    with pytest.raises(ViewerError, match="nested too deeply"):
-        Preferences(path=written(path, text), panels=True).save()
-    assert path.read_text() == text
-
-
 def test_places_that_hold_no_file(tmp_path, path) -> None:
     for wrong in (tmp_path, Path(os.devnull)):
         with pytest.raises(ViewerError, match="is no file"):
@@ -85,41 +66,6 @@ def test_places_that_hold_no_file(tmp_path, path) -> None:
     (tmp_path / "plain").write_text("")
     with pytest.raises(ViewerError, match="cannot be"):
         Preferences(path=tmp_path / "plain" / "settings.toml", panels=True).save()
-
-
-@pytest.mark.parametrize(
-    ("line", "value"),
-    [
-        ("size = [1, 32768]", (1, 32768)),
-        ("size = [32768, 1]", (32768, 1)),
-        ("samples = 1", 1),
-        ("samples = 65536", 65536),
-        ("noise = 0", 0.0),
-        ("noise = 1", 1.0),
-        ("noise = 0.25", 0.25),
-        ("speed = 1e-4", 1e-4),
-        ("speed = 10_000", 1e4),
-        ("exposure = -32", -32.0),
-        ("exposure = 32.0", 32.0),
-        ("exposure = 'auto'", "auto"),
-        ("mode = 'fly'", "fly"),
-        ("mode = 'orbit'", "orbit"),
-        ("hint = false", False),
-        ("full_screen = true", True),
-        ("tonemap = 'mine'", "mine"),
-        ("recent = []", []),
-        ("recent = ['a', 'b', 'a', 'c']", ["a", "b", "c"]),
-        (f"recent = {[str(k) for k in range(12)]}", [str(k) for k in range(10)]),
-        ("keys = {}", {}),
-        ("keys = {help = ['H', 'F1'], quit = ''}", {"help": ["H", "F1"], "quit": ""}),
-    ],
-)
-def test_values_that_are_taken(path, line: str, value) -> None:
-    settings = Preferences.load(written(path, f"{line}\n"))
-    found = getattr(settings, line.partition(" ")[0])
-    assert found == value and type(found) is type(value)
-    others = [name for name in READERS if name != line.partition(" ")[0]]
-    assert all(getattr(settings, name) == getattr(Preferences(), name) for name in others)
 
 
 @pytest.mark.parametrize(
@@ -147,22 +93,6 @@ def test_values_that_are_refused(path, line: str) -> None:
     name = line.partition(" ")[0]
     text = str(error.value)
     assert text.startswith((f"{path}: line 2: {name} = ", f"{path}: line 2: [{name}] ")) and READERS[name][1] in text
-
-
-def test_the_defaults() -> None:
-    made = Preferences()
-    assert (made.size, made.full_screen, made.panels, made.statistics, made.hint) == ((960, 540), *[False] * 3, True)
-    assert (made.samples, made.noise, made.exposure, made.tonemap) == (1024, 0.01, "auto", "agx")
-    assert (made.mode, made.speed, made.recent, made.keys, made.unknown) == ("orbit", 1.0, [], {}, [])
-
-
-def test_long_values_are_cut_in_messages(path) -> None:
-    for length, whole in ((70, True), (71, False)):
-        text = "m" * (length - len("mode = ''"))
-        with pytest.raises(ViewerError) as error:
-            Preferences.load(written(path, f"mode = '{text}'\n"))
-        shown = str(error.value).partition("line 1: ")[2].partition(" (expected")[0]
-        assert shown == (f'mode = "{text}"' if whole else f'mode = "{text}"'[:67] + "...") and len(shown) == 70
 
 
 def test_a_file_may_be_as_long_as_this(path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import zip_longest
 from typing import Any
 
@@ -13,14 +12,11 @@ import raystream
 from raystream import Camera, Renderer
 from raystream.base.errors import ViewerError
 from raystream.kernels import HIT, RADIANCE
-from raystream.programs import PICTURES, ray_cast
-from raystream.programs.traversal import FLAT, TraversalStates
 from raystream.renderer.sampling.sampler import FramePlan, TileDone
 from raystream.scene.material import Material
 from raystream.scene.quadric import Quadric
 from raystream.scene.scene import Instance
-from raystream.stream.declare.program import RETURN, Call, Program
-from raystream.viewport.debug_views.probe import COLUMNS, Probe, forget, probe, probing
+from raystream.viewport.debug_views.probe import Probe, forget, probe, probing
 
 SIZE = (64, 48)
 CAMERA = Camera((0, 14, 26), (0, 2, 0), fov=45)
@@ -108,22 +104,6 @@ def test_the_history_is_as_long_as_the_counts(probes: dict) -> None:
     assert [row.state for row in probes["beside"][0].rows] == ["eye", "setup", "shade"]
 
 
-def test_states_follow_the_wires(probes: dict) -> None:
-    program = ray_cast()
-    for found in every(probes):
-        for row, after in zip_longest(found.rows, found.rows[1:]):
-            assert row.next == (after.state if after else "done")
-            assert row.kernel == program.by_name[row.state].kernel.name
-            (exit,) = row.exits  # this program's exits all lead different ways
-            target = program.by_name[row.state].exits[exit]
-            if isinstance(target, str):
-                assert row.next == target
-            elif isinstance(target, Call):
-                assert row.next == target.state
-            else:
-                assert row.next == ("shade" if target is RETURN else "done")
-
-
 def test_changes_chain_from_pass_to_pass(probes: dict) -> None:
     for found in every(probes):
         held: dict[tuple[str, str], Any] = {}
@@ -196,20 +176,6 @@ def test_the_hit_point_is_on_the_triangle(renderer: Renderer, probes: dict) -> N
             assert (segment.span is None) == (kind == "beside")
 
 
-def test_table(probes: dict) -> None:
-    for found in every(probes):
-        rows = found.table()
-        assert len(rows) == len(found.rows) and all(len(row) == len(COLUMNS) for row in rows)
-        assert found.table(3) == rows[3:]
-        assert found.complete
-    rows = probes["dearest"][0].table()
-    step = next(row for row in rows if row[1] == "traverse")
-    assert "traversal.voxel (" in step[-1] and " -> (" in step[-1] and step[3] in ("again", "test")
-    test = next(row for row in rows if row[1] == "intersect")
-    assert test[-1].startswith("tests triangle ")
-    assert "ray.t_max = far" in rows[0][-1]
-
-
 def test_in_pieces_and_again(renderer: Renderer, picture: dict) -> None:
     pixel = chosen(picture)["dearest"][0]
     lengths = []
@@ -224,29 +190,6 @@ def test_in_pieces_and_again(renderer: Renderer, picture: dict) -> None:
     forget(renderer)
     assert_same(probe(renderer, renderer.camera, SIZE, pixel), picture)
     assert renderer.device.compiled > before
-
-
-def test_other_tests_and_drivers_without_a_barrier(device: Any) -> None:
-    """Moeller and Trumbore keep nothing per ray: a stream without fields."""
-    renderer = framed(None, intersection="moller-trumbore", barrier="off", machine="singlepass")
-    assert renderer.device.texture_barrier is None
-    picture = streams(renderer)
-    for pixels in chosen(picture).values():
-        assert_same(probe(renderer, renderer.camera, SIZE, pixels[0]), picture)
-
-
-def described(traversal: TraversalStates = FLAT, layers: bool = False, first_hits: str = "rays") -> Program:
-    """The ray caster, which leaves the surfaces it sees."""
-    return ray_cast(traversal, layers=True)
-
-
-def test_another_program(device: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(PICTURES, "described", replace(PICTURES["cast"], name="described", make=described))
-    renderer = framed(device, program="described")
-    normals = renderer.render(SIZE, layers=("normal",)).layers["normal"]
-    found = probe(renderer, renderer.camera, SIZE, (32, 30))
-    assert found.program == "described" and found.rows[-1].kernel == "describe"
-    assert found.results["surface"]["normal"].tobytes() == normals[30, 32].tobytes()
 
 
 @pytest.mark.parametrize("pixel", [(-1, 0), (64, 0), (0, 48)])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable
 from pathlib import Path
 
@@ -42,26 +41,6 @@ def test_the_picture_is_the_published_one(name: str, opened: Opener, place: Path
     asked = main._parse("render", [*words, "-o", "a.png"])
     wanted = Renderer(load("cornell"), **commands.chosen_options(asked, "renderer")).render(SIZE, samples)
     assert np.array_equal(session.linear(), wanted.linear)
-
-
-def test_the_running_estimate_grows_in_the_picture(opened: Opener, place: Path) -> None:
-    """Nothing stands between the first picture and the map's estimates, which join it before a sample is complete."""
-    (place / "settings.toml").write_text("samples = 1\nnoise = 0.0\npanels = false\n")
-    options = chosen("cornell", "--preset", "2003", *FEW)
-    from raystream.window.app import App
-
-    app = App("cornell", SIZE, **options)
-    try:
-        sizes, states = set(), []
-        while not app.session.idle or app.view.renderer is None:
-            app.turn()
-            if app.session.running and app.session.samples == 0 and not app.canvas.blank:
-                sizes.add(app.canvas.texture.size)
-                states.append(app.canvas.linear())
-        assert sizes == {SIZE}
-        assert sum(not np.array_equal(one, other) for one, other in itertools.pairwise(states)) > 2
-    finally:
-        app.release()
 
 
 def test_what_the_line_decides_is_no_preference(opened: Opener, place: Path) -> None:

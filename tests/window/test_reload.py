@@ -41,13 +41,6 @@ def test_watch(shaders: Path) -> None:
     assert watch.changed(files, 4.4 * EVERY) == ["lib/srgb.glsl"]
 
 
-def test_watch_sees_what_changed_before_the_first_look(shaders: Path) -> None:
-    watch, file = Watch(), shaders / "lib" / "srgb.glsl"
-    watch.changed((), 0.0)
-    file.write_text(file.read_text() + "\n")
-    assert watch.changed(["lib/srgb.glsl", "lib/direction.glsl"], 1.1 * EVERY) == ["lib/srgb.glsl"]
-
-
 @pytest.mark.parametrize("machine", ["multipass", "singlepass"])
 def test_machines_are_compiled_anew(device: Any, shaders: Path, machine: str) -> None:
     renderer = Renderer(raystream.load("teapotahedron"), device=device, machine=machine, program="cast")

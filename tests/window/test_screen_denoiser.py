@@ -16,13 +16,11 @@ from raystream.film.error import Stop
 from raystream.renderer.preview import gbuffer, scheduler
 from raystream.renderer.preview.motion import changes
 from raystream.renderer.preview.preview import BackgroundDenoiser
-from raystream.renderer.preview.scheduler import IN_FLIGHT, QUICK, TIMED_EVERY, FrameKind
+from raystream.renderer.preview.scheduler import IN_FLIGHT, TIMED_EVERY, FrameKind
 from raystream.renderer.renderer import Renderer
 from raystream.renderer.sampling.denoising import NoisyPicture
-from raystream.renderer.sampling.sampler import FramePlan
 from raystream.renderer.session.session import Session
 from raystream.scene.camera import Camera
-from raystream.stream.gl.device import Device
 from raystream.viewport.picture_texture import PictureTexture
 
 SIZE = 64, 48
@@ -92,20 +90,6 @@ def test_at_rest_the_picture_is_denoised_and_the_film_is_not(session: Session, r
     np.testing.assert_array_equal(picture.layers["noisy"], film.linear)
     renderer.update(denoise="none")
     np.testing.assert_array_equal(film.linear, renderer.render(SIZE, spp=4).linear)
-
-
-def test_the_picture_at_rest_comes_to_its_film_as_samples_are_added(renderer: Renderer) -> None:
-    """What places and normals do not tell, as the edges of shadows, is shown as soon as it is known."""
-    apart = []
-    for samples in (4, 64):
-        with renderer.device.current():
-            session = Session(renderer, SIZE, Stop(samples), screen=PictureTexture(renderer.device))
-            run(session, 40)
-            film, shown = session.film(), session.linear()
-            assert session.converged and film is not None and shown is not None
-            apart.append(float(np.abs(shown - film.linear).mean() / film.linear.mean()))
-            session.release()
-    assert 0 < apart[1] < 0.33 * apart[0], "a quarter measured; nearly a half of a regression of all samples"
 
 
 def test_switched_off_the_film_shows_at_once_and_goes_on(session: Session) -> None:
@@ -228,14 +212,6 @@ def test_without_open_image_denoise_the_other_denoiser_stays(session: Session, m
         run(session, 40)
 
 
-def test_other_programs_are_shown_as_they_are(session: Session) -> None:
-    session.update(program="whitted")
-    run(session, 20)
-    film = session.film()
-    shown = session.linear()
-    assert session.converged and (film is None or np.array_equal(shown, film.linear))
-
-
 def test_a_camera_that_has_moved_has_features_of_its_own(session: Session, renderer: Renderer) -> None:
     run(session, 20)
     before, camera = session.linear(), renderer.camera
@@ -316,55 +292,6 @@ def test_queued_pictures_are_those_that_are_made_pass_by_pass(
             session.release()
     for queued_one, timed in zip(*pictures, strict=True):
         np.testing.assert_array_equal(queued_one, timed)
-
-
-def test_the_host_waits_for_no_queued_picture(renderer: Renderer, monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a driver that does not cut passes short, so that rays need not be counted: nothing is read back."""
-    monkeypatch.setattr(Device, "software", False)
-    monkeypatch.setattr(scheduler, "MAX_WARPS", 0)
-    with renderer.device.current():
-        session = Session(renderer, SIZE, Stop(4), screen=PictureTexture(renderer.device))
-        made = always(session, True, True, monkeypatch)
-        waits = renderer.device.waits
-        pictures = flown(session, renderer, 4, True)  # each of which is read here
-        assert renderer.device.waits - waits == len(pictures)
-        assert made[-4:] == 4 * [True]
-        session.release()
-
-
-def test_pictures_of_one_size_take_turns_in_two_textures(
-    session: Session, renderer: Renderer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    screen, names = session.screen, list[int]()
-    assert isinstance(screen, PictureTexture)
-    end = screen.end
-    monkeypatch.setattr(screen, "end", lambda: (end(), names.append(screen.texture.glo)))
-    always(session, True, True, monkeypatch)
-    names.clear()
-    flown(session, renderer, 6, True)
-    assert len(names) == 6 and len(set(names)) == 2
-
-
-def test_at_rest_a_machine_is_compiled_for_the_next_flight(device: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scheduler, "MAX_COMPILE", float("inf"))  # of a busy machine too
-    renderer = Renderer("cornell", device=device, program="path", machine="multipass")
-    with device.current():
-        session = Session(renderer, SIZE, Stop(16), screen=PictureTexture(device))
-        run(session, 20)
-        assert session.converged and session.runner._warmup.quick_ready
-        seen: list[tuple[int, int]] = []
-        render_tiles = renderer.sampler.render_tiles
-
-        def watched(plan: FramePlan, film: Any = None) -> Any:
-            assert plan.tiling is not None
-            seen.append(plan.tiling.size)
-            return render_tiles(plan, film)
-
-        monkeypatch.setattr(renderer.sampler, "render_tiles", watched)
-        monkeypatch.setattr(scheduler, "MAX_MERGED_SECONDS", 1.0)
-        flown(session, renderer, 2, True)
-        assert seen[-1] == QUICK
-        session.release()
 
 
 def test_pictures_of_a_moving_camera_keep_what_those_before_have_shown(session: Session, renderer: Renderer) -> None:
@@ -453,25 +380,6 @@ def test_previews_that_follow_each_other_take_other_samples(session: Session, re
         run(session, moving=True)
         assert not session.complete  # whatever its size: at rest the film begins anew
     assert len(set(numbers)) == 3
-
-
-def test_after_a_flight_the_converged_picture_is_of_its_own_samples(session: Session, renderer: Renderer) -> None:
-    """Film and picture: nothing is left of what was seen on the way."""
-    run(session, 20)
-    film, shown = session.film(), session.linear()
-    start = renderer.camera
-    session.update(camera=aside(renderer, 50.0))
-    run(session, moving=True)
-    session.update(camera=start)
-    run(session, moving=True)
-    while not session.complete:  # on a busy machine a preview comes first at rest, too
-        run(session, 1)
-    assert session.samples < 4
-    run(session, 20)
-    again = session.film()
-    assert session.converged and film is not None and again is not None
-    np.testing.assert_array_equal(again.linear, film.linear)
-    np.testing.assert_array_equal(session.linear(), shown)
 
 
 def test_where_light_is_another_nothing_is_kept(renderer: Renderer) -> None:

@@ -91,18 +91,3 @@ def test_colours_are_legible() -> None:
 )
 def test_figures(kind, number, expected) -> None:
     assert getattr(widgets, kind)(number) == expected
-
-
-@pytest.mark.parametrize(
-    ("needed", "room", "expected"),
-    [
-        ([], 100.0, []),
-        ([10.0, 20.0], 100.0, [50.0, 50.0]),
-        ([10.0, 50.0], 100.0, [50.0, 50.0]),  # fits as it is
-        ([10.0, 60.0], 100.0, [25.0, 75.0]),  # 15 to spare for each
-        ([40.0, 60.0], 100.0, [40.0, 60.0]),
-        ([41.0, 60.0], 100.0, [50.0, 50.0]),  # room for neither way
-    ],
-)
-def test_widths_of_buttons(needed, room, expected) -> None:
-    assert widgets._widths(needed, room) == expected

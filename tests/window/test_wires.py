@@ -7,23 +7,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-import raystream
 from raystream import Camera
-from raystream.accel.bvh_build import Bvh
 from raystream.accel.grid.build import Grid
-from raystream.accel.two_level.structure import TwoLevel
-from raystream.renderer.inputs.prepared import prepare
 from raystream.scene.projections import Equirectangular, Fisheye
 from raystream.viewport.camera_controller import CameraController
-from raystream.viewport.debug_views import wires
 from raystream.viewport.debug_views.wires import (
-    MAX_BOXES,
     MAX_LINES,
     box_edges,
     grid_lines,
     project,
     project_points,
-    structure_lines,
 )
 
 CAMERA = Camera((3.0, 4.0, 5.0), (0.0, 1.0, 0.0), fov=50)
@@ -55,17 +48,6 @@ def test_lines_are_curves_in_other_projections() -> None:
     np.testing.assert_allclose(points[1], np.array(SIZE) / 2)
 
 
-@pytest.mark.parametrize("accel", ["two-level-bvh", "two-level-grid"])
-def test_two_levels_show_the_instances(accel: str) -> None:
-    scene = raystream.load("balls")
-    lines = structure_lines(prepare(scene, accel=accel).structure.built, CAMERA)
-    assert len(lines) == 12 * min(len(scene.instances), MAX_BOXES)
-    low, high = scene.bounds()
-    slack = 1e-5 * (high - low).max()  # boxes are float32, rounded outward
-    np.testing.assert_allclose(lines.min(axis=(0, 1)), low, atol=slack)
-    np.testing.assert_allclose(lines.max(axis=(0, 1)), high, atol=slack)
-
-
 # -- values ------------------------------------------------------------------------------------------------------------
 
 LEVEL = Camera((0.0, 0.0, 5.0), (0.0, 0.0, 0.0), fov=90.0)  # 200 x 100 pixels: at the origin a unit is 10 wide
@@ -79,13 +61,6 @@ def test_edges_of_two_boxes() -> None:
     apart = [(a, b) for a in corners for b in corners if sum(p != q for p, q in zip(a, b, strict=True)) == 1]
     assert found == {frozenset(pair) for pair in apart} and len(found) == 12
     assert (edges[1] == 1).all()
-
-
-def test_points_behind_the_camera_and_in_it() -> None:
-    """Nearer than 0.0001 of the distance to the target they are not before it."""
-    points = [(0, 0, 6), (0, 0, 5), (0, 0, 5 - 4.9e-4), (0, 0, 5 - 5.1e-4)]
-    places, before = project_points(LEVEL, (200, 100), points)
-    assert before.tolist() == [False, False, False, True] and np.isfinite(places).all()
 
 
 def test_lines_end_where_they_pass_the_camera() -> None:
@@ -126,46 +101,3 @@ def test_fine_grids_have_fewer_lines(count: int, lines: int) -> None:
     assert len(found) == 2 * lines
     step = -(-count // MAX_LINES)
     np.testing.assert_allclose(sorted(set(found[:, 0, 0].tolist())), 1 + 0.5 * step * np.arange(1, lines + 1))
-
-
-def tree_of(levels: int) -> Bvh:
-    """A whole binary tree; a node's box begins at its number."""
-    second: list[int] = []
-
-    def add(left: int) -> None:
-        number = len(second)
-        second.append(-1)
-        if left:
-            add(left - 1)
-            second[number] = len(second)
-            add(left - 1)
-
-    add(levels - 1)
-    low = np.repeat(np.arange(len(second), dtype=np.float32)[:, None], 3, axis=1)
-    none = np.zeros(len(second), np.int32)
-    return Bvh(low, low + 1, np.int32(second), none, none, none.astype(np.int8), none, none, levels - 1, {})
-
-
-@pytest.mark.parametrize(("levels", "boxes"), [(1, 1), (2, 3), (8, 255), (9, 255)])
-def test_whole_levels_of_a_tree(levels: int, boxes: int) -> None:
-    tree = tree_of(levels)
-    lines = structure_lines(tree, LEVEL)
-    assert len(lines) == 12 * boxes and not len(structure_lines(None, LEVEL))
-    low = lines.reshape(-1, 24, 3).min(axis=1)[:, 0]
-    assert low[0] == 0 and len(set(low.tolist())) == boxes
-    if levels > 1:
-        assert low[1:3].tolist() == [1, tree.second[0]], "level by level"
-
-
-def test_the_largest_objects_of_two_levels(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without those that are empty."""
-    low = np.float32([[0, 0, 0], [1, 1, 1], [0, 0, 0], [0, 0, 0]])
-    high = np.float32([[1, 1, 1], [0, 2, 2], [1, 7, 1], [3, 1, 1]])
-    built = TwoLevel.__new__(TwoLevel)
-    for name, value in (("low", low), ("high", high)):
-        object.__setattr__(built, name, value)
-    monkeypatch.setattr(wires, "MAX_BOXES", 2)
-    lines = structure_lines(built, LEVEL)
-    np.testing.assert_array_equal(lines.reshape(2, 24, 3).max(axis=1), [[1, 7, 1], [3, 1, 1]])
-    monkeypatch.setattr(wires, "MAX_BOXES", 9)
-    np.testing.assert_array_equal(structure_lines(built, LEVEL).reshape(3, 24, 3).max(axis=1)[2], [1, 1, 1])
