@@ -5,6 +5,8 @@ from __future__ import annotations
 import ctypes
 import gc
 import os
+import subprocess
+import sys
 import threading
 import weakref
 from pathlib import Path
@@ -255,3 +257,48 @@ def test_what_is_frozen_stays_so_while_few_objects_come() -> None:
         assert gc.get_freeze_count() >= before - 100 > 0 and stay
     finally:
         gc.unfreeze()
+
+
+WRITER = """
+import os, sys
+from pathlib import Path
+from raystream.base import part_file
+for name in sys.argv[1:]:
+    part = part_file.begin(Path(name))
+    part.path.write_bytes(b"half")
+    globals()[name] = part
+print("begun", flush=True)
+sys.stdin.readline()
+os.kill(os.getpid(), 9)
+"""
+
+
+def writer(*targets: Path) -> subprocess.Popen[str]:
+    """A process with an unfinished file for each target, which is killed at the first line that it is given."""
+    child = subprocess.Popen(
+        [sys.executable, "-c", WRITER, *map(str, targets)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert child.stdout is not None and child.stdout.readline() == "begun\n"
+    return child
+
+
+@pytest.mark.skipif(part_file.fcntl is None, reason="files are locked by fcntl")
+def test_what_dead_writers_left_is_removed_by_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the same file; not what another one writes, or somebody else, nor where files cannot be locked."""
+    target, other = tmp_path / "a.txt", tmp_path / "b.txt"
+    foreign = tmp_path / ".raystream-0123456789ab.part"
+    foreign.write_bytes(b"of another program")
+    dead, alive = writer(target, other), writer(target)
+    dead.communicate("die\n")
+
+    def refuse(*_: object) -> None:
+        raise OSError("no locks here")
+
+    for locks, left in ((refuse, 4), (part_file.fcntl.flock, 3)):
+        monkeypatch.setattr(part_file.fcntl, "flock", locks)
+        part_file.write(str(target), "text")
+        assert len(list(tmp_path.glob("*.part"))) == left and foreign.exists()
+    alive.communicate("die\n")
+    part_file.write(str(target), "text")
+    part_file.write(str(other), "text")
+    assert [*tmp_path.glob("*.part")] == [foreign]

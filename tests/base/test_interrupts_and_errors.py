@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+import raystream
 from raystream.base import interrupts, memory, paths
 from raystream.base.errors import DeviceError, ShaderError, ViewerError, ViewerWarning, printable, warn
 from raystream.base.interrupts import (
@@ -24,6 +25,7 @@ from raystream.base.interrupts import (
     exit_now,
     interrupts_deferred,
     raise_dropped,
+    suppress_interrupt,
     terminate,
 )
 from tests.signals import ctrl_c, gone, starts
@@ -353,3 +355,24 @@ def test_a_child_that_cannot_be_killed_is_left(monkeypatch: pytest.MonkeyPatch) 
         assert child.poll() is None and child.stdout is not None and not child.stdout.closed
         child.kill()
         child.stdout.close()
+
+
+class Dropping:
+    """Is interrupted while it is finalized: Python drops what that raises."""
+
+    def __del__(self) -> None:
+        terminate(2, None)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_render_ends_after_an_interrupt_that_a_finalizer_drops(device: Any) -> None:
+    """The loop that fills a film asks for dropped ones."""
+    renderer = raystream.Renderer("cornell", program="cast", device=device)
+    Dropping()
+    with pytest.raises(Terminated) as stop:
+        renderer.render((8, 8))
+    assert stop.value.code == 130 and Terminated.last is None
+    assert renderer.render((8, 8)).linear.shape == (8, 8, 3)
+    with suppress_interrupt():
+        terminate(2, None)
+    assert Terminated.last is None

@@ -185,3 +185,13 @@ def test_processes_give_the_same_pictures(folder: Path) -> None:
     for name in ("a", "b"):
         run("render", f"{name}.obj", "-o", "alone.exr", "--quiet", *SMALL)
         np.testing.assert_array_equal(pixels(f"out/{name}.exr"), pixels("alone.exr"))
+
+
+def test_a_fault_of_the_program_counts_more_than_a_file_that_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    faults: dict[str, Exception] = {"cornell": ViewerError("a", "is missing"), "ring": KeyError("a bug")}
+
+    def failing(task: Namespace, *rest: Any) -> None:
+        raise faults[task.scene]
+
+    monkeypatch.setattr(rendering, "render_picture", failing)
+    run("render", "cornell", "ring", "-o", "{stem}.png", code=1)

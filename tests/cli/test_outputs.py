@@ -12,12 +12,15 @@ from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
+import raystream
 from raystream.base.errors import ViewerError, duration
 from raystream.cli import commands, main, progress, rendering
 from raystream.cli.presets import preset
 from raystream.cli.progress import TerminalProgress, TimeLeft
+from raystream.film.tonemap import BLACK_LUMINANCE, darkness
 from raystream.options.declare import Affects, Help, Option, Value
 from raystream.options.table import OPTIONS
 from raystream.options.values import integer, read_ground
@@ -533,3 +536,41 @@ def test_the_picture_alone(capfdbinary) -> None:
         assert out == file.read()
     assert main.main(("render", "cornell", "-o", "-", "--quiet", *SMALL)) == 0
     assert capfdbinary.readouterr() == (out, b"")
+
+
+DIM = ("--size", "12x8", "--spp", "1", "--depth", "1", "--machine", "singlepass")
+
+
+@pytest.mark.usefixtures("device")
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("-o", "b.png", "--exposure", "0"), "nearly black"),
+        (("-o", "b.png"), "stops brighter"),
+        (("-o", "b.png", "--exposure", "14"), ""),
+        (("-o", "b.png", "--environment", "none"), ""),  # darkness was asked for
+        (("-o", "b.png", "--program", "cast"), ""),  # it has a light of its own
+        (("-o", "b.png", "--camera", "0,-4,0 0,0,0 0,0,-1"), "show nothing here"),  # it stands under the sky
+        (("-o", "b.exr", "--camera", "0,-4,0 0,0,0 0,0,-1"), "nearly black"),
+    ],
+)
+def test_dim_lights_are_told(words: tuple[str, ...], said: str, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    """Of a floor below a lamp far too dim for it: 0.03 W/sr where some 50 would do."""
+    scene = raystream.Scene.from_triangles([[-9, 0, 9], [9, 0, 9], [0, 0, -9]], [[0, 1, 2]], name="dim")
+    scene.lights = [raystream.Light("point", "lamp", (0, 5, 0), intensity=(0.03, 0.03, 0.03))]
+    monkeypatch.setattr("raystream.formats.named.load", lambda _, **options: scene)
+    above = () if "--camera" in words else ("--camera", "0,4,0 0,0,0 0,0,-1")
+    assert main.main(("render", "dim", *words, *DIM, *above)) == 0
+    err = capsys.readouterr().err
+    assert err.count("own lights") == bool(said) and said in err
+
+
+def test_what_is_nearly_black() -> None:
+    picture = np.zeros((10, 10, 3), np.float32)
+    assert "sky adds light, a higher --exposure brightens" in darkness(picture)
+    picture[:2] = BLACK_LUMINANCE / 4
+    assert "--exposure 9 brightens" in darkness(picture) and darkness(picture, 1.9)  # 0.5 / 0.00125 is 400
+    assert not darkness(picture, 2.1)
+    picture[0, :5] = 1  # a lamp that is seen, in the dark
+    assert "a higher --exposure brightens" in darkness(picture)
+    assert not darkness(np.ones((4, 4, 3), np.float32)) and darkness(np.full((4, 4, 3), np.nan, np.float32))

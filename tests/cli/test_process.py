@@ -226,3 +226,34 @@ def test_interrupted_in_a_text_that_is_executed_the_code_is_the_same(tmp_path):
     command = [sys.executable, "-P", "-m", "stopped"]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=PATIENCE)
     assert (done.returncode, done.stderr) == (130, "raystream: stopped\n")
+
+
+def shell(line, folder, *arguments, **environment):
+    """Exit code, output and error of a line of bash in which $0 is Python, and $1, $2 ... are the arguments."""
+    command = ["bash", "-c", line, sys.executable, *map(str, arguments)]
+    every = {**os.environ, **environment}
+    done = subprocess.run(command, cwd=folder, env=every, capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_standard_files_that_are_closed_or_know_few_characters(tmp_path):
+    """None is called a bug of raystream, and no file that is opened later takes a closed one's number."""
+    model, info = tmp_path / "würfel.obj", '"$0" -m raystream info "$1"'
+    model.write_text("o Würfel\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", encoding="utf-8")
+    line = "raystream: error: standard output: is closed (give it a file or a terminal)\n"
+    assert shell(f"{info} >&-", tmp_path, model) == (2, "", line)
+    assert shell(f"{info} 2>&-", tmp_path, "nope.obj") == (2, "", "")
+    code, out, err = shell(info, tmp_path, model, PYTHONIOENCODING="ascii")
+    assert (code, err) == (0, "") and out.startswith("w\\xfcrfel")
+    script = "import sys; from raystream.cli import main; main._open_standard_files()\n"
+    script += "print(open('made', 'w').fileno(), file=sys.stderr)"
+    code, _, number = shell('"$0" -c "$1" <&- >&-', tmp_path, script)
+    assert code == 0 and int(number) > 2
+
+
+def test_compiling_of_loops_is_told_once(tmp_path):
+    """The first ``raystream info`` of a home takes ten seconds more."""
+    note = "raystream: note: compiling what reads scenes and builds their trees, once on this machine"
+    for told in ([note], []):
+        done = process("info", "teapotahedron", env={**os.environ, "RAYSTREAM_CACHE_DIR": str(tmp_path)}, check=True)
+        assert [line for line in done.stderr.splitlines() if "compiling" in line] == told

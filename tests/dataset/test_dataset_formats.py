@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import random
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -294,3 +295,95 @@ def test_a_recipe_may_change_until_there_is_a_picture(tmp_path: Path) -> None:
     with pytest.raises(ViewerError, match="another recipe"), open_folder(str(path), other):
         pass
     assert numbers(path) == [0]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b'{"image": "a.png", "label": 3}\n{"image": "b.png", "label": 1}\n',
+        b"shopping list: milk, bread",
+        b'{"image": "a.png"}',  # without an end
+        b"\n\n\n",
+        b'{"recipe":"r","raystream":"1","author":"me"}\n',
+        b'{"recipe":1,"raystream":2}\n',
+        bytes(range(256)),
+        b"[" * 100_000 + b"\n",
+        b'{"image": "a.png"}\n{"recipe":"d","raystream":"1"}\n',  # a head behind a line
+    ],
+)
+@pytest.mark.parametrize("linked", [False, True])
+def test_a_manifest_of_others_is_kept(content: bytes, linked: bool, tmp_path: Path) -> None:
+    """Itself, or behind a link, which is not followed."""
+    manifest, target = tmp_path / "d" / "manifest.jsonl", tmp_path / "mine.jsonl"
+    manifest.parent.mkdir()
+    if linked:
+        manifest.symlink_to(target)
+    manifest.write_bytes(content)
+    with pytest.raises(ViewerError, match="holds other files"), open_folder(str(manifest.parent), STAGE):
+        pass
+    assert manifest.read_bytes() == content and manifest.is_symlink() == linked
+
+
+def test_an_empty_manifest_beside_other_files_is_kept(tmp_path: Path) -> None:
+    (tmp_path / "manifest.jsonl").touch()
+    (tmp_path / "a.png").write_bytes(b"picture")
+    with pytest.raises(ViewerError, match="holds other files"), open_folder(str(tmp_path), STAGE):
+        pass
+    assert not (tmp_path / "manifest.jsonl").read_bytes()
+
+
+def whole_manifest(folder: Path) -> tuple[Path, list[bytes]]:
+    """Of four pictures, and its lines."""
+    with open_folder(str(folder), STAGE) as dataset:
+        for number in range(4):
+            dataset.add(counted(number))
+        dataset.finish()
+    manifest = folder / "manifest.jsonl"
+    return manifest, manifest.read_bytes().splitlines(keepends=True)
+
+
+def counted(number: int) -> FinishedPicture:
+    """A picture with what COCO tells of it."""
+    facts = {"number": number, "driver": "a driver", "coco": [{"kind": 0, "counts": "01", "box": [0, 1, 2, 3]}]}
+    return FinishedPicture(number, {f"p/{number}.png": b"x" * (number + 1)}, facts)
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        *({"number": 99}, {"number": -1}, {"number": True}, {"driver": None}, {"files": ["p/1.png"]}, {"files": {}}),
+        *({"coco": 5}, {"coco": [{"kind": 7}]}, b"[1]\n", b"\xff\xfe\n", b"[" * 100_000 + b"\n"),
+    ],
+    ids=lambda edit: str(edit)[:30],
+)
+def test_a_damaged_record_is_made_again(edit: dict[str, Any] | bytes, tmp_path: Path) -> None:
+    """The others are kept, also those behind it."""
+    manifest, lines = whole_manifest(tmp_path / "d")
+    line = edit if isinstance(edit, bytes) else json.dumps({**json.loads(lines[2]), **edit}).encode() + b"\n"
+    manifest.write_bytes(b"".join([*lines[:2], line, *lines[3:]]))
+    with open_folder(str(tmp_path / "d"), STAGE) as dataset:
+        assert dataset.done.keys() == {0, 2, 3}
+        dataset.add(counted(1))
+        dataset.finish()
+    assert manifest.read_bytes() == b"".join(lines)
+
+
+def test_random_damage_of_a_manifest(tmp_path: Path) -> None:
+    """800 times: what is left is whole, or the file is refused and kept."""
+    draw = random.Random(43)
+    manifest, lines = whole_manifest(tmp_path / "d")
+    content, refused = b"".join(lines), 0
+    whole = {json.loads(line)["number"]: json.loads(line) for line in lines[1:]}
+    for _ in range(800):
+        damaged = bytearray(content)
+        for _ in range(draw.randint(1, 3)):
+            at = draw.randrange(len(damaged))
+            damaged[at : at + draw.randint(0, 4)] = bytes(draw.randrange(256) for _ in range(draw.randint(0, 4)))
+        manifest.write_bytes(damaged)
+        try:
+            with open_folder(str(tmp_path / "d"), STAGE) as dataset:
+                assert all(record.items() <= whole[number].items() for number, record in dataset.done.items())
+        except ViewerError:
+            refused += 1
+            assert manifest.read_bytes() == damaged
+    assert 20 < refused < 400  # where the head is hit

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
+import re
+from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from raystream.base.errors import ViewerError
+import raystream
+from raystream.base.errors import ViewerError, keywords
+from raystream.cli import main as cli
+from raystream.film.layers import LAYERS, SERIES
 from raystream.options import values
 from raystream.options.commands import COMPARE, REMOTE
 from raystream.options.declare import (
@@ -36,6 +43,7 @@ from raystream.options.table import (
 )
 from raystream.options.values import SWITCH as OFF
 from raystream.options.values import PhotonFilter, choice, integer
+from raystream.programs.registry import PICTURES
 
 COUNT = Option("a_count", integer(1, 9, 4), Help("how many"), Affects.NOTHING)
 SWITCH = Option("a_switch", OFF, Help("does it"), Affects.NOTHING)
@@ -309,3 +317,79 @@ def test_ports_and_addresses() -> None:
     for bad in ("", 3, "http://host", "a/b", "a b", "a\tb"):
         with pytest.raises(ViewerError, match="an address of this machine"):
             host.read(bad)
+
+
+@pytest.mark.parametrize(
+    ("options", "python", "typed"),
+    [
+        ({"depth": -1}, "depth=-1: expected a whole number from 0 to 1024", "--depth '-1': expected a whole number"),
+        ({"pixel_filter": "tant"}, "pixel_filter='tant': expected box", "--pixel-filter 'tant': expected box, tent, "),
+        (
+            {"max_depth": 3},
+            "keyword 'max_depth': unknown to Renderer (did you",
+            "option '--max-depth': unknown (did you",
+        ),
+        (
+            {"accel": "grid", "traversal": "stack"},
+            "traversal='stack': is not a traversal of accel='grid'",
+            "--traversal stack: is not a traversal of --accel grid",
+        ),
+    ],
+)
+def test_errors_name_an_option_as_it_was_written(options, python, typed, tmp_path, monkeypatch, capsys) -> None:
+    with pytest.raises(ViewerError, match="^" + re.escape(python)):
+        raystream.Renderer("cornell", **options)
+    monkeypatch.chdir(tmp_path)
+    words = [word for name, value in options.items() for word in (f"--{name.replace('_', '-')}", str(value))]
+    assert cli.main(("render", "cornell", "-o", "a.png", *words)) == 2
+    assert capsys.readouterr().err.startswith(f"raystream: error: {typed}")
+
+
+@pytest.mark.parametrize(
+    ("typed", "python"),
+    [
+        ("take fewer --photons, --caustic-photons or --sun", "take fewer photons=, caustic_photons= or sun="),
+        ("add --machine multipass --fuse none --unroll 1", "add machine='multipass' fuse='none' unroll=1"),
+        ("--turntable turns the camera", "turntable=True turns the camera"),
+        (
+            "give --spp in its place, exposure, or a --grid below 5",
+            "give spp= in its place, exposure, or a grid= below 5",
+        ),
+        ("--size 64x48 or less (--sun 30,20)", "size='64x48' or less (sun=(30, 20))"),
+        ("go on with --resume '/a b/c.exr'", "go on with resume='/a b/c.exr'"),
+        ("dask worker SCHEDULER --nthreads 1", "dask worker SCHEDULER --nthreads 1"),
+        ("`raystream view --size 9` or --denoise oidn", "`raystream view --size 9` or denoise='oidn'"),
+        (
+            "--x.png: is not a/--depth.exr, --depth5 or --no_option",
+            "--x.png: is not a/--depth.exr, --depth5 or --no_option",
+        ),
+        *((f"needs {name}", f"needs {name}") for name in ("--remote", "--render", "--limit")),  # of one command alone
+    ],
+)
+def test_options_within_a_line(typed: str, python: str) -> None:
+    assert keywords(typed) == python and ViewerError("here", typed).typed == f"here: {typed}"
+
+
+def texts() -> Iterator[str]:
+    """Texts of the package, but for docstrings; what is put into them reads {}."""
+    for path in Path(raystream.__file__).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.JoinedStr):
+                yield "".join(str(each.value) if isinstance(each, ast.Constant) else "{}" for each in node.values)
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str) and "\n" not in node.value:
+                yield node.value
+
+
+def test_words_after_an_option_are_values_of_it() -> None:
+    """Where any text is one, such as a file's name, the next word of a sentence would be taken for it."""
+    known = {*PICTURES, *LAYERS, *SERIES, "auto", "local"}
+    found = 0
+    for flag, value in re.findall(r"(?<![\w-])--([a-z-]+) ([a-z][a-z-]*)", "\n".join(texts())):
+        option = OPTIONS.get(flag.replace("-", "_"))
+        if option is None or option.scope.taker == "command" or option.switch:
+            continue
+        if keywords(f"{option.flag} {value}") == f"{option.name}={value!r}":
+            value_words = re.split(r"\W+", option.value.metavar)
+            assert value in {*known, *option.value.choices, *option.value.words, *value_words}, (flag, value)
+            found += 1
+    assert found > 20

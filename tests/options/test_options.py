@@ -332,3 +332,26 @@ def test_every_default_text_reads_as_the_default():
         words = option.default_words()
         if words and option.value.default not in (None, ()):
             assert check(name, words) == option.value.default
+
+
+NUMPY = [
+    *(np.eye(4), np.zeros((0, 3)), np.array(7), np.array("path"), np.array(["path", "cast"]), np.array([True, False])),
+    *(
+        np.array(None),
+        np.array([1, "a", None], object),
+        np.array(np.nan),
+        np.complex128(1j),
+        np.datetime64("2026-01-01"),
+    ),
+]
+
+
+def test_values_of_numpy_are_taken_or_refused_in_one_line():
+    for name in (name for name, option in OPTIONS.items() if option.scope.taker != "command"):
+        for value in NUMPY:
+            try:
+                check(name, value)
+            except ViewerError as error:
+                assert "\n" not in str(error)
+    for name, value in (("spp", 3), ("ortho", 2.0), ("program", "cast"), ("environment", "sky")):
+        assert check(name, np.array(value)) == check(name, value)  # an array of one is its number

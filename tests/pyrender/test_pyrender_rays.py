@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from rasteriser import at, at_edges, ball, box, rasterise, square
@@ -12,6 +14,7 @@ from raystream.pyrender import (
     Camera,
     IntrinsicsCamera,
     Mesh,
+    OffscreenRenderer,
     OrthographicCamera,
     PerspectiveCamera,
     Primitive,
@@ -317,3 +320,39 @@ def test_wireframes(offscreen):
     assert 1.2 * edges < seen(RenderFlags.SKIP_CULL_FACES)
     mesh.primitives[0].material.doubleSided = True
     assert 1.2 * edges < seen(0)
+
+
+@pytest.mark.parametrize("size", [0, -1, 100_000, float("nan"), "a", None, np.eye(2)], ids=str)
+def test_sizes_that_are_none(size, offscreen):
+    for side in ("viewport_width", "viewport_height"):
+        with pytest.raises(ViewerError, match=rf"^{side}=.*: expected a whole number from 1 to 32768 pixels$"):
+            offscreen(**{"viewport_width": 8, "viewport_height": 8, side: size})
+        with pytest.raises(ViewerError, match=side):
+            setattr(offscreen(8, 8), side, size)
+
+
+@pytest.mark.parametrize("mode", [GLTF.TRIANGLES, GLTF.LINE_STRIP])
+@pytest.mark.parametrize("indices", [[[0, 1, 3]], [[0, 1, -1]], [0, 1, 1 << 40]], ids=str)
+def test_indices_of_vertices_that_there_are_not(indices, mode, offscreen):
+    scene = Scene()
+    scene.add(PerspectiveCamera(1.0))
+    scene.add(Mesh([Primitive(CORNERS, indices=indices, mode=mode)]))
+    with pytest.raises(ViewerError, match=r"^indices: go from .*, and there are 3 vertices, from 0 on$"):
+        offscreen(8, 8).render(scene)
+
+
+@pytest.mark.parametrize("indices", [[[0, np.nan, 1]], [["a", "b", "c"]], [[None, 1, 2]]], ids=str)
+def test_indices_that_are_no_numbers(indices):
+    with pytest.raises(ViewerError, match=r"^indices: are of type "):
+        Primitive(CORNERS, indices=indices)
+
+
+def test_a_renderer_in_six_threads(request, things):
+    request.getfixturevalue("device")  # its context is not current here
+    renderer, scene = OffscreenRenderer(16, 16, spp=2), things(PerspectiveCamera(1.0))
+    color, depth = renderer.render(scene)
+    with ThreadPoolExecutor(6) as threads:
+        for each_color, each_depth in threads.map(lambda _: renderer.render(scene), range(12)):
+            np.testing.assert_array_equal(each_color, color)
+            np.testing.assert_array_equal(each_depth, depth)
+    renderer.delete()

@@ -29,8 +29,6 @@ CHOICES: tuple[dict[str, Any], ...] = (
     {"program": "whitted", "machine": "multipass", "mask": "stencil"},
     {"program": "photon", "machine": "multipass", "photons": 64},
 )
-# MiB: the lists of glibc's arenas and the pages that are partly in use differ from time to time.
-NOISE = 48
 glibc = pytest.mark.skipif(
     not (sys.platform.startswith("linux") and hasattr(ctypes.CDLL(None), "malloc_trim")), reason="glibc's"
 )
@@ -117,21 +115,6 @@ def test_free_pages_are_given_back(device: Any) -> None:
     assert taken() < before - 40
     view.release()
     assert len(kept) == 128
-
-
-@glibc
-@pytest.mark.slow
-def test_sixty_scenes(device: Any) -> None:
-    """After the tenth each takes what it took the time before."""
-    scenes = ("cornell", "teapotahedron", "prism", "balls", "ring")
-    view = opened(scenes[-1], program="path")
-    after = []
-    for number in range(60):
-        switch(view, scenes[number % len(scenes)])
-        after.append(taken())
-    tenth, last = np.max(after[5:10]), np.max(after[10:])
-    assert last <= tenth + NOISE, after
-    view.release()
 
 
 def taken() -> int:

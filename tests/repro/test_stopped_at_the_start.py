@@ -66,15 +66,6 @@ def test_sigterm_while_modules_are_loaded(tmp_path: Path, count: int) -> None:
     assert _stopped(tmp_path, "SIGTERM", count) == (143, "raystream: stopped\n")
 
 
-def test_ignored_signals_stay_ignored(tmp_path: Path) -> None:
-    """As under nohup."""
-    (tmp_path / "raystream").write_text(SCRIPT)
-    script = "trap '' INT; exec \"$0\" raystream SIGINT 50 --version"
-    command = ["sh", "-c", script, sys.executable]
-    done = subprocess.run(command, cwd=tmp_path, env=_environment(), capture_output=True, text=True, check=False)
-    assert done.returncode == 0 and done.stdout.startswith("raystream ") and not done.stderr
-
-
 def test_a_library_keeps_its_handler(tmp_path: Path) -> None:
     """Only the command's own process is told how to end."""
     (tmp_path / "script.py").write_text("import signal, raystream\nprint(signal.getsignal(signal.SIGINT).__name__)\n")

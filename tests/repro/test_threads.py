@@ -16,7 +16,7 @@ import pytest
 from raystream import Renderer, Scene
 from raystream.base.errors import DeviceError, ViewerError
 from raystream.renderer.session.session import Session
-from raystream.stream.gl.device import Device, open_device
+from raystream.stream.gl.device import Device
 
 SIZE = (24, 16)
 PATIENCE = 600.0  # seconds, after which a thread that should have ended hangs
@@ -139,18 +139,6 @@ def test_every_call_waits_for_its_turn(call: Callable[[Renderer], Any], opengl: 
     assert not thread.is_alive()
 
 
-def test_a_device_opened_in_one_thread_serves_another(opengl: Device) -> None:
-    opened = open_device()
-
-    def use() -> bytes:
-        with opened.current():
-            texture = opened.context.texture((1, 1), 4, np.full(4, 0.5, np.float32), dtype="f4")
-            return texture.read()
-
-    assert at_once(use) == [np.full(4, 0.5, np.float32).tobytes()]
-    opened.release()
-
-
 def test_a_picture_that_another_has_overtaken_is_refused(opengl: Device, scenes: list[Scene]) -> None:
     """It would find the other one's rays in its streams."""
     renderer = Renderer(scenes[0], **CHOICES)
@@ -165,18 +153,6 @@ def test_a_picture_that_another_has_overtaken_is_refused(opengl: Device, scenes:
         session.release()
     renderer.update(scenes[0])
     assert bits(renderer) == whole
-
-
-def test_a_session_is_driven_by_threads_in_turns(opengl: Device, scenes: list[Scene]) -> None:
-    renderer = Renderer(scenes[0], **CHOICES)
-    session = Session(renderer, SIZE)
-
-    def drive() -> None:
-        while not session.idle:
-            session.advance(0.0)
-
-    at_once(drive, drive)
-    assert session.linear().tobytes() == bits(renderer)
 
 
 def test_what_a_thread_drops_is_freed_where_the_context_is_current(opengl: Device) -> None:

@@ -384,3 +384,11 @@ def test_resources_put_cold_tables_here_and_hot_ones_in_textures_of_their_own(de
     assert cold not in resources.arena and hot.name not in resources.bytes()
     resources.release()
     assert resources.bytes() == {}
+
+
+def test_the_last_share_of_an_upload_is_all_without_buffers(device):
+    """Of tables in textures of other kinds, too."""
+    hot = [Table(name, ONE, np.zeros(20, ONE.dtype), hot=True) for name in ("one", "other")]
+    resources = Resources(Device(device.context, allow_buffers=False))
+    assert list(resources.upload(hot)) == [0.5, 1.0]
+    resources.release()

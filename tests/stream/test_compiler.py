@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -25,7 +26,7 @@ from raystream.stream.compile.source import Source
 from raystream.stream.declare.program import DONE, RETURN, Call
 from raystream.stream.gl.compiler import Batch, Binaries
 from raystream.stream.gl.device import Device
-from raystream.stream.gl.draw import Shader, square
+from raystream.stream.gl.draw import Shader, square, tiles_source
 
 ROOT = Path(__file__).resolve().parents[2]
 SIZE = (16, 8)
@@ -310,3 +311,25 @@ def test_a_program_without_calls_is_as_it_was():
     twice = inlined(once)
     assert [(s.name, dict(s.exits)) for s in once.states] == [(s.name, dict(s.exits)) for s in twice.states]
     assert once.order == twice.order and once.groups == twice.groups
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no signals between processes")
+def test_a_program_is_made_whole_before_an_interrupt(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C while a program was compiled crashed in moderngl, which calls Python in between and ignores what that
+    raised."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # it may be inherited as ignored
+    compile_, made = device.context.program, list[Any]()
+
+    def interrupted(**stages: Any) -> Any:
+        os.kill(os.getpid(), signal.SIGINT)
+        made.append(compile_(**stages))
+        return made[-1]
+
+    monkeypatch.setattr(device.context, "program", interrupted, raising=False)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            device.program(tiles_source(), source("out vec4 color;\nvoid main() { color = vec4(1.0); }"))
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert len(made) == 1
+    made[0].release()

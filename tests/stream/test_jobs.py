@@ -264,3 +264,14 @@ def test_steps_have_the_context_and_the_caller_needs_none(device, monkeypatch):
         assert module.this_thread.device is None
     assert found == [True] * 4
     device.context.__enter__()  # leaving left none current
+
+
+def test_a_stream_is_cleared_as_a_whole_behind_scissors(device: Any) -> None:
+    """Those of a smaller framebuffer that is in use, drawn to in a band as by a machine."""
+    small, stream = Stream(device, NUMBER, (4, 3)), Stream(device, NUMBER, (9, 7))
+    small.framebuffer.use()
+    small.framebuffer.scissor = (1, 1, 2, 1)
+    for value in (3, 5):
+        small.framebuffer.use()
+        stream.clear([(value, 1.0, 0.0, 0.0)])
+        assert (stream.read()["n"] == value).all()

@@ -1,0 +1,288 @@
+"""Sessions and debug views with photon maps, and of what compiles meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import raystream
+from raystream import Renderer
+from raystream.film.device_film import FilmBuffer
+from raystream.film.error import Stop
+from raystream.renderer.device import machine_pool
+from raystream.renderer.device.tile_job import Tile
+from raystream.renderer.photon_map import MIN_PHOTONS
+from raystream.renderer.preview.scheduler import MIN_ROWS, TileRows
+from raystream.renderer.sampling.sampler import Event, FramePlan, PhotonMapBuilt, PhotonMapProgress
+from raystream.renderer.session.session import Session
+from raystream.scene.edits.movable import with_light_at
+from raystream.scene.light import Light
+from raystream.stream.gl.stream import Stream
+from raystream.viewport.debug_views.inspector import Inspector
+from raystream.viewport.debug_views.photons import PhotonPicture
+from raystream.viewport.debug_views.probe import probe
+from raystream.viewport.picture_texture import PictureTexture
+from tests.renderer.test_session import Paper
+
+
+def two_walls() -> raystream.Scene:
+    """That meet at a right angle, so that photons come to a second surface, with a lamp."""
+    scene = raystream.Scene.from_triangles([[-1, 0, 0], [1, 0, 0], [0, 2, 0], [0, 0, 2]], [[0, 1, 2], [0, 1, 3]])
+    scene.lights = [Light("point", "lamp", (0.0, 0.5, 0.5))]
+    return scene
+
+
+def test_machines_given_back_are_made_again(device: Any, monkeypatch) -> None:
+    """A window with photons never showed its picture again: a machine that had traced them was given back to make room
+    for another, and as the map itself was still there, warming made no new one; it was waited for without end."""
+    scene = two_walls()
+    options: dict[str, Any] = {"program": "photon", "machine": "singlepass", "photons": 64, "depth": 1}
+    renderer = Renderer(scene, device=device, camera="0,1,1 0,0.3,0.3", environment="none", photon_bounces=2, **options)
+    session = Session(renderer, (8, 6), Stop(1), screen=Paper())
+    session.finish()
+    held = len(renderer.gpu_scene.machines)
+    monkeypatch.setattr(machine_pool, "MAX_MACHINES", held)
+    renderer.trace([[0, 1, 1]], [[0, 0, -1]])  # one more: the oldest goes
+    assert len(renderer.gpu_scene.machines) == held and not renderer.sampler.ready(
+        renderer.settings, renderer.camera, (256, 128)
+    )
+    session.restart()
+    for _ in range(500):
+        if session.idle:
+            break
+        session.advance(0.0)
+    assert session.converged and session.samples == 1
+    session.release()
+    renderer.release()
+
+
+def test_every_move_shows_a_picture_and_compiles_nothing(device: Any) -> None:
+    """Nothing was seen of a light that was dragged under photon mapping: after each of its moves the photons' kernels
+    were taken for kernels to compile, and all photons were traced to warm them; the next move began that anew."""
+    scene = two_walls()
+    options: dict[str, Any] = {"program": "photon", "machine": "singlepass", "photons": 4 * MIN_PHOTONS, "depth": 1}
+    renderer = Renderer(scene, device=device, camera="0,1,1 0,0.3,0.3", environment="none", photon_bounces=2, **options)
+    session = Session(renderer, (8, 6), screen=Paper())
+    while not session.idle:
+        session.advance(1e-3)
+    maps = renderer.photon_map
+    for step in range(3):
+        compiled, pictures, traced = device.compiled, session.pictures, maps.trace_count
+        session.update(with_light_at(renderer.scene, "lamp", (0.0, 0.5, 0.6 + 0.1 * step)))
+        while session.pictures == pictures:
+            session.advance(1e-3, moving=True)
+            assert not session.compiling
+        assert device.compiled == compiled and maps.trace_count == traced + 1
+    session.release()
+    renderer.release()
+
+
+def test_a_moving_camera_lets_it_go_on(device: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While shaders were compiled, a camera that moved began it anew in every turn, and it never came to its end."""
+    renderer = Renderer(raystream.load("cornell"), device=device, machine="multipass", fuse="ray", program="cast")
+    begun = []
+    warm = renderer.sampler.warm
+    monkeypatch.setattr(renderer.sampler, "warm", lambda *arguments: begun.append(arguments) or warm(*arguments))
+    session = Session(renderer, (8, 6), screen=Paper())
+    for step in range(100):
+        session.advance(1e-3)
+        if begun and not session.compiling:
+            break
+        session.update(camera=f"{278 + step},273,-800 278,273,0")
+    assert len(begun) == 1 and not session.compiling
+    session.release()
+
+
+def test_a_slow_step_is_forgotten() -> None:
+    """Steps of a photon map counted as steps of the picture: one slow one, and the picture was cut into the least of
+    pieces, of which each turn of the window then began but one."""
+    pace = TileRows(256)
+    pace.note(0.5)
+    steps = 0
+    while pace.expected > 0.01:
+        pace.note(0.001)
+        steps += 1
+    assert steps <= 12  # 0.7 to the 11th is a fiftieth
+
+
+def test_a_map_is_no_piece(device: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever its steps take, the rows of the next piece are chosen by what the pieces take."""
+    events: list[Event] = []
+    noted: list[Event] = []
+
+    class Watched(TileRows):
+        def note(self, seconds: float) -> None:
+            noted.append(events[-1])
+            super().note(seconds)
+
+    renderer = Renderer(
+        raystream.load("cornell"), device=device, program="photon", machine="singlepass", photons=64, photon_bounces=1
+    )
+    render_tiles = renderer.sampler.render_tiles
+
+    def watched(plan: FramePlan, film: FilmBuffer | None = None) -> Generator[Event, None, None]:
+        for event in render_tiles(plan, film):
+            events.append(event)
+            yield event
+
+    monkeypatch.setattr(renderer.sampler, "render_tiles", watched)
+    session = Session(renderer, (8, 6))
+    session.scheduler.tile_rows = Watched(MIN_ROWS)
+    session.finish()
+    session.release()
+    mapped = [event for event in events if isinstance(event, PhotonMapProgress | PhotonMapBuilt)]
+    assert renderer.photon_map.trace_count == 1 and len(mapped) > 1 and isinstance(mapped[-1], PhotonMapBuilt)
+    assert session.steps > len(noted) > 0 and not any(
+        isinstance(event, PhotonMapProgress | PhotonMapBuilt) for event in noted
+    )
+
+
+SIZE = (8, 4)  # powers of two, as of the probe's one ray: llvmpipe compiles for these apart
+
+
+# Both gather: most of their kernels are the same, and compiled once.
+CHANGES: tuple[dict[str, Any], ...] = ({"final_gather": 1}, {"photon_map": "stencil"})
+
+
+@pytest.fixture(scope="module")
+def gathering(device: Any) -> Renderer:
+    """Of two walls that meet at a right angle, so that photons come to a second surface."""
+    scene = two_walls()
+    options: dict[str, Any] = {"program": "photon", "machine": "singlepass", "photons": 64, "photon_bounces": 2}
+    options |= {"estimate": "nearest", "nearest": 4, "photon_grid": "2x2x2", "photon_radius": 1}
+    options |= {"environment": "none", "pixel_filter": "point", "depth": 1, "camera": "0,1,1 0,0.3,0.3"}
+    return Renderer(scene, device=device, **options)
+
+
+def test_each_runs_over_the_map_that_there_is(gathering: Renderer) -> None:
+    """Inspector and probe kept their machine by the program's name: over a map of another kind, or with a final
+    gather, they ran the search over the streams of the map before, or none."""
+    inspector = Inspector(gathering, SIZE)
+    for change in CHANGES:
+        gathering.update(**change)
+        linear = gathering.render(SIZE, spp=1).linear
+        inspector.begin(gathering.camera)
+        assert inspector.run_to_end()
+        np.testing.assert_array_equal(inspector.values("film.sum")[0], linear)
+        y, x = np.argwhere(linear.any(axis=-1))[0]
+        found = probe(gathering, gathering.camera, SIZE, (int(x), int(y)))
+        assert found.complete
+        np.testing.assert_array_equal(found.results["film"]["sum"], linear[y, x])
+    inspector.release()
+
+
+@pytest.fixture(scope="module")
+def renderer(device: Any) -> Renderer:
+    """Of two walls that meet at a right angle, so that photons come to a second surface."""
+    scene = two_walls()
+    return Renderer(
+        scene,
+        device=device,
+        program="photon",
+        machine="singlepass",
+        depth=1,
+        photons=256,
+        photon_bounces=3,
+        environment="none",
+    )
+
+
+class Points:
+    """Photons drawn as the window draws them."""
+
+    def __init__(self, renderer: Renderer) -> None:
+        self.renderer, self.picture = renderer, PhotonPicture(renderer.device)
+        context = renderer.device.context
+        self.target = context.framebuffer([context.texture((64, 48), 4, dtype="f4")])
+
+    def draw(self, hits: Stream | None = None) -> int:
+        """Pixels with ink; raises what OpenGL has against a stream that is no more."""
+        streams, maps = self.renderer.photon_map.streams, self.renderer.photon_map
+        self.target.clear()
+        if streams and maps is not None:
+            self.picture.points(self.target, (64, 48), self.renderer.camera, streams, maps.stored, hits, 3.0)
+        return int((np.frombuffer(self.target.read(components=4, dtype="f4"), np.float32) > 0).sum())
+
+
+def test_photons_of_another_size(renderer: Renderer) -> None:
+    """They are drawn between any two passes of the next map, as long as there are any."""
+    renderer.render(SIZE, spp=1)
+    points = Points(renderer)
+    before = points.draw()
+    assert before > 0
+    renderer.update(photons=2048)
+    for _ in renderer.sampler.render_tiles(FramePlan(renderer.settings, renderer.camera, SIZE)):
+        points.draw()
+    assert points.draw() > before
+
+
+def test_what_hides_photons_outlives_its_machine(renderer: Renderer) -> None:
+    renderer.render(SIZE, spp=1)
+    points, hits = Points(renderer), renderer.ray_queries.coarse_hits(renderer.settings, renderer.camera, SIZE)
+    hidden, before = points.draw(hits), hits.read()["t"]
+    renderer.gpu_scene.machines.release()  # as machines that are used later do, one by one
+    assert points.draw(hits) == hidden > 0 and np.array_equal(hits.read()["t"], before)
+
+
+def test_on_show_is_what_will_be_added(device: Any) -> None:
+    """Before the pass that adds estimates to the sample, the picture is what that pass makes of it."""
+    scene = two_walls()
+    options: dict[str, Any] = {"program": "photon", "machine": "singlepass", "photons": 64, "photon_bounces": 2}
+    options |= {
+        "estimate": "nearest",
+        "nearest": 4,
+        "photon_grid": "2x2x2",
+        "photon_radius": 1,
+        "environment": "none",
+        "final_gather": 4,
+    }
+    renderer = Renderer(scene, device=device, pixel_filter="point", depth=1, camera="0,1,1 0,0.3,0.3", **options)
+    renderer.render(SIZE, spp=1)
+    inspector, canvas = Inspector(renderer, SIZE), PictureTexture(device)
+    inspector.begin(renderer.camera)
+    canvas.begin(SIZE, False)
+    added, going = 0, True
+    while going:
+        machine = inspector.machine
+        canvas.grow(Tile(slice(0, SIZE[1]), slice(0, SIZE[0]), machine))
+        shown, before = canvas.linear(), machine.read("radiance")["rgb"]
+        ends = machine.state.read()["at"] == machine.linked.program.number("total")
+        full = ends & (machine.read("estimate")["count"] >= 4)  # the disc of fewer is known only at the end
+        going = inspector.step()
+        if going and inspector.passes[-1].state == "total":
+            after = machine.read("radiance")["rgb"]
+            np.testing.assert_allclose(shown[full], after[full], rtol=1e-6)  # roundings of a quotient and a sum
+            added += (after[full] > before[full]).all(axis=-1).sum()
+    assert added > 10
+    inspector.release()
+
+
+OTHER = 12, 9
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"light_candidates": 1},
+        {"light_candidates": 2},
+        {"light_candidates": 3, "depth": 2, "strategy": "lights", "seed": 5, "light_sampler": "power"},
+        {"clamp": 0.5, "roulette": 1},
+    ],
+    ids=str,
+)
+def test_the_inspector_makes_the_renderer_s_picture(options: dict[str, Any]) -> None:
+    """The inspector showed another picture than the renderer: debug views left `light_candidates`, which only the
+    sampler set, at a module's default."""
+    renderer = raystream.Renderer("balls", program="path", **options)
+    inspector = Inspector(renderer, size=OTHER)
+    inspector.begin(renderer.camera)
+    inspector.run_to_end()
+    shown = inspector.values("film.sum")[0]
+    expected = renderer.render(size=OTHER, spp=1).linear
+    inspector.release()
+    renderer.release()
+    assert shown.any()
+    np.testing.assert_array_equal(shown, expected)

@@ -1,0 +1,389 @@
+"""Pictures of a few pixels that were wrong: what they show is known, or is that of another way."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import glsl_call
+import numpy as np
+import places
+import pytest
+
+import raystream
+from raystream.film.film import Film
+from raystream.lighting.sampler import sampler
+from raystream.options.declare import Affects
+from raystream.programs import PICTURES
+from raystream.programs.photon_map import photon_map
+from raystream.renderer.device import gpu_scene
+from raystream.renderer.inputs.prepared import prepare
+from raystream.renderer.inputs.settings import Settings
+from raystream.renderer.renderer import Renderer
+from raystream.renderer.sampling.partial_film import FilmPart, film_of_part
+from raystream.scene.camera import Camera
+from raystream.scene.edits.movable import with_light_at
+from raystream.scene.environment import ALBEDO, IRRADIANCE, sky, studio
+from raystream.scene.light import Light
+from raystream.scene.material import Material
+from raystream.scene.mesh import Mesh
+from raystream.scene.scene import Instance, Scene
+from raystream.scene.texture import Image, Texture
+from raystream.stream.compile.link import MAX_SAMPLERS, LinkedProgram
+from raystream.stream.declare.kernel import IN, OUT, Kernel
+from raystream.stream.declare.program import DONE, Program, State
+from raystream.stream.declare.record import Field, Record
+
+
+def test_layers_of_unlit_surfaces(device):
+    """Feature layers of a scene with unlit surfaces did not compile: what is emitted towards the camera asked for a
+    constant that comes with BSDFs, and these are not in that program."""
+    scene = raystream.Scene.from_triangles([[-9, -9, 0], [9, -9, 0], [0, 9, 0]], [[0, 1, 2]])
+    scene.materials = [Material("sign", (1.0, 0.5, 0.25, 1.0), kind="principled", unlit=True)]
+    picture = raystream.render(
+        scene, camera="0,0,4 0,0,0", size=8, spp=2, environment="none", layers=("depth", "albedo"), device=device
+    )
+    assert np.allclose(picture.linear, (1.0, 0.5, 0.25), rtol=1e-5)
+    assert np.allclose(picture.layers["depth"].min(), 4, rtol=0.01)
+
+
+SPP = 64
+
+
+HALF = Material("half", (0.0, 0.0, 0.0, 0.3), kind="lambert", alpha_mode="blend")
+
+
+# No ray goes through the edge between its triangles, of which each throws.
+PLATE = places.quads([[(-9, -9, 0), (9, -9, 0), (9, 8.1, 0), (-9, 8.1, 0)]])
+
+
+def shown(device: Any, scene: Any, **options: Any) -> tuple[Renderer, np.ndarray]:
+    renderer = Renderer(scene, device=device, **{"machine": "singlepass", "program": "path", **options})
+    return renderer, renderer.render((8, 8), SPP).linear[..., 0]
+
+
+def sevenths(picture: np.ndarray) -> bool:
+    """Whether every pixel is a mean of samples of chance 0.7, within 5 deviations of these."""
+    return bool((np.abs(picture - 0.7) < 5 * np.sqrt(0.21 / SPP)).all()) and picture.std() > 0
+
+
+@pytest.mark.parametrize("options", [{"eye_rays": "shared"}, {"pixel_filter": "point"}])
+@pytest.mark.parametrize("accel", ["bvh", "two-level-bvh"])
+def test_eye_rays(device, options: dict[str, Any], accel: str) -> None:
+    """Rays that are the same in every sample of a pixel met a partly opaque surface in all samples or in none:
+    pictures by `--eye-rays shared` or `--pixel-filter point` were black and white grains, whatever the number of
+    samples."""
+    scene = places.alone(PLATE, HALF)
+    renderer, picture = shown(device, scene, environment=(1.0, 1.0, 1.0), accel=accel, **options)
+    assert sevenths(picture)
+    if "eye_rays" in options:
+        assert renderer.gpu_scene.first_hits(renderer.settings, renderer.camera).mode == "rays" and any(
+            "BLEND" in note for note in renderer.notes
+        )
+
+
+@pytest.mark.parametrize("program", ["whitted", "path"])
+def test_reflected_and_shadow_rays(device, program: str) -> None:
+    """A lamp without extent over a floor, behind the plate, and both in a mirror."""
+    floor = PLATE + np.float32([0, 0, -1])
+    materials = [HALF, places.material(1.0), places.material(1.0, kind="mirror")]
+    meshes = [places.flat(PLATE, 0), places.flat(floor, 1)]
+    light = Light("directional", direction=(0.0, 0.3, -1.0), intensity=(1.0, 1.0, 1.0))
+    below = Camera((0, 0, -0.5), (0, 0, -1.0), up=(0, 1, 0), fov=35.0)
+    common = {"environment": "none", "eye_rays": "shared", "program": program, "depth": 2}
+    picture = shown(device, places.scene(meshes, materials, below, lights=[light]), **common)[1]
+    assert sevenths(picture * (0.7 / (picture.mean()))) and picture.mean() > 0.1
+    mirror = [places.flat(floor + np.float32([0, 0, -3]), 2), places.flat(PLATE + np.float32([0, 0, -2]), 0)]
+    scene = places.scene(mirror, materials, Camera((0, 0, -3), (0, 0, -4), up=(0, 1, 0), fov=35.0))
+    assert sevenths(shown(device, scene, **{**common, "environment": (1.0, 1.0, 1.0)})[1])
+
+
+def test_multipass_throws_anew_for_each_sample(device) -> None:
+    """What a scene has reached the source of those passes alone that read its materials: rays of the camera, which
+    another pass makes, met partly opaque surfaces alike in all samples with one kernel a pass."""
+    half = Material("half", (0.0, 0.0, 0.0, 0.5), kind="lambert", alpha_mode="blend")
+    options: dict[str, Any] = {"program": "path", "environment": (1.0, 1.0, 1.0)}
+    options |= {"pixel_filter": "point", "first_hits": "rays"}
+    found = [
+        Renderer(places.alone(PLATE, half), device=device, machine=machine, fuse=fuse, **options).render((8, 8), 8)
+        for machine, fuse in (("singlepass", "none"), ("multipass", "none"), ("multipass", "surface"))
+    ]
+    assert all(np.array_equal(found[0].linear, each.linear) for each in found[1:])
+    assert 0.0 < found[0].linear.mean() < 1.0
+
+
+CORNERS = np.array([[-1, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]], np.float32)
+
+
+UVS = np.array([[0, 1], [1, 1], [1, 0], [0, 0]], np.float32)
+
+
+TEXEL = np.array([209, 128, 225, 255], np.uint8)  # leans 40 degrees to +x: a mirror's image of the camera is above
+
+
+@pytest.fixture(scope="module")
+def bumpy(device):
+    return Renderer(plate(0.0), device=device, program="path", machine="singlepass", depth=1)
+
+
+def plate(angle: float) -> Scene:
+    """A matte square of albedo 1 from above, its map, and a sun in the xz plane so many degrees from +z to +x."""
+    mesh = Mesh(CORNERS, np.array([[0, 1, 2], [0, 2, 3]]), uvs=UVS)
+    matte = Material(
+        "matte", (1, 1, 1, 1), kind="principled", metallic=0.0, roughness=1.0, specular_factor=0.0, normal_texture=0
+    )
+    a = np.radians(angle)
+    sun = Light("directional", "sun", direction=(-np.sin(a), 0, -np.cos(a)), intensity=(np.pi,) * 3)
+    scene = Scene([mesh], [Instance(0)], [matte], [Camera((0, 0, 5.0), (0, 0, 0), fov=10.0)])
+    scene.lights = [sun]
+    scene.textures = [Texture(Image(np.tile(TEXEL, (2, 2, 1))), content="normal")]
+    return scene
+
+
+@pytest.mark.parametrize("angle", [-70.0, -45.0, -20.0, 0.0, 38.0])
+def test_it_is_lit_as_a_surface_of_that_normal(bumpy, angle):
+    """Exactly, where the light does not just come over the plate."""
+    normal = TEXEL[:3] / 255 * 2 - 1
+    normal /= np.linalg.norm(normal)
+    a = np.radians(angle)
+    want = max(normal @ (np.sin(a), 0, np.cos(a)), 0.0)
+    bumpy.update(scene=plate(angle))
+    found = bumpy.render((8, 8), spp=1).linear
+    np.testing.assert_allclose(found, want, atol=1e-5)
+
+
+CLEAN: dict[str, Any] = {"machine": "singlepass", "pixel_filter": "point", "environment": sky(64)}
+
+
+SQUARE = places.quads([[(-1, 0, -1), (-1, 0, 1), (1, 0, 1), (1, 0, -1)]])
+
+
+def plate_over_floor() -> Scene:
+    """Seen from above, the picture's top towards -Z."""
+    plate = np.diag([0.6, 1.0, 0.6, 1.0])
+    plate[1, 3] = 1.0
+    mesh = places.flat(SQUARE)
+    camera = Camera((0, 8, 0), (0, 0, 0), (0, 0, -1), fov=40)
+    return Scene(
+        [mesh], [Instance(0, np.diag([3.0, 1.0, 3.0, 1.0])), Instance(0, plate)], [places.material(1.0)], [camera]
+    )
+
+
+@pytest.mark.parametrize("program", ["whitted", "shadow"])
+def test_nothing_is_random_under_a_sky(program, device):
+    """Whitted's tracer sampled one direction of the environment for each surface: at one sample salt and pepper."""
+    one, other = (Renderer(plate_over_floor(), device=device, program=program, seed=seed, **CLEAN) for seed in (1, 2))
+    picture = one.render((24, 18), spp=1).linear
+    assert picture.std() > 0.05 and np.array_equal(picture, other.render((24, 18), spp=1).linear)
+
+
+def test_a_turned_sun_casts_a_turned_shadow(device):
+    """A floor under a plate: the picture of a renderer made anew, and of the sun as a directional light."""
+    scene = plate_over_floor()
+    options = {**CLEAN, "program": "whitted", "device": device}
+    renderer = Renderer(scene, **options)
+    renderer.render((32, 32), spp=1)
+    compiled = device.compiled
+    renderer.update(environment_rotation=90)
+    turned = renderer.render((32, 32), spp=1).linear
+    assert device.compiled == compiled
+    assert np.array_equal(turned, Renderer(scene, **options, environment_rotation=90).render((32, 32), spp=1).linear)
+    # The sky's sun is at (0.7, 0.65, 0.4): turned, +X is towards -Z, and +Z towards +X.
+    scene.lights.append(Light("directional", "sun", direction=(-0.4, -0.65, 0.7), intensity=(9.0, 9.0, 9.0)))
+    lamp = Renderer(scene, **{**options, "environment": "none"}).render((32, 32), spp=1).linear
+    dark = turned < (turned.max() + turned.min()) / 2
+    assert 0.02 < (lamp == 0).mean() < 0.2 and (dark == (lamp == 0)).mean() > 0.98  # but for pixels at its edge
+
+
+OPTIONS: dict[str, Any] = {"machine": "singlepass", "camera": "0,1,1 0,0.3,0.3", "environment": "none"}
+
+
+SHOWN: dict[str, Any] = {"size": (6, 4), "spp": 1}
+
+
+def test_it_shows_its_own_light_again(device: Any) -> None:
+    """A scene that had been prepared was overwritten by the next edit of whoever showed it: shown again, or by another
+    renderer, it had the light of the edit."""
+    scene = raystream.Scene.from_triangles([[-1, 0, 0], [1, 0, 0], [0, 2, 0], [0, 0, 2]], [[0, 1, 2], [0, 1, 3]])
+    scene.lights = [Light("point", "lamp", (0.0, 0.5, 0.5))]
+    ready = prepare(scene, environment="none")
+    renderer = Renderer(ready, device=device, **OPTIONS)
+    first = renderer.render(**SHOWN).linear
+    renderer.update(with_light_at(scene, "lamp", (0.0, 0.5, 0.9)))
+    assert not np.array_equal(renderer.render(**SHOWN).linear, first)
+    other = Renderer(ready, device=device, **OPTIONS)
+    np.testing.assert_array_equal(other.render(**SHOWN).linear, first)
+    renderer.update(with_light_at(scene, "lamp", (0.0, 0.5, 0.7)))
+    renderer.update(replace(scene, lights=[]))  # for which other programs are compiled
+    assert not renderer.render(**SHOWN).linear.any()
+    renderer.update(ready)
+    np.testing.assert_array_equal(renderer.render(**SHOWN).linear, first)
+    renderer.release()
+    other.release()
+
+
+SIZE, SAMPLES = (16, 16), 16
+
+
+def test_halves_are_of_half_of_the_samples() -> None:
+    """A render that went on from some tiles that were done kept 'halves' that were all of their samples: its error,
+    and that of all that went on from it, was several times too large."""
+    renderer = raystream.Renderer("cornell", machine="singlepass", depth=2)
+    whole = film_of_part(renderer, FilmPart(SIZE, SAMPLES))
+    begun = Film(*SIZE)
+    begun.store(whole.records(0, 0, 16, 8))  # the upper half is done
+    film = film_of_part(renderer, FilmPart(SIZE, SAMPLES), begun)
+    further = film_of_part(renderer, FilmPart(SIZE, 4 * SAMPLES), film)
+    renderer.release()
+    for name, array in whole.arrays.items():
+        np.testing.assert_array_equal(film.arrays[name], array, err_msg=name)
+    assert whole.halves is not None and film.halves is None
+    # From there on all pixels are alike.
+    assert further.halves is not None and set(further.halves.count.flat) == {2 * SAMPLES}
+
+
+@pytest.mark.parametrize("machine", ["singlepass", pytest.param("multipass", marks=pytest.mark.slow)])
+def test_weighing_apart_changes_nothing(device: Any, monkeypatch: pytest.MonkeyPatch, machine: str) -> None:
+    """Walls of different colours, over which powers differ: the sums are the same, in the same order."""
+    pictures, form = [], gpu_scene._program_form
+    for apart in (False, True):
+        monkeypatch.setattr(gpu_scene, "_program_form", lambda *given, apart=apart: {**form(*given), "apart": apart})
+        renderer = Renderer("cornell", device=device, machine=machine, program="photon", photons=1024)
+        pictures.append(renderer.render((8, 8), 1).linear)
+        assert ("weigh" in renderer.program().by_name) == apart
+    assert pictures[0].std() > 0.01
+    np.testing.assert_array_equal(*pictures)
+
+
+def rough_plate() -> Scene:
+    """A rough rough_plate, whose colour lies by the second coordinates, and its roughness by the first."""
+    random = np.random.default_rng(3).integers(40, 255, (4, 4, 4)).astype(np.uint8)
+    material = Material(kind="principled", texture=0, metallic_roughness_texture=1, metallic=0.5)
+    mesh = Mesh(CORNERS, np.array([[0, 1, 2], [0, 2, 3]]), uvs=UVS, uvs_1=UVS[::-1])
+    scene = Scene([mesh], [Instance(0)], [material], [Camera((0, 0, 2.0), (0, 0, 0), fov=40.0)])
+    scene.textures = [Texture(Image(random), uv_set=1), Texture(Image(random[::-1].copy()), content="data")]
+    scene.lights = [Light("point", position=(0.5, 0.5, 1.0), intensity=(9.0, 9.0, 9.0))]
+    return scene
+
+
+def test_steps_of_photon_maps_are_within_the_limits():
+    """Photon maps of surfaces with textures by a second set of coordinates were refused by the multipass machine: an
+    interaction takes six texels there, and finding a photon and weighing it read 17 textures, of 16 granted."""
+    prepared = prepare(rough_plate(), Settings())
+    assert prepared.wide
+    for gather in (False, True):
+        linked = LinkedProgram(photon_map(gather=gather, apart=True), prepared.modules(True, True))
+        assert all(linked.sampler_count(step) <= MAX_SAMPLERS for step in linked.steps("none"))
+
+
+NUMBER = Record("Number", Field("n", "int"))
+
+
+KERNELS = {
+    "push": Kernel("push", (IN("given", NUMBER), OUT("kept", NUMBER)), exits=("next",)),
+    "wander": Kernel("wander", (IN("given", NUMBER),), exits=("next",)),
+    "pop": Kernel("pop", (IN("kept", NUMBER), OUT("found", NUMBER)), exits=("next",)),
+}
+
+
+def test_what_waits_while_a_ray_is_elsewhere_is_stored() -> None:
+    """A pass that pushes and pops, between which the ray goes over another one, or not. (In pictures: the machines of a
+    final gather agree over glass and mirrors.)"""
+    for order, stored in (("push", "wander", "pop"), True), (("push", "pop", "wander"), False):
+        states = [State(n, KERNELS[n], {"next": to}) for n, to in zip(order, (*order[1:], DONE), strict=True)]
+        streams = dict.fromkeys(("given", "kept", "found"), NUMBER)
+        program = Program(
+            "waiting",
+            streams,
+            inputs=("given",),
+            results=("found",),
+            states=tuple(states),
+            start="push",
+            groups={"pair": (("push", "pop"),)},
+            stacked=("kept",),
+        )
+        pair = LinkedProgram(program, []).steps("pair")[0]
+        assert pair.states == ("push", "pop")
+        assert ("kept" in pair.stores) is stored and ("kept" in pair.loads) is stored
+
+
+def test_a_stack_that_is_emptied_in_its_pass_stays_local() -> None:
+    modules = prepare(raystream.load("balls"), Settings()).modules(False, True, "sobol")
+    linked = LinkedProgram(PICTURES["whitted"](), modules)
+    for step in linked.inlined().steps("surface"):
+        assert not any(name.startswith("pending_") for name in (*step.loads, *step.stores))
+
+
+@pytest.fixture(scope="module")
+def plain() -> Scene:
+    """A triangle that one variant paints red."""
+    scene = Scene.from_triangles([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [(0, 1, 2)])
+    materials = [*scene.materials, Material("red", (1.0, 0.0, 0.0, 1.0))]
+    return replace(scene, materials=materials, variants={"warm": {0: 1}})
+
+
+def test_a_renderer_shows_a_variant(plain: Scene, device: Any) -> None:
+    """A scene in one of its variants lost it on its way into a renderer, which showed the file's own look."""
+
+    def shown() -> tuple[str | None, str]:
+        scene = renderer.scene
+        return scene.variant, scene.materials[scene.flatten().materials[0]].name
+
+    renderer = Renderer(plain.with_variant("warm"), program="cast", device=device)
+    assert shown() == ("warm", "red")
+    renderer.update(plain)
+    assert shown() == (None, plain.materials[0].name)
+    assert renderer.update(plain.with_variant("warm")) != Affects.NOTHING
+    assert shown() == ("warm", "red")
+    renderer.update(plain, variant="warm")
+    assert shown() == ("warm", "red")
+    renderer.release()
+
+
+def test_pixels_have_numbers_of_their_own(device: Any) -> None:
+    """Of 512 x 512 pixels, in the dimensions of a photon's place and direction; some eight pairs by chance."""
+    function = glsl_call.Function(
+        device, "vec2 sample_2d(ivec2 p, int number, int dimension)", modules=[sampler("table")]
+    )
+    pixels = np.stack(np.meshgrid(*[np.arange(512)] * 2), axis=-1).reshape(-1, 2)
+    drawn = [function(pixels, np.zeros(len(pixels), int), np.full(len(pixels), k))[0] for k in (2, 4)]
+    assert len(np.unique(np.concatenate(drawn, axis=1), axis=0)) > 0.999 * len(pixels)
+
+
+PATH = {"program": "path", "machine": "singlepass"}
+
+
+def unlit() -> Scene:
+    """A grey ball without any light."""
+    return places.alone(places.sphere(3), places.material(0.5))
+
+
+def test_the_environment_stays(device) -> None:
+    """But for classic scenes, whose tiles are a part of them; a scene with a floor of its own is under the sky."""
+
+    def name(**options) -> str:
+        return Renderer(unlit(), device=device, **{**PATH, **options}).prepared.lighting.environment.name
+
+    assert [name(), name(ground="auto"), name(ground="2x2")] == ["studio"] * 3
+    assert name(environment="sky", ground="auto") == "sky"
+    assert name(program="whitted", classic=True) == name(program="whitted", classic=True, ground="2x2") == "sky"
+    renderer = Renderer(unlit(), device=device, **PATH)
+    before = renderer.prepared.lighting.environment
+    renderer.update(ground="auto")
+    assert renderer.prepared.lighting.environment.pixels is studio(cove=True).pixels
+    renderer.update(ground=None)
+    assert renderer.prepared.lighting.environment.pixels is before.pixels
+
+
+@pytest.mark.usefixtures("device")
+def test_the_floor_has_no_edge() -> None:
+    """From low above the floor, whose corners are in view: beside the ball no pixel differs from the one above it by
+    more than noise, where the step at the edge was half of the light."""
+    low = Camera((2.0, 0.4, 8.0), (0.0, 0.6, 0.0), fov=30.0)
+    picture = raystream.render(unlit(), ground="auto", camera=low, size=(96, 64), spp=64, **PATH)
+    shown = picture.linear.mean(axis=2)
+    columns = np.r_[0:16, 80:96]
+    steps = np.abs(np.diff(shown[:, columns].reshape(64, 8, 4).mean(axis=2), axis=0))
+    assert steps.max() < 0.06, "the edge is seen"
+    plane = ALBEDO * IRRADIANCE / np.pi
+    assert shown[:, columns].min() > 0.1 and shown[-8:, columns].mean() == pytest.approx(plane, rel=0.05)
