@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import pickle
-import time
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from raystream import Camera, Instance, Scene
-from raystream.base.attributes import declared
 from raystream.scene.deform import Deformation, DeformedMesh, MeshPose
 from raystream.scene.environment import ConstantEnvironment
 from raystream.scene.light import Light
@@ -87,44 +85,3 @@ def test_fields_are_assigned_copied_and_pickled() -> None:
     scene.name, scene.lights = "another", [replace(PARTS["light"], intensity=(2.0, 2.0, 2.0))]
     assert (scene.name, scene.lights[0].intensity) == ("another", (2.0, 2.0, 2.0))
     assert scene.bounds().tolist() == [[0, 0, 0], [1, 1, 1]]  # kept in a field of its own
-
-
-def test_many_instances_are_made_fast() -> None:
-    """About a microsecond more for each than without."""
-
-    @dataclass
-    class Plain:
-        mesh: int
-        transform: Any
-        material: int | None = None
-        name: str = ""
-        motion: Any = None
-
-    def seconds(kind: Any) -> float:
-        spent = []
-        for _ in range(5):
-            began = time.process_time()
-            for _ in range(10_000):
-                kind(0, MESH)
-            spent.append(time.process_time() - began)
-        return min(spent)
-
-    assert seconds(declared(Plain)) - seconds(Instance) < 0.05
-    assert seconds(Instance) < 0.1  # 10 us each
-
-
-def test_a_subclass_has_fields_of_its_own() -> None:
-    @declared
-    @dataclass
-    class Base:
-        one: int = 1
-
-    @declared
-    @dataclass
-    class More(Base):
-        two: int = 2
-
-    made = More()
-    made.one, made.two = 3, 4
-    with pytest.raises(AttributeError, match="Base has no 'two'"):
-        Base().two = 5  # type: ignore[attr-defined]

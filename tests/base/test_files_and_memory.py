@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import gc
 import os
 import subprocess
@@ -10,8 +9,6 @@ import sys
 import threading
 import weakref
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
@@ -32,29 +29,6 @@ def test_parts_without_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     left.end()
     left.end()  # once more does no harm
     assert os.listdir(tmp_path) == ["a.txt"]
-
-
-@pytest.mark.skipif(part_file.fcntl is None, reason="files are locked by fcntl")
-def test_a_part_that_another_process_takes_while_it_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The name is given up: between its creation and its lock somebody has locked it, or removed it as a dead one's."""
-    flock, calls = part_file.fcntl.flock, []
-
-    def locked_by_another(descriptor: int, how: int) -> None:
-        calls.append(descriptor)
-        if len(calls) == 1:
-            raise BlockingIOError("somebody has it")
-        if len(calls) == 2:
-            for name in os.listdir(tmp_path):
-                if os.path.samestat(os.stat(tmp_path / name), os.fstat(descriptor)):
-                    os.unlink(tmp_path / name)
-        flock(descriptor, how)
-
-    monkeypatch.setattr(part_file.fcntl, "flock", locked_by_another)
-    made = part_file.begin(tmp_path / "a.png")
-    assert made.path == part_file._name(tmp_path / "a.png", "2") and made.path.exists()
-    assert calls[0] == calls[1] == calls[2]  # each was closed before the next was opened
-    made.end()
-    assert not made.path.exists()
 
 
 @pytest.mark.skipif(part_file.fcntl is None or not os.path.isdir("/proc/self/fd"), reason="by Linux's files")
@@ -111,12 +85,6 @@ def test_where_a_text_cannot_be_written(tmp_path: Path, monkeypatch: pytest.Monk
     assert not part_file.is_stream("a\0b") and part_file.is_stream(os.devnull)
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="/dev/full is Linux's")
-def test_a_device_that_takes_nothing() -> None:
-    with pytest.raises(ViewerError, match="/dev/full: cannot be written: No space left on device"):
-        part_file.write("/dev/full", "text")
-
-
 def test_memory_where_the_system_says_little(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without /proc: all pages of the machine; without those, nothing is known."""
     monkeypatch.setattr(memory, "_address_space_limits", lambda: iter(()))
@@ -128,24 +96,6 @@ def test_memory_where_the_system_says_little(tmp_path: Path, monkeypatch: pytest
 
     monkeypatch.setattr(os, "sysconf", refuse)
     assert memory.available(tmp_path) is None
-
-
-def test_memory_by_windows(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The structure's layout: the field that the system fills in 16 bytes behind its beginning."""
-
-    def fill(status: Any) -> int:
-        given = status._obj
-        assert given.length == ctypes.sizeof(given) == 64
-        ctypes.c_uint64.from_address(ctypes.addressof(given) + 16).value = 123 << 20
-        return answer[0]
-
-    answer = [1]
-    kernel = SimpleNamespace(kernel32=SimpleNamespace(GlobalMemoryStatusEx=fill))
-    monkeypatch.setattr(ctypes, "windll", kernel, raising=False)
-    monkeypatch.setattr(memory.sys, "platform", "win32")
-    assert memory.available() == 123 << 20
-    answer[0] = 0
-    assert memory.available() is None
 
 
 @pytest.mark.parametrize("handed", [False, True])

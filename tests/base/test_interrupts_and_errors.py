@@ -16,7 +16,7 @@ import pytest
 
 import raystream
 from raystream.base import interrupts, memory, paths
-from raystream.base.errors import DeviceError, ShaderError, ViewerError, ViewerWarning, printable, warn
+from raystream.base.errors import DeviceError, ViewerError, ViewerWarning, printable, warn
 from raystream.base.interrupts import (
     EXIT_SIGNALS,
     UNWAITED,
@@ -59,15 +59,6 @@ def test_an_exception_in_the_block_comes_first(came: list[int]) -> None:
         os.kill(os.getpid(), signal.SIGINT)
         raise OSError("mine")
     assert came == [signal.SIGINT]
-
-
-def test_ignored_signals_stay_so(came: list[int]) -> None:
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    with interrupts_deferred():
-        assert signal.getsignal(signal.SIGTERM) == signal.SIG_IGN
-        assert callable(signal.getsignal(signal.SIGINT)) and signal.getsignal(signal.SIGINT) is not None
-        os.kill(os.getpid(), signal.SIGTERM)
-    assert came == [] and signal.getsignal(signal.SIGTERM) == signal.SIG_IGN
 
 
 def test_in_another_thread_nothing_is_deferred(came: list[int]) -> None:
@@ -150,13 +141,6 @@ def test_long_names_and_lists_are_cut() -> None:
     assert ViewerError("a", name, names).what == name
     whole = f"{'y' * 256} {'z' * 256}"
     assert str(ViewerError("a", whole)) == f"a: {whole}"
-
-
-def test_errors_keep_their_parts() -> None:
-    error = ShaderError("a.glsl", "line 3", "mend", "whole log")
-    assert (error.where, error.what, error.hint, error.log) == ("a.glsl", "line 3", "mend", "whole log")
-    assert error.args == ("a.glsl", "line 3", "mend") and ShaderError("a", "b").log == ""
-    assert ViewerError(Path("a"), 3).where == "a"  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -285,21 +269,6 @@ def test_memory_by_control_groups(files: dict, left: int, tmp_path: Path, monkey
     assert memory.available(written(tmp_path, {**MEMINFO, **files})) == left
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="by Linux's files")
-def test_memory_by_the_process_s_own_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    import resource
-
-    pages = {"/proc/self/statm": ["123 45 6 7 0 8 0"]}
-    monkeypatch.setattr(memory, "_lines", lambda path: pages.get(str(path), []))
-    monkeypatch.setattr(resource, "getpagesize", lambda: 4096)
-    for limit, left in ((1 << 30, [(1 << 30) - 123 * 4096]), (resource.RLIM_INFINITY, [])):
-        monkeypatch.setattr(resource, "getrlimit", lambda which, limit=limit: (limit, 1 << 50))
-        assert list(memory._address_space_limits()) == left
-    monkeypatch.setattr(resource, "getrlimit", lambda which: (1 << 30, 1 << 50))
-    pages.clear()
-    assert list(memory._address_space_limits()) == []
-
-
 signals = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no signals between processes")
 
 ENDLESS = [sys.executable, "-c", "import time; time.sleep(1000)"]
@@ -341,20 +310,6 @@ def test_a_second_ctrl_c_while_a_child_is_killed(monkeypatch: pytest.MonkeyPatch
             with pytest.raises(KeyboardInterrupt), child_process(ENDLESS):
                 raise KeyboardInterrupt
         assert len(made) == 1 and gone(made[0])
-
-
-@signals
-def test_a_child_that_cannot_be_killed_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As one that hangs in a driver. To close its pipes would wait for it."""
-    monkeypatch.setattr(interrupts, "KILL_TIMEOUT", 0.01)
-    with starts():
-        with monkeypatch.context() as patch:
-            patch.setattr(subprocess.Popen, "kill", lambda self: None)
-            with child_process(ENDLESS, stdout=subprocess.PIPE) as child:
-                pass
-        assert child.poll() is None and child.stdout is not None and not child.stdout.closed
-        child.kill()
-        child.stdout.close()
 
 
 class Dropping:

@@ -15,7 +15,6 @@ from PIL import Image
 
 from raystream import Renderer, load
 from raystream.base.errors import DeviceError, ViewerError
-from raystream.cli import main as cli
 from raystream.cli.main import _parse
 from raystream.options.table import OPTIONS, keywords
 from raystream.options.values import PolicyChoice, Unroll
@@ -177,12 +176,6 @@ def test_every_option_reaches_the_renderer(library):
     assert Path("a.npz").read_text() == "picture -1.5 agx"
 
 
-def test_options_may_be_joined_by_equals_signs(library):
-    run("render", "one", "--size=64x32", "--output=a.png", "--camera=-1,0,0 0,0,0")
-    assert FakeRenderer.made[0].render_options["size"] == (64, 32)
-    assert FakeRenderer.made[0].options["camera"] == "-1,0,0 0,0,0"
-
-
 def test_without_arguments_renders_a_first_picture(library, capsys):
     run()
     out, err = capsys.readouterr()
@@ -207,25 +200,6 @@ def test_info_without_opengl_still_tells_of_the_scene(library, capsys, monkeypat
     run("info", "one", "--json")
     data = json.loads(capsys.readouterr().out)
     assert data["gpu"] is None and any("none here" in warning for warning in data["warnings"])
-
-
-def test_info_json_holds_no_infinity(library, capsys):
-    library.scene.materials[0].roughness = float("nan")
-    library.scene.materials[0].metallic = np.float32(0.5)
-    run("info", "one", "--json")
-    material = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)["materials"][0]
-    assert material["roughness"] is None and material["metallic"] == 0.5
-
-
-def test_check_shaders_that_fail_are_an_exit_code(monkeypatch, capsys):
-    module = types.ModuleType("raystream.cli.shader_check")
-    monkeypatch.setitem(sys.modules, "raystream.cli.shader_check", module)
-    module.check_shaders = lambda report, program, progress: report(f"all well of {program}") or 0
-    run("check-shaders")
-    run("check-shaders", "--program", "path")
-    assert capsys.readouterr().out == "all well of None\nall well of path\n"
-    module.check_shaders = lambda report, **_: report("walk.glsl:3: bad") or 1
-    run("check-shaders", code=1)
 
 
 # What is refused
@@ -300,13 +274,6 @@ def test_faults_while_rendering(library, capsys, fault, code, line):
     assert not os.listdir()
 
 
-def test_interruption(library, capsys):
-    FakeRenderer.fault = KeyboardInterrupt()
-    run("render", "one", "-o", "a.png", code=130)
-    assert capsys.readouterr() == ("", "raystream: stopped\n")
-    assert not os.listdir()
-
-
 def test_statistics_replace_the_old_file_whole_or_not_at_all(library, capsys, monkeypatch):
     Path("s.json").write_text("old")
     monkeypatch.setattr(os, "replace", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left on device")))
@@ -320,63 +287,16 @@ def test_statistics_replace_the_old_file_whole_or_not_at_all(library, capsys, mo
 
 
 @needs_renderer
-def test_renders_a_picture(tmp_path):
-    done = process("render", "cornell", "-o", "a b.npz", "--size", "32x16", "--layers", "depth,triangle",
-                   "--stats", "s.json", cwd=tmp_path)  # fmt: skip
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("a b.npz: 32 x 16, ")
-    with np.load(tmp_path / "a b.npz") as picture:
-        assert picture["linear"].shape == (16, 32, 3) and picture["linear"].dtype == np.float32
-        assert picture["triangle"].shape == (16, 32) and picture["triangle"].max() > 0
-    json.loads((tmp_path / "s.json").read_text())
-    assert sorted(os.listdir(tmp_path)) == ["a b.npz", "s.json"]
-
-
-@needs_renderer
 def test_a_file_goes_before_a_built_in_scene(tmp_path):
     (tmp_path / "cornell").write_text("no scene at all")
     done = process("render", "cornell", "-o", "a.png", cwd=tmp_path)
     assert done.returncode == 2 and done.stderr.count("\n") == 1
 
 
-@needs_renderer
-def test_info_of_a_built_in_scene(tmp_path):
-    done = process("info", "cornell", "--json", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    data = json.loads(done.stdout)
-    assert data["triangles_seen"] > 30 and data["gpu"]
-
-
-@needs_renderer
-def test_devices(tmp_path):
-    done = process("devices", "--json", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
-    assert sum(device["default"] for device in found) == 1
-    lines = process("devices").stdout.splitlines()
-    assert lines[0].startswith("0  ") and len(lines) >= 7 * len(found)
-
-
-@pytest.mark.parametrize("value", ["-0.5", "-.5", "-12", "-1e1"])
-def test_a_negative_number_belongs_to_the_option_before_it(value: str) -> None:
-    found = _parse("render", ["cornell", "-o", "a.png", "--environment-rotation", value, "--exposure", value])
-    assert found.environment_rotation == found.exposure == float(value)
-    assert _parse("render", ["cornell", "-o", "a.png", f"--exposure={value}"]).exposure == float(value)
-
-
-def test_a_camera_may_begin_with_a_point() -> None:
-    assert _parse("view", ["cornell", "--camera", "-.5,0,1 0,-.5,0"]).camera == "-.5,0,1 0,-.5,0"
-
-
 @pytest.mark.parametrize("value", ["-1", "-5e3", "inf", "-inf", "nan", "0", "1e999"])
 def test_a_wrong_number_is_the_value_of_an_option_that_may_stand_alone(value: str) -> None:
     with pytest.raises(ViewerError, match=f"ortho='{value}'"):
         _parse("render", ["cornell", "-o", "a.png", "--ortho", value])
-
-
-def test_a_scene_behind_an_option_that_may_stand_alone_stays_one() -> None:
-    found = _parse("render", ["-o", "a.png", "--ortho", "12.glb"])
-    assert found.ortho == "auto" and found.scenes == ["12.glb"]
 
 
 SHOWN = {"program": "whitted", "machine": "singlepass"}
@@ -401,17 +321,6 @@ def test_a_model_in_glass_is_the_renderer_s(tetrahedron: str, tmp_path: Path) ->
     picture.save(str(tmp_path / "b.png"))
     assert np.array_equal(np.asarray(Image.open(file)), np.asarray(Image.open(tmp_path / "b.png")))
     assert {material.kind for material in load(tetrahedron).materials} == {"lambert"}
-
-
-def test_what_cannot_stand_on_a_plane_is_told(tmp_path: Path, capsys) -> None:
-    (tmp_path / "point.obj").write_text("v 0 0 0\nf 1 1 1\n")
-    run("render", str(tmp_path / "point.obj"), "--classic", "-o", str(tmp_path / "a.png"), *SMALL, code=2)
-    assert "has no extent to put a plane under" in capsys.readouterr().err
-
-
-def test_the_window_takes_it() -> None:
-    assert cli._parse("view", ["bunny.ply", "--classic"]).classic is True
-    assert cli._parse("view", ["bunny.ply"]).classic is False
 
 
 @pytest.mark.usefixtures("device")

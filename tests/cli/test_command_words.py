@@ -117,23 +117,6 @@ def test_report_without_opengl(request: pytest.FixtureRequest) -> None:
     hold(HERE / "without_opengl.txt", said, request.config)
 
 
-@pytest.mark.parametrize(
-    ("count", "text"),
-    [
-        (0, "0 bytes"),
-        (1023, "1023 bytes"),
-        (1024, "1.0 KiB"),
-        (1536, "1.5 KiB"),
-        ((1 << 20) - 1, "1024.0 KiB"),
-        (1 << 20, "1.0 MiB"),
-        (1 << 30, "1.0 GiB"),
-        (1 << 41, "2048.0 GiB"),
-    ],
-)
-def test_bytes(count: int, text: str) -> None:
-    assert report.size_text(count) == text
-
-
 # -- render --------------------------------------------------------------------------------------------------------
 
 
@@ -267,22 +250,6 @@ def test_how_to_go_on(saved: bool, used: bool, given: dict, expected: str) -> No
     assert rendering._resume_message(None, asked(**given)) == "stopped"
 
 
-@pytest.mark.parametrize(
-    ("output", "displayed"),
-    [
-        ("-", True),
-        ("a.png", True),
-        ("a.PNG", True),
-        ("a.jpg", True),
-        ("a.exr", False),
-        ("a.npz", False),
-        ("png", False),
-    ],
-)
-def test_which_pictures_are_exposed(output: str, displayed: bool) -> None:
-    assert rendering._is_displayed(asked(output=output)) == displayed
-
-
 DARK = {"environment": None, "sun": None, "exposure": "auto"}
 
 
@@ -333,30 +300,6 @@ def test_a_bright_background_hides_no_darkness(device: Any, height: float) -> No
     renderer.release()
 
 
-@pytest.mark.parametrize(
-    ("given", "software", "cores", "told"),
-    [
-        ({}, True, 2, ", about 45 s for 512 x 384"),
-        ({}, True, 4, ", about 22 s for 512 x 384"),
-        ({"spp": None}, True, 2, ", about 45 s for 512 x 384"),
-        ({"spp": 2, "size": (10, 10)}, True, 2, ", about 5 s for 10 x 10"),
-        ({}, False, 2, ""),
-        ({"preset": "2004", "size": (256, 256), "spp": 64}, True, 2, ", about 15 min for 256 x 256 with 64 samples"),
-    ],
-)
-def test_how_long_the_published_machine_takes(given, software, cores, told, monkeypatch) -> None:
-    monkeypatch.setattr(presets.os, "cpu_count", lambda: cores)
-    known = {"preset": "2003", "machine": "multipass", "fuse": "none", "size": (512, 384), "spp": 1}
-    said = presets.published_remark(argparse.Namespace(**{**known, **given}), software)
-    assert said == [
-        f"preset {given.get('preset', '2003')} is the published machine, one kernel in a pass{told}: "
-        "--machine singlepass gives the same picture in a small part of that time"
-    ]
-    few = {"preset": "2004", "size": (20, 10), "spp": 4}
-    for other in ({"preset": "2002"}, {"machine": "singlepass"}, {"fuse": "ray"}, few):
-        assert presets.published_remark(argparse.Namespace(**{**known, **other}), software) == []
-
-
 # -- diff ----------------------------------------------------------------------------------------------------------
 
 
@@ -395,14 +338,6 @@ def test_the_page_of_a_comparison(request: pytest.FixtureRequest) -> None:
         assert pictures[0] == pictures[2] and pictures[1] == pictures[3] and len(set(pictures)) == 3
     said = [line for line in said if "generator" not in line]  # the version
     hold(HERE / "page.txt", said, request.config)
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [("cornell --spp 4", ["cornell", "--spp", "4"]), ("'a b' -o x", ["a b", "-o", "x"]), ("", [])],
-)
-def test_words_of_a_render(text: str, words: list[str]) -> None:
-    assert compare.split_words(text) == words
 
 
 DEVICE: dict[str, Any] = {

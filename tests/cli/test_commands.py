@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
@@ -22,7 +21,6 @@ from raystream.base.version import __version__
 from raystream.cli import commands, shader_check
 from raystream.cli import main as cli
 from raystream.cli.main import _parse
-from raystream.cli.presets import published_remark
 from raystream.cli.rendering import _unused_options
 from raystream.film.files.image import read_exr
 from raystream.options.table import OPTIONS
@@ -106,26 +104,6 @@ def test_other_programs_run_on_the_published_machine_with_their_own_depth(name):
     assert (chosen.depth, chosen.machine, chosen.accel) == (OPTIONS["depth"].value.default, "multipass", "grid")
     assert "depth" not in viewed and viewed["machine"] == "multipass"
     run("render", *words)
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("device")
-def test_the_published_photon_machine_says_how_long_it_takes(capsys, monkeypatch):
-    """And which option gives the same picture sooner."""
-    small = ("--preset", "2003", "--size", "8x8", "--photons", "64", "--nearest", "4")
-    run("render", "ring", "-o", "a.exr", *small)
-    err = capsys.readouterr().err
-    assert "preset 2003 is the published machine, one kernel in a pass" in err
-    assert "--machine singlepass gives the same picture" in err
-    run("render", "ring", "-o", "b.exr", *small, "--machine", "singlepass")
-    assert "published machine" not in capsys.readouterr().err
-    (_, one), (_, other) = read_exr("a.exr"), read_exr("b.exr")
-    assert all(np.array_equal(one[name], other[name]) for name in "RGB") and one["R"].max() > 0
-    monkeypatch.setattr("os.cpu_count", lambda: 2)
-    (line,) = published_remark(_parse("render", ["ring", "-o", "a.png", "--preset", "2003"]), True)
-    assert ", about 45 s for 512 x 384: " in line
-    (line,) = published_remark(_parse("render", ["ring", "-o", "a.png", "--preset", "2003"]), False)
-    assert "about" not in line
 
 
 def test_a_file_of_other_settings_is_refused_and_the_option_named(capsys):
@@ -257,30 +235,6 @@ def test_an_error_ends_a_render_where_no_context_is_current(capsys):
     """The film lies on the device: the rule that looks at it has the context, though nobody else holds it."""
     run("render", "cornell", "-o", "a.png", "--spp", "65536", "--error", "0.5", *SMALL)
     assert "samples a pixel (--error met)" in capsys.readouterr().out
-
-
-@pytest.mark.usefixtures("device")
-def test_options_that_do_nothing_are_told(capsys):
-    run("render", "cornell", "-o", "a.png", "--program", "cast", "--clamp", "3", "--spp", "5", *SMALL)
-    out, err = capsys.readouterr()
-    assert err == "raystream: note: program cast makes no use of --spp, --clamp\n"
-    assert "samples" not in out
-
-
-@pytest.mark.usefixtures("device")
-def test_info_lists_what_shines_what_scatters_and_what_a_ray_takes(capsys):
-    run("info", "cornell")
-    text = capsys.readouterr().out
-    for part in ("4 lambert", "light: area, at (278, 548.8, 279.5)", "environment", "39.3076 degrees, pinhole"):
-        assert part in text
-    assert "stream bytes per ray, program path" in text
-    sizes = {}
-    for program in ("cast", "path"):
-        run("info", "cornell", "--json", "--program", program)
-        data = json.loads(capsys.readouterr().out)
-        sizes[program] = data["gpu"]["stream bytes per ray"]["total"]
-    assert sizes["cast"] < sizes["path"]
-    assert data["kinds"] == {"lambert": 4} and data["environment"]["name"] == "none" and data["texture_bytes"] == 0
 
 
 def test_the_scene_for_checking_shaders_has_everything(device):

@@ -263,14 +263,6 @@ def test_another_recipe_s_folder(head: str, what: str, capsys: pytest.CaptureFix
 
 
 @pytest.mark.usefixtures("unmade")
-def test_a_manifest_of_another_program(capsys: pytest.CaptureFixture[str]) -> None:
-    manifest = begun("{}\n")
-    run("dataset", "r.toml", code=2)
-    assert error_line(capsys) == "r: holds other files: its manifest.jsonl is no dataset's (give a new folder with -o)"
-    assert manifest.read_text() == "{}\n"
-
-
-@pytest.mark.usefixtures("unmade")
 def test_a_folder_that_another_process_writes(capsys: pytest.CaptureFixture[str]) -> None:
     fcntl = pytest.importorskip("fcntl")
     with open(begun(""), "rb+") as held:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 import signal
 import sys
@@ -74,29 +73,6 @@ def test_remarks_for_developers(process, words, filtered) -> None:
     process.setattr(cli, "main", lambda: seen.extend(each[0] for each in warnings.filters[:1]) or 0)
     ended(0)
     assert seen == ([filtered] if filtered else [])
-
-
-def test_standard_files_that_are_closed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those numbers are taken, so that no file that is opened later gets them; what is printed goes nowhere."""
-    opened: list[tuple[str, int]] = []
-
-    def closed(number: int) -> None:
-        if number != 1:
-            raise OSError(9, "Bad file descriptor")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(cli.os, "fstat", closed)
-        patch.setattr(cli.os, "open", lambda path, flags: opened.append((path, flags)))
-        patch.setattr(sys, "stderr", None)
-        patch.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO(), encoding="ascii"))
-        cli._open_standard_files()
-        assert opened == [(os.devnull, os.O_RDWR)] * 2
-        assert sys.stdout.errors == "backslashreplace"
-        print("\u00b0", end="", flush=True)
-        assert sys.stdout.buffer.getvalue() == b"\\xb0"
-        assert sys.stderr.name == os.devnull
-        print("nothing", file=sys.stderr, flush=True)
-        sys.stderr.close()
 
 
 def test_a_fault_is_shown_where_it_happened(monkeypatch: pytest.MonkeyPatch, capsys) -> None:

@@ -16,13 +16,12 @@ import numpy as np
 import pytest
 
 import raystream
-from raystream.base.errors import ViewerError, duration
+from raystream.base.errors import ViewerError
 from raystream.cli import commands, main, progress, rendering
 from raystream.cli.presets import preset
 from raystream.cli.progress import TerminalProgress, TimeLeft
 from raystream.film.tonemap import BLACK_LUMINANCE, darkness
 from raystream.options.declare import Affects, Help, Option, Value
-from raystream.options.table import OPTIONS
 from raystream.options.values import integer, read_ground
 
 FRAMES = ("--frames", "0-3")
@@ -167,17 +166,6 @@ def test_what_reaches_the_window(monkeypatch: pytest.MonkeyPatch) -> None:
     assert made[0] == ("ring", {**published, "photons": 64}) and published["estimate"] == "published"
 
 
-def test_the_window_takes_what_a_picture_on_show_has() -> None:
-    """All options of the renderer and the display, and the rules that end a picture; none of files and batches."""
-    taken = {flag for action in main._parser("view")._actions for flag in action.option_strings}
-    for name, found in OPTIONS.items():
-        assert (found.flag in taken) == (found.scope.serves == "picture"), name
-        assert found.flag in taken or found.scope.taker not in ("renderer", "prepare", "save"), name
-        assert found.flag not in taken or not found.scope.needs or OPTIONS[found.scope.needs].flag in taken, name
-    assert {"--preset", "--spp", "--time", "--error", "--quality", "--size", "--variant", "--moment"} <= taken
-    assert not {"--output", "--resume", "--frames", "--cluster", "--jobs", "--stats", "--layers"} & taken
-
-
 def test_what_reaches_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
     served: list[Any] = []
     module = ModuleType("raystream.remote.serve")
@@ -192,43 +180,14 @@ def test_what_reaches_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
         assert served[-1][1] == {"program": "whitted"}
 
 
-def test_what_is_no_scene_opens_no_window(tmp_path: Path) -> None:
+def test_what_is_no_scene_opens_no_window(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which is told before that there is no display for one."""
+    for display in ("DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(display, raising=False)
     (tmp_path / "a.txt").write_text("no scene")
-    for name in ("a.txt", "corneli"):
-        with pytest.raises(ViewerError, match=name):
+    for name, words in (("a.txt", "a.txt"), ("corneli", "corneli"), ("cornell", "no display")):
+        with pytest.raises(ViewerError, match=words):
             commands.view(main._parse("view", [name]))
-
-
-def test_pictures_of_a_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One, and frames; what it tells is told as notes."""
-    asked: list[Any] = []
-
-    def farmed(*given: Any, notify: Any, **chosen: Any) -> str:
-        asked.append((given, chosen))
-        notify("a worker came")
-        return "made"
-
-    monkeypatch.setattr("raystream.farm.pictures.render_on", farmed)
-    monkeypatch.setattr("raystream.farm.pictures.render_frames", farmed)
-    notes: list[str] = []
-    shown: Any = SimpleNamespace(note=notes.append)
-    words = ["cornell", "-o", "a.EXR", "--cluster", "local", "--unit", "samples", "--mix-builds", "--spp", "3"]
-    arguments = main._parse("render", words)
-    renderer: Any = SimpleNamespace()
-    assert rendering._rendered_picture(renderer, arguments, None, shown) == "made"
-    (given, chosen), expected = asked.pop(), commands.chosen_options(arguments, "render")
-    assert given == (renderer, "local", "samples", True)
-    assert chosen == {**expected, "progress": shown, "state": None} and chosen["spp"] == 3
-    scene: Any = SimpleNamespace()
-    for output, films in (("f_%d.EXR", True), ("f.mp4", False)):
-        arguments = main._parse("render", ["cornell", "-o", output, "--cluster", "local", *FRAMES, "--fps", "12"])
-        assert rendering._rendered_frames(scene, arguments, shown) == "made"
-        given, chosen = asked.pop()
-        assert given == () and chosen["films"] == films and chosen["scene"] is scene
-        assert (chosen["frames"], chosen["fps"], chosen["turntable"]) == (range(4), 12.0, False)
-        assert (chosen["cluster"], chosen["mix_builds"]) == ("local", False)
-        assert chosen["render"]["stats"] is False and chosen["program"] == "path"
-    assert notes == ["raystream: note: a worker came"] * 3
 
 
 @pytest.mark.parametrize(("dark", "told"), [((1, 1, 1), ["dark 0"]), ((1, 0, 1), []), ((0, 0, 0), [])])
@@ -310,15 +269,6 @@ def test_values_like_negative_numbers(words: list[str], joined: list[str]) -> No
     assert main._join_values(words, main._parser("render")) == joined
 
 
-def test_typed_options_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those that are given; a preset's hold where none is."""
-    found = main._parse("render", ["cornell", "--spp", "32", "--quiet"])
-    assert found.typed == {"spp", "quiet"} and found.spp == 32 and found.depth is None
-    found = main._parse("render", ["cornell", "--preset", "2002", "--spp", "8", "--depth", "1"])
-    assert found.typed == {"preset", "spp", "depth"}
-    assert (found.spp, found.depth, found.size, found.strategy) == (8, 1, (256, 256), "bsdf")
-
-
 @pytest.mark.parametrize(
     ("display", "wayland", "platform", "expected"),
     [
@@ -362,15 +312,6 @@ def test_lines_come_ten_seconds_apart(monkeypatch: pytest.MonkeyPatch) -> None:
             file.truncate()
 
 
-def test_a_bar_that_is_not_wanted_any_more_does_not_come(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "stderr", Output(True))
-    monkeypatch.setenv("TERM", "xterm")
-    with TerminalProgress() as shown:
-        timer = shown._timer
-        assert timer is not None and timer.interval == 1.0 and timer.daemon and not timer.finished.is_set()
-    assert timer.finished.is_set()
-
-
 @pytest.mark.parametrize(
     ("seen", "left"),
     [
@@ -391,14 +332,6 @@ def test_the_pace(seen: list[tuple[float, float | None]], left: float | None) ->
     for now, share in seen:
         made.add(now, share)
     assert made.seconds() == (None if left is None else pytest.approx(left))
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [(0, "0 s"), (99.4, "99 s"), (99.5, "2 min"), (150, "2 min"), (5969, "99 min"), (5970, "1 h 40 min")],
-)
-def test_durations(seconds: float, text: str) -> None:
-    assert duration(seconds) == text
 
 
 def test_a_closed_output_takes_no_figures(monkeypatch: pytest.MonkeyPatch, capsys) -> None:
@@ -472,32 +405,6 @@ def test_it_comes_by_itself_and_only_for_what_takes_long(monkeypatch: pytest.Mon
         bar(0.5, "half")
     bar._show()  # a timer that was about to
     assert terminal.getvalue() == "" and bar._bar is None
-
-
-def test_none_where_it_is_not_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
-    terminal = terminal_of(monkeypatch)
-    for quiet, kind in ((True, "xterm"), (False, "dumb")):
-        monkeypatch.setenv("TERM", kind)
-        with TerminalProgress(quiet=quiet) as bar:
-            bar(0.5, "half")
-            assert bar._timer is None and not bar.enabled
-            bar.note("a note")
-    assert terminal.getvalue() == "a note\n" * 2
-
-
-def test_lines_in_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where there is no terminal: every ten seconds, and less often the longer it takes."""
-    file, now = io.StringIO(), [100.0]
-    monkeypatch.setattr(sys, "stderr", file)
-    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
-    with TerminalProgress() as lines, TerminalProgress(quiet=True) as none:
-        for second in range(400):
-            now[0] = 100.0 + second
-            lines(second / 400 if second else None, "rendering")
-            none(0.5, "not told")
-    told = file.getvalue().splitlines()
-    assert told[0] == "raystream: rendering, 2%, 6 min left" and len(told) == 22
-    assert told[-1].startswith("raystream: rendering, 9")
 
 
 def test_the_parts_of_a_work_have_one_bar(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -15,7 +15,7 @@ from calls import PATIENCE, needs_renderer, process, run
 from signals import heeding
 
 from raystream.cli import main as cli
-from raystream.options.declare import PAPERS, join_words
+from raystream.options.declare import PAPERS
 from raystream.options.table import OPTIONS, by_topic
 
 
@@ -25,34 +25,12 @@ def helped(capsys, monkeypatch, *words, width=80):
     return capsys.readouterr().out
 
 
-def test_help_names_every_command(capsys, monkeypatch):
-    text = helped(capsys, monkeypatch, "--help")
-    assert text.startswith("usage: raystream COMMAND ...\n")
-    for word in (*cli.COMMANDS, "cornell", "stadium", "--version"):
-        assert word in text
-
-
 @pytest.mark.parametrize("command", ["", *cli.COMMANDS])
 def test_help_is_a_screen(command, capsys, monkeypatch):
     text = helped(capsys, monkeypatch, *([command] if command else []), "--help")
     lines = text.splitlines()
     assert text.startswith(f"usage: raystream {command or 'COMMAND'} ") and text.endswith("\n")
     assert len(lines) <= 40 and max(map(len, lines)) <= 80
-
-
-def test_help_shows_what_people_set(capsys, monkeypatch):
-    """A line each, by topics; and how the others are shown. A wider terminal has more of each."""
-    text = helped(capsys, monkeypatch, "render", "--help")
-    shown = re.findall(r"^  (?:-o, )?(--[a-z-]+)", text, re.MULTILINE)
-    assert sorted(shown) == sorted(option.flag for option in OPTIONS.values() if option.help.shown == "first")
-    assert 20 <= len(shown) <= 25 and {"--output", "--size", "--spp", "--camera", "--environment"} <= set(shown)
-    flat = " ".join(text.split())
-    assert "SCENE a scene file or the name of a built-in scene picture: -o" in flat
-    assert flat.endswith(f"--help TOPIC: those of {join_words(by_topic(OPTIONS.values()))}.")
-    assert "--quality NAME limits of noise and samples: draft, good or best --resume" in flat
-    assert "--environment none|... environment lighting --background" in flat
-    wide = helped(capsys, monkeypatch, "render", "--help", width=160)
-    assert "--resume FILE.exr|auto go on from an EXR of the same picture, with the bits of" in " ".join(wide.split())
 
 
 @pytest.mark.parametrize("command", cli.COMMANDS)
@@ -68,13 +46,6 @@ def test_every_option_is_once_in_the_whole_help_and_with_its_topic(command, caps
         text = helped(capsys, monkeypatch, command, "--help", topic or "options")
         assert re.findall(r"^  (?:-\w .*, )?(--[a-z-]+)", text, re.MULTILINE) == [option.flag for option in members]
         assert all(" ".join(option.about.split()[:3]) in " ".join(text.split()) for option in members)
-
-
-def test_whole_help_has_values_and_defaults(capsys, monkeypatch):
-    flat = " ".join(helped(capsys, monkeypatch, "render", "--help", "all").split())
-    assert "--fuse NAME" in flat and "auto, none, ray or surface (default: auto)" in flat
-    assert "(default: 512x512)" in flat and "depth, normal, albedo, triangle, instance, object, material" in flat
-    assert flat.index("--debug") < flat.index("papers:") < flat.index("--machine NAME")
 
 
 def test_every_option_has_a_topic():
@@ -97,13 +68,6 @@ def test_unknown_topics(words, said, capsys):
     assert capsys.readouterr() == ("", f"raystream: error: {said}\n")
 
 
-def test_version_is_the_package_s(capsys):
-    from raystream.base.version import __version__
-
-    run("--version")
-    assert capsys.readouterr().out == f"raystream {__version__}\n"
-
-
 def test_help_loads_nothing_heavy():
     script = (
         "import sys; from raystream.cli.main import main; main(['--help']); main(['render', '--help'])\n"
@@ -111,12 +75,6 @@ def test_help_loads_nothing_heavy():
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=PATIENCE)
     assert done.stdout.splitlines()[-1] == "[]"
-
-
-def test_exit_code_of_the_process():
-    done = process("render", "cornell", "--fuse", "rya")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "raystream: error: --fuse 'rya': expected auto, none, ray or surface (did you mean 'ray'?)\n"
 
 
 def test_reader_gone_is_quiet():
@@ -179,10 +137,6 @@ def test_progress_is_shown_on_a_terminal_and_erased():
     assert "counting [sheep]" in text and "a note" in text and "still" in text
     assert text.rstrip().endswith("\x1b[2K")  # the line is wiped at the end
     assert text.count("\x1b[?25l") == text.count("\x1b[?25h")  # and the cursor is back
-
-
-def test_progress_waits_a_while():
-    assert on_terminal(SLOW.format(quiet=False, delay=60, wait=A_WHILE)) == "a note\r\n"
 
 
 def test_progress_is_quiet_when_told_or_without_a_terminal(capsys):

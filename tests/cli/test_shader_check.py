@@ -9,8 +9,6 @@ from typing import Any
 import pytest
 
 from raystream.cli import shader_check
-from raystream.options.declare import join_words
-from raystream.programs import PICTURES
 from raystream.stream.compile.source import Source
 from raystream.stream.gl.draw import tiles_source
 
@@ -127,13 +125,6 @@ def test_one_program_alone(device, monkeypatch) -> None:
     shares = [share for share, _ in seen if share is not None]
     assert shares == sorted(shares) and shares[0] == 0 and 0.5 < shares[-1] < 1
     assert seen[0][1].startswith("shader 1, cast single pass")
-
-
-def test_an_unknown_program_is_refused(capsys) -> None:
-    from raystream.cli.main import main
-
-    assert main(["check-shaders", "--program", "nosuch"]) == 2
-    assert f"--program 'nosuch': expected {join_words(list(PICTURES))}" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("counting", [False, True])

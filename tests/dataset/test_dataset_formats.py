@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import random
 from pathlib import Path
@@ -11,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from PIL import Image
 from recipes import cube, marks, stage
 
 from raystream.base.errors import ViewerError
@@ -19,8 +17,7 @@ from raystream.dataset import writers
 from raystream.dataset.folder import open_folder
 from raystream.dataset.picture import FinishedPicture
 from raystream.dataset.stage import DatasetStage
-from raystream.dataset.view import SPLIT, box_of
-from raystream.film.files.image import grey_png
+from raystream.dataset.view import SPLIT
 
 
 def decoded(text: str, height: int, width: int) -> np.ndarray:
@@ -60,14 +57,6 @@ def test_run_lengths_of_many_masks() -> None:
     for _ in range(50):
         mask = draw.random((draw.integers(1, 90), draw.integers(1, 90))) < draw.random()
         np.testing.assert_array_equal(decoded(writers.run_lengths(mask), *mask.shape), mask)
-
-
-def test_boxes() -> None:
-    mask = np.zeros((9, 12), bool)
-    assert box_of(mask) is None
-    mask[2:5, 7:11] = mask[8, 0] = True
-    assert box_of(mask) == (0, 2, 11, 7)
-    assert box_of(mask[2:5, 7:11], -20, 30) == (-20, 30, 4, 3)
 
 
 def record(number: int, *things: dict[str, Any]) -> dict[str, Any]:
@@ -209,19 +198,6 @@ def test_faces_of_mirrored_nodes_are_outwards(tmp_path: Path) -> None:
         assert ((outward * (corners.mean(axis=1) - points.mean(axis=0))).sum(axis=1) > 0).all(), kind
 
 
-def test_a_diameter_is_that_of_all_pairs() -> None:
-    points = np.random.default_rng(2).normal(size=(400, 3)) * (1, 2, 0.5)
-    pairs = np.linalg.norm(points[:, None] - points, axis=2)
-    assert writers._extent(points)["diameter"] == pytest.approx(pairs.max())
-
-
-def test_depths_have_sixteen_bits() -> None:
-    values = np.arange(6, dtype=np.uint16).reshape(2, 3) * 13000
-    with Image.open(io.BytesIO(grey_png(values))) as found:
-        np.testing.assert_array_equal(np.asarray(found), values)
-        assert found.mode.startswith("I")
-
-
 @pytest.mark.parametrize(("distance", "step"), [(0.5, 0.1), (3.3, 0.2), (6, 0.2), (8, 0.5), (100, 5.0), (1e6, 50000.0)])
 def test_steps_of_depth_reach_twice_as_far_as_the_models(distance: float, step: float, tmp_path: Path) -> None:
     cube(tmp_path)
@@ -242,21 +218,6 @@ def numbers(path: Path) -> list[int]:
     head, *lines = (json.loads(line) for line in (path / "manifest.jsonl").read_text().splitlines())
     assert head["recipe"] == "d"
     return [line["number"] for line in lines]
-
-
-def test_a_cut_line_is_taken_away(tmp_path: Path) -> None:
-    """What is written after it can be read by the next process, too."""
-    path = tmp_path / "d"
-    with open_folder(str(path), STAGE) as folder:
-        folder.add(made(2))
-        folder.add(made(0))
-    manifest = path / "manifest.jsonl"
-    manifest.write_bytes(manifest.read_bytes()[:-9])
-    for number, before in ((1, {2}), (3, {2, 1})):
-        with open_folder(str(path), STAGE) as folder:
-            assert folder.done.keys() == before
-            folder.add(made(number))
-    assert numbers(path) == [2, 1, 3]
 
 
 def test_lines_are_in_order_at_the_end(tmp_path: Path) -> None:

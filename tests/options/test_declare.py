@@ -17,7 +17,7 @@ from raystream.base.errors import ViewerError, keywords
 from raystream.cli import main as cli
 from raystream.film.layers import LAYERS, SERIES
 from raystream.options import values
-from raystream.options.commands import COMPARE, REMOTE
+from raystream.options.commands import REMOTE
 from raystream.options.declare import (
     MAX_ECHO_LENGTH,
     PAPERS,
@@ -25,8 +25,6 @@ from raystream.options.declare import (
     Help,
     Option,
     Value,
-    command_options,
-    join_words,
     options_of_part,
     suggestion,
     wrong,
@@ -37,9 +35,7 @@ from raystream.options.table import (
     check,
     docstring,
     markdown_table,
-    names_of_part,
     signature,
-    suggest_option,
 )
 from raystream.options.values import SWITCH as OFF
 from raystream.options.values import PhotonFilter, choice, integer
@@ -51,12 +47,6 @@ WORD = Option("word", choice("one", "two", "3"), Help("which"), Affects.NOTHING)
 ABOVE = "a number of metres above {low:g} and below {high:g}"
 REAL = Option("real", Value(values.read_optional_open_real, None, "X", ABOVE, 0.5, 2), Help("r"), Affects.NOTHING)
 BARE = replace(COUNT, name="bare").with_value(bare="auto").with_help(short="-b")
-
-
-def test_what_compiles() -> None:
-    """Other passes, and from other modules on everything; not numbers that shaders read."""
-    compiling = ["MACHINE", "PROGRAM", "LIGHTING", "STRUCTURE", "SCENE", "DEVICE"]
-    assert [each.name for each in Affects if each.compiles] == compiling
 
 
 @pytest.mark.parametrize(
@@ -117,15 +107,6 @@ def test_keywords(option: Option, following: str, value: bool, expected: str) ->
     assert option.keyword(following, value) == expected
 
 
-@pytest.mark.parametrize(
-    ("words", "expected"),
-    [(["a"], "a"), (["a", "b"], "a or b"), (["a", "b", "c"], "a, b or c"), (iter("abcd"), "a, b, c or d")],
-)
-def test_lists(words: Any, expected: str) -> None:
-    words = list(words)
-    assert join_words(words) == expected and join_words(words, "and") == expected.replace(" or ", " and ")
-
-
 def test_wrong_values_are_repeated_to_a_length() -> None:
     for length in (1, MAX_ECHO_LENGTH - 2, MAX_ECHO_LENGTH - 1, 500):
         said = wrong(COUNT, "x" * length, hint="mend it").typed
@@ -146,38 +127,6 @@ def test_suggestions() -> None:
     ):
         assert suggestion(word, known) == expected
     assert suggestion("ray", []) == ""
-
-
-def test_other_renderers_words() -> None:
-    """As typed or as keywords, of what is known alone."""
-    flags, names = [each.flag for each in OPTIONS.values()], list(OPTIONS)
-    for word, known, expected in (
-        ("--samples", flags, "did you mean '--spp'?"),
-        ("samples", names, "did you mean 'spp'?"),
-        ("--Max-Bounces", flags, "did you mean '--depth'?"),
-        ("max_bounces", names, "did you mean 'depth'?"),
-        ("--envmap", flags, "did you mean '--environment'?"),
-        ("--samples", ["--size"], ""),
-        ("integrator", ["depth"], ""),
-        ("--siz", flags, "did you mean '--size'?"),
-        ("qqqq", names, ""),
-    ):
-        assert suggest_option(word, known) == expected, word
-
-
-def test_parts_and_commands() -> None:
-    first, second = options_of_part("lamp", COUNT, WORD, serves="batch", sampled=True)
-    assert (first.name, second.name) == ("a_count", "word")
-    for scope in (first.scope, second.scope):
-        assert (scope.part, scope.serves, scope.sampled, scope.offered) == ("lamp", "batch", True, ())
-    assert command_options(COUNT, WORD) == {
-        "a_count": COUNT.with_scope(taker="command"),
-        "word": WORD.with_scope(taker="command"),
-    }
-    parts = {name: each.scope.part for name, each in OPTIONS.items()}
-    assert names_of_part("structure") == [name for name in parts if parts[name] == "structure"]
-    assert names_of_part("structure", "machine") == [name for name in parts if parts[name] in ("structure", "machine")]
-    assert names_of_part("none") == []
 
 
 def test_the_table_of_the_readme() -> None:
@@ -212,11 +161,6 @@ def test_the_table_of_the_readme() -> None:
 )
 def test_help_in_a_line(text: str, width: int, expected: str) -> None:
     assert COUNT.with_help(text=text).brief(width) == expected
-
-
-def test_choices_in_a_line_of_help() -> None:
-    word = WORD.with_help(text="which: of them, and of others")
-    assert word.brief(20) == "which: one, two or 3" and word.brief(19) == "which"
 
 
 def test_docstrings() -> None:
@@ -294,15 +238,6 @@ def test_cells_are_within_their_range() -> None:
             cells[place] = beyond
             with pytest.raises(ViewerError):
                 check("photon_grid", cells)
-
-
-def test_texts_to_render() -> None:
-    option = COMPARE["render"]
-    assert option.read("cornell --spp 1") == ("cornell --spp 1",)
-    assert option.read(["a", "b"]) == ("a", "b")
-    for bad in ("", "  ", ["a", " "], ["a", 3]):
-        with pytest.raises(ViewerError, match="a scene with its options"):
-            option.read(bad)
 
 
 def test_ports_and_addresses() -> None:

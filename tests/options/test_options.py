@@ -15,7 +15,7 @@ from raystream.base.errors import ViewerError
 from raystream.options import values
 from raystream.options.picture import QUALITIES
 from raystream.options.table import DEFAULT_SAMPLES, MAX_SAMPLES, OPTIONS, check, sample_limit
-from raystream.options.values import MAX_SIDE, PolicyChoice, Unroll
+from raystream.options.values import PolicyChoice, Unroll
 
 # Readers of numbers whose range has its ends, whole ones first.
 CLOSED = (
@@ -291,23 +291,6 @@ def test_choices_are_handed_in():
         check("layers", "normal,dept", choices=("depth", "normal"))
 
 
-@given(st.integers(1, MAX_SIDE), st.integers(1, MAX_SIDE))
-def test_size_text_and_python_agree(width, height):
-    assert check("size", f"{width}x{height}") == check("size", (width, height)) == (width, height)
-
-
-@given(st.sampled_from(["sweep", "naive", "threshold", "most-work"]), st.sampled_from(["active", "all"]))
-def test_policy_is_read_back_from_its_text(name, of):
-    choice = PolicyChoice("threshold", 0.35, of) if name == "threshold" else PolicyChoice(name)
-    assert check("policy", str(choice)) == choice
-
-
-@given(st.lists(st.integers(1, 65536), min_size=1, max_size=6))
-def test_unroll_is_read_back_from_its_text(counts):
-    assert check("unroll", str(Unroll(tuple(counts)))) == Unroll(tuple(counts))
-    assert check("unroll", str(Unroll())) == Unroll()
-
-
 @given(
     st.sampled_from(list(OPTIONS)),
     st.one_of(st.text(), st.integers(), st.floats(), st.none(), st.booleans(), st.tuples(st.integers(), st.text())),
@@ -319,12 +302,6 @@ def test_any_value_passes_or_is_told_in_one_line(name, value):
         assert len(str(error).splitlines()) == 1
     else:
         assert check(name, result) == result
-
-
-def test_every_default_is_a_checked_value():
-    for name, option in OPTIONS.items():
-        if option.value.default is not None:
-            assert check(name, option.value.default) == option.value.default
 
 
 def test_every_default_text_reads_as_the_default():

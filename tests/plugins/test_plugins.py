@@ -91,12 +91,6 @@ def found(tmp_path_factory):
     return json.loads(python(folder, "found", "-c", USED)[0])
 
 
-def test_they_are_short():
-    files = list((HERE / "found" / "raystream_example").iterdir())
-    lengths = {each.name: len(each.read_text().splitlines()) for each in files if each.suffix == ".py"}
-    assert len(lengths) == 4 and max(lengths.values()) <= 50
-
-
 def test_a_reader(found):
     """By its extension, and by content."""
     assert found["off"].startswith("<Scene 'a': 3 triangles") and found["nameless"] == 3

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from rasteriser import at, box, square
+from rasteriser import at, box
 
 from raystream.pyrender import (
     GLTF,
@@ -105,17 +105,6 @@ def test_channels_of_textures(given, channels, wanted):
     assert (texture.width, texture.height) == (1, 1)
 
 
-def test_images_of_pillow():
-    from PIL import Image
-
-    for mode, value, wanted in (
-        ("P", 0, [0, 0, 0, 255]),
-        ("LA", (9, 5), [9, 9, 9, 5]),
-        ("CMYK", (0, 0, 0, 0), [255] * 4),
-    ):
-        assert Texture(source=Image.new(mode, (1, 1), value), source_channels="RGBA").source[0, 0].tolist() == wanted
-
-
 @pytest.mark.parametrize(
     ("make", "kind", "words"),
     [
@@ -166,17 +155,6 @@ def test_what_is_refused(make, kind, words):
     with pytest.raises(kind, match=words) as fault:
         make()
     assert "\n" not in str(fault.value)
-
-
-def test_transparency():
-    clear = square(color_0=[[1, 1, 1, 0.5]] * 4)
-    assert clear.is_transparent
-    clear.primitives[0].material.alphaMode = "OPAQUE"
-    assert not clear.is_transparent and not square().is_transparent
-    material = MetallicRoughnessMaterial(baseColorFactor=[0, 0, 0, 0.5], alphaMode="MASK", alphaCutoff=0.4)
-    assert not material.is_transparent
-    material.alphaCutoff = 0.6
-    assert material.is_transparent
 
 
 @pytest.mark.parametrize("smooth", [True, False])

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from rasteriser import at, ball, rasterise, square
 
-from raystream import ViewerWarning
 from raystream.pyrender import (
     GLTF,
     DirectionalLight,
@@ -216,12 +215,6 @@ def test_light_and_colour_follow_poses(offscreen):
     assert renderer.render(scene)[0][2, 2].min() > 100
     scene.set_pose(holder, at(0, 3, 0))
     assert renderer.render(scene)[0][2, 2].max() < 60
-
-
-def test_what_is_not_drawn_is_told(offscreen):
-    scene = facing(MetallicRoughnessMaterial())
-    with pytest.warns(ViewerWarning, match="^normals are not drawn as lines$"):
-        offscreen(2, 2).render(scene, RenderFlags.VERTEX_NORMALS | RenderFlags.DEPTH_ONLY)
 
 
 def test_flat_colours_are_interpolated_as_bytes(offscreen):

@@ -118,20 +118,6 @@ def test_back_faces(offscreen):
     assert renderer.render(scene, RenderFlags.DEPTH_ONLY | RenderFlags.SKIP_CULL_FACES)[4, 4] == pytest.approx(2.0)
 
 
-def test_clipping_planes(offscreen):
-    scene = Scene()
-    scene.add(square(0.2), pose=at(0, 0, -0.4))
-    scene.add(square(4.0), pose=at(0.0, 0, -2))
-    scene.add(square(9.0), pose=at(0.0, 0, -9))
-    camera = PerspectiveCamera(1.0, znear=0.5, zfar=5.0)
-    scene.add(camera)
-    renderer = offscreen(8, 8)
-    assert np.allclose(renderer.render(scene, RenderFlags.DEPTH_ONLY), 2.0)
-    camera.zfar, camera.znear = 1.5, 0.1
-    depth = renderer.render(scene, RenderFlags.DEPTH_ONLY)
-    assert depth[4, 4] == pytest.approx(0.4) and depth[0, 0] == 0
-
-
 def test_points_are_squares(offscreen):
     """Of the size in pixels, at the points' own depth, whatever it is."""
     scene = Scene()
@@ -153,19 +139,6 @@ def test_points_of_parallel_rays_are_as_large_at_any_depth(offscreen):
     scene.add(OrthographicCamera(1.0, 1.0))
     depth = offscreen(32, 32, 4.0).render(scene, RenderFlags.DEPTH_ONLY)
     assert [np.isclose(depth, away).sum() for away in (1, 4)] == [16, 16] and (depth > 0).sum() == 32
-
-
-def test_what_is_hidden_or_empty(offscreen):
-    scene = Scene()
-    scene.add(PerspectiveCamera(1.0))
-    renderer = offscreen(4, 3)
-    assert not renderer.render(scene, RenderFlags.DEPTH_ONLY).any()
-    color, depth = renderer.render(scene)
-    assert (color == 255).all() and not depth.any()
-    node = scene.add(box(), pose=at(0, 0, -3))
-    assert renderer.render(scene, RenderFlags.DEPTH_ONLY).any()
-    node.mesh.is_visible = False
-    assert not renderer.render(scene, RenderFlags.DEPTH_ONLY).any()
 
 
 def test_poses_build_nothing(offscreen, things):
@@ -191,17 +164,6 @@ def test_other_vertices_are_seen(offscreen):
     assert renderer.render(scene, RenderFlags.DEPTH_ONLY)[4, 4] == pytest.approx(2.5, abs=0.01)
     node.mesh.primitives[0].positions = node.mesh.primitives[0].positions * 2
     assert renderer.render(scene, RenderFlags.DEPTH_ONLY)[4, 4] == pytest.approx(2.0, abs=0.02)
-
-
-def test_faults_are_one_line(offscreen):
-    renderer = offscreen(4, 4)
-    scene = Scene()
-    with pytest.raises(ViewerError, match=r"^scene: has no camera \(scene\.add"):
-        renderer.render(scene)
-    scene.add(PerspectiveCamera(1.0))
-    node = scene.add(box())
-    with pytest.raises(ViewerError, match=r"^seg_node_map: 256 is no colour"):
-        renderer.render(scene, RenderFlags.SEG, {node: 256})
 
 
 class Projected(Camera):
@@ -356,3 +318,12 @@ def test_a_renderer_in_six_threads(request, things):
             np.testing.assert_array_equal(each_color, color)
             np.testing.assert_array_equal(each_depth, depth)
     renderer.delete()
+
+
+def test_faults_are_one_line(offscreen):
+    scene, renderer = Scene(), offscreen(4, 4)
+    with pytest.raises(ViewerError, match=r"^scene: has no camera \(scene\.add"):
+        renderer.render(scene)
+    scene.add(PerspectiveCamera(1.0))
+    with pytest.raises(ViewerError, match=r"^seg_node_map: 256 is no colour"):
+        renderer.render(scene, RenderFlags.SEG, {scene.add(box()): 256})

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import raystream.pyrender as pyrender
-from raystream import ViewerError, ViewerWarning
+from raystream import ViewerWarning
 from raystream.pyrender.constants import RenderFlags
 
 trimesh = pytest.importorskip("trimesh")
@@ -167,17 +167,6 @@ def test_the_guides():
     np.testing.assert_allclose(whole.extents, 1)
 
 
-def test_windows_that_cannot_be(window, monkeypatch):
-    scene = pyrender.Scene()
-    monkeypatch.setattr(sys, "platform", "darwin")
-    with pytest.raises(ViewerError, match=r"^run_in_thread=True: the window belongs to the main thread on macOS \("):
-        pyrender.Viewer(scene, run_in_thread=True)
-    later = pyrender.Viewer(scene, auto_start=False)
-    assert not window and not later.is_active
-    later.start()
-    assert len(window) == 1
-
-
 class Application:
     """The part of a window's application that a script's viewer acts on."""
 
@@ -248,13 +237,6 @@ def test_a_window_in_a_thread(live):
     turned.join()
     viewer.close_external()
     assert not viewer.is_active and len(scene.nodes) == 3
-
-
-def test_a_fault_in_a_thread_is_raised(live):
-    """Where the viewer is made."""
-    with pytest.raises(ViewerError, match=r"^key 'nokey'"):
-        pyrender.Viewer(pyrender.Scene(), run_in_thread=True, registered_keys={"nokey": print})
-    assert not live
 
 
 def test_materials_of_trimesh():

@@ -164,20 +164,6 @@ def test_russian_roulette_keeps_the_mean(device) -> None:
         assert (np.abs(found.mean - expected) <= MOST * found.error).all() and (found.error > 0).all()
 
 
-def test_bounce_layers_of_a_closed_room(device) -> None:
-    """Layer k holds light that has come over k surfaces: a^k, and nothing else."""
-    albedo, depth = 0.6, 4
-    room = shining_room(albedo)
-    renderer = Renderer(room, machine="singlepass", depth=depth, strategy="bsdf")
-    picture = renderer.render((16, 16), spp=4, layers=("bounce",))
-    renderer.release()
-    names = [f"bounce.{k}" for k in range(depth + 1)]
-    assert list(picture.layers) == names
-    for k, name in enumerate(names):
-        assert exact(picture.layers[name], albedo**k)
-    np.testing.assert_allclose(sum(picture.layers[name] for name in names), picture.linear, rtol=ROUNDING)
-
-
 # -- strategies -------------------------------------------------------------------------------------------------------
 
 

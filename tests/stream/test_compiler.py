@@ -16,14 +16,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from raystream import programs
 from raystream.base import cache_folder
 from raystream.base.errors import ShaderError
 from raystream.programs.path_trace import path_trace
 from raystream.programs.traversal import FLAT, OBJECTS
 from raystream.stream.compile.link import inlined, origin
 from raystream.stream.compile.source import Source
-from raystream.stream.declare.program import DONE, RETURN, Call
+from raystream.stream.declare.program import RETURN, Call
 from raystream.stream.gl.compiler import Batch, Binaries
 from raystream.stream.gl.device import Device
 from raystream.stream.gl.draw import Shader, square, tiles_source
@@ -299,18 +298,6 @@ def test_every_way_back_has_its_states(traversal):
     assert groups == [(*traversals, "arrive"), ("light", *traversals, "resolve", "scatter")]
     assert (flat.inputs, flat.results, flat.streams) == (program.inputs, program.results, program.streams)
     assert not flat.returns
-
-
-def test_a_start_that_is_a_call_leads_to_its_end():
-    flat = inlined(programs.trace())
-    assert flat.start == "setup@DONE" and flat.by_name["traverse@DONE"].exits["end"] is DONE
-
-
-def test_a_program_without_calls_is_as_it_was():
-    once = inlined(path_trace())
-    twice = inlined(once)
-    assert [(s.name, dict(s.exits)) for s in once.states] == [(s.name, dict(s.exits)) for s in twice.states]
-    assert once.order == twice.order and once.groups == twice.groups
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no signals between processes")

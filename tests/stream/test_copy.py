@@ -104,21 +104,3 @@ def test_state_that_others_have_left_does_not_matter(device, copies):
     context.disable(moderngl.BLEND | moderngl.DEPTH_TEST | moderngl.CULL_FACE)
     np.testing.assert_array_equal(target.read(), given)
     assert target.framebuffer.viewport == (0, 0, 6, 4)
-
-
-def test_programs_are_compiled_once_for_each_width_and_way(device):
-    fresh, before = Copies(device), device.compiled
-    for record in RECORDS.values():
-        for size in ((3, 4), (7, 2)):
-            one, other = Stream(device, record, size), Stream(device, record, (4, 4))
-            one.clear()
-            other.clear()
-            fresh.to_rows(one, other, (0, 0), size)
-            fresh.from_rows(other, one, (0, 0), size)
-    assert device.compiled == before + 2 * len(RECORDS)
-
-
-def test_another_record_is_no_copy(device, copies):
-    one, other = Stream(device, RECORDS[1], (2, 2)), Stream(device, RECORDS[3], (2, 2))
-    with pytest.raises(AssertionError, match="keeps the record"):
-        copies.to_rows(one, other, (0, 0), (2, 2))

@@ -17,7 +17,6 @@ from raystream.kernels.photons import ENTRY, PHOTON
 from raystream.kernels.records import FEATURES
 from raystream.photons.grid import PhotonCompaction, PhotonGrid, StencilRouting
 from raystream.renderer.preview.gbuffer import GBufferRaster
-from raystream.renderer.preview.headlight import SHOWN, Headlight, headlight_scene
 from raystream.renderer.renderer import Renderer
 from raystream.scene.camera import Camera
 from raystream.scene.material import Material
@@ -192,20 +191,6 @@ def test_triangles_and_instances_of_the_gbuffer(device: Device, slow: Device, wa
     watch.check()
 
 
-def test_triangles_under_a_headlight(device: Device, slow: Device, watch: Watch) -> None:
-    loaded = headlight_scene(woods())
-
-    def made(on: Device) -> np.ndarray:
-        headlight, target = Headlight(on), Stream(on, SHOWN, SIZE)
-        headlight.load(loaded)
-        headlight.draw(CAMERA, target)
-        headlight.release()
-        return np.frombuffer(target.textures[0].read(), np.float32)
-
-    twice(device, slow, watch, made)
-    watch.check()
-
-
 def test_points_of_photons(device: Device, slow: Device, watch: Watch) -> None:
     """The list of those that are stored, in their order; which of them a full cell holds; sums of powers."""
     watch.listed = True
@@ -268,33 +253,6 @@ def test_a_census_of_tiles_is_not_cut(device: Device, slow: Device, monkeypatch:
     monkeypatch.setattr(DrawSizes, "record", lambda sizes, *_: setattr(sizes, "rays", 64))
     np.testing.assert_array_equal(Renderer("sphere", device=slow, tile=16, **options).render(**asked).linear, wanted)
     assert 0 < max(kept) < 20, "some of the tiles"
-
-
-def test_counters_of_tiles_are_those_of_whole_draws(slow: Device, monkeypatch: pytest.MonkeyPatch) -> None:
-    slow.slowness = 1.0
-    found = []
-    for first in (1 << 20, 100):
-        monkeypatch.setattr("raystream.stream.gl.draw.FIRST_RAYS", first)
-        options = {"program": "path", "machine": "multipass", "fuse": "none", "mask": "tiles"}
-        renderer = Renderer("cornell", device=slow, **options)
-        stats = renderer.render(size=(40, 30), spp=1, stats=True).stats
-        found.append([(step.step, step.fragments, step.calls) for step in stats.passes])
-        renderer.release()
-    assert found[0] == found[1] and sum(fragments for _, fragments, _ in found[0]) >= 1200
-
-
-def test_passes_of_a_denoiser(device: Device, slow: Device, watch: Watch, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those that loop begin as small as kernels do."""
-    watch.listed = False
-    monkeypatch.setattr("raystream.stream.gl.draw.FIRST_ELEMENTS", FIRST_RAYS)
-    size = 96, 64
-    options = {"program": "path", "denoise": "shader", "machine": "singlepass", "first_hits": "rays"}
-
-    def made(on: Device) -> np.ndarray:
-        return Renderer("cornell", device=on, **options).render(size, spp=2).linear
-
-    twice(device, slow, watch, made)
-    watch.check()
 
 
 STREAM = (0, 0, 1024, 512)
@@ -402,14 +360,6 @@ def test_no_draw_of_a_list_is_long_once_one_was_timed(element: float) -> None:
     assert max(count for count, _ in found) <= MAX_LISTED
 
 
-def test_a_short_list_is_no_reason_to_cut_a_long_one() -> None:
-    sizes = DrawSizes(listed=True)
-    sizes.record(2, 1e-5, 2)
-    assert sizes.rays == FIRST_RAYS
-    sizes.record(2, 1.0, 2)  # but a slow one is
-    assert sizes.rays == 1
-
-
 @pytest.mark.parametrize("box", [(0, 0, 1, 1), (3, 5, 7, 200), (0, 0, 1000, 9), (8, 0, 640, 360)])
 @pytest.mark.parametrize("rays", [MIN_RAYS, 100, FIRST_RAYS, 1 << 20])
 def test_parts_cover_a_rectangle_once(box: tuple[int, int, int, int], rays: int) -> None:
@@ -463,14 +413,3 @@ def test_a_query_around_parts_has_their_sums(slow: Device, monkeypatch: pytest.M
         found.append([(each.step, each.fragments, each.calls) for each in stats.passes])
         renderer.release()
     assert found[0] == found[1] and sum(fragments for _, fragments, _ in found[0]) >= 1200
-
-
-def test_an_answer_that_is_there_is_no_wait(device: Device) -> None:
-    with device.current():
-        query = Query(device, samples=True, time=True)
-        with query:
-            pass
-        device.context.finish()
-        before = device.waits
-        assert query.ready and query.samples == 0 and query.elapsed >= 0
-        assert device.waits == before

@@ -11,7 +11,7 @@ from glsl_call import Function
 from numpy.typing import NDArray
 
 from raystream.accel import primitives
-from raystream.cameras.lens import camera_uniforms, constant_environment, thin_lens
+from raystream.cameras.lens import camera_uniforms, thin_lens
 from raystream.kernels.records import HIT, RAY
 from raystream.materials.geometry import flat_geometry
 from raystream.materials.tables import appearance
@@ -226,26 +226,6 @@ def test_watertight_rays_at_edges_and_vertices_hit(device):
 
 
 @pytest.mark.parametrize("test", list(primitives.TESTS))
-def test_equal_distances_are_the_lower_number(device, test):
-    corners = np.array([[[0, 0, 0], [1, 0, 0], [0, 1, 0]]] * 3, np.float32)
-    text = """
-    Hit test_order(Ray ray, ivec3 order) {
-        Hit hit = Hit(ray.t_max, vec2(0.0), -1, 0);
-        TriangleSetup setup = triangle_setup(ray);
-        triangle_test(ray, setup, order.x, 0, hit);
-        triangle_test(ray, setup, order.y, 0, hit);
-        triangle_test(ray, setup, order.z, 0, hit);
-        return hit;
-    }"""
-    function = glsl_call.Function(
-        device, "Hit test_order(Ray ray, ivec3 order)", modules=[primitives.triangle_module(test, corners)], text=text
-    )
-    orders = np.array([[0, 1, 2], [2, 1, 0], [1, 2, 0], [2, 2, 1]])
-    (hit,) = function(_rays(np.tile([[0.2, 0.3, 5.0]], (4, 1)), np.tile([[0.2, 0.3, 0.0]], (4, 1))), orders)
-    np.testing.assert_array_equal(hit["triangle"], [0, 0, 0, 1])
-
-
-@pytest.mark.parametrize("test", list(primitives.TESTS))
 def test_degenerate_triangles_and_what_lies_behind_are_not_hit(device, test):
     corners = np.array(
         [
@@ -337,32 +317,6 @@ def test_a_surface_without_a_shading_normal_has_its_geometric_one(device):
     hits["barycentric"] = [0.5, 0.25]
     (surface,) = function(rays, hits)
     np.testing.assert_array_equal(surface["normal"], [[0.0, 0.0, 1.0]])  # on the ray's side
-
-
-def test_the_constant_environment_is_constant(device):
-    function = glsl_call.Function(
-        device, "vec3 environment_radiance(vec3 direction)", modules=[constant_environment((0.25, 0.5, 4.0))]
-    )
-    (radiance,) = function(np.random.default_rng(1).normal(size=(50, 3)))
-    np.testing.assert_array_equal(radiance, np.tile(np.float32([0.25, 0.5, 4.0]), (50, 1)))
-
-
-def test_the_helper_carries_every_kind_of_argument(device):
-    text = """
-    ivec2 mixed(float a, in ivec3 b, bool c, inout vec2 d, out bool e) {
-        e = !c;
-        d += a;
-        return b.xy + b.z + (c ? 100 : 0);
-    }"""
-    function = glsl_call.Function(
-        device, "ivec2 mixed(float a, in ivec3 b, bool c, inout vec2 d, out bool e)", text=text
-    )
-    count = 700  # more than a row
-    a, b, c = np.arange(count) * 0.5, np.arange(3 * count).reshape(-1, 3), np.arange(count) % 3 == 0
-    result, d, e = function(a, b, c, np.ones((count, 2)))
-    np.testing.assert_array_equal(result, b[:, :2] + b[:, 2:] + 100 * c[:, None])
-    np.testing.assert_array_equal(d, np.float32(1 + a)[:, None] * [1, 1])
-    np.testing.assert_array_equal(e, ~c)
 
 
 def test_rows_end_where_integers_end_them(device):

@@ -295,13 +295,6 @@ def test_every_ray_comes_to_the_limit(most: int) -> None:
     assert batches.max_samples is None or batches.max_samples <= 2 * max(most, 1)
 
 
-def test_nothing_changes_where_no_loop_is_ended() -> None:
-    batches = SampleBatches()
-    for end in (1, 4, 4, 16, 2, 256):
-        assert brought(batches, end, 0, 256) == (end, 1)
-    assert batches.max_samples is None
-
-
 @pytest.mark.parametrize("most", [1, 3, 7])
 def test_rays_that_are_not_where_they_were_thought(most: int) -> None:
     """Another picture's, which begin anew, and several tiles brought to the same limit."""

@@ -280,20 +280,6 @@ def test_uniforms_reach_every_pass(device):
         same_bits(found, wanted)
 
 
-def test_memories_are_uploaded_once(device):
-    resources = Resources(device)
-    linked = NESTED.linked
-    for machine in (Singlepass(device, linked, SIZE, resources), Multipass(device, linked, SIZE, resources)):
-        check(machine, NESTED)
-        machine.release()
-    assert set(resources.bytes()) == {"arena", "weights"}
-    table, volume = toys.CELLS_MODULE.memories
-    assert resources.arena.tables() == [table]
-    assert resources.get(volume) is resources.get(volume) and resources.get(volume).bytes == 4 * volume.data.size
-    resources.release()
-    assert resources.bytes() == {} and resources.arena.tables() == []
-
-
 def test_a_program_does_not_know_where_its_tables_lie(device):
     """Behind another one in the arena: the same source, which the driver has compiled, and the right table's values."""
     alone, behind = Resources(device), Resources(device)

@@ -15,7 +15,6 @@ from raystream.stream.declare.kernel import Texels
 from raystream.stream.gl.device import Device
 from raystream.stream.gl.memory import CHUNK, MIN_PINNED_BYTES, BufferTexture, Memory
 from raystream.stream.gl.objects import PinnedBuffer
-from raystream.stream.gl.resources import Arena
 
 LARGE = MIN_PINNED_BYTES // 16  # texels of four floats
 
@@ -95,13 +94,6 @@ def test_the_largest_one_is_counted_in_32_bits(device: Device, made: list[int]) 
         assert device.context.error == "GL_NO_ERROR"
 
 
-def test_an_error_of_before_is_no_refusal(device: Device, made: list[int]) -> None:
-    with device.current():
-        device.require("glEnable", ctypes.c_uint)(0xFFFF)
-        BufferTexture(device, LARGE, 4).release()
-        assert device.context.error == "GL_NO_ERROR"
-
-
 def test_a_small_one_grows_into_it(device: Device, made: list[int]) -> None:
     with device.current():
         texture, written = BufferTexture(device, 100, 4), numbers(100)
@@ -162,16 +154,6 @@ def test_pages_are_freed_once_nothing_reads_them(device: Device, monkeypatch: py
         gc.collect()
     with device.current():
         assert freed == [MIN_PINNED_BYTES, 2 * MIN_PINNED_BYTES] and device.context.error == "GL_NO_ERROR"
-
-
-def test_an_arena_that_grows_keeps_its_tables(device: Device, made: list[int]) -> None:
-    with device.current():
-        arena = Arena(device)
-        arena.reserve(LARGE)
-        assert made == []
-        arena.reserve(8 * LARGE)
-        assert made == [] and arena.bytes == 8 * MIN_PINNED_BYTES
-        arena.release()
 
 
 def test_pages_are_zeros_and_keep_what_is_written() -> None:

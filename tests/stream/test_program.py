@@ -11,11 +11,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-import toys
 
-from raystream import programs
 from raystream.base.errors import ShaderError, WiringError
-from raystream.stream.compile.generate import Form, fragment, preparations
+from raystream.stream.compile.generate import Form, fragment
 from raystream.stream.compile.link import LinkedProgram
 from raystream.stream.compile.memories import MAX_ROW_TEXELS, PlannedAddresses
 from raystream.stream.compile.source import Source, read_shader
@@ -47,11 +45,6 @@ def program(*states: State, **changed: object) -> Program:
     """A proper program of two states, with a part of it changed."""
     parts = {"streams": {"a": A, "b": B}, "inputs": ("a",), "results": ("b",), "start": "make"}
     return Program("toy", states=states or STATES, **(parts | changed))
-
-
-def test_the_proper_program_is_accepted():
-    made = program()
-    assert made.looping_states() == ["use"] and made.successors("make") == ("use",) and made.number("use") == 2
 
 
 MADE = STATES[0]
@@ -265,13 +258,6 @@ def test_faults_of_modules_name_the_program(fault):
     assert_refused(partial(LinkedProgram, ASKING, modules), "asking", where, what)
 
 
-def test_kept_records_come_from_the_module():
-    linked = LinkedProgram(ASKING, [ORACLE])
-    assert linked.records == {"a": A, "memo": MEMO, "b": B}
-    step = linked.steps("none")[0]
-    assert step.loads == ("a",) and step.stores == ("memo", "b")
-
-
 def test_too_many_attachments_name_the_step():
     grow = Kernel("grow", (IN("a", A), OUT("big", BIG)), ("done",))
     big = Program("big", {"a": A, "big": BIG}, ("a",), ("big",), (State("grow", grow, {"done": DONE}),), "grow")
@@ -297,12 +283,6 @@ def test_too_many_samplers_name_the_step():
     with pytest.raises(WiringError, match=r"step needy: needs 17 samplers, 16 are granted"):
         _needy(*_hot(15)).steps("none")
     _needy(*_hot(15)).single()  # reads no state
-
-
-def test_cold_tables_share_one_sampler():
-    linked = _needy(*_hot(13), *(_table(f"t{k}", 40_000) for k in range(50)))
-    (step,) = linked.steps("none")
-    assert linked.sampler_count(step) == 16 and linked.sampler_count(linked.single(), scheduled=False) == 15
 
 
 def test_a_group_beyond_the_limits_is_cut_and_says_so():
@@ -388,19 +368,6 @@ def test_a_fused_group_that_is_entered_again_keeps_what_it_wrote():
     assert set(bread.stores) == {"b", "d"} and set(bread.loads) >= {"a", "b", "c"}
 
 
-def test_fused_groups_keep_inner_streams_to_themselves():
-    step = next(s for s in toys.NESTED.linked.steps("ray") if s.fused)
-    assert step.states == ("enter", "walk", "take") and step.stores == ("path",)
-    line = toys.STRAIGHT.linked.steps("line")[0]
-    assert line.loads == ("term",) and line.stores == ("total",)  # which every way through it writes
-
-
-def test_the_ray_casters_are_sound():
-    assert [s.name for s in programs.ray_cast().states] == ["eye", "setup", "traverse", "intersect", "shade"]
-    assert programs.ray_cast(layers=True).results == ("radiance", "hit", "surface")
-    assert programs.trace().looping_states() == ["traverse", "intersect"]
-
-
 def test_programs_need_no_opengl():
     """The floors that wire must import, and find faults, where OpenGL is not to be had."""
     code = """
@@ -479,11 +446,6 @@ def test_another_signature_is_named_with_the_declared_one(device, fault: str) ->
     assert error.log
 
 
-def test_a_file_without_a_function() -> None:
-    error = assembled("// int weigh_probe(in Hit hit, inout Probe probe) {\n").error("GLSL", "error: unresolved")
-    assert (error.where, error.what, error.hint) == (FILE, WHAT, "")
-
-
 @pytest.mark.parametrize(
     "head",
     [
@@ -519,13 +481,6 @@ def test_a_need_that_is_misspelt() -> None:
     wrong = Kernel(WEIGH.name, WEIGH.arguments, WEIGH.exits, ("brigth",))
     with pytest.raises(WiringError, match=r"no module provides brigth \(did you mean 'bright'\? 'A module' in shaders"):
         assembled(RIGHT, wrong)
-
-
-def test_a_state_that_is_misspelt() -> None:
-    states = (State("weigh", WEIGH, {"done": "wiegh"}),)
-    make = partial(Program, "toy", {"hit": HIT, "probe": PROBE}, ("hit", "probe"), ("probe",), states, "weigh")
-    with pytest.raises(WiringError, match=r"unknown state 'wiegh' \(did you mean 'weigh'\?\)"):
-        make()
 
 
 def test_candidates_are_told_in_the_line(device) -> None:
@@ -584,13 +539,6 @@ def test_not_where_nothing_is_written_that_it_follows_from():
     assert text.count("find_own(") == 1 and text.index("arrive(") < text.index("find_own(") < text.index("turn_it(")
 
 
-def test_what_is_loaded():
-    linked = chain(SHINE, inputs=("place",))
-    assert main_of(linked).index("find_own(") < main_of(linked).index("while (")
-    passes = linked.steps("none")
-    assert [each.loads for each in preparations(linked, passes[0])] == [("place",)]
-
-
 def test_a_copy_is_taken_over():
     linked = chain(ARRIVE, COPY, SHINE, streams={"place": "other"})
     text = main_of(linked)
@@ -628,15 +576,3 @@ def test_behind_the_exits_from_which_one_asks():
     linked = LinkedProgram(Program("met", streams, (), ("light",), states, "meet"), [SHINING, TURNING])
     wanted = "if (exit_code == EXIT_MET || exit_code == EXIT_PASSED) own_kept = find_own(s_place);"
     assert main_of(linked).count("find_own(") == 1 and wanted in main_of(linked)
-
-
-def test_nobody_asks():
-    linked = chain(ARRIVE, MOVE, results=("place",))
-    assert preparations(linked, linked.single()) == [] and "find_own" not in main_of(linked)
-
-
-def test_kernels_that_copy_are_generated():
-    linked = chain(ARRIVE, COPY, SHINE, streams={"place": "other"})
-    text = fragment(linked, linked.single(), Form(scheduled=False), None, read=lambda name: f"// {name}").text
-    assert "int copy_it(in Place place, out Place other) {\n    other = place;\n    return EXIT_DONE;\n}\n" in text
-    assert "// kernels/arrive.glsl" in text and "// kernels/copy_it.glsl" not in text

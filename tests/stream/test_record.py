@@ -75,15 +75,6 @@ def test_records_take_the_fewest_texels_and_no_scalar_twice(record):
         assert [r.first + k for r in runs for k in range(r.size)] == list(range(f.width))
 
 
-def test_fields_stay_whole_where_they_can():
-    record = Record("Ray", Field("o", "vec3"), Field("t", "float"), Field("d", "vec3"), Field("k", "int"))
-    assert len(record.slices) == 4 and record.texels == 2
-    split = Record("Three", Field("a", "vec3"), Field("b", "vec3"), Field("c", "vec3"))
-    assert split.texels == 3 and len(split.slices) == 3
-    tight = Record("Tight", Field("a", "vec3"), Field("b", "vec3"), Field("c", "vec2"))
-    assert tight.texels == 2 and len(tight.slices) == 4  # c lies in the two gaps
-
-
 # -- on the device ---------------------------------------------------------------------------------------------------
 
 
@@ -204,12 +195,6 @@ def test_faults_of_a_declaration():
             Record("Odd", Field(name, "float"))
 
 
-def test_an_empty_record_has_no_texels():
-    record = Record("Nothing")
-    assert record.texels == 0 and record.glsl_pack() == "" and "struct Nothing" in record.glsl_struct()
-    assert record.pack(np.zeros((2, 2), record.dtype)).shape == (2, 2, 0, 4)
-
-
 ROW = Record("Row", Field("next", "int", within=ROWS))
 
 
@@ -243,22 +228,6 @@ def test_every_integer_of_the_range_is_exact(device, function, features, most):
     values = edges(most)
     (result,) = convert(values.astype(np.float32))
     np.testing.assert_array_equal(result, values)
-
-
-def test_beyond_its_range_the_bits_are_another_integer(device):
-    """Why fields declare their range: the first number beyond is rounded to the next but one."""
-    convert = glsl_call.Function(device, "int int_of(float x)", ["lib/int_of.glsl"])
-    beyond = np.array([SMALL + 1, -SMALL - 3], np.float32)
-    (result,) = convert(beyond)
-    assert (result != beyond).all()
-
-
-@pytest.mark.parametrize(
-    ("within", "function"), [(ROWS, "row_of"), (SMALL, "int_of"), (100, "int_of"), (SMALL + 1, "int")]
-)
-def test_a_field_is_converted_by_its_range(within, function):
-    record = Record("Numbers", Field("number", "int", within=within))
-    assert f"r.number = {function}(t0.x);" in record.glsl_unpack()
 
 
 def test_integers_beyond_the_range_of_their_field_are_refused():

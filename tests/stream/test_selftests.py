@@ -16,8 +16,7 @@ from raystream.stream.declare.limits import LIMITS
 from raystream.stream.gl.device import Device
 from raystream.stream.selftest import check as check_module
 from raystream.stream.selftest import fallbacks, machines, masks, numbers, textures
-from raystream.stream.selftest.check import ABSENT, DIFFERS, FAIL, PASS, Check, Finding, examine, stream, worst
-from raystream.stream.selftest.facts import FEATURES, TIMES, capabilities
+from raystream.stream.selftest.check import ABSENT, DIFFERS, FAIL, PASS, Check, Finding, examine
 from raystream.stream.selftest.fallbacks import (
     CHECKS,
     FORMAT,
@@ -49,10 +48,6 @@ def test_this_driver_passes(device: Device, name: str) -> None:
     assert found.verdict in allowed, found
 
 
-def test_no_two_checks_share_a_name() -> None:
-    assert len(CHECKS) == sum(map(len, GROUPS.values()))
-
-
 def test_a_device_may_be_taken_to_fail(device: Device) -> None:
     other = Device(device.context, distrusted=frozenset({"depth mask"}))
     assert examine(other, CHECKS["depth mask"]) == Finding(FAIL, "counted as failed")
@@ -72,11 +67,6 @@ def test_an_error_of_opengl_is_told(device: Device) -> None:
         return Finding(PASS)
 
     assert examine(device, Check("wrong", wrong)).figures == {"error": "GL_INVALID_ENUM"}
-
-
-def test_the_worst_of_several() -> None:
-    found = worst(Finding(PASS, "", {"a": 1}), Finding(DIFFERS, "by 2"), Finding(ABSENT))
-    assert found == Finding(DIFFERS, "by 2", {"a": 1})
 
 
 # -- each notices ------------------------------------------------------------------------------------------------------
@@ -176,34 +166,7 @@ def test_bits_of_other_ways_are_compared(device: Device, monkeypatch: pytest.Mon
     assert found.text == f"others' bits by {names[1]}; {names[2]}: ValueError: no such way"
 
 
-def test_what_is_switched_off_is_absent(device: Device) -> None:
-    plain = Device(device.context, allow_barrier=False, allow_buffers=False)
-    for name in ("texture barrier", "buffer textures"):
-        assert examine(plain, CHECKS[name]).verdict == ABSENT
-
-
 # -- figures -----------------------------------------------------------------------------------------------------------
-
-
-def test_capabilities(device: Device) -> None:
-    found = capabilities(device)
-    assert found["features"].keys() == FEATURES.keys() and found["renderer"] == device.name
-    assert found["features"]["texture barrier"] == (device.texture_barrier is not None)
-    assert found["features"]["timer query"] and found["query_bits"]["samples"] >= 32
-    assert found["limits"]["color attachments"] >= 8 and found["max_buffer_texture_size"] >= 65536
-
-
-@pytest.mark.parametrize("name", TIMES)
-def test_times(device: Device, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("raystream.stream.selftest.facts.SECONDS", 0.002)
-    assert 0.0 < TIMES[name](device) < 1e7
-
-
-def test_streams_of_self_tests_hold_their_bits(device: Device) -> None:
-    values = np.arange(48, dtype=np.float32).reshape(3, 4, 4)
-    held = stream(device, values)
-    assert held.size == (4, 3) and held.read_texels()[:, :, 0].tobytes() == values.tobytes()
-    held.release()
 
 
 MASK, QUERIES = "depth mask", "occlusion queries"
@@ -317,10 +280,3 @@ def test_another_build_of_a_driver_is_another(device: Device) -> None:
     third = distrusting(device)
     third.extensions -= {"GL_ARB_texture_barrier"}
     assert driver_build(third) != driver_build(device)
-
-
-def test_counters_of_pictures_leave_self_tests_out(device: Device) -> None:
-    other = distrusting(device)
-    before = other.compiled, other.waits, set(other.files)
-    assert failure(other, MASK) == ""
-    assert (other.compiled, other.waits, other.files) == before
