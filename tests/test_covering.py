@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import covering
-import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -32,11 +31,6 @@ def test_a_shader_has_those_of_shaders_that_include_it() -> None:
     """`moving_box.glsl` is named by no module; shaders of `accel` include it."""
     own = {path.relative_to(ROOT).as_posix() for path in (ROOT / "tests" / "accel").rglob("test_*.py")}
     assert own and own <= names("shaders/lib/moving_box.glsl")
-
-
-def test_a_path_outside_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="neither a file nor a folder of the project"):
-        covering.tests_for([tmp_path])
 
 
 def test_the_mirrored_folder_comes_first() -> None:

@@ -62,12 +62,6 @@ def test_continuous_integration_runs_the_suite_and_then_a_part_on_debian_13(tmp_
         assert (done.returncode, done.stdout.splitlines()[-1], beginnings) == expected, done.stderr
 
 
-@needs_linux
-@pytest.mark.parametrize("script", ["tools/run", "tools/test", "tools/common", ".ci/run"])
-def test_scripts_are_well_formed(script):
-    subprocess.run([str(BASH), "-n", str(ROOT / script)], check=True)
-
-
 def files_below(folder):
     """The files of a folder, as paths from there."""
     return {path.relative_to(folder) for path in folder.rglob("*") if path.is_file()}

@@ -29,14 +29,6 @@ def files_of(fault: mutate.Fault) -> list[str]:
     return [test.partition("::")[0] for test in fault.tests]
 
 
-def test_every_room_has_faults() -> None:
-    """Those that compute; the window's are tried by hand."""
-    rooms = {"/".join(fault.file.split("/")[:2]) for fault in KNOWN}
-    viewers = ("accel", "cli", "film", "formats", "lighting", "materials", "options", "renderer", "scene", "stream")
-    shaders = ("accel", "film", "kernels", "lib", "raster", "shading", "stream")
-    assert rooms >= {f"viewer/{name}" for name in viewers} | {f"shaders/{name}" for name in shaders}
-
-
 def fault(**more: object) -> mutate.Fault:
     given = {"name": "one", "file": "lamp.py", "old": "1", "new": "2", "tests": ("test_lamp.py",), "about": "two"}
     return mutate.Fault(**{**given, **more})  # type: ignore[arg-type]

@@ -65,25 +65,3 @@ def test_a_private_function_is_named_by_those_that_call_it(tmp_path: Path) -> No
         ("half_of", 1, 6),
         ("none", 8, 8),
     ]
-
-
-def test_what_the_list_says_of_a_file_counts(monkeypatch: pytest.MonkeyPatch) -> None:
-    source = ROOT / "shaders/lib/far.glsl"
-    before = nearest.nearest(source, 600)
-    chosen = before[20]
-    monkeypatch.setattr(nearest, "_catching", lambda: {source: {chosen}})
-    monkeypatch.setattr(nearest, "CAUGHT", 9.0)
-    after = nearest.nearest(source, 600)
-    assert after[0] == chosen and sorted(after) == sorted(before)
-
-
-@pytest.mark.parametrize(
-    ("source", "test"),
-    [
-        ("shaders/photons/redistribute.glsl", "tests/photons/test_sort.py"),  # by the module that names it
-        ("shaders/kernels/find_photon.glsl", "tests/kernels/test_estimates_by_value.py"),
-        ("viewer/pyrender/viewer.py", "tests/window/test_pyrender_viewer.py"),  # of another folder
-    ],
-)
-def test_sources_whose_tests_lie_elsewhere(source: str, test: str) -> None:
-    assert ROOT / test in nearest.nearest(ROOT / source, 4)

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from PIL import Image
 
 from raystream import Renderer, Scene, load
 
@@ -90,18 +89,6 @@ def test_what_hides_the_light_leaves_a_quarter_of_the_colour(one_file: dict[str,
     hidden = (lit["triangle"] == 0) & (at[0] > -0.41) & (at[1] > -0.41) & (at[0] + at[1] < 0.0)
     assert hidden.sum() > 100 and (lit["triangle"] == 1).sum() > 100
     assert np.array_equal(dark["colour"], lit["colour"] * np.where(hidden, 0.25, 1.0)[..., None].astype(np.float32))
-
-
-def test_it_leaves_a_picture(one_file: dict[str, Any], shared_scenes: Path, tmp_path: Path) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(tmp_path)
-        one_file["main"](str(shared_scenes / "bunny.ply"), side=SIDE)
-    with Image.open(tmp_path / "one_file.png") as picture:
-        pixels = np.asarray(picture.convert("RGB"), int)
-    assert pixels.shape == (SIDE, SIDE, 3)
-    red, _, blue = pixels[2, 2]
-    assert blue > red  # the sky, above
-    assert (np.ptp(pixels[-4:].reshape(-1, 3), axis=0) < 30).all()  # the floor
 
 
 @pytest.mark.parametrize("data", [b"ply\nformat ascii 1.0\n", b"ply\nformat binary_little_endian 1.0\n"])

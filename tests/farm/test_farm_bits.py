@@ -176,32 +176,3 @@ def test_a_fault_is_told(scheduler: str, renderer: raystream.Renderer) -> None:
         unit = next(tile_units((32, 32), 1, 32))
         spec = worker.RendererSpec(scene, renderer.settings, renderer.camera)
         assert len(list(work.run([Task(0, str(unit), worker.trace, (spec, (32, 32), unit))], scene))) == 1
-
-
-@pytest.mark.slow
-def test_a_worker_hangs(
-    scheduler: str, renderer: raystream.Renderer, alone: raystream.Picture, monkeypatch: Any
-) -> None:
-    """It is ended after the time that its unit may take, and what it was at is done by another one."""
-    from distributed import Client
-
-    from raystream.farm import task_scheduler
-
-    monkeypatch.setattr(task_scheduler, "MIN_TIMEOUT", 2.0)
-    monkeypatch.setattr(
-        task_scheduler.TaskScheduler.__init__, "__kwdefaults__", {"mixed": False, "wait_timeout": 2.0, "notify": None}
-    )
-    monkeypatch.setattr(task_scheduler, "TIMEOUT_FACTOR", 2.0)
-    told: list[str] = []
-    with Client(scheduler, set_as_default=False) as client:
-        pids = list(client.run(os.getpid).values())
-
-        def hang(share: float | None, text: str) -> None:
-            if share is not None and share > 0.1 and pids:
-                os.kill(pids[0], signal.SIGSTOP)
-                pids.clear()
-
-        picture = render_on(renderer, scheduler, size=SIZE, spp=SPP, progress=hang, notify=told.append)
-        client.wait_for_workers(2, timeout=120)
-    same(picture.film, alone.film)
-    assert len(told) == 1 and "does not answer" in told[0]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -166,95 +165,6 @@ def test_a_picture_by_tiles(farm: SimpleNamespace, renderer: raystream.Renderer,
     assert picture.stats.kernel_passes >= passes > 0 and picture.metadata["driver"] == renderer.device.driver
 
 
-def test_a_picture_by_ranges(farm: SimpleNamespace, renderer: raystream.Renderer) -> None:
-    """Of sixteen samples, or as many as are given; the texts count them."""
-    told: list[str] = []
-    seen: list[Unit] = []
-    watched = {"progress": lambda _, text: told.append(text), "on_unit": lambda unit, *_: seen.append(unit)}
-    picture = render_on(renderer, "local", "samples", size=(8, 4), spp=20, **watched)
-    same(picture.film, renderer.render((8, 4), 20, sample_range=16).film)
-    assert [(unit.first, unit.samples) for unit in seen] == [(0, 16), (16, 4)]
-    assert all((unit.left, unit.top, unit.width, unit.height) == (0, 0, 8, 4) for unit in seen)
-    assert told[1:3] == ["2 of 2 ranges, 1 workers"] * 2, "of twenty samples sixteen are nearly all"
-    seen.clear()
-    farm.order = backwards
-    picture = render_on(renderer, "local", "samples", size=(8, 4), spp=7, sample_range=3, **watched)
-    same(picture.film, renderer.render((8, 4), 7, sample_range=3).film)
-    assert [(unit.first, unit.samples) for unit in seen] == [(6, 1), (3, 3), (0, 3)]
-    assert picture.film is not None and picture.film.halves is None and picture.film.count.min() == 7
-
-
-@pytest.mark.parametrize(("workers", "tiles"), [(1, 6), (2, 6), (0, None)])
-def test_tiles_for_each_worker(
-    farm: SimpleNamespace,
-    renderer: raystream.Renderer,
-    workers: int,
-    tiles: int | None,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    sides: list[tuple[Any, int]] = []
-    monkeypatch.setattr(pictures, "tile_side", lambda size, count: sides.append((size, count)) or 40)
-    farm.drivers = dict.fromkeys("ab"[:workers], "driver")
-    if tiles is None:  # they are on their way
-        monkeypatch.setattr(TaskScheduler, "run", lambda *_: iter(()))
-    render_on(renderer, "local", size=(40, 40), spp=1)
-    assert sides == [((40, 40), max(1, workers))] and len(farm.works[0].tasks) == 1
-
-
-def test_a_scene_by_its_name(farm: SimpleNamespace, alone: raystream.Picture, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With options of the renderer and of the picture, which is given back at the end, whatever happens."""
-    released: list[Any] = []
-    release = raystream.Renderer.release
-
-    def gone(self: raystream.Renderer) -> None:
-        released.append(self)
-        release(self)
-
-    monkeypatch.setattr(raystream.Renderer, "release", gone)
-    told: list[Any] = []
-    picture = pictures.render(
-        "cornell",
-        "local:3",
-        "tiles",
-        size=SIZE,
-        spp=SPP,
-        progress=lambda *w: told.append(w),
-        **OPTIONS,
-    )
-    same(picture.film, alone.film)
-    assert farm.asked == ["local:3"] and len(released) == 1 and told[0] == (None, "starting workers")
-    assert farm.works[0].options["mixed"] is False
-    pictures.render("cornell", "local", mix_builds=True, size=(8, 4), spp=1, **OPTIONS)
-    assert farm.works[1].options["mixed"] is True and len(released) == 2 + (worker._PROCESS.renderer in released)
-    with pytest.raises(raystream.ViewerError, match="units are tiles"):
-        pictures.render("cornell", sample_range=3, size=(8, 4), **OPTIONS)
-    assert len(released) >= 3 and len(farm.asked) == 2
-    with pytest.raises(raystream.ViewerError, match="speed"):
-        pictures.render("cornell", speed=3, **OPTIONS)
-
-
-def test_drivers_of_the_picture(farm: SimpleNamespace, renderer: raystream.Renderer, tmp_path: Path) -> None:
-    """Those of before, but for this machine's, and those of the cluster; each once."""
-    farm.drivers = {"a": "one"}
-    own = renderer.device.driver
-    first = render_on(renderer, "local", size=(8, 4), spp=1)
-    assert first.metadata["driver"] == "one"
-    for before, drivers, wanted in (
-        ("old; one", "one", "old; one"),
-        ("old", "one", "old; one"),
-        ("two; old", "one", "two; old; one"),
-        (f"old; {own}", "one", "old; one"),
-        (own, own, own),
-    ):
-        first.metadata["driver"] = before
-        first.save(path := tmp_path / "first.exr")
-        farm.drivers = {"a": drivers}
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            found = render_on(renderer, "local", size=(8, 4), spp=2, resume=str(path))
-        assert found.metadata["driver"] == wanted
-
-
 def test_a_picture_that_is_complete(farm: SimpleNamespace, renderer: raystream.Renderer, tmp_path: Path) -> None:
     """Needs no workers; more samples are added to it, of which its estimate of the error knows nothing."""
     picture = renderer.render((40, 40), 3)
@@ -310,18 +220,6 @@ class State:
 
     def save(self, film: Film, *_: Any) -> None:
         self.saved.append(int(film.count.sum()))
-
-
-def test_states_that_are_due(farm: SimpleNamespace, renderer: raystream.Renderer, tmp_path: Path) -> None:
-    """After each unit they are asked for; a film that has nothing yet is none."""
-    state: Any = State(tmp_path, [False, True, False, True])
-    render_on(renderer, "local", size=SIZE, spp=1, state=state)
-    costs = np.cumsum([task.cost for task in farm.works[0].tasks])
-    assert state.saved == [costs[1], costs[3]] and not state.dues
-    state = State(tmp_path, [True, True, True])
-    farm.order = backwards
-    render_on(renderer, "local", "samples", size=(8, 4), spp=3, sample_range=1, state=state)
-    assert state.saved == [8 * 4 * 3], "the others wait for the first range"
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), raystream.ViewerError("--cluster", "it is gone", "start it")])
@@ -445,15 +343,6 @@ def test_frames_of_nothing_that_moves(farm: SimpleNamespace) -> None:
 # -- the package -------------------------------------------------------------------------------------------------------
 
 
-def test_names_of_the_package() -> None:
-    import raystream.farm
-
-    assert raystream.farm.render is pictures.render and raystream.farm.render_frames is render_frames
-    assert raystream.farm.__all__ == ["render", "render_frames"]
-    with pytest.raises(AttributeError, match=r"module 'raystream\.farm' has no attribute 'travelling'"):
-        _ = raystream.farm.travelling
-
-
 COLLECTED, SAMPLES = (80, 48), 16
 
 
@@ -489,18 +378,6 @@ def test_tiles_have_the_halves_of_the_whole(samples: np.ndarray) -> None:
     assert made.halves.variances == pytest.approx(whole.halves.variances, rel=0.2)
     assert made.halves.relative_std_errors.keys() == whole.halves.relative_std_errors.keys() != set()
     assert made.error() == pytest.approx(whole.error(), rel=0.1)
-
-
-def test_no_halves_where_a_tile_had_begun(samples: np.ndarray) -> None:
-    made = Film(*COLLECTED)
-    collected = merge_tiles(made)
-    next(collected)
-    for k, unit in enumerate(tile_units(COLLECTED, SAMPLES, 32)):
-        film = filled(samples[:, *unit.region])
-        film.halves = None if k == 1 else film.halves
-        collected.send((k, unit, film))
-    collected.close()
-    assert made.halves is None and made.count.min() == SAMPLES
 
 
 def test_ranges_join_in_their_order(samples: np.ndarray) -> None:
@@ -568,12 +445,6 @@ def test_halves_by_hand() -> None:
         np.testing.assert_array_equal(found.count, np.float32([[4, 4, 4, 4]] * 2))
 
 
-def test_halves_without_noise() -> None:
-    found = halves(*(part(left, 2, 4, {1: 0.0}, {1: 0.0}, {1: 0.5}) for left in (0, 2)))
-    assert found is not None
-    assert (found.differences, found.variances, found.relative_std_errors) == ({1: 0.0}, {1: 0.0}, {1: 0.0})
-
-
 def test_halves_that_do_not_fit() -> None:
     """Of some tiles alone, of other samples, or of a picture whose pixels differ: they tell nothing of it."""
     left, right = part(0, 2, 4, {1: 1.0}), part(2, 2, 4, {1: 1.0})
@@ -584,15 +455,6 @@ def test_halves_that_do_not_fit() -> None:
     made.count[:] = 4
     made.count[0, 3] = 5
     assert _merged_halves(made, [left, right]) is None
-
-
-def test_a_picture_without_tiles_keeps_no_halves(samples: np.ndarray) -> None:
-    """Nothing came: it is no error, and says nothing."""
-    made = filled(samples)
-    collected = merge_tiles(made)
-    next(collected)
-    collected.close()
-    assert made.halves is None and made.count.min() == SAMPLES
 
 
 MODEL = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"

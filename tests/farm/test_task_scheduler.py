@@ -143,13 +143,6 @@ def test_a_scene_that_the_cluster_has_lost_is_sent_again(scene: raystream.Scene)
     assert made.sent == 2
 
 
-def test_a_worker_is_killed_while_the_scene_travels_to_it(scene: raystream.Scene) -> None:
-    """Which is no silence of the scheduler: others get it."""
-    client = Told("a", unit=lambda *_: DONE, scattered=[TimeoutError(), OSError("gone"), "finished"])
-    made = TaskScheduler(client)
-    assert len(list(made.run(tasks(1), made.add_payload(scene)))) == 1 and made.sent == 1
-
-
 def test_the_scheduler_goes_while_the_scene_travels(scene: raystream.Scene) -> None:
     client = Told("a", unit=lambda *_: DONE)
     made = TaskScheduler(client)
@@ -253,70 +246,6 @@ def test_what_a_worker_is_given(scene: raystream.Scene) -> None:
     assert pkgutil.resolve_name(task_scheduler.CODE) is worker.build
 
 
-def test_what_a_worker_has_it_keeps(scene: raystream.Scene) -> None:
-    """From one picture to the next: of the same scene units alone are given."""
-    client = Told("a", unit=lambda *_: DONE)
-    made = TaskScheduler(client)
-    for count in (2, 3):
-        assert len(list(made.run(tasks(*[1] * count), made.add_payload(scene)))) == count
-    assert [kind for _, kind in client.given] == ["code", "build", "scene", *["unit"] * 5]
-    assert made.sent == 1
-    other = made.add_payload(raystream.Scene(scene.name, scene.meshes, scene.instances, scene.materials), None)
-    assert other != made.add_payload(scene) and len(made._payloads) == 2
-
-
-def test_units_in_their_order(scene: raystream.Scene) -> None:
-    """A worker that is done has the next one before its result is fetched; each has one at a time."""
-    events: list[tuple[str, Any]] = []
-    client = Told("a", "b", unit=lambda address, number: events.append((address, number)) or ("pending", None))
-    made = TaskScheduler(client)
-    queue, fetched = made._events, made._fetch
-
-    def fetch(address: str, future: Any) -> Any:
-        events.append((address, "fetched"))
-        return fetched(address, future)
-
-    def answered(timeout: float) -> Any:
-        if queue.empty():  # the one that was begun last is done first
-            [each for each in client.futures if each.status == "pending"][-1].end(*DONE)
-        return queue.get(timeout=timeout)
-
-    made._fetch = fetch  # type: ignore[method-assign]
-    made._events = SimpleNamespace(get=answered, put=queue.put)  # type: ignore[assignment]
-    done = [task.index for task, _ in made.run(tasks(1, 1, 1, 1), made.add_payload(scene))]
-    (first, _), (last, _) = events[:2]
-    assert {first, last} == {"a", "b"} and done == [1, 2, 3, 0]
-    quick = [(last, 1), (last, 2), (last, "fetched"), (last, 3), (last, "fetched"), (last, "fetched")]
-    assert events == [(first, 0), *quick, (first, "fetched")]
-
-
-def test_more_workers_than_units(scene: raystream.Scene) -> None:
-    """The others are prepared, in case that one is lost."""
-    client = Told("a", "b", "c", unit=lambda *_: DONE)
-    made = TaskScheduler(client)
-    assert len(list(made.run(tasks(1), made.add_payload(scene)))) == 1
-    assert [kind for _, kind in client.given].count("unit") == 1 and not list(made.run([], made.add_payload(scene)))
-
-
-def test_drivers_of_the_samples() -> None:
-    """Each once, in the order in which they came, also of workers that went; not of those whose units were lost."""
-    drivers = {"d": "three", "b": "two", "a": "one", "c": "two"}
-    answers = {"d": ("lost", None), "a": DONE, "b": DONE, "c": DONE}
-    client = Told(*drivers, unit=lambda address, _: answers[address])
-    made, waiting = ready(client), deque(tasks(1, 1, 1, 1))
-    for address, driver in drivers.items():
-        made.workers[address].build = Build("1", source_digest(), driver)
-        made._assign(address, made.workers[address], "digest", waiting)
-        task = made._completed_task(address, client.futures[-1], waiting)
-        assert task is not None and (made._result(address, task, client.futures[-1], waiting) is None) == (
-            address == "d"
-        )
-    made.workers.clear()
-    assert made.drivers() == ["two", "one"] and len(waiting) == 1
-    made.drivers().append("more")
-    assert made.drivers() == ["two", "one"]
-
-
 class Clock:
     """Seconds that pass as they are told."""
 
@@ -328,38 +257,6 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     return Clock(monkeypatch)
-
-
-def test_looks_at_the_workers(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Twice a second, whatever happens; new ones are taken, and those that went are counted."""
-    monkeypatch.setattr(task_scheduler, "CHECK_INTERVAL", 0.5)
-    client = Told("a", unit=lambda *_: DONE)
-    notes: list[str] = []
-    made = TaskScheduler(client, notify=notes.append)
-    looks: list[float] = []
-    there = client.nthreads
-
-    def nthreads() -> dict[str, int]:
-        looks.append(clock.now)
-        return there()
-
-    client.nthreads = nthreads  # type: ignore[method-assign]
-    waiting: deque[Task] = deque()
-    step = task_scheduler.CHECK_INTERVAL
-    for after in (0.0, 0.5 * step, 0.99 * step, step, 1.5 * step, 2.25 * step):
-        clock.now = 100.0 + after
-        made._check_workers(waiting)
-    assert looks == [100.0, 100.0 + step, 100.0 + 2.25 * step]
-    first = made.workers["a"]
-    client.there = {"b": 1, "a": 1}
-    clock.now += step
-    made._check_workers(waiting)
-    assert made.workers.keys() == {"a", "b"} and made.workers["a"] is first and (made.lost, notes) == (0, [])
-    client.there = {"b": 1}
-    clock.now += step
-    made._check_workers(waiting)
-    assert made.workers.keys() == {"b"} and made.lost == 1 and not waiting
-    assert notes == ["worker a has gone; its work is repeated"]
 
 
 @pytest.mark.parametrize(
@@ -387,24 +284,6 @@ def test_how_long_a_unit_may_take(clock: Clock, rate: float, cost: float, patien
     assert client.restarted == [(["a"], {"timeout": 10, "raise_for_error": False})]
     assert client.futures[0].cancelled == [True] and made.lost == 1
     assert notes == ["worker a does not answer; its work is repeated"]
-
-
-def test_a_preparation_may_take_its_time(clock: Clock) -> None:
-    """Whatever units take; then there is nothing to repeat. A worker without a nanny, or of a user's own, stays."""
-    client = Told("a", unit=lambda *_: DONE, other=lambda *_: ("pending", None))
-    client.restart_workers = lambda *given, **more: 1 / 0  # type: ignore[method-assign,assignment]
-    made = TaskScheduler(client)
-    made._rate = 2.0
-    made.workers["a"] = each = task_scheduler._Worker()
-    waiting: deque[Task] = deque()
-    made._assign("a", each, "digest", waiting)
-    assert each.job is not None and (each.job.kind, each.job.start_time, each.job.task) == ("code", 100.0, None)
-    clock.now += task_scheduler.FIRST_TIMEOUT
-    made._check_workers(waiting)
-    assert "a" in made.workers
-    clock.now += 1.0
-    made._check_workers(waiting)
-    assert not made.workers and made.lost == 1 and not waiting
 
 
 def test_least_patience_is_of_the_one_who_asks(clock: Clock) -> None:
@@ -576,21 +455,6 @@ def test_a_result_that_is_lost(scene: raystream.Scene) -> None:
     assert made._result("a", free, Reply(*DONE), waiting) == ("made",) and made._rate == pytest.approx(3.0)
 
 
-def test_durations(clock: Clock) -> None:
-    """From when a unit was given to its end; of one that was repeated the last."""
-    client = Told("a", unit=lambda *_: ("pending", None))
-    made = ready(client)
-    waiting = deque(tasks(1, 1))
-    for number, seconds in ((0, 3.0), (1, 5.0)):
-        made._assign("a", made.workers["a"], "digest", waiting)
-        clock.now += seconds
-        task = made._completed_task("a", client.futures[-1], waiting)
-        assert task is not None and task.index == number and made.workers["a"].job is None
-    assert made.seconds == {0: 3.0, 1: 5.0} and not waiting
-    assert made._completed_task("a", client.futures[-1], waiting) is None, "it was taken already"
-    assert made._completed_task("b", client.futures[-1], waiting) is None and made.seconds == {0: 3.0, 1: 5.0}
-
-
 @pytest.mark.parametrize(
     ("error", "said"),
     [
@@ -616,17 +480,3 @@ def test_a_scheduler_that_is_gone(scene: raystream.Scene, error: BaseException, 
     assert caught.value.typed == f"--cluster: the scheduler does not answer any more ({said}) (start it again)"
     assert caught.value.__cause__ is error and client.futures[0].cancelled == [True]
     assert made.workers["a"].job is None
-
-
-def test_who_stops_in_between(scene: raystream.Scene) -> None:
-    """Gives up what workers do, also where the cluster does not answer to that."""
-    client = Told("a", "b", "c", unit=lambda address, _: DONE if address == "a" else ("pending", None))
-    made = TaskScheduler(client)
-    running = made.run(tasks(*[1] * 9), made.add_payload(scene))
-    while [each.job.kind for each in made.workers.values() if each.job is not None].count("unit") < 2:
-        next(running)
-    pending = [each for each in client.futures if each.status == "pending"]
-    pending[0].cancel = lambda force=False: 1 / 0  # type: ignore[method-assign,assignment]
-    running.close()  # type: ignore[attr-defined]
-    assert [each.cancelled for each in pending] == [[], [True]]
-    assert all(each.job is None for each in made.workers.values())

@@ -11,10 +11,9 @@ import numpy as np
 import pytest
 
 import raystream
-from raystream.base.version import __version__
 from raystream.farm import units as build_module
 from raystream.farm import worker
-from raystream.farm.units import Build, Unit, check_builds, source_digest
+from raystream.farm.units import Unit
 from raystream.film.film import Film
 from raystream.renderer.inputs.settings import Settings
 from raystream.renderer.renderer import Renderer
@@ -62,11 +61,6 @@ def released(monkeypatch: pytest.MonkeyPatch) -> list[Renderer]:
 
     monkeypatch.setattr(Renderer, "release", gone)
     return found
-
-
-def test_its_build(device: Any) -> None:
-    assert worker.build() == Build(__version__, source_digest(), device.driver)
-    assert str(Build("1", "aa", "GPU")) == "raystream 1 (aa), GPU"
 
 
 def test_scenes_that_are_held() -> None:
@@ -204,19 +198,3 @@ def test_the_digest_of_code_and_shaders(tmp_path: Path, monkeypatch: pytest.Monk
     assert found() == digest(b"__init__.py\x001\x00a/b.py\x002\x00kernel.glsl\x004\x00")
     (code / "a" / "b.py").rename(code / "a" / "c.py")
     assert found() == digest(b"__init__.py\x001\x00a/c.py\x002\x00kernel.glsl\x004\x00")
-
-
-def test_builds_of_workers() -> None:
-    """All the same, or allowed to differ; of three kinds each is told."""
-    one, two, three = Build("1", "aa", "x"), Build("1", "ab", "x"), Build("2", "aa", "x")
-    for builds in ({}, {"a": one}, {"a": one, "b": Build("1", "aa", "x")}):
-        check_builds(builds, False)
-    for other in (two, three, Build("1", "aa", "y")):
-        check_builds({"a": one, "b": other}, True)
-        with pytest.raises(raystream.ViewerError):
-            check_builds({"a": one, "b": other}, False)
-    with pytest.raises(raystream.ViewerError) as caught:
-        check_builds({"a": one, "b": two, "c": one, "d": three, "e": one}, False)
-    listing = "raystream 1 (aa), x on a and 2 more; raystream 1 (ab), x on b; raystream 2 (aa), x on d"
-    what = f"its workers would give different bits: {listing}"
-    assert caught.value.typed == f"--cluster: {what} (--mix-builds takes them all)"

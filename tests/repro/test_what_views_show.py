@@ -159,7 +159,7 @@ def layers(device: Any) -> dict[str, np.ndarray]:
 
 @pytest.mark.parametrize(
     ("program", "choices"),
-    [("path", {"pixel_filter": "gaussian", "aperture": 60.0, "focus": 900.0}), ("shadow", {"accel": "two-level-grid"})],
+    [("path", {"pixel_filter": "gaussian", "aperture": 60.0, "focus": 900.0}), ("shadow", {"accel": "grid"})],
 )
 def test_a_probed_surface_is_the_one_that_the_pixel_shows(
     device: Any, layers: dict[str, np.ndarray], program: str, choices: dict[str, Any]
