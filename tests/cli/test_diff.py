@@ -44,10 +44,7 @@ def test_exit_codes(files, capsys):
         (("a.exr", "c.exr"), "c.exr: is 6 x 2 pixels, and a.exr 6 x 4"),
         (("a.exr", "none.exr"), "none.exr: no such file"),
         (("a.exr", "b.exr", "--limit", "-1"), "--limit '-1': expected a number from 0"),
-        (
-            ("a.exr", "b.exr", "--figure", "flop"),
-            "expected flip, error, largest, share, specks, holes or fringes",
-        ),
+        (("a.exr", "b.exr", "--figure", "flop"), "expected flip, error, largest, share, specks, holes or fringes"),
         (("a.exr", "b.exr", "--layer", "normal"), "a.exr: holds no layer 'normal' (its layers: depth)"),
         (("a.exr", "b.exr", "--layer", "depth", "--limit", "1"), "--figure flip: is of pictures, not of a layer"),
         (("a.exr", "b.exr", "--layer", "depth", "--limit", "1", "--figure", "holes"), "--figure holes: is of pictures"),

@@ -29,14 +29,7 @@ from raystream.options.declare import (
     suggestion,
     wrong,
 )
-from raystream.options.table import (
-    OPTIONS,
-    by_topic,
-    check,
-    docstring,
-    markdown_table,
-    signature,
-)
+from raystream.options.table import OPTIONS, by_topic, check, docstring, markdown_table, signature
 from raystream.options.values import SWITCH as OFF
 from raystream.options.values import PhotonFilter, choice, integer
 from raystream.programs.registry import PICTURES

@@ -269,9 +269,7 @@ def test_bad_value_is_named_with_what_is_expected(name, value):
 
 
 @pytest.mark.parametrize(
-    "option",
-    [each for each in OPTIONS.values() if each.value.read in CLOSED],
-    ids=lambda option: option.name,
+    "option", [each for each in OPTIONS.values() if each.value.read in CLOSED], ids=lambda option: option.name
 )
 def test_both_ends_of_a_range_belong_to_it(option):
     """And the next number beyond each does not."""
