@@ -33,17 +33,6 @@ def test_a_shader_has_those_of_shaders_that_include_it() -> None:
     assert own and own <= names("shaders/lib/moving_box.glsl")
 
 
-def test_the_mirrored_folder_comes_first() -> None:
-    """And imports of `raystream.X` are of `raystream.X`; a package's tests are those of the files that it imports."""
-    found = [each.relative_to(ROOT).as_posix() for each in covering.tests_for([ROOT / "viewer/pyrender/camera.py"])]
-    own = [name for name in found if name.startswith("tests/pyrender/")]
-    assert own and found[: len(own)] == own
-    first = covering.tests_for([ROOT / "viewer/scene/builtin/palace.py"])[0]
-    assert first == ROOT / "tests/scene/test_builtin.py"  # of the names of the files that reach it, the likest
-    found = [each.relative_to(ROOT).as_posix() for each in covering.tests_for([ROOT / "viewer/dataset/fields.py"])]
-    assert found[0].startswith("tests/dataset/") and "tests/cli/test_dataset_command.py" in found
-
-
 def test_no_source_without_an_answer() -> None:
     folders = {"viewer": "*.py", "shaders": "*.glsl", "tools": "*.py"}
     files = [path for folder, kind in folders.items() for path in (ROOT / folder).rglob(kind)]

@@ -40,14 +40,6 @@ def test_a_text_that_is_not_there_once_is_refused(old: str, new: str) -> None:
         fault(old=old, new=new).put("a = 1  # a")
 
 
-def test_faults_are_chosen_by_name() -> None:
-    known = [fault(name=name) for name in ("edge-low", "edge-high", "middle")]
-    assert mutate.chosen(known, []) == known
-    assert mutate.chosen(known, ["edge-*", "edge-low"]) == known[:2]
-    with pytest.raises(ValueError, match="no fault is named side"):
-        mutate.chosen(known, ["edge-*", "side"])
-
-
 def test_a_fault_is_caught_or_survives_and_is_taken_out_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # which takes most of the time
     code = "low, high = 1, 5\n"
@@ -71,12 +63,6 @@ def half(rows: int, first: bool = True) -> int:
     self.kept = -rows
     return scale * rows // 2 + low[0]
 '''
-GLSL = """// min of all
-float area(vec3 size) {
-    float all = size.x * min(size.y, 1.0);  // 2 + 2
-    return -all;
-}
-"""
 
 
 def test_operators_change_what_computes_and_no_words() -> None:
@@ -106,14 +92,6 @@ def test_operators_change_what_computes_and_no_words() -> None:
             "return rows // 2 + low[0]",
         },
     }
-
-
-def test_operators_of_shaders() -> None:
-    found = {(each.number, each.changed.strip()) for each in mutants.mutants("area.glsl", GLSL)}
-    code = "float all = size.x * min(size.y, 1.0);  // 2 + 2"
-    changes = {("size.x", "size.y"), ("size.y", "size.x"), ("min", "max"), ("*", "/"), ("1.0", "0.0")}
-    assert {(3, code.replace(old, new, 1)) for old, new in changes} <= found and (4, "return all;") in found
-    assert all(number in (3, 4) and ("// 2 + 2" in line) == (number == 3) for number, line in found)
 
 
 def test_a_seed_draws_the_same_faults_which_fit_their_files(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -89,13 +89,3 @@ def test_what_hides_the_light_leaves_a_quarter_of_the_colour(one_file: dict[str,
     hidden = (lit["triangle"] == 0) & (at[0] > -0.41) & (at[1] > -0.41) & (at[0] + at[1] < 0.0)
     assert hidden.sum() > 100 and (lit["triangle"] == 1).sum() > 100
     assert np.array_equal(dark["colour"], lit["colour"] * np.where(hidden, 0.25, 1.0)[..., None].astype(np.float32))
-
-
-@pytest.mark.parametrize("data", [b"ply\nformat ascii 1.0\n", b"ply\nformat binary_little_endian 1.0\n"])
-def test_other_files_are_named(one_file: dict[str, Any], tmp_path: Path, data: bytes) -> None:
-    """Text, or quadrilaterals."""
-    path = tmp_path / "a.ply"
-    head = b"element vertex 3\nproperty float x\nelement face 1\nproperty list uchar int vertex_indices\nend_header\n"
-    path.write_bytes(data + head + np.zeros((3, 3), np.float32).tobytes() + b"\4" + np.arange(4, dtype="<i4").tobytes())
-    with pytest.raises(SystemExit, match="triangles"):
-        one_file["main"](str(path))

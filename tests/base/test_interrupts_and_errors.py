@@ -16,7 +16,7 @@ import pytest
 
 import raystream
 from raystream.base import interrupts, memory, paths
-from raystream.base.errors import DeviceError, ViewerError, ViewerWarning, printable, warn
+from raystream.base.errors import DeviceError, ViewerError, ViewerWarning, warn
 from raystream.base.interrupts import (
     EXIT_SIGNALS,
     UNWAITED,
@@ -141,21 +141,6 @@ def test_long_names_and_lists_are_cut() -> None:
     assert ViewerError("a", name, names).what == name
     whole = f"{'y' * 256} {'z' * 256}"
     assert str(ViewerError("a", whole)) == f"a: {whole}"
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("plain \u00e4", "plain \u00e4"),
-        ("a\nb", "a\\nb"),
-        ("\x1b[31m", "\\x1b[31m"),
-        ("\udc9b", "\\udc9b"),
-        ("\u202e", "\\u202e"),
-        ("", ""),
-    ],
-)
-def test_names_on_terminals(text: str, expected: str) -> None:
-    assert printable(text) == expected
 
 
 def test_notes_are_told_where_the_package_was_called() -> None:

@@ -184,24 +184,6 @@ def test_going_on_by_itself() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "why", "met"),
-    [
-        ({"quality": "good"}, "spp", ""),
-        ({"quality": "good"}, "error", " (--quality good met)"),
-        ({"quality": "good", "time": 1.0}, "time", " (--time met)"),
-        ({"quality": "good", "error": 0.1}, "error", " (--error met)"),
-        ({"error": 0.1}, "error", " (--error met)"),
-    ],
-)
-def test_the_line_of_a_quality(given: dict, why: str, met: str) -> None:
-    """The rule that has ended it, and the noise that its denoiser was given."""
-    facts = {"samples": 9, "stopped by": why, "estimated error": "0.0987", "denoised": "oidn"}
-    picture: Any = SimpleNamespace(stats=SimpleNamespace(facts=facts, kernel_passes=2))
-    line = rendering._summary(asked(**given), picture, 1, dict.fromkeys(("load", "build", "render"), 0.5))
-    assert f", 9 samples a pixel{met}, noise 9.9 % before --denoise oidn, 1 triangle, " in line
-
-
-@pytest.mark.parametrize(
     ("given", "facts", "said"),
     [
         ({"quality": "good"}, {}, ", above the 10 % of --quality good (--quality good --spp 120 gets there)"),

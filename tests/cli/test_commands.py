@@ -23,7 +23,6 @@ from raystream.cli import main as cli
 from raystream.cli.main import _parse
 from raystream.cli.rendering import _unused_options
 from raystream.film.files.image import read_exr
-from raystream.options.table import OPTIONS
 from raystream.stream.compile.source import Source
 
 SMALL = ("--size", "24x16", "--machine", "singlepass")
@@ -93,17 +92,6 @@ def test_presets_are_the_published_machine(name, depth):
     same = {"machine": "multipass", "eye_rays": "shared", "size": "(256, 256)", "spp": "64", "first_hits": "rays"}
     assert found == {**PUBLISHED, **same, "depth": str(depth)}
     assert not _unused_options(_parse("render", ["cornell", "-o", "a.png", "--preset", name, "--program", "cast"]))
-
-
-@pytest.mark.usefixtures("device")
-@pytest.mark.parametrize("name", ["2002", "2004"])
-def test_other_programs_run_on_the_published_machine_with_their_own_depth(name):
-    """Whitted's tracer goes to 32 surfaces; the path tracer of 2004 until it hits a light."""
-    words = ["cornell", "-o", "a.exr", "--preset", name, "--program", "whitted", "--size", "6x6"]
-    chosen, viewed = _parse("render", words), commands.view_options(_parse("view", [words[0], *words[3:7]]))
-    assert (chosen.depth, chosen.machine, chosen.accel) == (OPTIONS["depth"].value.default, "multipass", "grid")
-    assert "depth" not in viewed and viewed["machine"] == "multipass"
-    run("render", *words)
 
 
 def test_a_file_of_other_settings_is_refused_and_the_option_named(capsys):

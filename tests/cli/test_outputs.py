@@ -166,20 +166,6 @@ def test_what_reaches_the_window(monkeypatch: pytest.MonkeyPatch) -> None:
     assert made[0] == ("ring", {**published, "photons": 64}) and published["estimate"] == "published"
 
 
-def test_what_reaches_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    served: list[Any] = []
-    module = ModuleType("raystream.remote.serve")
-    module.serve = lambda *given, **chosen: served.append((given, chosen))  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "raystream.remote.serve", module)
-    for words, given in (
-        (("--remote",), ("cornell", "auto", "127.0.0.1")),
-        (("--remote", "0", "--remote-host", "0.0.0.0"), ("cornell", 0, "0.0.0.0")),
-    ):
-        assert commands.view(main._parse("view", ["cornell", "--program", "whitted", "--debug", *words]))
-        assert served[-1][0] == given
-        assert served[-1][1] == {"program": "whitted"}
-
-
 def test_what_is_no_scene_opens_no_window(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Which is told before that there is no display for one."""
     for display in ("DISPLAY", "WAYLAND_DISPLAY"):
@@ -267,23 +253,6 @@ def test_a_word_behind_an_option_that_may_stand_alone(word: str, ground: bool, c
 )
 def test_values_like_negative_numbers(words: list[str], joined: list[str]) -> None:
     assert main._join_values(words, main._parser("render")) == joined
-
-
-@pytest.mark.parametrize(
-    ("display", "wayland", "platform", "expected"),
-    [
-        ("", "", "linux", False),
-        (":0", "", "linux", True),
-        ("", "w", "linux", True),
-        ("", "", "darwin", True),
-        ("", "", "win32", True),
-    ],
-)
-def test_whether_there_is_a_display(display, wayland, platform, expected, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DISPLAY", display)
-    monkeypatch.setenv("WAYLAND_DISPLAY", wayland)
-    monkeypatch.setattr(main.sys, "platform", platform)
-    assert main._has_display() == expected
 
 
 # -- progress ------------------------------------------------------------------------------------------------------
@@ -390,21 +359,6 @@ def test_the_bar_shows_text_share_and_time_left(monkeypatch: pytest.MonkeyPatch)
     assert terminal.getvalue().rstrip().endswith("\x1b[2K")  # its line is erased
     bar.note("afterwards")
     assert terminal.text.endswith("afterwards\n")
-
-
-def test_it_comes_by_itself_and_only_for_what_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    terminal = terminal_of(monkeypatch)
-    with TerminalProgress(delay=0.0) as bar:
-        assert bar._timer is not None
-        bar._timer.join()
-        bar(0.5, "half")
-        assert bar._bar is not None and bar._bar.tasks[0].completed == 0.5
-    terminal.seek(0)
-    terminal.truncate()
-    with TerminalProgress(delay=1e6) as bar:
-        bar(0.5, "half")
-    bar._show()  # a timer that was about to
-    assert terminal.getvalue() == "" and bar._bar is None
 
 
 def test_the_parts_of_a_work_have_one_bar(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -71,46 +70,6 @@ def test_a_validator_has_a_say(device, monkeypatch, tmp_path: Path) -> None:
     assert failures == 1 and said[0] == f"good: ok, {LINES} lines"
     assert said[1].startswith("elsewhere: elsewhere.glsl") and "not on this driver" in said[1]
     assert said[-1] == f"2 programs compiled by {device.name} and validated by glslangValidator, 1 failed"
-
-
-def seen_by(device: Any) -> Iterator[tuple[str, Source]]:
-    with device.current():
-        yield from (each for job in shader_check.machine_jobs(device) for each in job)
-
-
-def test_programs_are_looked_at_on_every_machine(device, monkeypatch) -> None:
-    """With fewer structures and programs than there are: the forms of each."""
-    from raystream.programs import PICTURES
-
-    monkeypatch.setattr(shader_check, "RECIPES", ({"accel": "grid", "traversal": "dda"},))
-    monkeypatch.setattr(shader_check, "TESTS", ("watertight",))
-    monkeypatch.setattr(shader_check, "PICTURES", {name: PICTURES[name] for name in ("cast", "photon")})
-    monkeypatch.setattr(shader_check, "MAPS", ("stencil",))
-    monkeypatch.setattr(shader_check, "SEARCHES", ("nearest",))
-    monkeypatch.setattr(shader_check, "LAYERED", ({"program": "path"},))
-    found = dict(seen_by(device))
-    names = list(found)
-
-    def some(*words: str) -> bool:
-        return any(all(word in name for word in words) for name in names)
-
-    for program in ("cast", "trace"):
-        assert some(f"{program} single pass (grid dda)") and some(f"{program} none/", "without mask")
-        assert some(f"{program} none: census 0") and some(f"{program} ray/")
-    for words in (
-        ("cast single pass (bvh raster)",),
-        ("photon single pass (two-level-bvh, stencil, nearest)",),
-        ("photon single pass (dispersion, final gather)",),
-        ("quadrics, bvh, watertight",),
-        ("path single pass (layers path)",),
-        ("path ray/", "(layers factors)"),
-        *(("sampler " + sampler, "environment sky") for sampler in ("sobol", "independent", "table")),
-    ):
-        assert some(*words), words
-    assert any("counts 0 to" in name for name in names)
-    files = {file for made in found.values() for file in made.files}
-    for kernel in ("add_features", "estimate_photon", "gather_ray", "top_traversal_step"):
-        assert f"kernels/{kernel}.glsl" in files
 
 
 def test_one_program_alone(device, monkeypatch) -> None:

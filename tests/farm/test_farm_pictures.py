@@ -185,23 +185,6 @@ def test_a_picture_that_is_complete(farm: SimpleNamespace, renderer: raystream.R
     same(less.film, picture.film)
 
 
-def test_a_picture_of_uneven_samples_goes_on(
-    farm: SimpleNamespace, renderer: raystream.Renderer, tmp_path: Path
-) -> None:
-    """Half of its pixels have more samples than all are to have, half fewer."""
-    picture = renderer.render((8, 4), 2)
-    more = renderer.render((8, 4), 6).film
-    assert picture.film is not None and more is not None
-    picture.film.store(more.part(4, 0, 4, 4).records(), 4, 0)
-    picture.film.halves = picture.film.sample_budget = None
-    picture.save(path := tmp_path / "uneven.exr")
-    told: list[Any] = []
-    found = render_on(renderer, "local", size=(8, 4), spp=4, resume=str(path), progress=lambda *w: told.append(w))
-    assert found.film is not None and told[1] == (1.0, "1 of 1 tiles, 1 workers")
-    np.testing.assert_array_equal(found.film.count, np.float32([[4] * 4 + [6] * 4] * 4))
-    assert farm.works[0].tasks[0].cost == 4 * 4 * 2
-
-
 # -- states ------------------------------------------------------------------------------------------------------------
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import pickle
 import pkgutil
 from asyncio import CancelledError
 from collections import deque
@@ -226,26 +224,6 @@ def test_a_cluster_may_be_empty_now_and_then(scene: raystream.Scene, monkeypatch
 # -- what workers are given --------------------------------------------------------------------------------------------
 
 
-def test_what_a_worker_is_given(scene: raystream.Scene) -> None:
-    """First the program, by a built-in function; then its build is asked for, and it gets the scene; then units. All of
-    it is for that worker alone, and is done however often the same was asked for."""
-    client = Told("a", unit=lambda *_: DONE)
-    made = TaskScheduler(client)
-    digest = made.add_payload(scene)
-    given = tasks(1, 2)
-    assert list(made.run(given, digest)) == [(given[0], "made"), (given[1], "made")]
-    data = pickle.dumps((scene, None), pickle.HIGHEST_PROTOCOL)
-    assert digest == hashlib.blake2b(data, digest_size=16).hexdigest() and len(digest) == 32
-    alone = {"workers": ["a"], "allow_other_workers": False, "pure": False}
-    code, build, scattered, (add_payload, name, payload, options), *units = client.calls
-    assert code == (pkgutil.resolve_name, "raystream.farm.worker:build", alone)
-    assert build == (worker.build, alone) and scattered == ("scatter", data, False)
-    assert (add_payload, name, options) == (worker.store_payload, digest, alone) and isinstance(payload, Reply)
-    assert units == [(worker.trace, 0, alone), (worker.trace, 1, alone)]
-    assert [(each.released, each.cancelled) for each in client.futures] == [(1, []), (1, [])]
-    assert pkgutil.resolve_name(task_scheduler.CODE) is worker.build
-
-
 class Clock:
     """Seconds that pass as they are told."""
 
@@ -381,60 +359,6 @@ def test_errors_of_a_preparation(scene: raystream.Scene) -> None:
         with pytest.raises(type(error)) as raised:
             list((made := TaskScheduler(client)).run(tasks(1), made.add_payload(scene)))
         assert raised.value is error
-
-
-def test_workers_of_other_builds(scene: raystream.Scene) -> None:
-    """Those of other code than this process's, and those of other drivers than each other's."""
-    build = f"raystream 1 ({source_digest()})"
-    mine, code, driver = Build("1", source_digest(), "one"), Build("2", "bb", "one"), Build("1", source_digest(), "two")
-    hint = "install the same version there; --mix-builds takes it as it is"
-    both = f"{build}, one on a", f"{build}, two on b"
-    for builds, lines in (
-        ({"a": code}, [f"a has other code, raystream 2 (bb), one, than this process, {source_digest()} ({hint})"]),
-        (
-            {"a": mine, "b": driver},
-            [
-                f"its workers would give different bits: {'; '.join(order)} (--mix-builds takes them all)"
-                for order in (both, both[::-1])  # as they come
-            ],
-        ),
-    ):
-
-        def other(address: str, kind: str, builds: dict[str, Build] = builds) -> Answer | None:
-            return ("finished", builds[address]) if kind == "build" else None
-
-        made = TaskScheduler(Told(*builds, unit=lambda *_: DONE, other=other))
-        made.add_payload(scene)
-        with pytest.raises(raystream.ViewerError) as caught:
-            list(made.run(tasks(1, 1), made.add_payload(scene)))
-        assert caught.value.typed in [f"--cluster: {line}" for line in lines]
-        mixed = TaskScheduler(Told(*builds, unit=lambda *_: DONE, other=other), mixed=True)
-        assert len(list(mixed.run(tasks(1, 1), mixed.add_payload(scene)))) == 2
-
-
-def test_a_result_that_travels_slowly(scene: raystream.Scene) -> None:
-    """It is waited for as long as its worker is there, each time twice as long."""
-    client = Told("a", unit=lambda *_: DONE)
-    made = TaskScheduler(client)
-    late = [TimeoutError(), TimeoutError(), TimeoutError()]
-
-    class Slow(Reply):
-        def result(self, timeout: float | None = None) -> Any:
-            self.waited.append(timeout)
-            if late:
-                raise late.pop()
-            return "made"
-
-    slow = Slow(*DONE)
-    assert made._fetch("a", slow) == "made" and slow.waited == [2.0, 4.0, 8.0, 16.0]
-    late += [TimeoutError()]
-    client.there = {"b": 1}
-    with pytest.raises(TimeoutError):
-        made._fetch("a", slow)
-    client.there, slow.status = {"a": 1}, "lost"
-    late += [TimeoutError()]
-    with pytest.raises(TimeoutError):
-        made._fetch("a", slow)
 
 
 def test_a_result_that_is_lost(scene: raystream.Scene) -> None:

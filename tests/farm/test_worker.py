@@ -14,7 +14,6 @@ import raystream
 from raystream.farm import units as build_module
 from raystream.farm import worker
 from raystream.farm.units import Unit
-from raystream.film.film import Film
 from raystream.renderer.inputs.settings import Settings
 from raystream.renderer.renderer import Renderer
 from raystream.renderer.sequence import FrameSequence
@@ -88,28 +87,6 @@ def test_a_scene_with_its_environment() -> None:
     with pytest.raises(worker.SceneLost) as caught:
         worker._scene_and_settings(worker.RendererSpec("three", settings))
     assert caught.value.args == ("three",)
-
-
-def test_parts_of_a_picture(device: Any) -> None:
-    """The bits of the whole, for any rectangle and any samples; with what it took."""
-    scene = raystream.load("cornell")
-    spec = held("a", scene)
-    alone = raystream.Renderer(scene, **OPTIONS)
-    whole = alone.render(SIZE, 3).film
-    alone.release()
-    assert whole is not None
-    made = worker.trace(spec, SIZE, Unit(2, 1, 5, 4, 3))
-    for name, array in made.film.arrays.items():
-        np.testing.assert_array_equal(array, whole.arrays[name][1:5, 2:7], err_msg=name)
-    assert 0 < made.preparing < made.seconds and made.stats.kernel_passes > 0
-    first, rest = worker.trace(spec, SIZE, Unit(0, 0, *SIZE, 1)), worker.trace(spec, SIZE, Unit(0, 0, *SIZE, 2, 1))
-    joined = Film(*SIZE)
-    joined.join(first.film)
-    joined.join(rest.film)
-    np.testing.assert_allclose(joined.mean(), whole.mean(), rtol=1e-6)
-    more = worker.trace(spec, SIZE, Unit(0, 0, *SIZE, 3, film=first.film))
-    for name, array in more.film.arrays.items():
-        np.testing.assert_array_equal(array, whole.arrays[name], err_msg=name)
 
 
 def test_the_renderer_that_is_kept(released: list[Renderer]) -> None:

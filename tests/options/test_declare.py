@@ -20,16 +20,14 @@ from raystream.options import values
 from raystream.options.commands import REMOTE
 from raystream.options.declare import (
     MAX_ECHO_LENGTH,
-    PAPERS,
     Affects,
     Help,
     Option,
     Value,
-    options_of_part,
     suggestion,
     wrong,
 )
-from raystream.options.table import OPTIONS, by_topic, check, docstring, markdown_table, signature
+from raystream.options.table import OPTIONS, check, signature
 from raystream.options.values import SWITCH as OFF
 from raystream.options.values import PhotonFilter, choice, integer
 from raystream.programs.registry import PICTURES
@@ -122,23 +120,6 @@ def test_suggestions() -> None:
     assert suggestion("ray", []) == ""
 
 
-def test_the_table_of_the_readme() -> None:
-    """Those of the papers' machine last."""
-    head = ["| option | values | default | what it does |", "|---|---|---|---|"]
-    lamp = options_of_part("lamp", BARE, WORD.with_help(shown="papers").with_value(metavar="A|B"), SWITCH)
-    known = {each.name: each for each in (*lamp, *options_of_part("other", COUNT))}
-    assert markdown_table(known).splitlines() == [
-        *("### lamp", "", *head),
-        "| `-b`, `--bare [N]` | a whole number from 1 to 9 | 4 | how many |",
-        "| `--a-switch` |  |  | does it |",
-        *("", "### other", "", *head),
-        "| `--a-count N` | a whole number from 1 to 9 | 4 | how many |",
-        *("", "### papers", "", *head),
-        "| `--word A\\|B` | one, two or 3 | one | which |",
-    ]
-    assert [*by_topic(known.values())] == ["lamp", "other", PAPERS]
-
-
 @pytest.mark.parametrize(
     ("text", "width", "expected"),
     [
@@ -154,19 +135,6 @@ def test_the_table_of_the_readme() -> None:
 )
 def test_help_in_a_line(text: str, width: int, expected: str) -> None:
     assert COUNT.with_help(text=text).brief(width) == expected
-
-
-def test_docstrings() -> None:
-    long = REAL.with_help(text="so many words that they do not fit into a line of a docstring, " * 2 + "and end")
-    known = {each.name: each for each in (COUNT, SWITCH, long)}
-    assert docstring(["a_switch", "a_count", "real"], known).splitlines() == [
-        "a_switch : does it.",
-        "a_count : how many.",
-        "    a whole number from 1 to 9; default: 4.",
-        "real : so many words that they do not fit into a line of a docstring, so many words that they do",
-        "    not fit into a line of a docstring, and end.",
-        "    a number of metres above 0.5 and below 2.",
-    ]
 
 
 def test_signatures() -> None:

@@ -7,7 +7,6 @@ import subprocess
 import sys
 import threading
 import warnings
-from io import BytesIO
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -94,19 +93,6 @@ def test_the_long_example(window, offscreen):
     segments = renderer.render(scene, RenderFlags.SEG, colors)[0]
     assert set(np.unique(segments)) == {0, *colors.values()}
     renderer.delete()
-
-
-def test_the_short_example(window):
-    """A model out of a file in memory."""
-    model = ROOT.parent / "shared" / "scenes" / "models" / "Duck.glb"
-    given = trimesh.creation.uv_sphere() if not model.exists() else None
-    loaded = trimesh.Scene(given) if given is not None else trimesh.load(BytesIO(model.read_bytes()), file_type="glb")
-    mesh = pyrender.Mesh.from_trimesh(next(iter(loaded.geometry.values())))
-    scene = pyrender.Scene(ambient_light=np.array([1.0, 1.0, 1.0, 1.0]))
-    scene.add(mesh)
-    pyrender.Viewer(scene)
-    ((shown, options),) = window
-    assert options["environment"] == (1, 1, 1) and shown.triangle_count == len(mesh.primitives[0].triangles())
 
 
 def test_the_quickstart(window, offscreen):

@@ -96,18 +96,6 @@ def test_a_moving_camera_lets_it_go_on(device: Any, monkeypatch: pytest.MonkeyPa
     session.release()
 
 
-def test_a_slow_step_is_forgotten() -> None:
-    """Steps of a photon map counted as steps of the picture: one slow one, and the picture was cut into the least of
-    pieces, of which each turn of the window then began but one."""
-    pace = TileRows(256)
-    pace.note(0.5)
-    steps = 0
-    while pace.expected > 0.01:
-        pace.note(0.001)
-        steps += 1
-    assert steps <= 12  # 0.7 to the 11th is a fiftieth
-
-
 def test_a_map_is_no_piece(device: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever its steps take, the rows of the next piece are chosen by what the pieces take."""
     events: list[Event] = []

@@ -4,18 +4,14 @@ stayed, too. 60 scenes in turn took from 205 to 437 MiB."""
 
 from __future__ import annotations
 
-import ctypes
 import gc
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from weakref import ref
 
-import numpy as np
 import pytest
-from own_memory import own_memory
 
 import raystream
 from raystream.renderer.renderer import Renderer
@@ -28,9 +24,6 @@ CHOICES: tuple[dict[str, Any], ...] = (
     {"program": "path", "machine": "multipass", "fuse": "none"},
     {"program": "whitted", "machine": "multipass", "mask": "stencil"},
     {"program": "photon", "machine": "multipass", "photons": 64},
-)
-glibc = pytest.mark.skipif(
-    not (sys.platform.startswith("linux") and hasattr(ctypes.CDLL(None), "malloc_trim")), reason="glibc's"
 )
 
 
@@ -99,24 +92,3 @@ def test_scenes_in_turn(device: Any) -> None:
         switch(view, scene)
         assert alive(before) == []
     view.release()
-
-
-@glibc
-def test_free_pages_are_given_back(device: Any) -> None:
-    """87 MiB that are free between others."""
-    view = opened("cornell", program="cast", machine="singlepass")
-    for scene in ("teapotahedron", "cornell"):  # what the driver takes once
-        switch(view, scene)
-    blocks = [np.ones(100 << 7) for _ in range(1024)]
-    kept = blocks[::8]
-    blocks.clear()
-    before = taken()
-    switch(view, "teapotahedron")
-    assert taken() < before - 40
-    view.release()
-    assert len(kept) == 128
-
-
-def taken() -> int:
-    """MiB of this process."""
-    return own_memory() >> 20

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
-import gc
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -153,24 +151,6 @@ def test_a_picture_that_another_has_overtaken_is_refused(opengl: Device, scenes:
         session.release()
     renderer.update(scenes[0])
     assert bits(renderer) == whole
-
-
-def test_what_a_thread_drops_is_freed_where_the_context_is_current(opengl: Device) -> None:
-    with opengl.current():
-        texture = opengl.context.texture((4, 4), 4, dtype="f4")
-        name = texture.glo
-        exists = opengl.require("glIsTexture", ctypes.c_uint, result=ctypes.c_ubyte)
-        held = [texture]
-        del texture
-
-    def drop() -> None:
-        held.clear()
-        gc.collect()
-
-    at_once(drop)
-    assert len(opengl.context.objects) >= 1
-    with opengl.current():
-        assert not exists(name) and not opengl.context.objects
 
 
 def test_a_windows_context_stays_in_its_thread(opengl: Device, scenes: list[Scene]) -> None:

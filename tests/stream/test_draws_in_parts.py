@@ -33,7 +33,6 @@ from raystream.stream.gl.draw import (
     MIN_PART_SIDE,
     MIN_RAYS,
     TARGET_FRACTION,
-    TIMING_INTERVAL,
     DrawSizes,
     Tiles,
     TimedDraws,
@@ -160,22 +159,6 @@ def test_draws_are_cut_and_put_together_in_their_order() -> None:
     assert list(draws_in_parts([], DrawSizes(listed=True))) == []
 
 
-def test_triangles_of_first_hits(device: Device, slow: Device, watch: Watch) -> None:
-    watch.listed = True
-    scene = places.scene([places.flat(terrain(80), 0)], [RED], CAMERA)
-    assert scene.triangle_count > 3 * FIRST_RAYS
-    options = {"program": "cast", "first_hits": "raster", "machine": "singlepass"}
-
-    def made(on: Device) -> np.ndarray:
-        renderer = Renderer(scene, device=on, **options)
-        found = renderer.render(SIZE)
-        assert found.metadata["first_hits"] == "raster"
-        return found.linear
-
-    twice(device, slow, watch, made)
-    watch.check()
-
-
 def test_triangles_and_instances_of_the_gbuffer(device: Device, slow: Device, watch: Watch) -> None:
     """Tested ones, too."""
     watch.listed = True
@@ -281,13 +264,6 @@ def test_no_draw_is_long_once_one_was_timed(ray: float) -> None:
     assert all(after <= GROWTH * before for before, after in pairwise(largest))
     wanted = min(RAYS, 0.25 * MAX_DRAW_SECONDS / ray)
     assert max(rays for rays, _ in rest[-100:]) >= min(wanted, RAYS), "a fast device draws all at once"
-
-
-def test_a_fast_device_is_asked_now_and_then() -> None:
-    sizes = DrawSizes()
-    drawn(sizes, 1e-10)
-    asked = [sizes.should_time(RAYS) for _ in range(10 * (TIMING_INTERVAL + 1))]
-    assert sum(asked) == 10
 
 
 def test_dearer_rays_make_draws_smaller_at_once_and_one_slow_draw_is_forgotten() -> None:

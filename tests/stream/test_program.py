@@ -301,17 +301,6 @@ def test_a_group_beyond_the_limits_is_cut_and_says_so():
     )
 
 
-def test_counting_needs_no_attachments_of_the_step(device):
-    """What a machine fuses is the same whether it counts or not."""
-
-    wide = Record("Wide", *(Field(f"f{k}", "vec4") for k in range(7)))
-    grow = Kernel("grow", (IN("a", A), OUT("wide", wide)), ("done",))
-    program = Program("wide", {"a": A, "wide": wide}, ("a",), ("wide",), (State("grow", grow, {"done": DONE}),), "grow")
-    linked = LinkedProgram(program, [])
-    (step,) = linked.steps("none")
-    assert linked.attachment_count(step) == 8 and linked.count_parts(step) == [(0,)]
-
-
 # -- gathered streams --------------------------------------------------------------------------------------------------
 
 
@@ -344,28 +333,6 @@ def test_no_step_gathers_what_it_writes():
     again = LinkedProgram(_gathering(loop=True), [])
     with pytest.raises(WiringError, match="loop of write: gathers from stream 'b'"):
         again.stages(again.steps("none"))
-
-
-def test_a_fused_group_that_is_entered_again_keeps_what_it_wrote():
-    """The group (first, last) is left between its states: what first writes, last must find."""
-    first = Kernel("first", (IN("a", A), OUT("b", B)), ("go",))
-    middle = Kernel("middle", (IN("a", A), OUT("c", A)), ("go",))
-    last = Kernel("last", (IN("b", B), IN("c", A), OUT("d", A)), ("done",))
-    program = Program(
-        "sandwich",
-        {"a": A, "b": B, "c": A, "d": A},
-        ("a",),
-        ("d",),
-        (
-            State("first", first, {"go": "middle"}),
-            State("middle", middle, {"go": "last"}),
-            State("last", last, {"done": DONE}),
-        ),
-        "first",
-        {"bread": (("first", "last"),)},
-    )
-    bread, _ = LinkedProgram(program, []).steps("bread")
-    assert set(bread.stores) == {"b", "d"} and set(bread.loads) >= {"a", "b", "c"}
 
 
 def test_programs_need_no_opengl():
@@ -444,19 +411,6 @@ def test_another_signature_is_named_with_the_declared_one(device, fault: str) ->
     error = compiled(device, f"// head\n\n{head} {BODY}")
     assert (error.where, error.what) == (f"{FILE}:3", WHAT) and hint in error.hint
     assert error.log
-
-
-@pytest.mark.parametrize(
-    "head",
-    [
-        "int weigh_probe(in Hit hit, inout Probe probe)",
-        "int weigh_probe(Hit a,\n    inout Probe probe)\n",
-        "int weigh_probe(const in Hit hit, inout Probe probe)",
-    ],
-)
-def test_other_errors_stay_the_driver_s(head: str) -> None:
-    error = assembled(f"{head} {BODY}").error("GLSL", "error: too many registers")
-    assert (error.where, error.what) == ("GLSL", "too many registers")
 
 
 @pytest.mark.parametrize(("factor", "words"), [
@@ -545,34 +499,3 @@ def test_a_copy_is_taken_over():
     assert text.count("find_own(") == 1 and "own_kept_place = find_own(s_place);" in text
     assert text.index("copy_it(") < text.index("own_kept_other = own_kept_place;")
     assert text.index("own_kept = own_kept_other;") < text.index("shine_it(")
-
-
-def test_a_copy_that_waits_is_taken_back():
-    """Also where nobody asks about the stream that it waits in."""
-    back = {"place": "other", "other": "place"}
-    states = (
-        State("arrive", ARRIVE, {"done": "save"}),
-        State("save", COPY, {"done": "move"}),
-        State("move", MOVE, {"done": "restore"}),
-        State("restore", COPY, {"done": "shine"}, back),
-        State("shine", SHINE, {"again": "arrive", "done": DONE}),
-    )
-    streams = {"place": PLACE, "other": PLACE, "light": LIGHT}
-    text = main_of(LinkedProgram(Program("saved", streams, (), ("light",), states, "arrive"), [SHINING, TURNING]))
-    assert text.count("find_own(") == 1 and "own_kept_place = find_own(s_place);" in text
-    assert text.index("own_kept_other = own_kept_place;") < text.index("own_kept_place = own_kept_other;")
-
-
-def test_behind_the_exits_from_which_one_asks():
-    """What another exit leads to neither asks nor waits for it."""
-    meet = Kernel("meet_it", (OUT("place", PLACE),), ("met", "missed", "passed"))
-    states = (
-        State("meet", meet, {"met": "shine", "missed": "other", "passed": "turn"}),
-        State("turn", TURN, {"done": "shine"}),
-        State("shine", SHINE, {"again": "meet", "done": DONE}),
-        State("other", Kernel("dim_it", (OUT("light", LIGHT),), ("done",)), {"done": DONE}),
-    )
-    streams = {"place": PLACE, "light": LIGHT}
-    linked = LinkedProgram(Program("met", streams, (), ("light",), states, "meet"), [SHINING, TURNING])
-    wanted = "if (exit_code == EXIT_MET || exit_code == EXIT_PASSED) own_kept = find_own(s_place);"
-    assert main_of(linked).count("find_own(") == 1 and wanted in main_of(linked)
