@@ -137,19 +137,6 @@ def test_types_of_options_are_as_generated() -> None:
     assert (ROOT / pages.STUB).read_text(encoding="utf-8") == pages.options_stub()
 
 
-def test_features_of_shaders_are_there() -> None:
-    text = (ROOT / "shaders" / "README.md").read_text(encoding="utf-8")
-    table = text.partition("| feature |")[2].partition("\n\n")[0]
-    sources = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "shaders").rglob("*.glsl"))
-    named = re.findall(r"`([A-Z_]+)`", table)
-    assert len(named) >= 20 and all(re.search(rf"^#if.*\bHAVE_{each}\b", sources, re.MULTILINE) for each in named)
-
-
-def test_every_generated_part_stands_on_a_page() -> None:
-    found = [each for path in PAGES for each in re.findall(r"<!-- made: (\w+) -->", path.read_text(encoding="utf-8"))]
-    assert sorted(found) == sorted(pages.PARTS)
-
-
 def test_every_benchmark_is_listed() -> None:
     text = (ROOT / "tools" / "README.md").read_text(encoding="utf-8")
     table = text.partition("| folder | names |")[2].partition("\n\n")[0]

@@ -192,54 +192,6 @@ def test_missing_libraries_are_installed_by_root(house):
     assert install == "apt-get install -y --no-install-recommends libegl1 libgl1 -qq"
 
 
-@pytest.mark.parametrize("network", [True, False])
-def test_what_the_tests_need_is_installed_where_it_can(house, network):
-    house.program("apt-get", APT.format(work=house.work).replace("no-network", "no-packages"))
-    house.program("id", "#!/bin/sh\necho 0\n")
-    if not network:
-        house.set("no-packages")
-    out, err = house.run("test", "-q")
-    assert f"-m|pytest|{WORKERS}|-q|" in out  # whatever comes of it
-    assert "raystream: installing xvfb xdotool glslang-tools for the tests (once)" in err
-    asked = (house.work / "apt").read_text().splitlines()
-    assert any("install -y -qq --no-install-recommends xvfb xdotool glslang-tools" in line for line in asked) == network
-    assert any("will skip" in line for line in err) != network
-    if not network:  # tried once
-        assert house.run("test", "-q")[1] == []
-
-
-# The package: three files, the way dpkg-deb hands them out.
-DRIVER = """#!/bin/sh
-mkdir -p usr/lib/chromium && cd usr/lib/chromium
-for name in libvk_swiftshader.so libvulkan.so.1 vk_swiftshader_icd.json chromium; do echo "$name" >"$name"; done
-cd ../../.. && tar -c ./usr && rm -r usr
-"""
-
-
-@pytest.mark.parametrize("network", [True, False])
-def test_the_second_driver_is_fetched_once_and_not_installed(house, network):
-    house.program(
-        "apt-get",
-        APT.format(work=house.work).replace("no-network", "no-packages")
-        + 'case "$1" in download) : >chromium-common_1_amd64.deb ;; esac',
-    )
-    house.program("dpkg-deb", DRIVER)
-    for name in ("tar", "ls"):
-        (house.bin / name).symlink_to(str(shutil.which(name)))
-    for name in ("Xvfb", "xdotool", "glslangValidator", "id"):
-        house.program(name, "#!/bin/sh\necho 1000\n")
-    if not network:
-        house.set("no-packages")
-    out, err = house.run("test", "-q")
-    assert f"-m|pytest|{WORKERS}|-q|" in out  # whatever comes of it
-    assert "raystream: fetching a second driver for the tests, 32 MB (once)" in err
-    assert any("will skip" in line for line in err) != network
-    found = sorted(path.name for path in (house.root / ".venv" / "raystream-swiftshader").iterdir())
-    assert found == (["libvk_swiftshader.so", "libvulkan.so.1", "vk_swiftshader_icd.json"] if network else [])
-    assert house.run("test", "-q")[1] == []
-    assert not any("install" in line for line in (house.work / "apt").read_text().splitlines())
-
-
 @pytest.mark.parametrize("sudo", [False, True])
 def test_missing_libraries_without_rights_say_what_to_type(house, sudo):
     without_libraries(house, 1000)

@@ -75,13 +75,6 @@ def test_the_reference_has_every_public_name(staged: tuple[Path, list[str]]) -> 
     assert all(f"`raystream.{name}`" in index for name in raystream.__all__ if name != "__version__")
 
 
-def test_code_is_left_alone_and_lists_are_set_off() -> None:
-    text = 'One:\n- a\n- b\n\n<a id="x"></a>1. c\n'
-    assert site._lists(text) == "One:\n\n- a\n- b\n\n[]{#x}1. c\n"
-    pages = site._relinked(ROOT / "tools" / "tutorials" / "3_your_own_program.md")[0]
-    assert "[records.py](../../viewer/kernels/records.py)" in pages and 'source=str(HERE / "add_open.glsl")' in pages
-
-
 def test_folders_without_a_page_come_last_in_the_menu(staged: tuple[Path, list[str]]) -> None:
     captions = site.menu(staged[1]).split(":caption: ")
     assert captions[-1].startswith("Folders\n") and "viewer/kernels/index" in captions[-1]

@@ -191,61 +191,37 @@ FIRST = "sys/fs/cgroup/memory/"
 MEMINFO = {"proc/meminfo": "MemTotal:  9999 kB\nMemAvailable:    1000 kB\nMemFree: 1 kB\n"}
 
 
+def second(group: str, most: Any, used: Any = None, stat: str = "") -> dict[str, Any]:
+    """Files of a control group of version 2, those that there are."""
+    files = {"max": most, "current": used, "stat": stat}
+    return {f"{SECOND}{group}memory.{name}": value for name, value in files.items() if value not in (None, "")}
+
+
+def first(most: int, used: int, stat: str = "") -> dict[str, Any]:
+    """A process's own of version 1, and what its group "c" has."""
+    files = {"limit_in_bytes": most, "usage_in_bytes": used, "stat": stat}
+    own = {"proc/self/cgroup": "3:cpu:/x\n4:cpuacct,memory:/c\n"}
+    return own | {f"{FIRST}c/memory.{name}": value for name, value in files.items() if value != ""}
+
+
+ROOT, INNER = {"proc/self/cgroup": "0::/\n"}, {"proc/self/cgroup": "0::/a/b\n"}
+ALL = 1_024_000  # what MEMINFO tells
+
+
 @pytest.mark.parametrize(
     ("files", "left"),
     [
-        ({}, 1_024_000),
-        ({"proc/self/cgroup": "0::/\n"}, 1_024_000),  # no limit is told
-        ({"proc/self/cgroup": "0::/\n", f"{SECOND}memory.max": "max", f"{SECOND}memory.current": 5}, 1_024_000),
-        ({"proc/self/cgroup": "0::/\n", f"{SECOND}memory.max": 5000, f"{SECOND}memory.current": 2000}, 3000),
-        ({"proc/self/cgroup": "0::/\n", f"{SECOND}memory.max": 5000}, 1_024_000),
-        (
-            {
-                "proc/self/cgroup": "0::/a/b\n",
-                f"{SECOND}a/b/memory.max": 5000,
-                f"{SECOND}a/b/memory.current": 2000,
-                f"{SECOND}a/b/memory.stat": "anon 1\ninactive_file 700\nactive_file 9\n",
-            },
-            3700,
-        ),
-        (
-            {
-                "proc/self/cgroup": "0::/a/b\n",
-                f"{SECOND}a/b/memory.max": 5000,
-                f"{SECOND}a/b/memory.current": 2000,
-                f"{SECOND}a/memory.max": 4000,
-                f"{SECOND}a/memory.current": 2500,
-            },
-            1500,
-        ),
-        ({"proc/self/cgroup": "0::/\n", f"{SECOND}memory.max": 5000, f"{SECOND}memory.current": 6000}, 0),
-        (
-            {
-                "proc/self/cgroup": "3:cpu:/x\n4:cpuacct,memory:/c\n",
-                f"{FIRST}c/memory.limit_in_bytes": 8000,
-                f"{FIRST}c/memory.usage_in_bytes": 3000,
-                f"{FIRST}c/memory.stat": "inactive_file 1\ntotal_inactive_file 20\n",
-                f"{SECOND}x/memory.max": 1,
-                f"{SECOND}x/memory.current": 0,
-            },
-            5020,
-        ),
-        (
-            {
-                "proc/self/cgroup": "4:memory:/c\n",
-                f"{FIRST}c/memory.limit_in_bytes": 1 << 60,
-                f"{FIRST}c/memory.usage_in_bytes": (1 << 60) - 1,
-            },
-            1_024_000,
-        ),
-        (
-            {
-                "proc/self/cgroup": "4:memory:/c\n",
-                f"{FIRST}c/memory.limit_in_bytes": (1 << 60) - 1,
-                f"{FIRST}c/memory.usage_in_bytes": (1 << 60) - 8,
-            },
-            7,
-        ),
+        ({}, ALL),
+        (ROOT, ALL),  # no limit is told
+        (ROOT | second("", "max", 5), ALL),
+        (ROOT | second("", 5000, 2000), 3000),
+        (ROOT | second("", 5000), ALL),
+        (ROOT | second("", 5000, 6000), 0),
+        (INNER | second("a/b/", 5000, 2000, "anon 1\ninactive_file 700\nactive_file 9\n"), 3700),
+        (INNER | second("a/b/", 5000, 2000) | second("a/", 4000, 2500), 1500),
+        (first(8000, 3000, "inactive_file 1\ntotal_inactive_file 20\n") | second("x/", 1, 0), 5020),
+        (first(1 << 60, (1 << 60) - 1), ALL),
+        (first((1 << 60) - 1, (1 << 60) - 8), 7),
     ],
 )
 def test_memory_by_control_groups(files: dict, left: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -184,29 +184,3 @@ def test_without_a_home(tmp_path, monkeypatch):
     assert jit_cache.find("loop") is None
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     assert jit_cache.folders() == [tmp_path / "cache" / "raystream" / "loops"]
-
-
-def test_where_loops_are_kept(tmp_path, monkeypatch):
-    """In the folder that is named; in the user's cache; and where that cannot be written, among temporary files too."""
-    assert jit_cache.folders() == [tmp_path / "loops"]
-    monkeypatch.delenv(cache_folder.FOLDER)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    own = tmp_path / "cache" / "raystream" / "loops"
-    assert jit_cache.folders() == [own]
-    temporary = tmp_path / "raystream-here"
-    monkeypatch.setattr(cache_folder, "_writable", lambda path: path != own)
-    monkeypatch.setattr(cache_folder, "_temporary", lambda: temporary)
-    assert jit_cache.folders() == [own, temporary]
-    made, other = jit_cache.Object("i", b"one"), jit_cache.Object("f", b"two")
-    jit_cache.keep("loop", made)
-    assert [path.name for path in temporary.iterdir()] == ["loop.o"] and not own.exists()
-    assert jit_cache.find("loop") == made and jit_cache.find("none") is None
-    own.mkdir(parents=True)
-    (temporary / "loop.o").rename(own / "loop.o")
-    jit_cache.keep("loop", other)
-    assert jit_cache.find("loop") == made  # the first folder's
-    (own / "loop.o").write_bytes(b"damaged")
-    assert jit_cache.find("loop") == other
-    monkeypatch.setattr(cache_folder, "_temporary", lambda: None)
-    assert jit_cache.folders() == [own]

@@ -18,7 +18,6 @@ from raystream.base.errors import DeviceError, ViewerError
 from raystream.cli.main import _parse
 from raystream.options.table import OPTIONS, keywords
 from raystream.options.values import PolicyChoice, Unroll
-from raystream.renderer.session import trials
 from raystream.scene.camera import Camera
 from raystream.scene.scene import Scene
 from tests.formats.documents import Document
@@ -99,27 +98,6 @@ def library(monkeypatch, tmp_path):
 
 DEFAULTS = {name: OPTIONS[name].value.default for name in keywords("renderer")}
 RENDER_DEFAULTS = {name: OPTIONS[name].value.default for name in keywords("render")}
-
-
-def test_a_long_render_is_followed_by_trials(library, capsys, monkeypatch):
-    """Once the picture is there; interrupted, that is no fault."""
-    asked = []
-
-    def measured(renderer, samples, seconds, begun):
-        asked.append((renderer, samples, Path("a.png").exists()))
-        begun()
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(trials, "measure_after", measured)
-    monkeypatch.setattr(FakeRenderer, "film", types.SimpleNamespace(count=np.full((2, 3), 4)), raising=False)
-    run("render", "one", "-o", "a.png")
-    assert asked == []
-    monkeypatch.setattr(trials, "LONG", 0.0)
-    run("render", "one", "-o", "a.png")
-    assert asked == [(FakeRenderer.made[-1], 24, True)]
-    monkeypatch.setattr(FakeRenderer, "film", None)
-    run("render", "one", "-o", "a.png")
-    assert len(asked) == 1
 
 
 def test_defaults_reach_the_renderer(library, capsys):

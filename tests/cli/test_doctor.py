@@ -25,7 +25,6 @@ from raystream.cli.doctor import (
     DeviceUnderTest,
     compare_pictures,
     items,
-    one_line,
     report_data,
     report_lines,
     run_item,
@@ -138,28 +137,6 @@ def test_a_report_and_its_lines(device: Device) -> None:
     assert report["line"].count("\n") == 0 and device.name in report["line"] and "2 pass" in report["line"]
     shown = list(report_lines(report, "x.json"))
     assert shown[-1] == report["line"] and any("x.json" in line for line in shown)
-
-
-def test_what_fails_is_in_the_line() -> None:
-    speed = {"cast_mrays": 12.0, "path_msamples": 0.5}
-    report = report_data(
-        {
-            "device: capabilities": {"verdict": "fail", "text": "the process died: SIGSEGV"},
-            "masks: depth mask": {"verdict": "fail", "text": "3 of 9 texels are wrong"},
-            "numbers: sine": {"verdict": "differs", "text": "by up to 1e-7"},
-            "fallbacks: ways": {"lines": ["--mask kill in place of depth"]},
-            "microseconds: wait": {"verdict": "fail", "text": "no answer"},
-            "compile: path, singlepass": {"compile_seconds": 1.25, "programs": 1},
-            "compile: cast, singlepass": {"verdict": "fail", "text": "x"},
-            "speed: cornell": speed,
-        },
-        2.0,
-    )
-    line = one_line(report)
-    assert "1 differ, 4 fail" in line and "depth mask (3 of 9 texels are wrong)" in line and "SIGSEGV" in line
-    assert "cornell 12/0.5" in line and "path singlepass 1.2" in line
-    shown = "\n".join(report_lines(report, "x.json"))
-    assert "instead  --mask kill in place of depth" in shown and "fail     device: capabilities" in shown
 
 
 # -- the command -------------------------------------------------------------------------------------------------------

@@ -64,17 +64,6 @@ def test_nohup_is_respected(process) -> None:
     assert seen == [signal.SIG_IGN]
 
 
-@pytest.mark.parametrize(("words", "filtered"), [([], "ignore"), (["--debug"], None)])
-def test_remarks_for_developers(process, words, filtered) -> None:
-    seen: list[str] = []
-    process.setattr(sys, "warnoptions", [])
-    process.setattr(sys, "argv", ["raystream", *words])
-    warnings.resetwarnings()
-    process.setattr(cli, "main", lambda: seen.extend(each[0] for each in warnings.filters[:1]) or 0)
-    ended(0)
-    assert seen == ([filtered] if filtered else [])
-
-
 def test_a_fault_is_shown_where_it_happened(monkeypatch: pytest.MonkeyPatch, capsys) -> None:
     def fault(arguments: list[str]) -> int:
         raise ViewerError("here", "is wrong") if "wrong" in arguments else ZeroDivisionError("division by zero")
@@ -96,16 +85,3 @@ def test_without_arguments_on_a_display_it_is_a_window(monkeypatch: pytest.Monke
     monkeypatch.setattr(cli, "_has_display", lambda: True)
     monkeypatch.setattr(cli.commands, "view", lambda arguments: seen.append(arguments.scene))
     assert cli.main([]) == cli.DONE and seen == [cli.FIRST_SCENE]
-
-
-@pytest.mark.parametrize(
-    ("words", "ground", "scene"),
-    [
-        (["--ground", "bunny.ply"], "auto", "bunny.ply"),
-        (["--ground", "1.53x2.55", "bunny.ply"], (1.53, 2.55), "bunny.ply"),
-        (["bunny.ply", "--ground"], "auto", "bunny.ply"),
-    ],
-)
-def test_an_option_with_or_without_a_value(words, ground, scene) -> None:
-    found = cli._parse("render", [*words, "-o", "a.png"])
-    assert (found.ground, found.scene) == (ground, scene)

@@ -21,8 +21,6 @@ from raystream.cli import commands, main, progress, rendering
 from raystream.cli.presets import preset
 from raystream.cli.progress import TerminalProgress, TimeLeft
 from raystream.film.tonemap import BLACK_LUMINANCE, darkness
-from raystream.options.declare import Affects, Help, Option, Value
-from raystream.options.values import integer, read_ground
 
 FRAMES = ("--frames", "0-3")
 
@@ -220,17 +218,6 @@ def test_frames(dark, told, quiet, monkeypatch: pytest.MonkeyPatch, capsys) -> N
 
 
 # -- faults --------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("word", "ground", "count"),
-    [("2x3", True, True), ("2x", True, True), ("auto", True, False), ("x", False, False), ("-1", True, True)],
-)
-def test_a_word_behind_an_option_that_may_stand_alone(word: str, ground: bool, count: bool) -> None:
-    """It is its value, if perhaps a wrong one, where it begins as one does."""
-    size = Option("ground", Value(read_ground, None, "WxD", "", 0.01, 1e4), Help(""), Affects.NOTHING)
-    number = Option("count", integer(-1, 9, 1), Help(""), Affects.NOTHING)
-    assert (main._is_value(size, word), main._is_value(number, word)) == (ground, count)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import pty
-import re
 import signal
 import subprocess
 import sys
@@ -31,21 +30,6 @@ def test_help_is_a_screen(command, capsys, monkeypatch):
     lines = text.splitlines()
     assert text.startswith(f"usage: raystream {command or 'COMMAND'} ") and text.endswith("\n")
     assert len(lines) <= 40 and max(map(len, lines)) <= 80
-
-
-@pytest.mark.parametrize("command", cli.COMMANDS)
-def test_every_option_is_once_in_the_whole_help_and_with_its_topic(command, capsys, monkeypatch):
-    declared = cli.COMMANDS[command]
-    options = [declared.option(name) for name in declared.options]
-    whole = helped(capsys, monkeypatch, command, "--help", "all")
-    flags = re.findall(r"^  (?:-\w .*, )?(--[a-z-]+)", whole, re.MULTILINE)
-    others = ["--help", *(["--json"] if declared.json else [])]
-    assert sorted(flags) == sorted([*others, *(option.flag for option in options)])
-    assert max(map(len, whole.splitlines())) <= 80
-    for topic, members in by_topic(options).items():
-        text = helped(capsys, monkeypatch, command, "--help", topic or "options")
-        assert re.findall(r"^  (?:-\w .*, )?(--[a-z-]+)", text, re.MULTILINE) == [option.flag for option in members]
-        assert all(" ".join(option.about.split()[:3]) in " ".join(text.split()) for option in members)
 
 
 def test_every_option_has_a_topic():
@@ -137,12 +121,6 @@ def test_progress_is_shown_on_a_terminal_and_erased():
     assert "counting [sheep]" in text and "a note" in text and "still" in text
     assert text.rstrip().endswith("\x1b[2K")  # the line is wiped at the end
     assert text.count("\x1b[?25l") == text.count("\x1b[?25h")  # and the cursor is back
-
-
-def test_progress_is_quiet_when_told_or_without_a_terminal(capsys):
-    assert on_terminal(SLOW.format(quiet=True, delay=0.05, wait=A_WHILE)) == "a note\r\n"
-    exec(SLOW.format(quiet=False, delay=0.05, wait=A_WHILE), {})
-    assert capsys.readouterr().err == "a note\n"
 
 
 @needs_renderer

@@ -141,19 +141,6 @@ def test_a_scene_that_the_cluster_has_lost_is_sent_again(scene: raystream.Scene)
     assert made.sent == 2
 
 
-def test_the_scheduler_goes_while_the_scene_travels(scene: raystream.Scene) -> None:
-    client = Told("a", unit=lambda *_: DONE)
-    made = TaskScheduler(client)
-
-    def scatter(data: Any, hash: bool) -> Reply:
-        client.nthreads = lambda: (_ for _ in ()).throw(OSError("closed"))  # type: ignore[method-assign]
-        raise TimeoutError
-
-    client.scatter = scatter  # type: ignore[method-assign]
-    with pytest.raises(raystream.ViewerError, match="scheduler does not answer"):
-        list(made.run(tasks(1), made.add_payload(scene)))
-
-
 def test_the_answer_of_a_lost_worker_is_not_taken(scene: raystream.Scene) -> None:
     """Its unit has another future by then: each unit is made once."""
     late: list[Reply] = []
@@ -377,30 +364,3 @@ def test_a_result_that_is_lost(scene: raystream.Scene) -> None:
     made.seconds[4] = 3e-9
     free = Task(4, "free", worker.trace, (4,), 0.0)
     assert made._result("a", free, Reply(*DONE), waiting) == ("made",) and made._rate == pytest.approx(3.0)
-
-
-@pytest.mark.parametrize(
-    ("error", "said"),
-    [
-        (OSError("Timed  out\nafter 3 s"), "Timed out after 3 s"),
-        (CancelledError(), "CancelledError"),
-        (OSError(), "OSError"),
-    ],
-)
-def test_a_scheduler_that_is_gone(scene: raystream.Scene, error: BaseException, said: str) -> None:
-    """In one line; what its workers do is given up."""
-    client = Told("a", unit=lambda *_: ("pending", None))
-    made = TaskScheduler(client)
-    looks = [1, 1, 1, 1, 1]
-
-    def nthreads() -> dict[str, int]:
-        if client.futures:
-            raise error
-        return {"a": looks.pop()}
-
-    client.nthreads = nthreads  # type: ignore[method-assign]
-    with pytest.raises(raystream.ViewerError) as caught:
-        list(made.run(tasks(1), made.add_payload(scene)))
-    assert caught.value.typed == f"--cluster: the scheduler does not answer any more ({said}) (start it again)"
-    assert caught.value.__cause__ is error and client.futures[0].cancelled == [True]
-    assert made.workers["a"].job is None

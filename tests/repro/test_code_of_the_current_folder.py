@@ -121,20 +121,6 @@ def test_nothing_is_executed(place: Path, call: tuple[str, ...]) -> None:
     assert done.returncode in ((0, 1) if call[0] == "doctor" else (0,)), done.stderr
 
 
-EXAMINED = """
-from raystream.cli.doctor import examination, items
-key = next(key for key, item in items().items() if not item.cold)
-print(*examination(None, lambda share, text: None, [key]).values())
-"""
-
-
-@pytest.mark.usefixtures("device")
-def test_nothing_is_executed_by_the_doctors_process(place: Path) -> None:
-    command = [sys.executable, "-P", "-c", EXAMINED]
-    done = subprocess.run(command, cwd=place, env=_environment(), capture_output=True, text=True, check=True)
-    assert not _executed(place) and "the process died" not in done.stdout
-
-
 @pytest.mark.usefixtures("device")
 @pytest.mark.parametrize("call", STARTED, ids=["in a browser", "in a window"])
 def test_nothing_is_executed_by_a_view(
@@ -187,14 +173,3 @@ def test_plug_ins_are_those_installed(place: Path, start: Callable[[Path], list[
     command = [sys.executable, *start(place)]
     done = subprocess.run(command, cwd=place, env=_environment(), capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n" and not _executed(place)
-
-
-def test_python_m(place: Path) -> None:
-    """It looks in the current folder until the command has begun, not later."""
-    for name in ("numpy", "numba", "moderngl"):
-        assert (place / f"{name}.py").exists()
-    for name in {*MODULES} - {"numpy", "numba", "moderngl"}:
-        (place / f"{name}.py").unlink()
-    command = [sys.executable, "-m", "raystream", "info", "a.obj"]
-    done = subprocess.run(command, cwd=place, env=_environment(), capture_output=True, text=True, check=False)
-    assert not _executed(place) and done.returncode == 0, done.stderr

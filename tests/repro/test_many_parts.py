@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import signal
-import sys
 import threading
 from collections.abc import Callable
 from dataclasses import replace
 from types import FrameType
-from typing import Any
 
 import numpy as np
 import pytest
@@ -134,31 +132,6 @@ def test_calls_of_each_light_of_a_file_with_a_definition_of_its_own() -> None:
     few, many = calls(500), calls(1500)
     print((many - few) / 1000, "calls each")
     assert (many - few) / 1000 < 92  # 81; 106 where each question made an object of every node
-
-
-def test_names_of_many_lights_in_one_pass() -> None:
-    """Each was tried with all numbers before."""
-
-    def lines(count: int) -> int:
-        data = {"extensions": {EXTENSION: {"lights": [{"type": "point"}]}}, "nodes": []}
-        data["nodes"] = [{"name": "a", "extensions": {EXTENSION: {"light": 0}}} for _ in range(count)]  # type: ignore
-        document, warnings, omissions = JsonObject(data, "a.gltf"), [], Omissions(False)  # type: ignore[var-annotated]
-        nodes, ran, before = scene_nodes(document, warnings, omissions), 0, sys.gettrace()
-
-        def trace(frame: FrameType, event: str, argument: Any) -> Any:
-            nonlocal ran
-            ran += event == "line"
-            return trace if frame.f_code is read_lights.__code__ else None
-
-        sys.settrace(trace)
-        try:
-            found = read_lights(document, nodes, warnings, omissions)
-        finally:
-            sys.settrace(before)
-        assert [light.name for light in found] == ["a", *(f"a {k}" for k in range(2, count + 1))]
-        return ran
-
-    assert lines(200) < 2.2 * lines(100)
 
 
 def test_waiting_for_parts_of_a_tree_takes_a_step_each(monkeypatch: pytest.MonkeyPatch) -> None:

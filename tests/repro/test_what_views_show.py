@@ -20,7 +20,7 @@ from raystream.scene.scene import Scene
 from raystream.viewport.canvas import CanvasView
 from raystream.viewport.debug_views.probe import probe
 from raystream.window.panels.probe import surface_text
-from tests.viewport.test_canvas_view import drag, event, opened, rest
+from tests.viewport.test_canvas_view import event, opened, rest
 from tests.window.test_files import SMALL_TRIANGLE
 
 OPTIONS = {"program": "cast", "machine": "singlepass"}
@@ -63,37 +63,6 @@ def test_a_turntable_has_all_of_it_in_every_frame(device: Any, size: tuple[int, 
     for frame in render_frames(deep, range(8), turntable=True, render=render, device=device, **OPTIONS):
         hit = frame.picture.layers["triangle"] >= 0
         assert hit.any() and not (hit[0].any() or hit[-1].any() or hit[:, 0].any() or hit[:, -1].any())
-
-
-@pytest.mark.usefixtures("device")
-def test_a_window_keeps_it_in_view(wide: Scene) -> None:
-    """When it opens and by every later size, until the camera is moved."""
-
-    def seen() -> np.ndarray:
-        camera, renderer = view.camera, view.view.renderer
-        origins, directions = camera.rays(*view.view.area.pixels)
-        hits = renderer.trace(origins.reshape(-1, 3), directions.reshape(-1, 3))
-        return (hits.triangle >= 0).reshape(origins.shape[:2])
-
-    view = opened(wide, PORTRAIT)
-    rest(view)
-    assert whole(seen())
-    for width, height in (LANDSCAPE, PORTRAIT):
-        view.handle(event("resize", width=width, height=height, pixel_ratio=1.0))
-        rest(view)
-        assert view.view.area.pixels == (width, height) and whole(seen())
-    assert view.camera == wide.camera(aspect=0.4)
-    view.handle(event("resize", width=50, height=20, pixel_ratio=1.0))
-    drag(view, (4, 4), (5, 4))
-    rest(view)
-    mine = view.camera
-    view.handle(event("resize", width=20, height=50, pixel_ratio=1.0))
-    rest(view)
-    assert view.camera == mine
-    view.handle(event("key_down", key="Enter"))
-    rest(view)
-    assert view.camera == wide.camera(aspect=0.4)
-    view.release()
 
 
 @pytest.mark.usefixtures("device")

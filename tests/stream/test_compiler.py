@@ -18,11 +18,7 @@ from numpy.typing import NDArray
 
 from raystream.base import cache_folder
 from raystream.base.errors import ShaderError
-from raystream.programs.path_trace import path_trace
-from raystream.programs.traversal import FLAT, OBJECTS
-from raystream.stream.compile.link import inlined, origin
 from raystream.stream.compile.source import Source
-from raystream.stream.declare.program import RETURN, Call
 from raystream.stream.gl.compiler import Batch, Binaries
 from raystream.stream.gl.device import Device
 from raystream.stream.gl.draw import Shader, square, tiles_source
@@ -68,23 +64,6 @@ def fresh(device: Device, folder: Path) -> Callable[[], Device]:
         return made
 
     return make
-
-
-def test_a_program_handed_over_is_moderngl_s_own(device: Device) -> None:
-    """Uniforms, attributes, and bits."""
-    shader = Shader(device, source())
-    other = device.context.program(vertex_shader=shader.vertex.text, fragment_shader=shader.source.text)
-    assert set(other) == set(shader.program) and other.glo != shader.program.glo
-    assert {name: other[name].location for name in other} == {n: shader.program[n].location for n in other}
-    other["rate"], other["clip"], other["depth"] = 0.37, (2.0, 2.0), 0.5
-    array = device.context.vertex_array(other, [(square(device, shader).tiles.whole, "2f4", "corner")])
-    expected = drawn(device, shader)
-    target = device.context.framebuffer([device.context.texture(SIZE, 4, dtype="f4")])
-    target.use()
-    array.render(moderngl.TRIANGLES, vertices=6)
-    found = np.frombuffer(target.read(components=4, dtype="f4"), np.float32).reshape(expected.shape)
-    np.testing.assert_array_equal(found, expected)
-    assert expected.any()
 
 
 def test_binaries_give_the_same_bits(fresh: Callable[[], Device], folder: Path) -> None:
@@ -279,25 +258,6 @@ def test_a_context_of_others_compiles_by_moderngl(device: Device) -> None:
     with pytest.raises(ShaderError, match="nonesuch"):
         Shader(plain, source("void main() { nonesuch(); }"))
     assert list(Batch().steps()) == []
-
-
-@pytest.mark.parametrize("traversal", [FLAT, OBJECTS])
-def test_every_way_back_has_its_states(traversal):
-    program = path_trace(traversal)
-    flat = inlined(program)
-    names = [state.name for state in flat.states]
-    traversals = [state.name for state in traversal.states]
-    assert {name for name in names if "@" in name} == {
-        f"{name}@{back}" for name in traversals for back in ("arrive", "resolve")
-    }
-    for state in flat.states:
-        assert RETURN not in state.exits.values() and not any(isinstance(t, Call) for t in state.exits.values())
-        assert state.kernel == program.by_name[origin(state.name)].kernel
-    assert set(flat.order) == set(names) and flat.order[0] == "setup@arrive"
-    groups = [tuple(map(origin, group)) for group in flat.groups["ray"]]
-    assert groups == [(*traversals, "arrive"), ("light", *traversals, "resolve", "scatter")]
-    assert (flat.inputs, flat.results, flat.streams) == (program.inputs, program.results, program.streams)
-    assert not flat.returns
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no signals between processes")

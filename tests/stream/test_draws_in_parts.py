@@ -266,18 +266,6 @@ def test_no_draw_is_long_once_one_was_timed(ray: float) -> None:
     assert max(rays for rays, _ in rest[-100:]) >= min(wanted, RAYS), "a fast device draws all at once"
 
 
-def test_dearer_rays_make_draws_smaller_at_once_and_one_slow_draw_is_forgotten() -> None:
-    sizes = DrawSizes()
-    for _ in range(3):
-        drawn(sizes, 1e-7)
-    assert sizes.rays >= RAYS / 2
-    sizes.record(RAYS // 2, 5.0, RAYS // 2)
-    assert sizes.rays <= 0.1 * MAX_DRAW_SECONDS * RAYS / 2
-    for _ in range(80):
-        sizes.record(sizes.rays, 1e-7 * sizes.rays, sizes.rays)
-    assert sizes.rays >= RAYS / 4
-
-
 def test_few_rays_tell_little_of_all() -> None:
     """Where most were excluded, draws grow to a size that any device manages, and no further."""
     sizes = DrawSizes()

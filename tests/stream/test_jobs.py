@@ -201,29 +201,6 @@ def test_a_fault_of_a_step_reaches_the_caller_and_ends_the_job(executor):
     assert finish(executor.run(iter_of(Host(int)))) == [0.0]
 
 
-def test_steps_have_the_context_and_the_caller_needs_none(device, monkeypatch):
-    """Between two yields another context may be made current, or none."""
-    from raystream.stream.gl import device as module
-
-    found: list[bool] = []
-    resources = Resources(device)
-
-    def look() -> None:
-        found.append(module.this_thread.device is device)
-
-    def job() -> Job:
-        look()
-        yield Host(look)
-        yield Draw(look)
-        look()
-
-    monkeypatch.setattr(module.this_thread, "device", None)  # as if the test were not within the device's context
-    for _ in Executor(device, resources, lambda run: pytest.fail("no run")).run(job()):
-        assert module.this_thread.device is None
-    assert found == [True] * 4
-    device.context.__enter__()  # leaving left none current
-
-
 def test_a_stream_is_cleared_as_a_whole_behind_scissors(device: Any) -> None:
     """Those of a smaller framebuffer that is in use, drawn to in a band as by a machine."""
     small, stream = Stream(device, NUMBER, (4, 3)), Stream(device, NUMBER, (9, 7))

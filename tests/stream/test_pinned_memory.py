@@ -94,16 +94,6 @@ def test_the_largest_one_is_counted_in_32_bits(device: Device, made: list[int]) 
         assert device.context.error == "GL_NO_ERROR"
 
 
-def test_a_small_one_grows_into_it(device: Device, made: list[int]) -> None:
-    with device.current():
-        texture, written = BufferTexture(device, 100, 4), numbers(100)
-        texture.write(written)
-        texture.grow(LARGE)
-        assert made == [1600]
-        np.testing.assert_array_equal(np.frombuffer(texture.buffer.read(1600), np.float32).reshape(-1, 4), written)
-        texture.release()
-
-
 def test_an_upload_is_cut_into_portions(device: Device, made: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
     """Of as many records each, however large the memory is; the first one is not the whole."""
     sizes: list[int] = []

@@ -48,115 +48,71 @@ def program(*states: State, **changed: object) -> Program:
 
 
 MADE = STATES[0]
+
+
+def making(exits: dict[str, Any], streams: dict[str, str] | None = None, kernel: Kernel = MAKE) -> State:
+    """The first state, otherwise wired."""
+    return State("make", kernel, exits, streams or {})
+
+
+def using(exits: dict[str, Any], name: str = "use") -> State:
+    """The second one."""
+    return State(name, USE, exits)
+
+
+ENDS = {"again": DONE, "back": DONE}
+ONCE, LOOK = Kernel("make", (IN("a", A), OUT("c", A)), ("go",)), Kernel("look", (IN("a", A),), ("end",))
+PICK = State("pick", Kernel("pick", (IN("a", A),), ("left", "right")), {"left": "make", "right": "use"})
 FAULTS = {
-    "exit not wired": (lambda: program(State("make", MAKE, {"go": DONE})), "state make", "exit 'stop'"),
-    "extra exit": (
-        lambda: program(State("make", MAKE, {"go": DONE, "stop": DONE, "up": DONE})),
-        "state make",
-        "no exit 'up'",
-    ),
-    "unknown target": (
-        lambda: program(State("make", MAKE, {"go": "nowhere", "stop": DONE})),
-        "state make",
-        "unknown state 'nowhere'",
-    ),
+    "exit not wired": ([making({"go": DONE})], {}, "state make", "exit 'stop'"),
+    "extra exit": ([making({"go": DONE, "stop": DONE, "up": DONE})], {}, "state make", "no exit 'up'"),
+    "unknown target": ([making({"go": "nowhere", "stop": DONE})], {}, "state make", "unknown state 'nowhere'"),
     "unknown target of a call": (
-        lambda: program(State("make", MAKE, {"go": Call("use", then="nowhere"), "stop": DONE}), STATES[1]),
-        "state make",
-        "unknown state 'nowhere'",
+        [making({"go": Call("use", then="nowhere"), "stop": DONE}), STATES[1]],
+        *({}, "state make", "unknown state 'nowhere'"),
     ),
-    "unknown start": (lambda: program(start="begin"), "start", "unknown state 'begin'"),
-    "two states of one name": (lambda: program(MADE, MADE), "toy", "two states of one name"),
-    "unknown stream": (
-        lambda: program(State("make", MAKE, MADE.exits, {"b": "c"}), STATES[1]),
-        "state make",
-        "no stream 'c'",
-    ),
-    "unknown argument": (
-        lambda: program(State("make", MAKE, MADE.exits, {"q": "b"}), STATES[1]),
-        "state make",
-        "no argument 'q'",
-    ),
-    "unknown input": (lambda: program(inputs=("a", "q")), "toy", "input 'q'"),
-    "unknown result": (lambda: program(results=("q",)), "toy", "result 'q'"),
-    "record mismatch": (
-        lambda: program(State("make", MAKE, MADE.exits, {"b": "a"}), STATES[1]),
-        "state make",
-        "takes B, stream 'a' holds A",
-    ),
+    "unknown start": ([], {"start": "begin"}, "start", "unknown state 'begin'"),
+    "two states of one name": ([MADE, MADE], {}, "toy", "two states of one name"),
+    "unknown stream": ([making(MADE.exits, {"b": "c"}), STATES[1]], {}, "state make", "no stream 'c'"),
+    "unknown argument": ([making(MADE.exits, {"q": "b"}), STATES[1]], {}, "state make", "no argument 'q'"),
+    "unknown input": ([], {"inputs": ("a", "q")}, "toy", "input 'q'"),
+    "unknown result": ([], {"results": ("q",)}, "toy", "result 'q'"),
+    "record mismatch": ([making(MADE.exits, {"b": "a"}), STATES[1]], {}, "state make", "takes B, stream 'a' holds A"),
     "stream used twice": (
-        lambda: program(
-            State("make", Kernel("make", (IN("a", A), OUT("c", A)), ("go",)), {"go": DONE}, {"c": "a"}), results=()
-        ),
-        "state make",
-        "stream 'a' serves two",
+        [making({"go": DONE}, {"c": "a"}, ONCE)],
+        *({"results": ()}, "state make", "stream 'a' serves two"),
     ),
-    "read before written": (lambda: program(start="use"), "state make|state use", "cannot be reached|reads stream 'b'"),
-    "read before written on one way": (
-        lambda: program(
-            State("pick", Kernel("pick", (IN("a", A),), ("left", "right")), {"left": "make", "right": "use"}),
-            *STATES,
-            start="pick",
-        ),
-        "state use",
-        "reads stream 'b'",
-    ),
-    "result not written": (
-        lambda: program(State("look", Kernel("look", (IN("a", A),), ("end",)), {"end": DONE}), start="look"),
-        "toy",
-        "result 'b'",
-    ),
+    "read before written": ([], {"start": "use"}, "state make|state use", "cannot be reached|reads stream 'b'"),
+    "read before written on one way": ([PICK, *STATES], {"start": "pick"}, "state use", "reads stream 'b'"),
+    "result not written": ([State("look", LOOK, {"end": DONE})], {"start": "look"}, "toy", "result 'b'"),
     "return without a call": (
-        lambda: program(MADE, State("use", USE, {"again": "use", "back": RETURN})),
-        "state use",
-        "returns without a call",
+        [MADE, using({"again": "use", "back": RETURN})],
+        *({}, "state use", "returns without a call"),
     ),
     "return also without a call": (
-        lambda: program(
-            State("make", MAKE, {"go": Call("use", then=DONE), "stop": "use"}),
-            State("use", USE, {"again": "use", "back": RETURN}),
-        ),
-        "state use",
-        "arrive without a call",
+        [making({"go": Call("use", then=DONE), "stop": "use"}), using({"again": "use", "back": RETURN})],
+        *({}, "state use", "arrive without a call"),
     ),
     "call inside a call": (
-        lambda: program(
-            MADE, State("use", USE, {"again": Call("make", then=DONE), "back": RETURN}), start=Call("make", then=DONE)
-        ),
-        "state use",
-        "inside a call",
+        [MADE, using({"again": Call("make", then=DONE), "back": RETURN})],
+        *({"start": Call("make", then=DONE)}, "state use", "inside a call"),
     ),
     "call back to a return": (
-        lambda: program(State("make", MAKE, {"go": Call("use", then=RETURN), "stop": DONE}), STATES[1]),
-        "state make",
-        "must name a state",
+        [making({"go": Call("use", then=RETURN), "stop": DONE}), STATES[1]],
+        *({}, "state make", "must name a state"),
     ),
-    "unreachable": (
-        lambda: program(*STATES, State("spare", USE, {"again": DONE, "back": DONE})),
-        "state spare",
-        "cannot be reached",
-    ),
+    "unreachable": ([*STATES, using(ENDS, "spare")], {}, "state spare", "cannot be reached"),
     "nothing after a call that never returns": (
-        lambda: program(
-            State("make", MAKE, {"go": Call("use", then="after"), "stop": DONE}),
-            STATES[1],
-            State("after", USE, {"again": DONE, "back": DONE}),
-        ),
-        "state after",
-        "cannot be reached",
+        [making({"go": Call("use", then="after"), "stop": DONE}), STATES[1], using(ENDS, "after")],
+        *({}, "state after", "cannot be reached"),
     ),
-    "no end": (lambda: program(State("make", MAKE, {"go": "make", "stop": "make"})), "toy", "no exit leads to DONE"),
-    "unknown state in a fusion": (lambda: program(groups={"all": (("make", "sue"),)}), "toy", "unknown state 'sue'"),
+    "no end": ([making({"go": "make", "stop": "make"})], {}, "toy", "no exit leads to DONE"),
+    "unknown state in a fusion": ([], {"groups": {"all": (("make", "sue"),)}}, "toy", "unknown state 'sue'"),
     "a state twice in a fusion": (
-        lambda: program(groups={"all": (("make", "use"), ("use",))}),
-        "toy",
-        "names state 'use' twice",
+        [],
+        *({"groups": {"all": (("make", "use"), ("use",))}}, "toy", "names state 'use' twice"),
     ),
-    "a stream named as the machines' own": (
-        lambda: program(streams={"a": A, "b": B, "state": A}),
-        "toy",
-        "named 'state'",
-    ),
+    "a stream named as the machines' own": ([], {"streams": {"a": A, "b": B, "state": A}}, "toy", "named 'state'"),
 }
 
 
@@ -171,8 +127,8 @@ def assert_refused(make: Callable[[], Any], name: str, where: str, what: str) ->
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_wiring_faults_name_program_and_state(fault):
-    make, where, what = FAULTS[fault]
-    assert_refused(make, "toy", where, what)
+    states, changed, where, what = FAULTS[fault]
+    assert_refused(partial(program, *states, **changed), "toy", where, what)
 
 
 def test_faults_of_a_kernel():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import json
 from pathlib import Path
 from typing import Any
@@ -15,8 +14,8 @@ from raystream.stream.compile import source
 from raystream.stream.declare.limits import LIMITS
 from raystream.stream.gl.device import Device
 from raystream.stream.selftest import check as check_module
-from raystream.stream.selftest import fallbacks, machines, masks, numbers, textures
-from raystream.stream.selftest.check import ABSENT, DIFFERS, FAIL, PASS, Check, Finding, examine
+from raystream.stream.selftest import fallbacks, masks, numbers, textures
+from raystream.stream.selftest.check import ABSENT, DIFFERS, FAIL, PASS, examine
 from raystream.stream.selftest.fallbacks import (
     CHECKS,
     FORMAT,
@@ -46,27 +45,6 @@ def test_this_driver_passes(device: Device, name: str) -> None:
     group = next(group for group, checks in GROUPS.items() if CHECKS[name] in checks)
     allowed = (PASS, ABSENT, DIFFERS) if {name, group} & set(INEXACT) else (PASS, ABSENT)
     assert found.verdict in allowed, found
-
-
-def test_a_device_may_be_taken_to_fail(device: Device) -> None:
-    other = Device(device.context, distrusted=frozenset({"depth mask"}))
-    assert examine(other, CHECKS["depth mask"]) == Finding(FAIL, "counted as failed")
-    assert examine(other, CHECKS["kill mask"]).verdict == PASS
-
-
-def test_what_a_check_raises_is_its_failure(device: Device) -> None:
-    def run(device: Device) -> Finding:
-        raise ValueError("two\nlines")
-
-    assert examine(device, Check("broken", run)) == Finding(FAIL, "ValueError: two lines")
-
-
-def test_an_error_of_opengl_is_told(device: Device) -> None:
-    def wrong(device: Device) -> Finding:
-        device.require("glEnable", ctypes.c_uint)(1)
-        return Finding(PASS)
-
-    assert examine(device, Check("wrong", wrong)).figures == {"error": "GL_INVALID_ENUM"}
 
 
 # -- each notices ------------------------------------------------------------------------------------------------------
@@ -136,34 +114,6 @@ def test_rounded_textures_are_noticed(device: Device) -> None:
     """Floats of 24 bits, as in graphics hardware of 2004."""
     found = textures.float_bits(Device(device.context, limits=LIMITS["2004"]))
     assert found.verdict == FAIL and "normal numbers" in found.text
-
-
-def test_wrong_ways_are_noticed() -> None:
-    seeds = machines.seed_records(50)
-    answers = np.zeros(50, machines.ANSWER.dtype)
-    answers["began"], answers["steps"] = seeds["n"], machines.steps(seeds["n"])
-    assert machines.compared_with_model(answers).verdict == PASS
-    answers["steps"][7] += 1
-    assert machines.compared_with_model(answers) == Finding(FAIL, "1 of 50 rays are wrong")
-    assert machines.steps(np.array([1, 2, 3, 27], np.int32)).tolist() == [0, 1, 7, 111]
-
-
-def test_bits_of_other_ways_are_compared(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
-    results, made = machines.results, iter(range(100))
-
-    def other(held: Device, machine: str, **options: Any) -> np.ndarray:
-        found = results(held, "singlepass")
-        number = next(made)
-        if number == 2:
-            raise ValueError("no such way")
-        found["sum"][4] += np.float32(1e-6) * (number == 1)
-        return found
-
-    monkeypatch.setattr(machines, "results", other)
-    found = machines.bits_of_variants(device)
-    names = list(machines.variants_of(device))
-    assert found.verdict == FAIL
-    assert found.text == f"others' bits by {names[1]}; {names[2]}: ValueError: no such way"
 
 
 # -- figures -----------------------------------------------------------------------------------------------------------
