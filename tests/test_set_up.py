@@ -20,22 +20,8 @@ WORKERS = "-n|auto|--maxprocesses|4|--dist|loadfile|--no-loadscope-reorder"  # w
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux") or BASH is None, reason="bash on Linux is needed")
 
 # What tools/ calls; a PATH of these alone knows no apt-get and no sudo.
-USED = (
-    "bash",
-    "uname",
-    "dirname",
-    "readlink",
-    "cksum",
-    "sed",
-    "tail",
-    "mktemp",
-    "rm",
-    "mkdir",
-    "flock",
-    "env",
-    "chmod",
-)
-USED += ("cat", "grep", "cp", "id", "true")
+USED = ("bash", "uname", "dirname", "readlink", "cksum", "sed", "tail", "mktemp", "rm", "mkdir", "flock", "env")
+USED += ("cat", "chmod", "grep", "cp", "id", "true")
 
 # A Python that makes environments in which it is the Python, and whose pip only takes notes.
 PYTHON = """#!/bin/sh

@@ -33,10 +33,6 @@ def _nothing(out):
     out[0] = 7
 
 
-def _single(out):
-    return len(out) / 0.0 if len(out) > 5 else -1.0
-
-
 def _allocates(count):
     return len(np.ones(count))
 
@@ -84,13 +80,6 @@ def test_a_bound_loop_reads_and_writes_its_arrays_as_they_are():
     assert [kept() for _ in range(3)] == [6.0, 7.0, 8.0]
     with pytest.raises(TypeError, match="C-contiguous"):
         jit.bind(_adds, np.zeros((3, 2)).T, out)
-
-
-def test_a_loop_returns_nothing_or_one_number():
-    out = np.zeros(6, np.uint8)
-    assert jit.run(_nothing, out) is None and out[0] == 7
-    assert jit.run(_single, out) == np.inf  # divides as NumPy does
-    assert jit.run(_single, out[:2]) == -1.0
 
 
 def test_object_files_are_used_again_and_damaged_ones_made_anew(folder, monkeypatch):

@@ -11,9 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from calls import error_line, needs_renderer, process, run
-from PIL import Image
 
-from raystream import Renderer, load
 from raystream.base.errors import DeviceError, ViewerError
 from raystream.cli.main import _parse
 from raystream.options.table import OPTIONS, keywords
@@ -98,18 +96,6 @@ def library(monkeypatch, tmp_path):
 
 DEFAULTS = {name: OPTIONS[name].value.default for name in keywords("renderer")}
 RENDER_DEFAULTS = {name: OPTIONS[name].value.default for name in keywords("render")}
-
-
-def test_defaults_reach_the_renderer(library, capsys):
-    run("render", "one", "-o", "a.png")
-    (made,) = FakeRenderer.made
-    assert made.scene is library.scene
-    assert made.options == DEFAULTS
-    assert callable(made.report) and callable(made.render_options.pop("progress"))
-    assert made.render_options == {**RENDER_DEFAULTS, "quality": "good", "stats": False, "state": None}
-    out, err = capsys.readouterr()
-    assert out.startswith("a.png: 512 x 512, 1 triangle, 3 passes; load 0.0")
-    assert out.count("\n") == 1 and err == ""
 
 
 def test_every_option_reaches_the_renderer(library):
@@ -275,30 +261,6 @@ def test_a_file_goes_before_a_built_in_scene(tmp_path):
 def test_a_wrong_number_is_the_value_of_an_option_that_may_stand_alone(value: str) -> None:
     with pytest.raises(ViewerError, match=f"ortho='{value}'"):
         _parse("render", ["cornell", "-o", "a.png", "--ortho", value])
-
-
-SHOWN = {"program": "whitted", "machine": "singlepass"}
-SMALL = ("--size", "8x6", "--spp", "1", *(word for name, value in SHOWN.items() for word in (f"--{name}", value)))
-FOUR = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
-
-
-@pytest.fixture
-def tetrahedron(tmp_path: Path) -> str:
-    path = tmp_path / "one.obj"
-    path.write_text(FOUR)
-    return str(path)
-
-
-@pytest.mark.usefixtures("device")
-def test_a_model_in_glass_is_the_renderer_s(tetrahedron: str, tmp_path: Path) -> None:
-    file = str(tmp_path / "a.png")
-    run("render", tetrahedron, "--classic", "-o", file, "--quiet", *SMALL)
-    renderer = Renderer(tetrahedron, classic=True, **SHOWN)
-    picture = renderer.render(size=(8, 6), spp=1)
-    renderer.release()
-    picture.save(str(tmp_path / "b.png"))
-    assert np.array_equal(np.asarray(Image.open(file)), np.asarray(Image.open(tmp_path / "b.png")))
-    assert {material.kind for material in load(tetrahedron).materials} == {"lambert"}
 
 
 @pytest.mark.usefixtures("device")

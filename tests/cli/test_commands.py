@@ -23,7 +23,6 @@ from raystream.cli import main as cli
 from raystream.cli.main import _parse
 from raystream.cli.rendering import _unused_options
 from raystream.film.files.image import read_exr
-from raystream.stream.compile.source import Source
 
 SMALL = ("--size", "24x16", "--machine", "singlepass")
 # What a picture of the presets says of itself.
@@ -176,18 +175,6 @@ def test_a_stopped_render_says_how_to_go_on_and_does_so_with_the_same_bits(outpu
     assert sorted(os.listdir()) == sorted([output, "on.exr", "whole.exr"])  # the state has served
 
 
-def test_stopped_before_the_first_sample_there_is_nothing_to_keep(capsys, monkeypatch):
-    from raystream.renderer.sampling.sampler import Sampler
-
-    def interrupted(self, *_, **__):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(Sampler, "render_tiles", interrupted)
-    run("render", "cornell", "-o", "a.png", *SMALL, code=130)
-    assert capsys.readouterr().err == "raystream: stopped\n"
-    assert os.listdir() == []
-
-
 # What files and words say
 
 
@@ -233,19 +220,6 @@ def test_the_scene_for_checking_shaders_has_everything(device):
     assert {material.kind for material in scene.materials} == set(KINDS)
     made = Renderer(scene, environment="sky", machine="singlepass", device=device).render((4, 4), spp=1)
     assert np.isfinite(made.linear).all()
-
-
-def test_what_is_drawn_beside_machines_compiles(monkeypatch, request):
-    """Without a context that somebody else has made current, as from the command line."""
-    device, lines = request.getfixturevalue("device"), []
-    routed = [*shader_check.routed_sources(), ("broken", (Source(), Source()))]
-    monkeypatch.setattr(shader_check, "routed_sources", lambda: iter(routed))
-    monkeypatch.setattr(shader_check, "machine_jobs", lambda device: iter(()))
-    assert shader_check.check_shaders(lines.append, device) == 1
-    passed = {line.split(": ok")[0] for line in lines if ": ok" in line}
-    assert {"photon map: route, fetched", "photon map: compaction", "window: photons", "window: panels"} <= passed
-    assert "photon map: broken" not in passed and any(line.startswith("photon map: broken: ") for line in lines)
-    assert "kernels/scatter.glsl: in no program" in lines
 
 
 @pytest.mark.slow

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 import warnings
 from collections.abc import Iterator
 
@@ -33,17 +32,6 @@ def ended(code: int) -> None:
     assert end.value.code == code
     # A second one does not interrupt the interpreter's end.
     assert all(signal.getsignal(number) is signal.SIG_IGN for number in ENDING)
-
-
-@pytest.mark.parametrize(
-    ("words", "code", "out", "err"),
-    [(["--version"], 0, "raystream ", ""), (["rendr"], 2, "", "did you mean 'render'?")],
-)
-def test_the_exit_code(process, capsys, words, code, out, err) -> None:
-    process.setattr(sys, "argv", ["raystream", *words])
-    ended(code)
-    told = capsys.readouterr()
-    assert told.out.startswith(out) and err in told.err and bool(out) == bool(told.out)
 
 
 @pytest.mark.skipif(len(ENDING) < 3, reason="Windows has no SIGHUP")

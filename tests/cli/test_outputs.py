@@ -364,12 +364,6 @@ def test_the_parts_of_a_work_have_one_bar(monkeypatch: pytest.MonkeyPatch, capsy
     assert "2 of 2, b.glb" in terminal.text
 
 
-def test_notes_may_go_elsewhere(capsys: pytest.CaptureFixture[str]) -> None:
-    told: list[str] = []
-    TerminalProgress(quiet=True, on_note=told.append).note("a \x1b note")
-    assert told == ["a \\x1b note"] and capsys.readouterr() == ("", "")
-
-
 # The ray caster has no use for --spp, which a note says.
 SMALL = ("--size", "12x8", "--program", "cast", "--spp", "2", "--machine", "singlepass", "--exposure", "1")
 

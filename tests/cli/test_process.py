@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import os
-import pty
-import signal
 import subprocess
 import sys
-import time
 
 import pytest
-from calls import PATIENCE, needs_renderer, process, run
-from signals import heeding
+from calls import PATIENCE, process, run
 
 from raystream.cli import main as cli
 from raystream.options.declare import PAPERS
@@ -76,74 +72,6 @@ def test_full_disk_under_the_output_is_told():
     with open("/dev/full", "wb") as full:
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, timeout=PATIENCE)
     assert (done.returncode, done.stderr) == (2, b"raystream: error: No space left on device\n")
-
-
-def on_terminal(script, *words):
-    """Run a script with a terminal as its standard error; what it wrote there. It is given a line once it has written
-    each of the words."""
-    outer, inner = pty.openpty()
-    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "80"}
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.DEVNULL, "stderr": inner}
-    child = subprocess.Popen([sys.executable, "-c", script], env=environment, **pipes)
-    os.close(inner)
-    parts, left = [], list(words)
-    try:
-        while chunk := os.read(outer, 4096):
-            parts.append(chunk)
-            while left and left[0].encode() in b"".join(parts):
-                child.stdin.write(left.pop(0).encode() + b"\n")
-                child.stdin.flush()
-    except OSError:
-        pass  # Linux says so when the other end is closed
-    finally:
-        os.close(outer)
-        child.stdin.close()
-        assert child.wait(PATIENCE) == 0
-    return b"".join(parts).decode()
-
-
-SLOW = """
-import sys, time
-import rich.progress  # beforehand: on a busy machine its import outlasts the first text
-from raystream.cli.progress import TerminalProgress
-with TerminalProgress({quiet}, delay={delay}) as progress:
-    progress(0.25, "counting [sheep]")
-    {wait}
-    progress.note("a note")
-    progress(0.75, "still")
-    {wait}
-"""
-SEEN, A_WHILE = "sys.stdin.readline()", "time.sleep(0.4)"
-
-
-def test_progress_is_shown_on_a_terminal_and_erased():
-    text = on_terminal(SLOW.format(quiet=False, delay=0.05, wait=SEEN), "counting [sheep]", "still")
-    assert "counting [sheep]" in text and "a note" in text and "still" in text
-    assert text.rstrip().endswith("\x1b[2K")  # the line is wiped at the end
-    assert text.count("\x1b[?25l") == text.count("\x1b[?25h")  # and the cursor is back
-
-
-@needs_renderer
-@pytest.mark.parametrize("delay", [0.05, 0.4, 1.5])
-def test_interrupted_process_leaves_nothing(tmp_path, delay):
-    script = "from raystream.cli.main import entry; print('begins', flush=True); entry()"
-    if delay > 0.3:  # modules are there by then, on a slow machine, too: some of what comes amid imports is dropped
-        script = "import raystream.cli.rendering, raystream.renderer.renderer; " + script
-    command = [sys.executable, "-P", "-c", script, "render", "cornell", "-o", "a.png", "--size", "8192x8192"]
-    command += ["--stats", "s.json", "--program", "cast"]
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    child = subprocess.Popen(command, cwd=tmp_path, text=True, preexec_fn=heeding, **pipes)
-    assert child.stdout is not None and child.stdout.readline() == "begins\n"
-    time.sleep(delay)
-    child.send_signal(signal.SIGINT)
-    try:
-        _, err = child.communicate(timeout=PATIENCE)
-    finally:
-        child.kill()
-    if delay > 0.3:  # before, it may not have come to where it heeds the signal
-        assert (child.returncode, err) == (130, "raystream: stopped\n")
-    assert child.returncode != 0
-    assert os.listdir(tmp_path) == []
 
 
 def test_interrupted_in_a_text_that_is_executed_the_code_is_the_same(tmp_path):

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import ast
-import inspect
 import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -27,9 +25,9 @@ from raystream.options.declare import (
     suggestion,
     wrong,
 )
-from raystream.options.table import OPTIONS, check, signature
+from raystream.options.table import OPTIONS, check
 from raystream.options.values import SWITCH as OFF
-from raystream.options.values import PhotonFilter, choice, integer
+from raystream.options.values import choice, integer
 from raystream.programs.registry import PICTURES
 
 COUNT = Option("a_count", integer(1, 9, 4), Help("how many"), Affects.NOTHING)
@@ -76,28 +74,6 @@ def test_useful_by_another_option() -> None:
     assert COUNT.useful({})
 
 
-@pytest.mark.parametrize(
-    ("option", "following", "value", "expected"),
-    [
-        (SWITCH, "", False, "a_switch=True"),
-        (SWITCH, "needs that", False, "a_switch=True needs that"),
-        (SWITCH, "True", True, "a_switch=True"),
-        (COUNT, "4", True, "a_count=4"),
-        (COUNT, "4", False, "a_count=4"),
-        (COUNT, "44", True, "a_count=44"),
-        (COUNT, "44", False, "a_count= 44"),
-        (COUNT, "", True, "a_count="),
-        (COUNT, "", False, "a_count="),
-        (WORD, "two", True, "word='two'"),
-        (WORD, "3", True, "word='3'"),  # a word that looks like a number
-        (WORD, "four", False, "word= four"),
-        (WORD, "(two)", True, "word=(two)"),
-    ],
-)
-def test_keywords(option: Option, following: str, value: bool, expected: str) -> None:
-    assert option.keyword(following, value) == expected
-
-
 def test_wrong_values_are_repeated_to_a_length() -> None:
     for length in (1, MAX_ECHO_LENGTH - 2, MAX_ECHO_LENGTH - 1, 500):
         said = wrong(COUNT, "x" * length, hint="mend it").typed
@@ -135,57 +111,6 @@ def test_suggestions() -> None:
 )
 def test_help_in_a_line(text: str, width: int, expected: str) -> None:
     assert COUNT.with_help(text=text).brief(width) == expected
-
-
-def test_signatures() -> None:
-    def own(scene: str, size: int = 3, **options: Any) -> None: ...
-
-    made = signature(inspect.signature(own), ["size", "policy", "fov", "light", "depth"])
-    assert list(made.parameters) == ["scene", "size", "policy", "fov", "light", "depth"]
-    found = {name: each.default for name, each in made.parameters.items()}
-    assert found == {"scene": inspect.Parameter.empty, "size": 3, "policy": "sweep", "fov": None, "light": (),
-                     "depth": None}  # fmt: skip
-    kinds = [each.kind for each in made.parameters.values()]
-    assert kinds[2:] == [inspect.Parameter.KEYWORD_ONLY] * 4
-
-
-GOOD = [
-    ("photon_filter", "constant", PhotonFilter("constant")),
-    ("photon_filter", "cone", PhotonFilter("cone", 1.1)),
-    ("photon_filter", "cone=1", PhotonFilter("cone", 1.0)),
-    ("photon_filter", "cone=1e6", PhotonFilter("cone", 1e6)),
-    ("photon_filter", PhotonFilter("cone", 3), PhotonFilter("cone", 3.0)),
-    ("photon_filter", "epanechnikov", PhotonFilter("epanechnikov")),
-    ("photon_grid", "auto", None),
-    ("photon_grid", None, None),
-    ("photon_grid", "1x2x3", (1, 2, 3)),
-    ("photon_grid", "4X5x6", (4, 5, 6)),
-    ("photon_grid", [7, 8, 9], (7, 8, 9)),
-    ("shadows", "on", True),
-    ("shadows", "off", False),
-    ("shadows", True, True),
-    ("shadows", False, False),
-    ("exposure", "auto", "auto"),
-    ("layers", "depth, normal,depth", ("depth", "normal")),
-]  # fmt: skip
-BAD = [
-    *(("photon_filter", value) for value in ("", "con", "cone=", "cone=0.99", "cone=1000001", "constant=2", None, 1.1)),
-    *(("photon_filter", value) for value in (PhotonFilter("box"), PhotonFilter("cone", 0.5), "cone=wide")),
-    *(("photon_grid", value) for value in ("", "1x2", "1x2x3x4", "0x1x1", "1x1x0", "1x1.5x1", 3, (1, 2), "axbxc")),
-    *(("shadows", value) for value in ("", "yes", 1, None)),
-    *(("exposure", value) for value in ("automatic", "", None)),
-]
-
-
-@pytest.mark.parametrize(("name", "value", "expected"), GOOD, ids=lambda v: repr(v)[:40])
-def test_good_values(name: str, value: Any, expected: Any) -> None:
-    assert check(name, value) == expected
-
-
-@pytest.mark.parametrize(("name", "value"), BAD, ids=lambda v: repr(v)[:40])
-def test_bad_values(name: str, value: Any) -> None:
-    with pytest.raises(ViewerError, match="expected "):
-        check(name, value)
 
 
 def test_cells_are_within_their_range() -> None:

@@ -15,9 +15,6 @@ from counting import python_calls
 from raystream.accel import bvh_build as bvh
 from raystream.base import jit
 from raystream.film.files.checkpoint import fingerprint
-from raystream.formats.gltf.json import JsonObject, Omissions
-from raystream.formats.gltf.lights import EXTENSION, read_lights
-from raystream.formats.gltf.nodes import scene_nodes, semantic_classes
 from raystream.renderer.inputs.prepared import prepare
 from raystream.scene.light import Light
 from raystream.scene.material import Material
@@ -108,30 +105,6 @@ def test_fingerprints_of_very_many_records() -> None:
     assert fingerprint([*lights, first, second]) != fingerprint([*lights, *cut])
     moving = [replace(each, motion=(each,)) for each in lights]
     assert len({fingerprint(each) for each in (lights, moving, [*lights[:-1], moving[-1]])}) == 3
-
-
-def test_calls_of_each_light_of_a_file_with_a_definition_of_its_own() -> None:
-    """Of nodes and definitions: no objects are made for nodes that have not what is asked for."""
-
-    def calls(count: int) -> int:
-        definitions = [{"type": "point", "color": [0.5, 0.25, 1.0], "intensity": 2.0} for _ in range(count)]
-        nodes = [
-            {"name": f"lamp {k}", "translation": [float(k), 2.0, 0.5], "extensions": {EXTENSION: {"light": k}}}
-            for k in range(count)
-        ]
-        data = {"extensions": {EXTENSION: {"lights": definitions}}, "nodes": nodes}
-        document, warnings, omissions = JsonObject(data, "a.gltf"), list[str](), Omissions(False)
-
-        def read() -> None:
-            scene = scene_nodes(document, warnings, omissions)
-            assert len(read_lights(document, scene, warnings, omissions)) == count and not warnings
-            semantic_classes(document, scene.indices)
-
-        return python_calls(read)
-
-    few, many = calls(500), calls(1500)
-    print((many - few) / 1000, "calls each")
-    assert (many - few) / 1000 < 92  # 81; 106 where each question made an object of every node
 
 
 def test_waiting_for_parts_of_a_tree_takes_a_step_each(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,6 @@ from raystream import Renderer
 from raystream.film.device_film import FilmBuffer
 from raystream.film.error import Stop
 from raystream.renderer.device import machine_pool
-from raystream.renderer.device.tile_job import Tile
 from raystream.renderer.photon_map import MIN_PHOTONS
 from raystream.renderer.preview.scheduler import MIN_ROWS, TileRows
 from raystream.renderer.sampling.sampler import Event, FramePlan, PhotonMapBuilt, PhotonMapProgress
@@ -24,7 +23,6 @@ from raystream.stream.gl.stream import Stream
 from raystream.viewport.debug_views.inspector import Inspector
 from raystream.viewport.debug_views.photons import PhotonPicture
 from raystream.viewport.debug_views.probe import probe
-from raystream.viewport.picture_texture import PictureTexture
 from tests.renderer.test_session import Paper
 
 
@@ -213,39 +211,6 @@ def test_what_hides_photons_outlives_its_machine(renderer: Renderer) -> None:
     hidden, before = points.draw(hits), hits.read()["t"]
     renderer.gpu_scene.machines.release()  # as machines that are used later do, one by one
     assert points.draw(hits) == hidden > 0 and np.array_equal(hits.read()["t"], before)
-
-
-def test_on_show_is_what_will_be_added(device: Any) -> None:
-    """Before the pass that adds estimates to the sample, the picture is what that pass makes of it."""
-    scene = two_walls()
-    options: dict[str, Any] = {"program": "photon", "machine": "singlepass", "photons": 64, "photon_bounces": 2}
-    options |= {
-        "estimate": "nearest",
-        "nearest": 4,
-        "photon_grid": "2x2x2",
-        "photon_radius": 1,
-        "environment": "none",
-        "final_gather": 4,
-    }
-    renderer = Renderer(scene, device=device, pixel_filter="point", depth=1, camera="0,1,1 0,0.3,0.3", **options)
-    renderer.render(SIZE, spp=1)
-    inspector, canvas = Inspector(renderer, SIZE), PictureTexture(device)
-    inspector.begin(renderer.camera)
-    canvas.begin(SIZE, False)
-    added, going = 0, True
-    while going:
-        machine = inspector.machine
-        canvas.grow(Tile(slice(0, SIZE[1]), slice(0, SIZE[0]), machine))
-        shown, before = canvas.linear(), machine.read("radiance")["rgb"]
-        ends = machine.state.read()["at"] == machine.linked.program.number("total")
-        full = ends & (machine.read("estimate")["count"] >= 4)  # the disc of fewer is known only at the end
-        going = inspector.step()
-        if going and inspector.passes[-1].state == "total":
-            after = machine.read("radiance")["rgb"]
-            np.testing.assert_allclose(shown[full], after[full], rtol=1e-6)  # roundings of a quotient and a sum
-            added += (after[full] > before[full]).all(axis=-1).sum()
-    assert added > 10
-    inspector.release()
 
 
 OTHER = 12, 9

@@ -13,12 +13,8 @@ import pytest
 import raystream
 from raystream.film.film import Film
 from raystream.lighting.sampler import sampler
-from raystream.options.declare import Affects
-from raystream.programs import PICTURES
-from raystream.programs.photon_map import photon_map
 from raystream.renderer.device import gpu_scene
 from raystream.renderer.inputs.prepared import prepare
-from raystream.renderer.inputs.settings import Settings
 from raystream.renderer.renderer import Renderer
 from raystream.renderer.sampling.partial_film import FilmPart, film_of_part
 from raystream.scene.camera import Camera
@@ -29,7 +25,7 @@ from raystream.scene.material import Material
 from raystream.scene.mesh import Mesh
 from raystream.scene.scene import Instance, Scene
 from raystream.scene.texture import Image, Texture
-from raystream.stream.compile.link import MAX_SAMPLERS, LinkedProgram
+from raystream.stream.compile.link import LinkedProgram
 from raystream.stream.declare.kernel import IN, OUT, Kernel
 from raystream.stream.declare.program import DONE, Program, State
 from raystream.stream.declare.record import Field, Record
@@ -121,11 +117,6 @@ UVS = np.array([[0, 1], [1, 1], [1, 0], [0, 0]], np.float32)
 TEXEL = np.array([209, 128, 225, 255], np.uint8)  # leans 40 degrees to +x: a mirror's image of the camera is above
 
 
-@pytest.fixture(scope="module")
-def bumpy(device):
-    return Renderer(plate(0.0), device=device, program="path", machine="singlepass", depth=1)
-
-
 def plate(angle: float) -> Scene:
     """A matte square of albedo 1 from above, its map, and a sun in the xz plane so many degrees from +z to +x."""
     mesh = Mesh(CORNERS, np.array([[0, 1, 2], [0, 2, 3]]), uvs=UVS)
@@ -138,18 +129,6 @@ def plate(angle: float) -> Scene:
     scene.lights = [sun]
     scene.textures = [Texture(Image(np.tile(TEXEL, (2, 2, 1))), content="normal")]
     return scene
-
-
-@pytest.mark.parametrize("angle", [-70.0, -45.0, -20.0, 0.0, 38.0])
-def test_it_is_lit_as_a_surface_of_that_normal(bumpy, angle):
-    """Exactly, where the light does not just come over the plate."""
-    normal = TEXEL[:3] / 255 * 2 - 1
-    normal /= np.linalg.norm(normal)
-    a = np.radians(angle)
-    want = max(normal @ (np.sin(a), 0, np.cos(a)), 0.0)
-    bumpy.update(scene=plate(angle))
-    found = bumpy.render((8, 8), spp=1).linear
-    np.testing.assert_allclose(found, want, atol=1e-5)
 
 
 CLEAN: dict[str, Any] = {"machine": "singlepass", "pixel_filter": "point", "environment": sky(64)}
@@ -175,24 +154,6 @@ def test_nothing_is_random_under_a_sky(program, device):
     one, other = (Renderer(plate_over_floor(), device=device, program=program, seed=seed, **CLEAN) for seed in (1, 2))
     picture = one.render((24, 18), spp=1).linear
     assert picture.std() > 0.05 and np.array_equal(picture, other.render((24, 18), spp=1).linear)
-
-
-def test_a_turned_sun_casts_a_turned_shadow(device):
-    """A floor under a plate: the picture of a renderer made anew, and of the sun as a directional light."""
-    scene = plate_over_floor()
-    options = {**CLEAN, "program": "whitted", "device": device}
-    renderer = Renderer(scene, **options)
-    renderer.render((32, 32), spp=1)
-    compiled = device.compiled
-    renderer.update(environment_rotation=90)
-    turned = renderer.render((32, 32), spp=1).linear
-    assert device.compiled == compiled
-    assert np.array_equal(turned, Renderer(scene, **options, environment_rotation=90).render((32, 32), spp=1).linear)
-    # The sky's sun is at (0.7, 0.65, 0.4): turned, +X is towards -Z, and +Z towards +X.
-    scene.lights.append(Light("directional", "sun", direction=(-0.4, -0.65, 0.7), intensity=(9.0, 9.0, 9.0)))
-    lamp = Renderer(scene, **{**options, "environment": "none"}).render((32, 32), spp=1).linear
-    dark = turned < (turned.max() + turned.min()) / 2
-    assert 0.02 < (lamp == 0).mean() < 0.2 and (dark == (lamp == 0)).mean() > 0.98  # but for pixels at its edge
 
 
 OPTIONS: dict[str, Any] = {"machine": "singlepass", "camera": "0,1,1 0,0.3,0.3", "environment": "none"}
@@ -255,27 +216,6 @@ def test_weighing_apart_changes_nothing(device: Any, monkeypatch: pytest.MonkeyP
     np.testing.assert_array_equal(*pictures)
 
 
-def rough_plate() -> Scene:
-    """A rough rough_plate, whose colour lies by the second coordinates, and its roughness by the first."""
-    random = np.random.default_rng(3).integers(40, 255, (4, 4, 4)).astype(np.uint8)
-    material = Material(kind="principled", texture=0, metallic_roughness_texture=1, metallic=0.5)
-    mesh = Mesh(CORNERS, np.array([[0, 1, 2], [0, 2, 3]]), uvs=UVS, uvs_1=UVS[::-1])
-    scene = Scene([mesh], [Instance(0)], [material], [Camera((0, 0, 2.0), (0, 0, 0), fov=40.0)])
-    scene.textures = [Texture(Image(random), uv_set=1), Texture(Image(random[::-1].copy()), content="data")]
-    scene.lights = [Light("point", position=(0.5, 0.5, 1.0), intensity=(9.0, 9.0, 9.0))]
-    return scene
-
-
-def test_steps_of_photon_maps_are_within_the_limits():
-    """Photon maps of surfaces with textures by a second set of coordinates were refused by the multipass machine: an
-    interaction takes six texels there, and finding a photon and weighing it read 17 textures, of 16 granted."""
-    prepared = prepare(rough_plate(), Settings())
-    assert prepared.wide
-    for gather in (False, True):
-        linked = LinkedProgram(photon_map(gather=gather, apart=True), prepared.modules(True, True))
-        assert all(linked.sampler_count(step) <= MAX_SAMPLERS for step in linked.steps("none"))
-
-
 NUMBER = Record("Number", Field("n", "int"))
 
 
@@ -305,39 +245,6 @@ def test_what_waits_while_a_ray_is_elsewhere_is_stored() -> None:
         pair = LinkedProgram(program, []).steps("pair")[0]
         assert pair.states == ("push", "pop")
         assert ("kept" in pair.stores) is stored and ("kept" in pair.loads) is stored
-
-
-def test_a_stack_that_is_emptied_in_its_pass_stays_local() -> None:
-    modules = prepare(raystream.load("balls"), Settings()).modules(False, True, "sobol")
-    linked = LinkedProgram(PICTURES["whitted"](), modules)
-    for step in linked.inlined().steps("surface"):
-        assert not any(name.startswith("pending_") for name in (*step.loads, *step.stores))
-
-
-@pytest.fixture(scope="module")
-def plain() -> Scene:
-    """A triangle that one variant paints red."""
-    scene = Scene.from_triangles([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [(0, 1, 2)])
-    materials = [*scene.materials, Material("red", (1.0, 0.0, 0.0, 1.0))]
-    return replace(scene, materials=materials, variants={"warm": {0: 1}})
-
-
-def test_a_renderer_shows_a_variant(plain: Scene, device: Any) -> None:
-    """A scene in one of its variants lost it on its way into a renderer, which showed the file's own look."""
-
-    def shown() -> tuple[str | None, str]:
-        scene = renderer.scene
-        return scene.variant, scene.materials[scene.flatten().materials[0]].name
-
-    renderer = Renderer(plain.with_variant("warm"), program="cast", device=device)
-    assert shown() == ("warm", "red")
-    renderer.update(plain)
-    assert shown() == (None, plain.materials[0].name)
-    assert renderer.update(plain.with_variant("warm")) != Affects.NOTHING
-    assert shown() == ("warm", "red")
-    renderer.update(plain, variant="warm")
-    assert shown() == ("warm", "red")
-    renderer.release()
 
 
 def test_pixels_have_numbers_of_their_own(device: Any) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import glsl_call
 import numpy as np
 import pytest
@@ -12,12 +10,8 @@ from numpy.typing import NDArray
 
 from raystream.accel import primitives
 from raystream.cameras.lens import camera_uniforms, thin_lens
-from raystream.kernels.records import HIT, RAY
-from raystream.materials.geometry import flat_geometry
-from raystream.materials.tables import appearance
+from raystream.kernels.records import RAY
 from raystream.scene.camera import Camera
-from raystream.scene.material import Material
-from raystream.scene.scene import Scene
 
 ULP = 2.0**-24  # half a unit in the last place, relative: one rounding of float32
 FAR = np.float32(3.4e38)
@@ -200,19 +194,6 @@ def test_edge_functions_keep_their_sign(device):
 
 
 # -- surfaces --------------------------------------------------------------------------------------------------------
-
-
-def test_a_surface_without_a_shading_normal_has_its_geometric_one(device):
-    scene = Scene.from_triangles([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
-    flat = replace(scene.flatten(), normals=np.array([[0, 0, 1], [0, 0, -1], [0, 0, 1]], np.float32))
-    function = glsl_call.Function(
-        device, "Surface surface_at(Ray ray, Hit hit)", modules=[flat_geometry(flat), *appearance([Material()])]
-    )
-    rays = _rays(np.array([[0.3, 0.1, 4.0]]), np.array([[0.25, 0.5, 0.0]]))
-    hits = np.zeros(1, HIT.dtype)
-    hits["barycentric"] = [0.5, 0.25]
-    (surface,) = function(rays, hits)
-    np.testing.assert_array_equal(surface["normal"], [[0.0, 0.0, 1.0]])  # on the ray's side
 
 
 def test_rows_end_where_integers_end_them(device):

@@ -142,24 +142,6 @@ def test_faults_of_a_kernel():
         Kernel("k", (IN("a", A),), ("go-on",))
 
 
-def test_what_one_caller_has_written_is_not_asked_of_another():
-    traversal = Kernel("walk", (IN("a", A),), ("again", "end"))
-    write = Kernel("write", (IN("a", A), OUT("b", B)), ("go",))
-    use = Kernel("use", (IN("b", B), OUT("c", A)), ("done",))
-    first = Kernel("first", (IN("a", A),), ("go",))
-    states = (
-        State("first", first, {"go": Call("walk", then="write")}),
-        State("walk", traversal, {"again": "walk", "end": RETURN}),
-        State("write", write, {"go": Call("walk", then="use")}),
-        State("use", use, {"done": DONE}),
-    )
-    parts = {"streams": {"a": A, "b": B, "c": A}, "inputs": ("a",), "results": ("c",), "start": "first"}
-    assert Program("calls", states=states, **parts).successors("walk") == ("walk", "write", "use")
-    swapped = (replace(states[0], exits={"go": Call("walk", then="use")}), *states[1:])
-    with pytest.raises(WiringError, match=r"state use.*reads stream 'b'|state write.*cannot be reached"):
-        Program("calls", states=swapped, **parts)
-
-
 # -- with modules ----------------------------------------------------------------------------------------------------
 
 KEEP = ModuleState("Memo")
@@ -391,15 +373,6 @@ def test_a_need_that_is_misspelt() -> None:
     wrong = Kernel(WEIGH.name, WEIGH.arguments, WEIGH.exits, ("brigth",))
     with pytest.raises(WiringError, match=r"no module provides brigth \(did you mean 'bright'\? 'A module' in shaders"):
         assembled(RIGHT, wrong)
-
-
-def test_candidates_are_told_in_the_line(device) -> None:
-    error = compiled(device, RIGHT.replace("bright(hit.t)", "bright(hit)"))
-    assert error.where == f"{FILE}:3" and "candidates are: vec4 bright(float) in `" in error.what
-    made = assembled(RIGHT)
-    number = next(number for number, (line, _) in enumerate(made.lines, 1) if "probe.sum" in line)
-    alone = made.error("GLSL", f"0:{number}(2): error: no matching function for call to `f(int)'; candidates are:\n")
-    assert alone.what.startswith("error: no matching function for call to `f(int)' in `probe.sum")
 
 
 PLACE, LIGHT = Record("Place", Field("x", "float")), Record("Light", Field("y", "float"))
