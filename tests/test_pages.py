@@ -27,8 +27,6 @@ LONGEST, LONGEST_README, WORDS_OF_README = 200, 150, 2500  # lines, lines, words
 MEAN = 20  # words of a sentence, on average of a page
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
-
-
 pytestmark = pytest.mark.skipif(
     not (ROOT / "tools" / "results").is_dir() or not (ROOT / "assets" / "pictures").is_dir(),
     reason="results and pictures are in the repository alone",  # a source distribution goes without

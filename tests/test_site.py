@@ -25,7 +25,6 @@ def _loaded() -> ModuleType:
 
 
 site = _loaded()
-
 pytestmark = pytest.mark.skipif(
     not (ROOT / "assets" / "pictures").is_dir(), reason="pictures are in the repository alone"
 )

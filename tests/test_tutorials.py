@@ -15,10 +15,7 @@ from raystream.programs.registry import PICTURES
 from raystream.renderer.inputs import program_file
 
 ROOT = Path(__file__).resolve().parents[1]
-
-
 SLOW = ("6_a_farm",)  # starts processes
-
 pytestmark = pytest.mark.skipif(
     not (ROOT / "assets" / "pictures").is_dir(), reason="pictures are in the repository alone"
 )

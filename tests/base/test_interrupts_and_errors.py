@@ -231,7 +231,6 @@ def test_memory_by_control_groups(files: dict, left: int, tmp_path: Path, monkey
 
 
 signals = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no signals between processes")
-
 ENDLESS = [sys.executable, "-c", "import time; time.sleep(1000)"]
 
 

@@ -98,25 +98,6 @@ def test_report(request: pytest.FixtureRequest, device: Any, monkeypatch: pytest
     hold(HERE / "report.txt", said, request.config)
 
 
-def test_report_without_opengl(request: pytest.FixtureRequest) -> None:
-    """Of a picture as environment, of lists as long as are told, and of one more."""
-    data = report.json_value(
-        {
-            **{"name": "n", "meshes": 1, "instances": 1234, "triangles": 10, "triangles_seen": 12340, "quadrics": 3},
-            **{"vertices": 7, "bounds": [[0.0, 1.0, 2.0], [3.0, 4.0, 5.123456]], "materials": [], "kinds": {}},
-            **{"textures": [], "texture_bytes": 0, "lights": [], "animations": [], "variants": []},
-            "deforming": {"meshes": 5, "skins": 1, "joints": 1234, "morph_targets": 0},
-            **{"environment": {"name": "sky", "size": [4096, 2048], "flux": 12.3456}, "gpu": None, "program": "cast"},
-            **{"cameras": [], "extensions_used": [], "extensions_ignored": [], "warnings": ["one", "two"]},
-        }
-    )
-    said = list(report.lines(data))
-    said += list(report.lines({**data, "environment": {"name": "none", "size": [1, 1], "flux": 0.0}}))
-    for count in (0, 1, 12, 13, 1012):
-        said += [str(row) for row in report._list_rows("things", [f"t{k}" for k in range(count)], "all alike")]
-    hold(HERE / "without_opengl.txt", said, request.config)
-
-
 # -- render --------------------------------------------------------------------------------------------------------
 
 

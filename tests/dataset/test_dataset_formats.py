@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -327,24 +326,3 @@ def test_a_damaged_record_is_made_again(edit: dict[str, Any] | bytes, tmp_path: 
         dataset.add(counted(1))
         dataset.finish()
     assert manifest.read_bytes() == b"".join(lines)
-
-
-def test_random_damage_of_a_manifest(tmp_path: Path) -> None:
-    """800 times: what is left is whole, or the file is refused and kept."""
-    draw = random.Random(43)
-    manifest, lines = whole_manifest(tmp_path / "d")
-    content, refused = b"".join(lines), 0
-    whole = {json.loads(line)["number"]: json.loads(line) for line in lines[1:]}
-    for _ in range(800):
-        damaged = bytearray(content)
-        for _ in range(draw.randint(1, 3)):
-            at = draw.randrange(len(damaged))
-            damaged[at : at + draw.randint(0, 4)] = bytes(draw.randrange(256) for _ in range(draw.randint(0, 4)))
-        manifest.write_bytes(damaged)
-        try:
-            with open_folder(str(tmp_path / "d"), STAGE) as dataset:
-                assert all(record.items() <= whole[number].items() for number, record in dataset.done.items())
-        except ViewerError:
-            refused += 1
-            assert manifest.read_bytes() == damaged
-    assert 20 < refused < 400  # where the head is hit

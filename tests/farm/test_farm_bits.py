@@ -164,15 +164,3 @@ def test_the_scene_travels_once(scheduler: str, renderer: raystream.Renderer) ->
             assert sorted(task.index for task, _ in work.run(tasks, scene)) == [0, 1]
         assert work.add_payload(raystream.load("cornell")) == scene  # by its content
         assert work.sent == 1 and work.lost == 0 and len(work.drivers()) == 1
-
-
-def test_a_fault_is_told(scheduler: str, renderer: raystream.Renderer) -> None:
-    """What a unit raises, a cluster raises, and is of use afterwards."""
-    with connected(scheduler) as client:
-        work = TaskScheduler(client)
-        scene = work.add_payload(renderer.prepared.given)
-        with pytest.raises(TypeError):
-            list(work.run([Task(0, "nothing", worker.trace, ())], scene))
-        unit = next(tile_units((32, 32), 1, 32))
-        spec = worker.RendererSpec(scene, renderer.settings, renderer.camera)
-        assert len(list(work.run([Task(0, str(unit), worker.trace, (spec, (32, 32), unit))], scene))) == 1

@@ -413,21 +413,6 @@ def halves(*parts: tuple[Unit, Halves], count: float = 4) -> Halves | None:
     return _merged_halves(made, list(parts))
 
 
-def test_halves_by_hand() -> None:
-    """Means over the pixels, of the levels that all tiles have; errors as the roots of their squares' sums."""
-    one = part(0, 1, 4, {0: 9.0, 1: 2.0, 2: 4.0}, {1: 8.0, 2: 4.0}, {1: 0.5, 2: 0.25})
-    other = part(1, 3, 4, {1: 6.0, 2: 0.0, 3: 9.0}, {1: 8.0, 2: 12.0, 3: 1.0}, {2: 0.5, 3: 1.0})
-    for parts in ((one, other), (other, one)):
-        found = halves(*parts)
-        assert found is not None
-        assert found.differences == {1: 0.25 * 2 + 0.75 * 6, 2: 0.25 * 4} == {1: 5.0, 2: 1.0}
-        assert found.variances == {1: 8.0, 2: 0.25 * 4 + 0.75 * 12} == {1: 8.0, 2: 10.0}
-        # (0.25 * 4 * 0.25, 0.75 * 12 * 0.5) = (0.25, 4.5)
-        assert found.relative_std_errors == {2: pytest.approx((0.0625 + 20.25) ** 0.5 / 10, rel=1e-12)}
-        np.testing.assert_array_equal(found.sum, np.float32([[10, 11, 11, 11]] * 2))
-        np.testing.assert_array_equal(found.count, np.float32([[4, 4, 4, 4]] * 2))
-
-
 def test_halves_that_do_not_fit() -> None:
     """Of some tiles alone, of other samples, or of a picture whose pixels differ: they tell nothing of it."""
     left, right = part(0, 2, 4, {1: 1.0}), part(2, 2, 4, {1: 1.0})

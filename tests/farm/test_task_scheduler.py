@@ -141,33 +141,6 @@ def test_a_scene_that_the_cluster_has_lost_is_sent_again(scene: raystream.Scene)
     assert made.sent == 2
 
 
-def test_the_answer_of_a_lost_worker_is_not_taken(scene: raystream.Scene) -> None:
-    """Its unit has another future by then: each unit is made once."""
-    late: list[Reply] = []
-
-    def unit(address: str, number: int) -> Answer:
-        if address == "a" and not late:
-            return "pending", None
-        late.append(client.futures[0])
-        if len(late) == 1:
-            late[0].end("finished", "late")
-        return DONE
-
-    client = Told("a", unit=unit)
-    notes: list[str] = []
-    made = TaskScheduler(client, notify=notes.append)
-    running = made.run(tasks(1), made.add_payload(scene))
-
-    def nthreads() -> dict[str, int]:
-        if client.futures:
-            client.there = {"b": 1}
-        return dict(client.there)
-
-    client.nthreads = nthreads  # type: ignore[method-assign]
-    assert [(task.attempts, result) for task, result in running] == [(1, "made")]
-    assert made.lost == 1 and notes == ["worker a has gone; its work is repeated"]
-
-
 def test_the_answer_from_before_a_worker_came_back_is_not_taken(scene: raystream.Scene) -> None:
     """At the same address: what it works on by then is another future."""
 

@@ -34,7 +34,6 @@ class Eye:
 
 EYE = Eye()
 K = (400.0, 0.0, 320.0, 0.0, 410.0, 240.0, 0.0, 0.0, 1.0)
-
 GOOD = [  # an option, what it takes, and the values that mean it
     ("size", (640, 480), "640x480", (640, 480), np.array([640, 480]), [np.int64(640), 480]),
     ("size", (1, 32768), "1X32768"),

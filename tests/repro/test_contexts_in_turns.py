@@ -21,17 +21,9 @@ from raystream.stream.gl import contexts
 from raystream.stream.gl.device import open_device
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="contexts are given back on Linux")
-
-
 SIZE = 6, 4
-
-
 LIT = raystream.Scene.from_triangles([[-1, -1, 0], [1, -1, 0], [0, 1, 0]], [[0, 1, 2]])
-
-
 OPTIONS = {"accel": "two-level-bvh", "environment": "sky", "camera": "0.2,0.1,3 0,0,0"}
-
-
 Values = list[NDArray]
 
 

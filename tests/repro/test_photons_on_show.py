@@ -19,9 +19,7 @@ from raystream.renderer.sampling.sampler import Event, FramePlan, PhotonMapBuilt
 from raystream.renderer.session.session import Session
 from raystream.scene.edits.movable import with_light_at
 from raystream.scene.light import Light
-from raystream.stream.gl.stream import Stream
 from raystream.viewport.debug_views.inspector import Inspector
-from raystream.viewport.debug_views.photons import PhotonPicture
 from raystream.viewport.debug_views.probe import probe
 from tests.renderer.test_session import Paper
 
@@ -158,59 +156,6 @@ def test_each_runs_over_the_map_that_there_is(gathering: Renderer) -> None:
         assert found.complete
         np.testing.assert_array_equal(found.results["film"]["sum"], linear[y, x])
     inspector.release()
-
-
-@pytest.fixture(scope="module")
-def renderer(device: Any) -> Renderer:
-    """Of two walls that meet at a right angle, so that photons come to a second surface."""
-    scene = two_walls()
-    return Renderer(
-        scene,
-        device=device,
-        program="photon",
-        machine="singlepass",
-        depth=1,
-        photons=256,
-        photon_bounces=3,
-        environment="none",
-    )
-
-
-class Points:
-    """Photons drawn as the window draws them."""
-
-    def __init__(self, renderer: Renderer) -> None:
-        self.renderer, self.picture = renderer, PhotonPicture(renderer.device)
-        context = renderer.device.context
-        self.target = context.framebuffer([context.texture((64, 48), 4, dtype="f4")])
-
-    def draw(self, hits: Stream | None = None) -> int:
-        """Pixels with ink; raises what OpenGL has against a stream that is no more."""
-        streams, maps = self.renderer.photon_map.streams, self.renderer.photon_map
-        self.target.clear()
-        if streams and maps is not None:
-            self.picture.points(self.target, (64, 48), self.renderer.camera, streams, maps.stored, hits, 3.0)
-        return int((np.frombuffer(self.target.read(components=4, dtype="f4"), np.float32) > 0).sum())
-
-
-def test_photons_of_another_size(renderer: Renderer) -> None:
-    """They are drawn between any two passes of the next map, as long as there are any."""
-    renderer.render(SIZE, spp=1)
-    points = Points(renderer)
-    before = points.draw()
-    assert before > 0
-    renderer.update(photons=2048)
-    for _ in renderer.sampler.render_tiles(FramePlan(renderer.settings, renderer.camera, SIZE)):
-        points.draw()
-    assert points.draw() > before
-
-
-def test_what_hides_photons_outlives_its_machine(renderer: Renderer) -> None:
-    renderer.render(SIZE, spp=1)
-    points, hits = Points(renderer), renderer.ray_queries.coarse_hits(renderer.settings, renderer.camera, SIZE)
-    hidden, before = points.draw(hits), hits.read()["t"]
-    renderer.gpu_scene.machines.release()  # as machines that are used later do, one by one
-    assert points.draw(hits) == hidden > 0 and np.array_equal(hits.read()["t"], before)
 
 
 OTHER = 12, 9

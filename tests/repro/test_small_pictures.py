@@ -22,9 +22,7 @@ from raystream.scene.edits.movable import with_light_at
 from raystream.scene.environment import sky, studio
 from raystream.scene.light import Light
 from raystream.scene.material import Material
-from raystream.scene.mesh import Mesh
 from raystream.scene.scene import Instance, Scene
-from raystream.scene.texture import Image, Texture
 from raystream.stream.compile.link import LinkedProgram
 from raystream.stream.declare.kernel import IN, OUT, Kernel
 from raystream.stream.declare.program import DONE, Program, State
@@ -44,8 +42,6 @@ def test_layers_of_unlit_surfaces(device):
 
 
 SPP = 64
-
-
 HALF = Material("half", (0.0, 0.0, 0.0, 0.3), kind="lambert", alpha_mode="blend")
 
 
@@ -108,32 +104,7 @@ def test_multipass_throws_anew_for_each_sample(device) -> None:
     assert 0.0 < found[0].linear.mean() < 1.0
 
 
-CORNERS = np.array([[-1, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]], np.float32)
-
-
-UVS = np.array([[0, 1], [1, 1], [1, 0], [0, 0]], np.float32)
-
-
-TEXEL = np.array([209, 128, 225, 255], np.uint8)  # leans 40 degrees to +x: a mirror's image of the camera is above
-
-
-def plate(angle: float) -> Scene:
-    """A matte square of albedo 1 from above, its map, and a sun in the xz plane so many degrees from +z to +x."""
-    mesh = Mesh(CORNERS, np.array([[0, 1, 2], [0, 2, 3]]), uvs=UVS)
-    matte = Material(
-        "matte", (1, 1, 1, 1), kind="principled", metallic=0.0, roughness=1.0, specular_factor=0.0, normal_texture=0
-    )
-    a = np.radians(angle)
-    sun = Light("directional", "sun", direction=(-np.sin(a), 0, -np.cos(a)), intensity=(np.pi,) * 3)
-    scene = Scene([mesh], [Instance(0)], [matte], [Camera((0, 0, 5.0), (0, 0, 0), fov=10.0)])
-    scene.lights = [sun]
-    scene.textures = [Texture(Image(np.tile(TEXEL, (2, 2, 1))), content="normal")]
-    return scene
-
-
 CLEAN: dict[str, Any] = {"machine": "singlepass", "pixel_filter": "point", "environment": sky(64)}
-
-
 SQUARE = places.quads([[(-1, 0, -1), (-1, 0, 1), (1, 0, 1), (1, 0, -1)]])
 
 
@@ -157,8 +128,6 @@ def test_nothing_is_random_under_a_sky(program, device):
 
 
 OPTIONS: dict[str, Any] = {"machine": "singlepass", "camera": "0,1,1 0,0.3,0.3", "environment": "none"}
-
-
 SHOWN: dict[str, Any] = {"size": (6, 4), "spp": 1}
 
 
@@ -217,8 +186,6 @@ def test_weighing_apart_changes_nothing(device: Any, monkeypatch: pytest.MonkeyP
 
 
 NUMBER = Record("Number", Field("n", "int"))
-
-
 KERNELS = {
     "push": Kernel("push", (IN("given", NUMBER), OUT("kept", NUMBER)), exits=("next",)),
     "wander": Kernel("wander", (IN("given", NUMBER),), exits=("next",)),

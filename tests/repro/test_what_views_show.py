@@ -24,8 +24,6 @@ from tests.viewport.test_canvas_view import event, opened, rest
 from tests.window.test_files import SMALL_TRIANGLE
 
 OPTIONS = {"program": "cast", "machine": "singlepass"}
-
-
 PORTRAIT, LANDSCAPE = (20, 50), (50, 20)
 
 
@@ -114,8 +112,6 @@ def test_a_scene_without_light_is_black_at_once(view: CanvasView) -> None:
 
 
 SIZE = (24, 18)
-
-
 SCENE = raystream.load("cornell")
 
 

@@ -53,7 +53,6 @@ LOSSLESS = places.material(1.0)
 BALL = places.sphere()
 PLATE = places.box() * np.float32([4, 0.05, 4])  # what enters leaves at the same angle: no light is caught inside
 OVER_IT = Camera((0, 0.2, 1.0), (0, 0, 0.8), fov=100.0)  # from upright to grazing
-
 FURNACES = {
     "lambert": (BALL, LOSSLESS, places.FRONT),
     "mirror": (BALL, places.material(1.0, kind="mirror"), places.FRONT),

@@ -217,22 +217,6 @@ def test_an_abandoned_one_gives_its_place_back(arena, chunks):
     holds(arena, before, after, again)
 
 
-def test_a_fault_on_the_way_gives_the_place_back(arena, chunks, monkeypatch):
-    one, pack = table(50), arena_module.packed_rows
-
-    def fails(table: Table, first: int, last: int) -> NDArray[np.float32]:
-        if first >= 32:
-            raise MemoryError
-        return pack(table, first, last)
-
-    monkeypatch.setattr(arena_module, "packed_rows", fails)
-    with pytest.raises(MemoryError):
-        arena.base(one)
-    monkeypatch.setattr(arena_module, "packed_rows", pack)
-    assert one not in arena
-    assert arena.base(table(2)) == 0
-
-
 def test_compacting_closes_the_gaps(arena):
     tables = with_gaps(arena, 4, 0, 2)
     arena.compact()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import signal
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -23,7 +22,6 @@ from raystream.stream.gl.compiler import Batch, Binaries
 from raystream.stream.gl.device import Device
 from raystream.stream.gl.draw import Shader, square, tiles_source
 
-ROOT = Path(__file__).resolve().parents[2]
 SIZE = (16, 8)
 WAVES = "uniform float rate;\nout vec4 sum;\nvoid main() { sum = sin(gl_FragCoord * rate) / (1.0 + gl_FragCoord.x); }"
 
@@ -175,27 +173,6 @@ def test_used_last_stays_longest(folder: Path) -> None:
     for number in range(5, 9):  # few bytes since: the whole is not looked at
         other.store(other.name(str(number)), 7, bytes(1000))
     assert len(list(folder.iterdir())) == 8
-
-
-WRITER = """
-import sys
-from raystream.stream.gl.compiler import Binaries
-binaries, content = Binaries("one driver", max_bytes=30000), bytes([int(sys.argv[1])]) * 10000
-for number in range(200):
-    name = binaries.name(str(number % 5))
-    binaries._bytes_since_sweep = 1 << 30
-    binaries.store(name, 1, content)
-    form, found = binaries.find(name) or (1, content)
-    assert form == 1 and len(found) == 10000 and len(set(found)) == 1
-"""
-
-
-def test_two_processes_at_once(folder: Path) -> None:
-    """What one of them reads is whole, whichever has written it, and swept or not."""
-    both = [subprocess.Popen([sys.executable, "-c", WRITER, str(k)], cwd=ROOT, stderr=subprocess.PIPE) for k in (1, 2)]
-    for each in both:
-        assert each.communicate(timeout=600)[1] == b"" and each.returncode == 0
-    assert sum(path.stat().st_size for path in folder.iterdir()) <= 30000
 
 
 # -- in the driver's threads -------------------------------------------------------------------------------------------

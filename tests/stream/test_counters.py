@@ -22,8 +22,7 @@ STATE_WORDS = 2
 
 
 def counted(machine: Machine, toy: Toy, count: int | None = None) -> Stats:
-    for name, array in toy.fill(RAYS).items():
-        machine.write(name, array.reshape(SIZE[::-1]))
+    toy.write(machine)
     machine.finish(count)
     return machine.stats
 

@@ -66,8 +66,12 @@ class Watch:
         assert any(len(each) > 1 for each in self.drawn.values()), "one draw"
         assert all(count <= most for count, most in self.asked)
         assert max(count for each in self.drawn.values() for count in each) <= longest
+        self.check_times(64)
+
+    def check_times(self, least: int) -> None:
+        """Of draws of more elements than that, once known."""
         # Others work on this machine, too: a step takes longer now and then.
-        long = [(count, seconds) for count, seconds in self.known if seconds > MAX_DRAW_SECONDS and count > 64]
+        long = [(count, seconds) for count, seconds in self.known if seconds > MAX_DRAW_SECONDS and count > least]
         assert self.known and len(long) <= 0.1 * len(self.known) + 1, long
 
 
@@ -341,29 +345,13 @@ def test_parts_cover_a_rectangle_once(box: tuple[int, int, int, int], rays: int)
 @pytest.mark.parametrize("machine", ["multipass", "singlepass"])
 @pytest.mark.parametrize("count", ["query", "census"])
 def test_a_slow_device_draws_little_at_a_time(
-    device: Device, slow: Device, machine: str, count: str, monkeypatch: pytest.MonkeyPatch
+    device: Device, slow: Device, watch: Watch, machine: str, count: str
 ) -> None:
-    timed: list[tuple[int, float]] = []
-    known: list[tuple[int, float]] = []
-    learn = TimedDraws.collect_timings
-
-    def watched(parts: TimedDraws) -> None:
-        was, before = parts.sizes.has_cost, list(parts._timed)
-        learn(parts)
-        answered = [(rays, time.elapsed * 1e-9) for rays, time, _ in before[: len(before) - len(parts._timed)]]
-        if parts.counts:
-            (known if was else timed).extend(answered)
-
+    watch.listed = False
     options = {"program": "cast", "machine": machine, "count": count, "first_hits": "rays"}
-    wanted = Renderer("cornell", device=device, **options).render(size=(64, 48)).linear
-    monkeypatch.setattr(TimedDraws, "collect_timings", watched)
-    renderer = Renderer("cornell", device=slow, **options)
-    np.testing.assert_array_equal(renderer.render(size=(64, 48)).linear, wanted)
-    np.testing.assert_array_equal(renderer.render(size=(64, 48)).linear, wanted)
-    assert timed and known
-    # Others work on this machine, too: a step takes longer now and then.
-    long = [(rays, seconds) for rays, seconds in known if seconds > MAX_DRAW_SECONDS and rays > MIN_RAYS]
-    assert len(long) <= 0.1 * len(known), (timed, long)
+    renderers = {on.slowness: Renderer("cornell", device=on, **options) for on in (device, slow)}
+    twice(device, slow, watch, lambda on: renderers[on.slowness].render(size=(64, 48)).linear)
+    watch.check_times(MIN_RAYS)
 
 
 def test_a_query_around_parts_has_their_sums(slow: Device, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -32,12 +32,10 @@ def ran(machine: Multipass, toy: Toy) -> Multipass:
 
 def passes(machine: Multipass, toy: Toy) -> Iterator[int]:
     """The kernel passes at each yield of such a run."""
-    inputs = toy.fill(RAYS)
-    for name, array in inputs.items():
-        machine.write(name, array.reshape(SIZE[::-1]))
+    toy.write(machine)
     for progress in machine.run():
         yield progress.passes
-    for name, array in simulate(toy, inputs).streams.items():
+    for name, array in simulate(toy, toy.fill(RAYS)).streams.items():
         np.testing.assert_array_equal(machine.read(name).reshape(-1), array)
 
 

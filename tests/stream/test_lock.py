@@ -48,23 +48,6 @@ def test_threads_get_it_in_the_order_in_which_they_ask() -> None:
     assert order == [0, 1, 2, 3]
 
 
-def test_its_holder_may_take_it_again_and_gives_it_back_at_the_end() -> None:
-    lock, order = FairLock(), []
-
-    def ask() -> None:
-        with lock:
-            order.append("other")
-
-    with lock:
-        other = started(ask)
-        until_waiting(lock, 1)
-        with lock, lock:
-            order.append("inner")
-        order.append("outer")
-    ended(other)
-    assert order == ["inner", "outer", "other"]
-
-
 def test_an_exception_gives_it_back() -> None:
     class Thing:
         lock = FairLock()

@@ -26,7 +26,6 @@ from raystream.stream.selftest import machines
 # A NaN's payload may be lost on the way through a register, so one NaN stands for all.
 SPECIAL = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1e-45, -1e-38, 3.4028235e38, 1.1754944e-38], np.float32)
 ENDS = np.array([0, 1, -1, LARGEST_INTEGER, -LARGEST_INTEGER, LARGEST_INTEGER - 1], np.int32)
-
 types = st.sampled_from(list(WIDTHS))
 records = st.lists(types, min_size=1, max_size=9).map(
     lambda kinds: Record("Made", *(Field(f"f{k}", kind) for k, kind in enumerate(kinds)))

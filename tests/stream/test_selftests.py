@@ -204,16 +204,6 @@ def test_a_failure_takes_a_test_from_those_passed(device: Device) -> None:
     assert fallbacks.load_passed(device) == {QUERIES}
 
 
-@pytest.mark.parametrize(
-    "text", ["", "[]", "3", '{"format": 0, "passed": ["x"]}', '{"format": 1}', '{"format": 1, "passed": 3}']
-)
-def test_damaged_files_are_as_none(device: Device, folder: Path, text: str) -> None:
-    record_result(device, MASK)
-    (file,) = folder.iterdir()
-    file.write_text(text)
-    assert fallbacks.load_passed(device) == frozenset()
-
-
 def test_a_folder_that_cannot_be_written_keeps_nothing(device: Device, tmp_path: Path, monkeypatch) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv(cache_folder.FOLDER, str(tmp_path / "file"))
