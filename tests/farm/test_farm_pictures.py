@@ -280,41 +280,25 @@ def test_a_scene_goes_with_its_environment(farm: SimpleNamespace) -> None:
 # -- frames ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("films", [False, True])
-def test_frames_in_their_order(farm: SimpleNamespace, films: bool) -> None:
+def test_frames_in_their_order(farm: SimpleNamespace) -> None:
     """Whichever is done first; those that are done early are told, and wait."""
-    scene, told = raystream.load("cornell"), []
-    asked = {"size": (12, 10), "spp": 1}
-    frames = range(6, 1, -2)
-    notes: Callable[[str], None] = told.append
-    given = {"turntable": True, "render": asked, "cluster": "local:2", "films": films, "notify": notes, **OPTIONS}
-    alone = list(raystream.render_frames(scene, frames, 10.0, turntable=True, render=asked, **OPTIONS))
-    for order, mixed in ((iter, False), (backwards, True)):
+    scene, told, asked = raystream.load("cornell"), [], {"size": (12, 10), "spp": 1}
+    frames, given = range(6, 1, -2), {"turntable": True, "render": asked, **OPTIONS}
+    alone = list(raystream.render_frames(scene, frames, 10.0, **given))
+    texts = [(k / 3, f"{k} of 3 frames, 1 workers") for k in (1, 2, 3)]
+    for order, films in ((iter, False), (backwards, True)):
         told.clear()
         farm.order = order
-        came = render_frames(scene, frames, 10.0, progress=lambda *w: told.append(w), mix_builds=mixed, **given)
+        of = {"cluster": "local:2", "films": films, "progress": lambda *what: told.append(what)}
+        came = render_frames(scene, frames, 10.0, **of, **given)
         first = next(came)
-        texts = [
-            (1 / 3, "1 of 3 frames, 1 workers"),
-            (2 / 3, "2 of 3 frames, 1 workers"),
-            (1.0, "3 of 3 frames, 1 workers"),
-        ]
         assert told == [(None, "starting workers"), *texts[: 1 if order is iter else 3]]
-        found = [first, *came]
-        assert told[1:] == texts
-        for one, other in zip(found, alone, strict=True):
+        for one, other in zip([first, *came], alone, strict=True):
             assert (one.number, one.seconds) == (other.number, other.seconds)
             np.testing.assert_array_equal(one.picture.linear, other.picture.linear)
             assert (one.picture.film is not None) == films
-        work = farm.works[-1]
-        assert work.options == {"mixed": mixed, "notify": notes}
-        assert [(task.index, task.name, task.cost) for task in work.tasks] == [
-            (0, "frame 6", 1.0),
-            (1, "frame 4", 1.0),
-            (2, "frame 2", 1.0),
-        ]
+        assert told[1:] == texts and [task.cost for task in farm.works[-1].tasks] == [1.0] * 3
     assert farm.asked == ["local:2"] * 2 and farm.ended == 2
-    assert [(one.number, one.seconds) for one in alone] == [(6, 0.6), (4, 0.4), (2, 0.2)]
 
 
 def test_frames_of_nothing_that_moves(farm: SimpleNamespace) -> None:

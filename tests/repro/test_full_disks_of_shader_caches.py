@@ -29,18 +29,9 @@ def _on_a_full_disk(folder: Path, index: str, **variables: str) -> subprocess.Co
     environment |= {"RAYSTREAM_CACHE_DIR": str(folder / "own"), "INDEX": index}
     command = [
         sys.executable,
-        "-P",
-        "-m",
-        "raystream",
-        "render",
-        "cornell",
-        "-o",
-        str(folder / "a.png"),
-        "--size",
-        "8x8",
+        *["-P", "-m", "raystream", "render", "cornell", "--size", "8x8", "--spp", "1", "--depth", "1", "-o"],
     ]
-    command += ["--spp", "1", "--depth", "1"]
-    inner = ["unshare", "--mount", "--map-root-user", "sh", "-c", FULL, str(disk), *command]
+    inner = ["unshare", "--mount", "--map-root-user", "sh", "-c", FULL, str(disk), *command, str(folder / "a.png")]
     done = subprocess.run(inner, env=environment, capture_output=True, text=True, check=False)
     if "unshare" in done.stderr or done.returncode == 99:
         pytest.skip("a file system of its own is not to be had here")
