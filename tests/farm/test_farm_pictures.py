@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -253,28 +252,6 @@ def test_environments_that_travel(tmp_path: Path, renderer: raystream.Renderer) 
     named = resolve_environment(str(path))[0]
     assert isinstance(found, ImageEnvironment) and isinstance(named, ImageEnvironment) and left.environment is None
     np.testing.assert_array_equal(found.pixels, named.pixels)
-
-
-def test_a_scene_goes_with_its_environment(farm: SimpleNamespace) -> None:
-    """And with its camera, as the renderer has it by now."""
-
-    def order(results: Iterator[Any]) -> Iterator[Any]:
-        raise KeyboardInterrupt
-
-    farm.order = order
-    image = ImageEnvironment(np.random.default_rng(0).random((4, 8, 3), np.float32), "mine")
-    mine = raystream.Renderer("cornell", environment=image, camera="0,1,4 0,1,0", **OPTIONS)
-    with pytest.raises(KeyboardInterrupt):
-        render_on(mine, "local", size=(16, 12), spp=1)
-    mine.release()
-    (task,) = farm.works[0].tasks
-    spec, size, unit = task.arguments
-    assert task.function is worker.trace and size == (16, 12) and unit == Unit(0, 0, 16, 12, 1)
-    assert spec.settings == mine.settings.replace(environment=None) and spec.camera == mine.camera
-    ((digest, (data, _)),) = farm.works[0]._payloads.items()
-    scene, environment = pickle.loads(data.tobytes())
-    assert digest == spec.scene and scene.name == "cornell"
-    np.testing.assert_array_equal(environment.pixels, image.pixels)
 
 
 # -- frames ------------------------------------------------------------------------------------------------------------

@@ -259,14 +259,11 @@ def killed() -> Exception:
     [
         ("lost", None),
         ("cancelled", None),
-        ("error", None),
         ("error", OSError("gone")),
-        ("error", TimeoutError()),
         ("error", CancelledError()),
         ("error", worker.SceneLost("digest")),
         ("error", "killed"),
         ("finished", OSError("gone")),
-        ("finished", CancelledError()),
     ],
 )
 def test_units_that_are_lost_with_their_worker(scene: raystream.Scene, answer: Answer) -> None:

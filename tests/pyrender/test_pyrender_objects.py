@@ -92,8 +92,6 @@ def test_triangles_of_modes():
         (np.full((1, 1), 7, np.uint8), "RGBA", [7, 7, 7, 255]),
         (np.array([[[0.0, 0.5, 1.0]]]), "RGB", [0, 127, 255]),
         (np.array([[[1, 2, 3, 4]]], np.uint8), "GB", [2, 3]),
-        (np.array([[[1, 2]]], np.uint8), "GB", [1, 2]),
-        (np.array([[[1, 2, 3]]], np.uint8), "R", [1]),
         (np.array([[[1, 2, 3]]], np.int64), "RGBA", [1, 2, 3, 255]),
     ],
 )

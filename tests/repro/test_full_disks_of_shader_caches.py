@@ -27,11 +27,9 @@ def _on_a_full_disk(folder: Path, index: str, **variables: str) -> subprocess.Co
     environment = {name: value for name, value in os.environ.items() if name not in unset}
     environment |= {name: str(disk) if value == "DISK" else value for name, value in variables.items()}
     environment |= {"RAYSTREAM_CACHE_DIR": str(folder / "own"), "INDEX": index}
-    command = [
-        sys.executable,
-        *["-P", "-m", "raystream", "render", "cornell", "--size", "8x8", "--spp", "1", "--depth", "1", "-o"],
-    ]
-    inner = ["unshare", "--mount", "--map-root-user", "sh", "-c", FULL, str(disk), *command, str(folder / "a.png")]
+    command = ["raystream", "render", "cornell", "--size", "8x8", "--spp", "1", "--depth", "1", "-o"]
+    inner = ["unshare", "--mount", "--map-root-user", "sh", "-c", FULL, str(disk)]
+    inner += [sys.executable, "-P", "-m", *command, str(folder / "a.png")]
     done = subprocess.run(inner, env=environment, capture_output=True, text=True, check=False)
     if "unshare" in done.stderr or done.returncode == 99:
         pytest.skip("a file system of its own is not to be had here")

@@ -5,9 +5,7 @@ stayed, too. 60 scenes in turn took from 205 to 437 MiB."""
 from __future__ import annotations
 
 import gc
-import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 from weakref import ref
 
@@ -16,7 +14,7 @@ import pytest
 import raystream
 from raystream.renderer.renderer import Renderer
 from raystream.viewport.canvas import CanvasView
-from raystream.viewport.preferences import Preferences
+from tests.viewport.test_canvas_view import opened, rest
 
 SIZE = (24, 16)
 CHOICES: tuple[dict[str, Any], ...] = (
@@ -62,13 +60,6 @@ def test_what_is_replaced_or_released_is_freed(device: Any, options: dict[str, A
     assert alive(last) == []
 
 
-def opened(scene: str, **options: Any) -> CanvasView:
-    """A view as of a window, at rest."""
-    view = CanvasView(scene, SIZE, preferences=Preferences(path=Path("none"), hint=False), spp=2, **options)
-    rest(view)
-    return view
-
-
 def switch(view: CanvasView, scene: str) -> None:
     """Open another scene, as by a dialog, and wait for its picture."""
     with view.device.current():
@@ -77,15 +68,10 @@ def switch(view: CanvasView, scene: str) -> None:
     assert view.scene_loader.shown_path == scene
 
 
-def rest(view: CanvasView) -> None:
-    while not view.idle:
-        view.advance()
-        time.sleep(min(view.wait_timeout, 0.01))
-
-
 @pytest.mark.usefixtures("uncollected")
 def test_scenes_in_turn(device: Any) -> None:
-    view = opened("cornell", program="path")
+    view = opened("cornell", SIZE, program="path", spp=2)
+    rest(view)
     for scene in ("teapotahedron", "balls", "cornell"):
         assert view.view.renderer is not None
         before = parts(view.view.renderer)

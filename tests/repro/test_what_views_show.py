@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 from typing import Any
 
-import meshes
 import numpy as np
 import places
 import pytest
 
 import raystream
-from raystream.film.error import Stop
 from raystream.renderer.renderer import Renderer
 from raystream.renderer.sequence import render_frames
-from raystream.renderer.session.session import Session
 from raystream.scene.scene import Scene
 from raystream.viewport.canvas import CanvasView
 from raystream.viewport.debug_views.probe import probe
@@ -150,18 +146,3 @@ def test_a_probed_surface_is_the_one_that_the_pixel_shows(
             # The scene's units are hundreds; float32, by another structure.
             assert found.surface.distance == pytest.approx(layers["depth"][row, column], rel=1e-5)
             assert surface_text(found).startswith(f"{found.surface.name}, triangle {number} at ")
-
-
-def test_noise_is_a_word_where_it_is_no_number(device: Any) -> None:
-    """A black picture had "0 % noise", as if it were perfect."""
-    pytest.importorskip("imgui_bundle", reason="imgui-bundle is not installed")
-    from raystream.window.panels.widgets import noise
-
-    dark = meshes.scene([[[0, 0, 0], [1, 0, 0], [0, 1, 0]]])
-    renderer = Renderer(dark, device=device, machine="singlepass", program="path", environment="none")
-    session = Session(renderer, (8, 6), Stop(3))
-    session.finish()
-    assert session.convergence.film.error() == 0.0 and noise(session.convergence.film.error()) == "none"
-    session.release()
-    assert noise(math.inf) == "unknown"  # of a single sample
-    assert noise(0.0321) == "3.21 %"

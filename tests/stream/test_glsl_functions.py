@@ -9,21 +9,10 @@ from glsl_call import Function
 from numpy.typing import NDArray
 
 from raystream.accel import primitives
-from raystream.cameras.lens import camera_uniforms, thin_lens
 from raystream.kernels.records import RAY
-from raystream.scene.camera import Camera
 
 ULP = 2.0**-24  # half a unit in the last place, relative: one rounding of float32
 FAR = np.float32(3.4e38)
-
-
-def test_nonzero_leaves_no_zero(device):
-    nonzero = glsl_call.Function(device, "vec3 nonzero(vec3 direction)", ["lib/direction.glsl"])
-    values = np.array([0.0, -0.0, 1e-30, -1e-30, 2e-30, -2e-30, 1e-31, -1e-31, 1.0, -0.5], np.float32)
-    given = np.stack(np.meshgrid(values, values, values[::3]), axis=-1).reshape(-1, 3)
-    (result,) = nonzero(given)
-    expected = np.where(np.abs(given) < np.float32(1e-30), np.float32(1e-30), given)
-    np.testing.assert_array_equal(result, expected)  # a choice, no arithmetic: exact
 
 
 def test_sums_keep_what_rounding_loses(device):
@@ -45,29 +34,6 @@ def test_sums_keep_what_rounding_loses(device):
     scale = np.abs(three[0]).astype(float) + np.abs(three[2])
     assert (np.abs(total + rest - wanted) <= 4 * 2.0**-48 * scale).all()
     assert (np.abs(rest) <= ULP * np.abs(total)).all()  # renormalised: the rest is below half a unit of the sum
-
-
-@pytest.mark.parametrize("size", [(1, 1), (640, 480), (33, 257)])
-def test_the_pinhole_agrees_with_the_camera(device, camera_ray, size):
-    camera = Camera(origin=(3.0, -2.0, 7.5), target=(0.1, 0.2, -0.3), up=(0.2, 1.0, 0.1), fov=47.0)
-    camera_ray.set(camera_uniforms(camera, size))
-    y, x = (part.ravel() for part in np.mgrid[: size[1], : size[0]])
-    origin, direction = camera_ray(np.stack([x, y], axis=1))
-    origins, directions = (part.reshape(-1, 3) for part in camera.rays(*size))
-    np.testing.assert_array_equal(origin, origins.astype(np.float32))
-    # Six roundings to the sum, each of at most half an ulp of a term under 2, and three of normalize: 9 in all.
-    np.testing.assert_allclose(direction, directions, rtol=0, atol=9 * 2 * ULP)
-    # The square of the length sums three rounded squares, then a root and a quotient follow.
-    np.testing.assert_allclose(np.linalg.norm(direction.astype(float), axis=1), 1, atol=6 * ULP)
-
-
-@pytest.fixture(scope="module")
-def camera_ray(device):
-    return glsl_call.Function(
-        device,
-        "void camera_ray(ivec2 pixel, out vec3 origin, out vec3 direction)",
-        modules=[thin_lens(Camera((0, 0, 1), (0, 0, 0)))],
-    )
 
 
 UV_SIGNATURES = (

@@ -63,14 +63,6 @@ def test_an_exception_gives_it_back() -> None:
     ended(started(lambda: Thing.lock.__enter__()))
 
 
-def test_there_is_no_waiting_where_that_is_of_no_use() -> None:
-    def refuse() -> None:
-        raise OSError("in vain")
-
-    with pytest.raises(OSError, match="in vain"), FairLock(refuse):
-        pass
-
-
 def test_its_holder_lends_it_and_holds_it_as_often_afterwards() -> None:
     lock, order = FairLock(), []
 

@@ -204,14 +204,6 @@ def test_a_failure_takes_a_test_from_those_passed(device: Device) -> None:
     assert fallbacks.load_passed(device) == {QUERIES}
 
 
-def test_a_folder_that_cannot_be_written_keeps_nothing(device: Device, tmp_path: Path, monkeypatch) -> None:
-    (tmp_path / "file").write_text("")
-    monkeypatch.setenv(cache_folder.FOLDER, str(tmp_path / "file"))
-    record_result(device, MASK)
-    assert fallbacks.load_passed(device) == frozenset()
-    assert failure(distrusting(device), MASK) == ""
-
-
 def test_another_build_of_a_driver_is_another(device: Device) -> None:
     other = distrusting(device)
     assert driver_build(other) == driver_build(device)
