@@ -16,8 +16,6 @@ from raystream.scene.environment import ConstantEnvironment
 from raystream.scene.light import Light
 from raystream.scene.material import ClassicMaterial, Material
 from raystream.scene.mesh import Mesh
-from raystream.scene.quadric import Quadric
-from raystream.scene.texture import Image, Texture
 
 MESH = Mesh(np.eye(3), [[0, 1, 2]], normals=np.eye(3))
 PARTS: dict[str, Any] = {
@@ -27,9 +25,6 @@ PARTS: dict[str, Any] = {
     "camera": Camera((0, 0, 1), (0, 0, 0)),
     "mesh": copy(MESH),
     "instance": Instance(0),
-    "quadric": Quadric.sphere(),
-    "image": Image.white(),
-    "texture": Texture(Image.white()),
     "classic material": ClassicMaterial(),
     "environment": ConstantEnvironment((1.0, 1.0, 1.0)),
 }
@@ -41,12 +36,8 @@ PARTS: dict[str, Any] = {
         ("material", "color", "Material has no 'color': did you mean 'base_color'?"),
         ("scene", "light", "Scene has no 'light': did you mean 'lights'?"),
         ("light", "color", "Light has no 'color': it has kind, name, position, direction, intensity"),
-        ("camera", "eye", "did you mean 'eyes'?"),
         ("mesh", "normal", "did you mean 'normals'?"),
         ("instance", "transformation", "did you mean 'transform'?"),
-        ("quadric", "radius", "Quadric has no 'radius': "),
-        ("image", "pixels", "did you mean 'texels'?"),
-        ("texture", "filter", "Texture has no 'filter': "),
         ("classic material", "bais", "did you mean 'bias'?"),
         ("environment", "radiances", "did you mean 'radiance'?"),
     ],

@@ -97,7 +97,7 @@ def test_values_and_defaults(tmp_path: Path) -> None:
         ({"render": {"tonemap": "agxx"}}, "r.toml: render: tonemap 'agxx'"),
         ({"render": {"program": "my.py"}}, "r.toml: render: program 'my.py': is a file"),
         ({"render": {"sppp": 3}}, "r.toml: render: unknown option 'sppp' (did you mean 'spp'?)"),
-        ({"render": {"camera": "1,2,3 0,0,0"}}, "r.toml: render: camera: is no option of a recipe's pictures (cam"),
+        ({"render": {"fov": 40}}, "r.toml: render: fov: is no option of a recipe's pictures (cam"),
         ({"render": {"spp": 1, "seed": 3}}, "r.toml: render: seed: is a key of the recipe itself"),
         ({"cameras": {"distance": 2, "size": [8, 8]}}, "r.toml: cameras: size: is a key of the recipe itself"),
         ({"render": {"spp": 0}}, "r.toml: render: spp 0: expected a whole number"),

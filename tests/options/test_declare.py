@@ -49,13 +49,9 @@ BARE = replace(COUNT, name="bare").with_value(bare="auto").with_help(short="-b")
         (COUNT.with_value(expected="{low} to {high} of {choices}"), "--a-count", "--a-count N",
          "1 to 9 of the known ones", "4"),
         (WORD.with_value(expected="of {choices}"), "--word", "--word NAME", "of one, two, 3", "one"),
-        (COUNT.with_value(expected=""), "--a-count", "--a-count N", "", "4"),
         (COUNT.with_value(default=0.5), "--a-count", "--a-count N", "a whole number from 1 to 9", "0.5"),
-        (COUNT.with_value(default=2.0), "--a-count", "--a-count N", "a whole number from 1 to 9", "2"),
         (COUNT.with_value(default=True), "--a-count", "--a-count N", "a whole number from 1 to 9", "on"),
-        (COUNT.with_value(default=False), "--a-count", "--a-count N", "a whole number from 1 to 9", "off"),
         (COUNT.with_help(default="four"), "--a-count", "--a-count N", "a whole number from 1 to 9", "four"),
-        (SWITCH.with_help(default="off"), "--a-switch", "--a-switch", "", "off"),
     ],
 )  # fmt: skip
 def test_words(option: Option, flag: str, typed: str, expected: str, default: str) -> None:
@@ -99,10 +95,8 @@ def test_suggestions() -> None:
 @pytest.mark.parametrize(
     ("text", "width", "expected"),
     [
-        ("how many: of them, and of others", 40, "how many: of them, and of others"),
         ("how many: of them, and of others", 32, "how many: of them, and of others"),
         ("how many: of them, and of others", 31, "how many"),
-        ("how many (of them); of others", 20, "how many (of them)"),
         ("how many (of them); of others", 18, "how many (of them)"),
         ("how many (of them); of others", 17, "how many"),
         ("how many, of them, and of others", 25, "how many, of them"),
@@ -169,7 +163,6 @@ def test_errors_name_an_option_as_it_was_written(options, python, typed, tmp_pat
 @pytest.mark.parametrize(
     ("typed", "python"),
     [
-        ("take fewer --photons, --caustic-photons or --sun", "take fewer photons=, caustic_photons= or sun="),
         ("add --machine multipass --fuse none --unroll 1", "add machine='multipass' fuse='none' unroll=1"),
         ("--turntable turns the camera", "turntable=True turns the camera"),
         (
@@ -177,7 +170,6 @@ def test_errors_name_an_option_as_it_was_written(options, python, typed, tmp_pat
             "give spp= in its place, exposure, or a grid= below 5",
         ),
         ("--size 64x48 or less (--sun 30,20)", "size='64x48' or less (sun=(30, 20))"),
-        ("go on with --resume '/a b/c.exr'", "go on with resume='/a b/c.exr'"),
         ("dask worker SCHEDULER --nthreads 1", "dask worker SCHEDULER --nthreads 1"),
         ("`raystream view --size 9` or --denoise oidn", "`raystream view --size 9` or denoise='oidn'"),
         (
