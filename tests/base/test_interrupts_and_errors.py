@@ -61,19 +61,6 @@ def test_an_exception_in_the_block_comes_first(came: list[int]) -> None:
     assert came == [signal.SIGINT]
 
 
-def test_in_another_thread_nothing_is_deferred(came: list[int]) -> None:
-    before, seen = [signal.getsignal(number) for number in EXIT_SIGNALS], []
-
-    def work() -> None:
-        with interrupts_deferred():
-            seen.extend(signal.getsignal(number) for number in EXIT_SIGNALS)
-
-    thread = threading.Thread(target=work)
-    thread.start()
-    thread.join()
-    assert seen == before
-
-
 def test_what_was_dropped_is_raised_once_more() -> None:
     raise_dropped()  # nothing was
     with pytest.raises(Terminated) as first:

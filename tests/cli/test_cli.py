@@ -8,7 +8,6 @@ import sys
 import types
 from pathlib import Path
 
-import numpy as np
 import pytest
 from calls import error_line, needs_renderer, process, run
 
@@ -18,7 +17,6 @@ from raystream.options.table import OPTIONS, keywords
 from raystream.options.values import PolicyChoice, Unroll
 from raystream.scene.camera import Camera
 from raystream.scene.scene import Scene
-from tests.formats.documents import Document
 
 
 class Counted:
@@ -242,17 +240,3 @@ def test_a_file_goes_before_a_built_in_scene(tmp_path):
 def test_a_wrong_number_is_the_value_of_an_option_that_may_stand_alone(value: str) -> None:
     with pytest.raises(ViewerError, match=f"ortho='{value}'"):
         _parse("render", ["cornell", "-o", "a.png", "--ortho", value])
-
-
-@pytest.mark.usefixtures("device")
-def test_info_tells_what_extras_say(tmp_path: Path, capsys) -> None:
-    doc = Document()
-    doc.mesh({"POSITION": doc.accessor(np.eye(3, dtype=np.float32))}, material=0)
-    classic = {"transmittance": 0.5, "indices": [1.4, 1.5, 1.6], "thickness": 2}
-    doc.json["materials"] = [{"extras": {"classic": classic}}]
-    path = doc.write(tmp_path, "glass.gltf")
-    run("info", str(path))
-    assert "transmittance 0.5, indices (1.4, 1.5, 1.6), thickness 2 (path)" in capsys.readouterr().out
-    run("info", str(path), "--json")
-    told = json.loads(capsys.readouterr().out)["materials"][0]["classic"]
-    assert told["indices"] == [1.4, 1.5, 1.6] and told["vertex_colors"] is False  # its mesh has none

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import io
 import json
 import os
@@ -12,15 +11,13 @@ from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
-import numpy as np
 import pytest
 
 import raystream
 from raystream.base.errors import ViewerError
 from raystream.cli import commands, main, progress, rendering
 from raystream.cli.presets import preset
-from raystream.cli.progress import TerminalProgress, TimeLeft
-from raystream.film.tonemap import BLACK_LUMINANCE, darkness
+from raystream.cli.progress import TerminalProgress
 
 FRAMES = ("--frames", "0-3")
 
@@ -258,40 +255,6 @@ def test_lines_come_ten_seconds_apart(monkeypatch: pytest.MonkeyPatch) -> None:
             file.truncate()
 
 
-@pytest.mark.parametrize(
-    ("seen", "left"),
-    [
-        ([(0, 0.0)], None),
-        ([(0, 0.0), (0.999, 0.5)], None),
-        ([(0, 0.0), (1, 0.5)], 1.0),
-        ([(0, 0.5), (5, 0.5)], None),
-        ([(0, 0.0), (2, 0.5), (3, 0.4)], None),
-        ([(0, 0.0), (2, 0.5), (3, None)], None),
-        # After half a minute the first is forgotten: its neighbour tells as much.
-        ([(0, 0.0), (10, 0.1), (39.9, 0.4)], 0.6 * 39.9 / 0.4),
-        ([(0, 0.0), (10, 0.1), (40, 0.7)], 0.3 * 30 / 0.6),
-        ([(0, 0.0), (100, 0.5)], 100.0),
-    ],
-)
-def test_the_pace(seen: list[tuple[float, float | None]], left: float | None) -> None:
-    made = TimeLeft()
-    for now, share in seen:
-        made.add(now, share)
-    assert made.seconds() == (None if left is None else pytest.approx(left))
-
-
-def test_a_closed_output_takes_no_figures(monkeypatch: pytest.MonkeyPatch, capsys) -> None:
-    commands.print_report({"a": 1.5}, lambda data: [f"a\n is {data['a']}", "b"], False)
-    assert capsys.readouterr().out == "a\\n is 1.5\nb\n"
-    commands.print_report({"a": float("inf")}, lambda data: [], True)
-    assert capsys.readouterr().out == '{\n  "a": null\n}\n'
-    monkeypatch.setattr(sys, "stdout", None)
-    with pytest.raises(ViewerError, match="standard output: is closed"):
-        commands.print_report({}, lambda data: [], False)
-    with pytest.raises(ViewerError, match="-o -: standard output is closed"):
-        commands.graph(argparse.Namespace(output="-", program="cast"))
-
-
 class Terminal(io.StringIO):
     """A terminal that keeps what is written on it."""
 
@@ -395,14 +358,3 @@ def test_dim_lights_are_told(words: tuple[str, ...], said: str, monkeypatch: pyt
     assert main.main(("render", "dim", *words, *DIM, *above)) == 0
     err = capsys.readouterr().err
     assert err.count("own lights") == bool(said) and said in err
-
-
-def test_what_is_nearly_black() -> None:
-    picture = np.zeros((10, 10, 3), np.float32)
-    assert "sky adds light, a higher --exposure brightens" in darkness(picture)
-    picture[:2] = BLACK_LUMINANCE / 4
-    assert "--exposure 9 brightens" in darkness(picture) and darkness(picture, 1.9)  # 0.5 / 0.00125 is 400
-    assert not darkness(picture, 2.1)
-    picture[0, :5] = 1  # a lamp that is seen, in the dark
-    assert "a higher --exposure brightens" in darkness(picture)
-    assert not darkness(np.ones((4, 4, 3), np.float32)) and darkness(np.full((4, 4, 3), np.nan, np.float32))

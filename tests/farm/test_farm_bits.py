@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
+from test_farm_pictures import OPTIONS, SIZE, SPP, alone, renderer, same
 
 import raystream
 import raystream.farm
@@ -18,28 +18,8 @@ from raystream.farm.cluster import connected
 from raystream.farm.pictures import render_on
 from raystream.farm.task_scheduler import Task, TaskScheduler
 from raystream.farm.units import tile_units
-from raystream.film.film import Film
 
-SIZE, SPP = (80, 64), 5
-OPTIONS = {"machine": "singlepass", "depth": 3}
-
-
-@pytest.fixture(scope="module")
-def renderer() -> Iterator[raystream.Renderer]:
-    found = raystream.Renderer("cornell", **OPTIONS)
-    yield found
-    found.release()
-
-
-@pytest.fixture(scope="module")
-def alone(renderer: raystream.Renderer) -> raystream.Picture:
-    return renderer.render(SIZE, SPP)
-
-
-def same(one: Film | None, other: Film | None) -> None:
-    assert one is not None and other is not None
-    for name, array in one.arrays.items():
-        np.testing.assert_array_equal(array, other.arrays[name], err_msg=name)
+__all__ = ["alone", "renderer"]  # fixtures
 
 
 def test_tiles(scheduler_file: str, alone: raystream.Picture) -> None:

@@ -25,7 +25,7 @@ from raystream.options.declare import (
     suggestion,
     wrong,
 )
-from raystream.options.table import OPTIONS, check
+from raystream.options.table import OPTIONS
 from raystream.options.values import SWITCH as OFF
 from raystream.options.values import choice, integer
 from raystream.programs.registry import PICTURES
@@ -105,19 +105,6 @@ def test_suggestions() -> None:
 )
 def test_help_in_a_line(text: str, width: int, expected: str) -> None:
     assert COUNT.with_help(text=text).brief(width) == expected
-
-
-def test_cells_are_within_their_range() -> None:
-    """Each of the three, with both ends."""
-    low, high = (int(getattr(OPTIONS["photon_grid"].value, end)) for end in ("low", "high"))
-    for place in range(3):
-        for end, beyond in ((low, low - 1), (high, high + 1)):
-            cells = [2, 2, 2]
-            cells[place] = end
-            assert check("photon_grid", cells) == tuple(cells)
-            cells[place] = beyond
-            with pytest.raises(ViewerError):
-                check("photon_grid", cells)
 
 
 def test_ports_and_addresses() -> None:

@@ -9,7 +9,6 @@ import places
 import pytest
 
 from raystream import Renderer, Scene
-from raystream.accel.motion import without_duplicates
 from raystream.scene.scene import Instance
 
 
@@ -121,15 +120,6 @@ def test_rays_test_a_pile_once(accel: str) -> None:
     layers = renderer.render((16, 16), layers=("tests", "steps")).layers
     assert 0 < layers["tests"].max() <= 8  # each pile in both orders of its corners, and the others, in a voxel or two
     assert layers["steps"].max() < 400
-
-
-def test_the_first_of_equal_triangles_stays() -> None:
-    corners = piles()
-    given = corners.copy()
-    kept = np.isfinite(without_duplicates(corners)).all(axis=(1, 2))
-    assert np.flatnonzero(kept).tolist() == [0, 1, 5, 100, 101]
-    assert np.array_equal(corners, given)
-    assert np.array_equal(without_duplicates(corners)[kept], corners[kept])
 
 
 BOX = np.array([2040.0, 132.0, 64.0])  # at 64 voxels along the shortest side 17,233,920, over 2^24 = 16,777,216

@@ -145,15 +145,6 @@ def test_transform_feedback(fresh: Callable[[], Device], folder: Path) -> None:
     assert len(list(folder.iterdir())) == 2
 
 
-def test_a_folder_that_cannot_be_written(
-    fresh: Callable[[], Device], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "file").touch()
-    monkeypatch.setenv(cache_folder.FOLDER, str(tmp_path / "file" / "cache"))
-    device = fresh()
-    assert drawn(device, Shader(device, source())).any() and device.compiler.loaded == 0
-
-
 def test_used_last_stays_longest(folder: Path) -> None:
     kept = Binaries("a driver", max_bytes=5000)
     for number in range(4):

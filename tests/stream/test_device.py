@@ -86,19 +86,6 @@ def test_an_old_opengl_is_refused(device):
         Device(Old())
 
 
-@pytest.mark.parametrize(
-    ("message", "said"),
-    [
-        ("libEGL.so: cannot open shared object file", "library not found"),
-        ("eglInitialize failed (0x3001)", "no context of OpenGL 3.3"),
-        ("requested device index 7, but found 2 devices", "no device 7"),
-    ],
-)
-def test_why_there_is_no_context(message, said):
-    error = devices_module._no_context(Exception(message), 7)
-    assert said in str(error) and error.hint
-
-
 def test_devices_have_numbers_on_linux_alone(device, monkeypatch):
     monkeypatch.setattr(devices_module.sys, "platform", "darwin")
     with pytest.raises(DeviceError, match="choosing a device needs EGL"):

@@ -183,24 +183,6 @@ def test_abandoned_between_steps_nothing_more_is_done(device, executor):
     assert (stream.read()["n"] == 1).all()
 
 
-def test_a_fault_of_a_step_reaches_the_caller_and_ends_the_job(executor):
-    ended = []
-
-    def fails() -> None:
-        raise OSError("no more")
-
-    def job() -> Job:
-        try:
-            yield Host(fails)
-        finally:
-            ended.append(True)
-
-    with pytest.raises(OSError, match="no more"):
-        finish(executor.run(job()))
-    assert ended == [True]
-    assert finish(executor.run(iter_of(Host(int)))) == [0.0]
-
-
 def test_a_stream_is_cleared_as_a_whole_behind_scissors(device: Any) -> None:
     """Those of a smaller framebuffer that is in use, drawn to in a band as by a machine."""
     small, stream = Stream(device, NUMBER, (4, 3)), Stream(device, NUMBER, (9, 7))

@@ -161,6 +161,17 @@ def test_calls_in_a_pass_of_each_loop(device, unroll: Any, calls: tuple[int, int
 # -- rays that are left ------------------------------------------------------------------------------------------------
 
 
+def test_a_sweep_tells_no_fewer_rays_than_are_left_in_its_loop(gpu_form) -> None:
+    """Of all of its states: a round is read a round late."""
+    machine = Multipass(gpu_form, COLLATZ.linked, SIZE, policy=Sweep(), unroll=1)
+    COLLATZ.write(machine)
+    numbers, told = [machine.linked.program.number(name) for name in ("even", "odd")], []
+    for progress in machine.run():
+        told.append(progress.active)
+        assert progress.active >= np.isin(machine.state.read()["at"], numbers).sum()
+    assert told == sorted(told, reverse=True) and len({*told}) > 5
+
+
 def test_a_policy_s_run_tells_who_waits_in_its_loop(device) -> None:
     """The rays in the loop before each pass, by both counts."""
     entering = int((simulate(COLLATZ, COLLATZ.fill(RAYS)).calls["even"] > 0).sum())  # one begins at 1

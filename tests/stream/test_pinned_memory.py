@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 
 from raystream.base.memory import Pages
-from raystream.stream.declare.kernel import Texels
 from raystream.stream.gl.device import Device
-from raystream.stream.gl.memory import CHUNK, MIN_PINNED_BYTES, BufferTexture, Memory
+from raystream.stream.gl.memory import MIN_PINNED_BYTES, BufferTexture
 from raystream.stream.gl.objects import PinnedBuffer
 
 LARGE = MIN_PINNED_BYTES // 16  # texels of four floats
@@ -92,24 +91,6 @@ def test_the_largest_one_is_counted_in_32_bits(device: Device, made: list[int]) 
         texture.write(numbers(LARGE), texture.bytes - MIN_PINNED_BYTES)
         texture.release()
         assert device.context.error == "GL_NO_ERROR"
-
-
-def test_an_upload_is_cut_into_portions(device: Device, made: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of as many records each, however large the memory is; the first one is not the whole."""
-    sizes: list[int] = []
-    write = BufferTexture.write
-    monkeypatch.setattr(
-        BufferTexture, "write", lambda own, values, *at: (sizes.append(values.nbytes), write(own, values, *at))[1]
-    )
-    data = np.random.default_rng(3).integers(0, 256, (10 * CHUNK + 5, 4), np.uint8)
-    with device.current():
-        memory = Memory(device, Texels("texels", data), filled=False)
-        for number, _ in enumerate(memory.fill(), 1):
-            assert len(sizes) == number
-        assert max(sizes) == 4 * CHUNK and len(sizes) == 11 and made == []
-        assert isinstance(memory.texture, BufferTexture)
-        np.testing.assert_array_equal(np.frombuffer(memory.texture.buffer.read(), np.uint8), data.ravel())
-        memory.release()
 
 
 def test_other_drivers_make_their_own(device: Device, made: list[int], monkeypatch: pytest.MonkeyPatch) -> None:

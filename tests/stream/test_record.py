@@ -140,20 +140,6 @@ def test_a_field_that_begins_a_texture_is_read_where_it_belongs(device):
     np.testing.assert_array_equal(stream.fields()["more"], array["more"])
 
 
-def test_a_field_beside_others_is_not_read_where_it_belongs(device):
-    record = Record("Made", Field("colour", "vec3"), Field("beside", "float"))
-    stream = Stream(device, record, (5, 7))
-    array = np.zeros((7, 5), record.dtype)
-    array["colour"], array["beside"] = 1, 2
-    stream.write(array)
-    rows = np.full((7, 5), -1, np.float32)
-    found = stream.fields(("colour", "beside"), {"colour": np.zeros((7, 5, 3), np.float32), "beside": rows})
-    np.testing.assert_array_equal(found["colour"], array["colour"])
-    np.testing.assert_array_equal(found["beside"], array["beside"])
-    found = stream.fields(("beside",), {"beside": rows})  # the last of four components
-    np.testing.assert_array_equal(found["beside"], array["beside"])
-
-
 @pytest.mark.parametrize("value", [LARGEST_INTEGER + 1, -LARGEST_INTEGER - 1, 2**31 - 1, -(2**31)])
 def test_integers_beyond_a_floats_are_refused(value):
     record = Record("Link", Field("weight", "float"), Field("to", "ivec2"))
