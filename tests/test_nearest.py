@@ -23,21 +23,3 @@ def test_a_test_of_a_listed_fault_is_mostly_among_the_nearest_four(monkeypatch: 
             caught[path.suffix].append(not files.isdisjoint(nearest.nearest(path, 4, line)))
     assert sum(caught[".glsl"]) > 0.65 * len(caught[".glsl"]) > 30
     assert sum(caught[".py"]) > 0.78 * len(caught[".py"]) > 100
-
-
-@pytest.mark.parametrize(
-    ("source", "text", "test"),
-    [
-        ("viewer/window/app.py", "least = max(scheduler.DRAWN_FILLING", "tests/window/test_draw_schedule.py"),
-        ("viewer/scene/scene.py", "cached = self._outline", "tests/scene/test_framing.py"),
-    ],
-)
-def test_a_line_of_a_large_module_has_tests_of_its_own(
-    source: str, text: str, test: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """That few words of the whole module have to do with."""
-    monkeypatch.setattr(nearest, "_catching", dict)
-    lines = (ROOT / source).read_text("utf-8").split("\n")
-    line = next(number for number, each in enumerate(lines, 1) if text in each)
-    assert ROOT / test not in nearest.nearest(ROOT / source, 4)
-    assert ROOT / test in nearest.nearest(ROOT / source, 4, line)

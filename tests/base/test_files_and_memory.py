@@ -86,19 +86,6 @@ def test_where_a_text_cannot_be_written(tmp_path: Path, monkeypatch: pytest.Monk
     assert not part_file.is_stream("a\0b") and part_file.is_stream(os.devnull)
 
 
-def test_memory_where_the_system_says_little(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without /proc: all pages of the machine; without those, nothing is known."""
-    monkeypatch.setattr(memory, "_address_space_limits", lambda: iter(()))
-    monkeypatch.setattr(os, "sysconf", {"SC_PHYS_PAGES": 1000, "SC_PAGE_SIZE": 4096}.__getitem__)
-    assert memory.available(tmp_path) == 4_096_000
-
-    def refuse(name: str) -> int:
-        raise ValueError("unrecognized configuration name")
-
-    monkeypatch.setattr(os, "sysconf", refuse)
-    assert memory.available(tmp_path) is None
-
-
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers of signals")
 def test_who_is_stopped_while_waiting_gives_up_the_turn() -> None:
     """By Ctrl-C: the lock is free for others in the end."""

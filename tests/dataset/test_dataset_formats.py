@@ -227,12 +227,8 @@ def test_lines_are_in_order_at_the_end(tmp_path: Path) -> None:
         assert numbers(path) == [2, 0, 1]
         folder.finish()
     assert numbers(path) == [0, 1, 2]
-    assert sorted(each.name for each in path.rglob("*") if each.is_file()) == [
-        "0.png",
-        "1.png",
-        "2.png",
-        "manifest.jsonl",
-    ]
+    files = sorted(each.name for each in path.rglob("*") if each.is_file())
+    assert files == ["0.png", "1.png", "2.png", "manifest.jsonl"]
 
 
 def test_a_head_that_is_cut_begins_anew(tmp_path: Path) -> None:

@@ -328,13 +328,8 @@ def test_targets_lie_aside(tmp_path: Path) -> None:
 
 
 def test_lights_shine_on_the_middle(tmp_path: Path) -> None:
-    lights = {
-        "count": 4,
-        "distance": [3, 5],
-        "elevation": [60, 90],
-        "irradiance": [2, 3],
-        "colors": [[1, 0, 0], [0, 1, 1]],
-    }
+    lights = {"count": 4, "distance": [3, 5], "elevation": [60, 90], "irradiance": [2, 3]}
+    lights["colors"] = [[1, 0, 0], [0, 1, 1]]
     _, layout = made(tmp_path, lights=lights)
     colors = set()
     for each in layout.lights:

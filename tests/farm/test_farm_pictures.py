@@ -13,8 +13,6 @@ import pytest
 
 import raystream
 from raystream.dataset.picture import DatasetRenderer
-from raystream.dataset.recipe import parse_recipe
-from raystream.dataset.stage import DatasetStage
 from raystream.farm import pictures, worker
 from raystream.farm.pictures import (
     _merged_halves,
@@ -32,6 +30,7 @@ from raystream.film.film import Film
 from raystream.formats.image.environment_maps import resolve_environment
 from raystream.renderer.inputs.settings import Settings
 from raystream.scene.environment import ImageEnvironment
+from tests.dataset import recipes
 
 
 class Done:
@@ -386,29 +385,12 @@ def test_halves_that_do_not_fit() -> None:
     assert _merged_halves(made, [left, right]) is None
 
 
-MODEL = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
-GIVEN = {
-    "scenes": 2,
-    "views": 2,
-    "size": [24, 18],
-    "cameras": {"distance": [1, 2]},
-    "lights": {"count": [1, 2]},
-    "render": {"spp": 1, "denoise": "none", "machine": "singlepass"},
-    "models": [{"file": "a.obj", "size": 0.5, "count": 2}],
-}
-
-
-@pytest.fixture
-def stage(tmp_path: Path) -> DatasetStage:
-    """Of a small recipe."""
-    (tmp_path / "a.obj").write_text(MODEL)
-    return DatasetStage(parse_recipe(dict(GIVEN), "r.toml", str(tmp_path)))
-
-
 @pytest.mark.usefixtures("device")
-def test_workers_make_the_same_bytes(stage: DatasetStage, scheduler: str) -> None:
+def test_workers_make_the_same_bytes(tmp_path: Path, scheduler: str) -> None:
     """The models travel: workers have no files of theirs."""
-    (Path(stage.recipe.folder) / "a.obj").unlink()
+    model = recipes.cube(tmp_path)
+    stage = recipes.stage(tmp_path, scenes=2, views=2, lights={"count": [1, 2]})
+    model.unlink()
     found = {made.index: made for made in render_dataset(stage, [3, 0, 2], scheduler)}
     renderer = DatasetRenderer(stage)
     for number in (0, 2, 3):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-
 import numpy as np
 import pytest
 from rasteriser import at, at_edges, ball, box, rasterise, square
@@ -14,7 +12,6 @@ from raystream.pyrender import (
     Camera,
     IntrinsicsCamera,
     Mesh,
-    OffscreenRenderer,
     OrthographicCamera,
     PerspectiveCamera,
     Primitive,
@@ -307,17 +304,6 @@ def test_indices_of_vertices_that_there_are_not(indices, mode, offscreen):
 def test_indices_that_are_no_numbers(indices):
     with pytest.raises(ViewerError, match=r"^indices: are of type "):
         Primitive(CORNERS, indices=indices)
-
-
-def test_a_renderer_in_six_threads(request, things):
-    request.getfixturevalue("device")  # its context is not current here
-    renderer, scene = OffscreenRenderer(16, 16, spp=2), things(PerspectiveCamera(1.0))
-    color, depth = renderer.render(scene)
-    with ThreadPoolExecutor(6) as threads:
-        for each_color, each_depth in threads.map(lambda _: renderer.render(scene), range(12)):
-            np.testing.assert_array_equal(each_color, color)
-            np.testing.assert_array_equal(each_depth, depth)
-    renderer.delete()
 
 
 def test_faults_are_one_line(offscreen):
