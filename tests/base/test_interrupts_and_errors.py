@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import raystream
-from raystream.base import interrupts, memory, paths
+from raystream.base import interrupts, memory
 from raystream.base.errors import DeviceError, ViewerError, ViewerWarning, warn
 from raystream.base.interrupts import (
     EXIT_SIGNALS,
@@ -144,20 +144,6 @@ def test_notes_are_told_where_the_package_was_called() -> None:
     assert [str(each.message) for each in found] == ["a note", "take spp=4", "from within", "from another package"]
     assert all(each.category is ViewerWarning for each in found)
     assert [each.filename == __file__ for each in found] == [True, True, True, False]
-
-
-def test_folders_of_a_checkout_and_of_a_wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Beside the package's files first."""
-    assert (paths.shaders() / "kernels").is_dir() and paths.assets().name == "assets"
-    package = tmp_path / "viewer"
-    (package / "assets").mkdir(parents=True)
-    for folder in ("assets", "shaders"):
-        (tmp_path / folder).mkdir()
-    monkeypatch.setattr(paths, "PACKAGE", package)
-    find = paths._folder.__wrapped__
-    assert find("assets") == package / "assets" and find("shaders") == tmp_path / "shaders"
-    with pytest.raises(ViewerError, match=r"none: folder not found beside .* \(the installation is incomplete"):
-        find("none")
 
 
 # -- memory --------------------------------------------------------------------------------------------------------

@@ -280,14 +280,6 @@ def test_a_manifest_of_others_is_kept(content: bytes, linked: bool, tmp_path: Pa
     assert manifest.read_bytes() == content and manifest.is_symlink() == linked
 
 
-def test_an_empty_manifest_beside_other_files_is_kept(tmp_path: Path) -> None:
-    (tmp_path / "manifest.jsonl").touch()
-    (tmp_path / "a.png").write_bytes(b"picture")
-    with pytest.raises(ViewerError, match="holds other files"), open_folder(str(tmp_path), STAGE):
-        pass
-    assert not (tmp_path / "manifest.jsonl").read_bytes()
-
-
 def whole_manifest(folder: Path) -> tuple[Path, list[bytes]]:
     """Of four pictures, and its lines."""
     with open_folder(str(folder), STAGE) as dataset:

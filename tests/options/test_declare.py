@@ -22,7 +22,6 @@ from raystream.options.declare import (
     Help,
     Option,
     Value,
-    suggestion,
     wrong,
 )
 from raystream.options.table import OPTIONS
@@ -77,19 +76,6 @@ def test_wrong_values_are_repeated_to_a_length() -> None:
         shown = text if length + 2 <= 60 else text[:56] + " ..."
         assert said == f"--a-count {shown}: expected a whole number from 1 to 9 (mend it)"
     assert wrong(COUNT, 10, "nine").typed == "--a-count 10: expected nine"
-
-
-def test_suggestions() -> None:
-    known = ["Singlepass", "multipass", "ray"]
-    for word, expected in (
-        ("singlepas", "did you mean 'Singlepass'?"),
-        ("MULTIPASS", "did you mean 'multipass'?"),
-        ("rya", "did you mean 'ray'?"),
-        ("xyz", ""),
-        ("", ""),
-    ):
-        assert suggestion(word, known) == expected
-    assert suggestion("ray", []) == ""
 
 
 @pytest.mark.parametrize(

@@ -87,21 +87,6 @@ def test_triangles_of_modes():
 
 
 @pytest.mark.parametrize(
-    ("given", "channels", "wanted"),
-    [
-        (np.full((1, 1), 7, np.uint8), "RGBA", [7, 7, 7, 255]),
-        (np.array([[[0.0, 0.5, 1.0]]]), "RGB", [0, 127, 255]),
-        (np.array([[[1, 2, 3, 4]]], np.uint8), "GB", [2, 3]),
-        (np.array([[[1, 2, 3]]], np.int64), "RGBA", [1, 2, 3, 255]),
-    ],
-)
-def test_channels_of_textures(given, channels, wanted):
-    texture = Texture(source=given, source_channels=channels)
-    assert texture.source.dtype == np.uint8 and texture.source[0, 0].tolist() == wanted
-    assert (texture.width, texture.height) == (1, 1)
-
-
-@pytest.mark.parametrize(
     ("make", "kind", "words"),
     [
         (lambda: PerspectiveCamera(1.0, 0.5, 0.5), ValueError, "zfar is 0.5, expected a number above znear, 0.5"),
