@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from pathlib import Path
 from typing import Any
 
@@ -346,14 +345,3 @@ def test_environments_are_chosen(tmp_path: Path) -> None:
     found = [made(tmp_path, k, environment=environment)[1] for k in range(30)]
     assert {each.environment for each in found} == {0, 1, 2}
     assert all(10 <= each.rotation <= 20 and 30 <= each.sun <= 40 for each in found)
-
-
-def test_very_many_copies_are_placed_in_seconds(tmp_path: Path) -> None:
-    """By the process's own time; measured one by one in Python they took minutes. Each is told."""
-    cube(tmp_path)
-    models, told = [{"file": "cube.obj", "size": [0.01, 0.02], "count": 4096}], list[tuple[int, int]]()
-    many = stage(tmp_path, formats=["coco"], models=models)
-    many.layout(1)  # loops are compiled once per machine
-    begin = time.process_time()
-    assert len(many.layout(0, lambda copies, of: told.append((copies, of))).placements) == 4096
-    assert time.process_time() - begin < 2.0 and told == [(k, 4096) for k in range(1, 4097)]

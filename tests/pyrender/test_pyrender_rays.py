@@ -300,12 +300,6 @@ def test_indices_of_vertices_that_there_are_not(indices, mode, offscreen):
         offscreen(8, 8).render(scene)
 
 
-@pytest.mark.parametrize("indices", [[[0, np.nan, 1]], [["a", "b", "c"]], [[None, 1, 2]]], ids=str)
-def test_indices_that_are_no_numbers(indices):
-    with pytest.raises(ViewerError, match=r"^indices: are of type "):
-        Primitive(CORNERS, indices=indices)
-
-
 def test_faults_are_one_line(offscreen):
     scene, renderer = Scene(), offscreen(4, 4)
     with pytest.raises(ViewerError, match=r"^scene: has no camera \(scene\.add"):

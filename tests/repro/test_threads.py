@@ -90,24 +90,6 @@ def test_one_renderer_in_two_threads(opengl: Device, scenes: list[Scene]) -> Non
     assert pictures == again == [picture] * 2 and all(traced)
 
 
-def test_an_update_waits_for_the_picture_of_another_thread(opengl: Device, scenes: list[Scene]) -> None:
-    renderer = Renderer(scenes[0], **CHOICES)
-    first, begun, done = bits(renderer), threading.Event(), []
-
-    def progress(*_: Any) -> None:
-        begun.set()
-        assert not done
-
-    def change() -> None:
-        begun.wait(PATIENCE)
-        renderer.update(scenes[1])
-        done.append(True)
-
-    rendered, _ = at_once(lambda: bits(renderer, progress=progress), change)
-    assert rendered == first and done
-    assert bits(renderer) == bits(Renderer(scenes[1], **CHOICES)) != first
-
-
 @pytest.mark.parametrize(
     "call",
     [
