@@ -9,7 +9,7 @@ import types
 from pathlib import Path
 
 import pytest
-from calls import error_line, needs_renderer, process, run
+from calls import error_line, process, run
 
 from raystream.base.errors import DeviceError, ViewerError
 from raystream.cli.main import _parse
@@ -229,7 +229,6 @@ def test_faults_while_rendering(library, capsys, fault, code, line):
 # With the real renderer
 
 
-@needs_renderer
 def test_a_file_goes_before_a_built_in_scene(tmp_path):
     (tmp_path / "cornell").write_text("no scene at all")
     done = process("render", "cornell", "-o", "a.png", cwd=tmp_path)

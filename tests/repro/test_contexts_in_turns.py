@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import product
 
 import moderngl
@@ -127,15 +127,7 @@ def changes(renderer: raystream.Renderer) -> Values:
     return [*found, renderer.render(SIZE, spp=1).linear]
 
 
-CALLS: tuple[Callable[[raystream.Renderer], Values], ...] = (
-    uploads,
-    renders,
-    traces,
-    fills,
-    converges,
-    deforms,
-    changes,
-)
+CALLS = (uploads, renders, traces, fills, converges, deforms, changes)
 
 
 @pytest.fixture
