@@ -40,7 +40,6 @@ LONGEST = (
     "blemishes/test_shown.py",
     "blemishes/test_rendered.py",
     "formats/test_levels_that_unfold.py",
-    "repro/test_images_that_take_memory.py",
     "reproduce/test_stand_ins.py",
     "repro/test_texels_of_before.py",
     "accel/test_structures.py",
@@ -75,7 +74,7 @@ LONGEST = (
     "statistics/test_references.py",
     "photons/test_gather.py",
     "viewport/test_canvas_view.py",
-    "repro/test_the_machine_of_another_map.py",
+    "repro/test_photons_on_show.py",
     "programs/test_layered_surfaces.py",
     "repro/test_loops_cut_by_the_driver.py",
 )

@@ -9,8 +9,6 @@ from typing import Any, TypeVar
 
 KINDS = ("Texture", "Buffer", "Framebuffer", "Renderbuffer", "VertexArray", "Program", "Query")
 MOST = 1 << 14  # names that are looked at, and those up to a texture's that is made now
-
-
 T = TypeVar("T")
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import covering
-import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -32,22 +31,6 @@ def test_a_shader_has_those_of_shaders_that_include_it() -> None:
     """`moving_box.glsl` is named by no module; shaders of `accel` include it."""
     own = {path.relative_to(ROOT).as_posix() for path in (ROOT / "tests" / "accel").rglob("test_*.py")}
     assert own and own <= names("shaders/lib/moving_box.glsl")
-
-
-def test_a_path_outside_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="neither a file nor a folder of the project"):
-        covering.tests_for([tmp_path])
-
-
-def test_the_mirrored_folder_comes_first() -> None:
-    """And imports of `raystream.X` are of `raystream.X`; a package's tests are those of the files that it imports."""
-    found = [each.relative_to(ROOT).as_posix() for each in covering.tests_for([ROOT / "viewer/pyrender/camera.py"])]
-    own = [name for name in found if name.startswith("tests/pyrender/")]
-    assert own and found[: len(own)] == own
-    first = covering.tests_for([ROOT / "viewer/scene/builtin/palace.py"])[0]
-    assert first == ROOT / "tests/scene/test_builtin.py"  # of the names of the files that reach it, the likest
-    found = [each.relative_to(ROOT).as_posix() for each in covering.tests_for([ROOT / "viewer/dataset/fields.py"])]
-    assert found[0].startswith("tests/dataset/") and "tests/cli/test_dataset_command.py" in found
 
 
 def test_no_source_without_an_answer() -> None:

@@ -10,8 +10,6 @@ import house
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-
-
 SMALL = {
     "viewer/__init__.py": '"""Not counted among lines."""\n',
     "viewer/a/one.py": """

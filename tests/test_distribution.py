@@ -15,8 +15,6 @@ from raystream.base import paths
 from raystream.base.version import __version__
 
 ROOT = Path(__file__).resolve().parents[1]
-BASH = shutil.which("bash")
-needs_linux = pytest.mark.skipif(not sys.platform.startswith("linux") or BASH is None, reason="bash on Linux is needed")
 
 
 def project():
@@ -29,43 +27,6 @@ def test_every_dependency_has_its_reason():
     for dependency in project()["project"]["dependencies"]:
         (line,) = [line for line in lines if f'"{dependency}",' in line]
         assert len(line.partition("#")[2]) > 3, line
-
-
-# Each: the suite's exit status, the script that makes the chroot, and the run's status, last line and calls there.
-SUITES = {
-    "both pass": (0, "exit 0", 0, "the suite", ["true", "bash tools/test -q"]),
-    "it fails here": (3, "exit 0", 3, "the suite", []),
-    "it fails there": (0, '[ "$1" = true ]', 1, "the suite", ["true", "bash tools/test -q"]),
-    "no chroot": (0, "echo E: no network; exit 1", 0, "Debian 13: not run, no chroot: E: no network", ["true"]),
-    "no script": (0, "", 0, "Debian 13: not run, no shared/debian13/debian13", []),
-}
-
-
-@needs_linux
-@pytest.mark.parametrize("case", SUITES)
-def test_continuous_integration_runs_the_suite_and_then_a_part_on_debian_13(tmp_path, case):
-    suite, chroot, status, last, calls = SUITES[case]
-    (tmp_path / "shared" / "debian13").mkdir(parents=True)
-    (tmp_path / "tools").mkdir()
-    shutil.copytree(ROOT / ".ci", tmp_path / ".ci")
-    (tmp_path / "tools" / "test").write_text(f"echo the suite $*; exit {suite}")
-    if chroot:
-        script = tmp_path / "shared" / "debian13" / "debian13"
-        script.write_text(f'#!/usr/bin/env bash\necho "$*" >>calls\n{chroot}\n')
-        script.chmod(0o755)
-    environment = {**os.environ, "RAYSTREAM_SHARED": "shared"}
-    for asked, expected in ((["tests/a.py"], (suite, "the suite tests/a.py", [])), ([], (status, last, calls))):
-        command = ["bash", str(tmp_path / ".ci" / "run"), *asked]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True)
-        noted = (tmp_path / "calls").read_text().splitlines() if (tmp_path / "calls").exists() else []
-        beginnings = [call[: len(begins)] for call, begins in zip(noted, expected[2], strict=True)]
-        assert (done.returncode, done.stdout.splitlines()[-1], beginnings) == expected, done.stderr
-
-
-@needs_linux
-@pytest.mark.parametrize("script", ["tools/run", "tools/test", "tools/common", ".ci/run"])
-def test_scripts_are_well_formed(script):
-    subprocess.run([str(BASH), "-n", str(ROOT / script)], check=True)
 
 
 def files_below(folder):

@@ -10,7 +10,6 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 # "name : text" or "one, other : text", at the beginning of a line or a sentence.
 _DOCUMENTED = re.compile(r"(?:^|[.;)] |\n)\s*(\w+(?:, \w+)*) : ")
-
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 

@@ -23,23 +23,6 @@ def test_glsl_shows_where_each_line_comes_from(capsys: pytest.CaptureFixture[str
     assert not any("triangle_test" in line for line in printed)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "expected"),
-    [
-        (["--fuse", "ray", "--step", "intersect"], "setup@shade+traverse@shade+intersect@shade"),
-        (["--program", "path", "--machine", "singlepass"], "sample_light("),
-        (["--program", "path", "--fuse", "surface", "--step", "scatter"], "begin_path("),
-        (["--program", "whitted", "--fuse", "ray", "--step", "resolve"], "resolve_shadow("),
-        (["--machine", "singlepass", "--counting"], "random_words"),
-        (["--program", "trace", "--mask", "none"], "discard"),
-        (["--step", "depth mask: mask"], "gl_FragDepth"),
-    ],
-)
-def test_glsl_of_every_kind(arguments: list[str], expected: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert glsl.main(arguments) == 0
-    assert expected in capsys.readouterr().out
-
-
 @pytest.mark.parametrize("arguments", [["--step", "nothing"], ["--fuse", "nothing"]])
 def test_glsl_names_what_there_is(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert glsl.main(arguments) == 2

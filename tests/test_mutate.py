@@ -29,14 +29,6 @@ def files_of(fault: mutate.Fault) -> list[str]:
     return [test.partition("::")[0] for test in fault.tests]
 
 
-def test_every_room_has_faults() -> None:
-    """Those that compute; the window's are tried by hand."""
-    rooms = {"/".join(fault.file.split("/")[:2]) for fault in KNOWN}
-    viewers = ("accel", "cli", "film", "formats", "lighting", "materials", "options", "renderer", "scene", "stream")
-    shaders = ("accel", "film", "kernels", "lib", "raster", "shading", "stream")
-    assert rooms >= {f"viewer/{name}" for name in viewers} | {f"shaders/{name}" for name in shaders}
-
-
 def fault(**more: object) -> mutate.Fault:
     given = {"name": "one", "file": "lamp.py", "old": "1", "new": "2", "tests": ("test_lamp.py",), "about": "two"}
     return mutate.Fault(**{**given, **more})  # type: ignore[arg-type]
@@ -46,14 +38,6 @@ def fault(**more: object) -> mutate.Fault:
 def test_a_text_that_is_not_there_once_is_refused(old: str, new: str) -> None:
     with pytest.raises(ValueError, match="one: "):
         fault(old=old, new=new).put("a = 1  # a")
-
-
-def test_faults_are_chosen_by_name() -> None:
-    known = [fault(name=name) for name in ("edge-low", "edge-high", "middle")]
-    assert mutate.chosen(known, []) == known
-    assert mutate.chosen(known, ["edge-*", "edge-low"]) == known[:2]
-    with pytest.raises(ValueError, match="no fault is named side"):
-        mutate.chosen(known, ["edge-*", "side"])
 
 
 def test_a_fault_is_caught_or_survives_and_is_taken_out_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -68,60 +52,6 @@ def test_a_fault_is_caught_or_survives_and_is_taken_out_again(tmp_path: Path, mo
     assert [outcome.what for outcome in found] == [mutate.CAUGHT, mutate.SURVIVED, mutate.WRONG]
     assert found[0].said == "test_lamp.py::test_low"
     assert (tmp_path / "lamp.py").read_text() == code
-
-
-PYTHON = '''"""Low and high."""
-def half(rows: int, first: bool = True) -> int:
-    """A half * 2."""
-    if rows < 2 and not first:
-        raise ValueError(f"{rows - 1} < 2")
-    cache.clear()
-    self.kept = -rows
-    return scale * rows // 2 + low[0]
-'''
-GLSL = """// min of all
-float area(vec3 size) {
-    float all = size.x * min(size.y, 1.0);  // 2 + 2
-    return -all;
-}
-"""
-
-
-def test_operators_change_what_computes_and_no_words() -> None:
-    found: dict[int, set[str]] = {}
-    for each in mutants.mutants("lamp.py", PYTHON):
-        found.setdefault(each.number, set()).add(each.changed.strip())
-    assert found == {
-        4: {
-            "if rows <= 2 and not first:",
-            "if rows < 3 and not first:",
-            "if rows < 2 or not first:",
-            "if rows < 2 and first:",
-            "if rows < 2 and not last:",
-            "if columns < 2 and not first:",
-        },
-        6: {"pass"},
-        7: {"pass", "self.kept = rows", "self.kept = -columns"},
-        8: {
-            "return scale / rows // 2 + low[0]",
-            "return scale * rows / 2 + low[0]",
-            "return scale * rows // 3 + low[0]",
-            "return scale * rows // 2 - low[0]",
-            "return scale * rows // 2 + low[1]",
-            "return scale * rows // 2 + high[0]",
-            "return scale * columns // 2 + low[0]",
-            "return scale // 2 + low[0]",
-            "return rows // 2 + low[0]",
-        },
-    }
-
-
-def test_operators_of_shaders() -> None:
-    found = {(each.number, each.changed.strip()) for each in mutants.mutants("area.glsl", GLSL)}
-    code = "float all = size.x * min(size.y, 1.0);  // 2 + 2"
-    changes = {("size.x", "size.y"), ("size.y", "size.x"), ("min", "max"), ("*", "/"), ("1.0", "0.0")}
-    assert {(3, code.replace(old, new, 1)) for old, new in changes} <= found and (4, "return all;") in found
-    assert all(number in (3, 4) and ("// 2 + 2" in line) == (number == 3) for number, line in found)
 
 
 def test_a_seed_draws_the_same_faults_which_fit_their_files(monkeypatch: pytest.MonkeyPatch) -> None:

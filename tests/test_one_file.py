@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from PIL import Image
 
 from raystream import Renderer, Scene, load
 
@@ -63,19 +62,6 @@ def test_its_hits_are_those_of_the_renderer(one_file: dict[str, Any], bunny: NDA
     assert np.abs(distances[hit] - hits.distance[hit]).max() < 2e-6
 
 
-def test_the_kernel_of_most_rays_is_next(one_file: dict[str, Any]) -> None:
-    """Of a picture of one triangle most rays meet nothing, not even its box; then those that do are next."""
-    corners = np.float32([[[-0.55, -0.41, 0.0], [0.55, -0.41, 0.0], [0.0, 0.51, 0.0]]])  # no ray goes through an edge
-    camera = {"eye": [0.0, 0.0, 2.0], "right": [1.0, 0.0, 0.0], "up": [0.0, 1.0, 0.0], "forward": [0.0, 0.0, -1.0]}
-    picture = one_file["trace"](corners, camera, np.array([0.0, 0.0, 2.0]), (SIDE, SIDE), shadows=False)
-    x, y = np.meshgrid(*2 * [(np.arange(SIDE) + 0.5) / SIDE * 4 - 2])  # where the triangle is
-    inside, box = (y > -0.41) & (0.92 * np.abs(x) < 0.55 * (0.51 - y)), (np.abs(x) < 0.55) & (np.abs(y - 0.05) < 0.46)
-    assert np.array_equal(picture["triangle"], np.where(inside, 0, -1))
-    np.testing.assert_allclose(picture["distance"][inside], np.sqrt(4 + x**2 + y**2)[inside], rtol=1e-6)  # float32
-    assert picture["passes"][:2] == [(SIDE**2 - box.sum(), 3), (box.sum(), 2)]
-    assert sum(rays for rays, state in picture["passes"] if state == 3) == SIDE**2
-
-
 def test_what_hides_the_light_leaves_a_quarter_of_the_colour(one_file: dict[str, Any]) -> None:
     floor = [[-3.0, -3.0, 0.0], [3.0, -3.0, 0.0], [0.0, 5.0, 0.0]]
     above = [[-0.41, -0.41, 0.5], [0.41, -0.41, 0.5], [-0.41, 0.41, 0.5]]
@@ -90,25 +76,3 @@ def test_what_hides_the_light_leaves_a_quarter_of_the_colour(one_file: dict[str,
     hidden = (lit["triangle"] == 0) & (at[0] > -0.41) & (at[1] > -0.41) & (at[0] + at[1] < 0.0)
     assert hidden.sum() > 100 and (lit["triangle"] == 1).sum() > 100
     assert np.array_equal(dark["colour"], lit["colour"] * np.where(hidden, 0.25, 1.0)[..., None].astype(np.float32))
-
-
-def test_it_leaves_a_picture(one_file: dict[str, Any], shared_scenes: Path, tmp_path: Path) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(tmp_path)
-        one_file["main"](str(shared_scenes / "bunny.ply"), side=SIDE)
-    with Image.open(tmp_path / "one_file.png") as picture:
-        pixels = np.asarray(picture.convert("RGB"), int)
-    assert pixels.shape == (SIDE, SIDE, 3)
-    red, _, blue = pixels[2, 2]
-    assert blue > red  # the sky, above
-    assert (np.ptp(pixels[-4:].reshape(-1, 3), axis=0) < 30).all()  # the floor
-
-
-@pytest.mark.parametrize("data", [b"ply\nformat ascii 1.0\n", b"ply\nformat binary_little_endian 1.0\n"])
-def test_other_files_are_named(one_file: dict[str, Any], tmp_path: Path, data: bytes) -> None:
-    """Text, or quadrilaterals."""
-    path = tmp_path / "a.ply"
-    head = b"element vertex 3\nproperty float x\nelement face 1\nproperty list uchar int vertex_indices\nend_header\n"
-    path.write_bytes(data + head + np.zeros((3, 3), np.float32).tobytes() + b"\4" + np.arange(4, dtype="<i4").tobytes())
-    with pytest.raises(SystemExit, match="triangles"):
-        one_file["main"](str(path))

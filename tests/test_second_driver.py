@@ -14,11 +14,7 @@ import raystream
 from raystream import Renderer
 
 SIZE, SAMPLES = (24, 20), 4
-MACHINES = (
-    {"machine": "singlepass"},
-    {"fuse": "surface"},
-    {"fuse": "none", "mask": "kill", "count": "census"},
-)
+MACHINES = ({"machine": "singlepass"}, {"fuse": "surface"}, {"fuse": "none", "mask": "kill", "count": "census"})
 RUNS = {"cast": MACHINES, "path": MACHINES[:2]}
 SCRIPT = """
 import sys

@@ -5,8 +5,6 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import re
-import subprocess
-import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -27,7 +25,6 @@ def _loaded() -> ModuleType:
 
 
 site = _loaded()
-
 pytestmark = pytest.mark.skipif(
     not (ROOT / "assets" / "pictures").is_dir(), reason="pictures are in the repository alone"
 )
@@ -77,20 +74,6 @@ def test_the_reference_has_every_public_name(staged: tuple[Path, list[str]]) -> 
     assert all(f"`raystream.{name}`" in index for name in raystream.__all__ if name != "__version__")
 
 
-def test_the_gallery_has_every_example(staged: tuple[Path, list[str]]) -> None:
-    folder, _ = staged
-    text = (folder / "gallery.md").read_text(encoding="utf-8")
-    for script in (ROOT / "tools" / "examples").glob("[0-9]*.py"):
-        assert script.read_text(encoding="utf-8").strip() in text
-
-
-def test_code_is_left_alone_and_lists_are_set_off() -> None:
-    text = 'One:\n- a\n- b\n\n<a id="x"></a>1. c\n'
-    assert site._lists(text) == "One:\n\n- a\n- b\n\n[]{#x}1. c\n"
-    pages = site._relinked(ROOT / "tools" / "tutorials" / "3_your_own_program.md")[0]
-    assert "[records.py](../../viewer/kernels/records.py)" in pages and 'source=str(HERE / "add_open.glsl")' in pages
-
-
 def test_folders_without_a_page_come_last_in_the_menu(staged: tuple[Path, list[str]]) -> None:
     captions = site.menu(staged[1]).split(":caption: ")
     assert captions[-1].startswith("Folders\n") and "viewer/kernels/index" in captions[-1]
@@ -103,13 +86,3 @@ def test_documented_names_are_entries_of_a_list() -> None:
     text = "Purpose.\n\nsize   : of the\n         picture. spp, seed : numbers. lenient :\nwords\n\nRaises: x"
     entries = "- **size**: of the\npicture.\n- **spp, seed**: numbers.\n- **lenient**: words"
     assert markdown(text) == f"Purpose.\n\n{entries}\n\nRaises: x"
-
-
-@pytest.mark.slow
-def test_the_generator_accepts_it(tmp_path: Path) -> None:
-    """With every warning an error, of links and anchors among them."""
-    pytest.importorskip("myst_parser", reason="the extra docs is not installed")
-    command = [sys.executable, str(ROOT / "tools" / "site.py"), "--size", "0", "--out", str(tmp_path)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert (tmp_path / "index.html").is_file() and (tmp_path / "searchindex.js").is_file()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,19 +15,10 @@ from raystream.programs.registry import PICTURES
 from raystream.renderer.inputs import program_file
 
 ROOT = Path(__file__).resolve().parents[1]
-
-
 SLOW = ("6_a_farm",)  # starts processes
-
 pytestmark = pytest.mark.skipif(
     not (ROOT / "assets" / "pictures").is_dir(), reason="pictures are in the repository alone"
 )
-
-
-def test_six_of_them_each_listed() -> None:
-    index = (ROOT / "tools" / "tutorials" / "README.md").read_text(encoding="utf-8")
-    assert [page.name[0] for page in tutorials.TUTORIALS] == list("123456")
-    assert all(f"]({page.name})" in index for page in tutorials.TUTORIALS)
 
 
 @pytest.mark.parametrize("page", tutorials.TUTORIALS, ids=lambda page: page.stem)
@@ -105,14 +95,3 @@ def test_a_fault_is_told(fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyP
         tutorials.run(page, small=True)
     if fault == "python":
         assert told.traceback[-1].lineno == 4  # counted from 0
-
-
-def test_nothing_of_them_stays_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from raystream.scene.material import KINDS
-
-    page = tmp_path / "page.md"
-    page.write_text("```python\nfrom raystream.scene.material import KINDS\nKINDS['dust'] = 7\n```\n", encoding="utf-8")
-    monkeypatch.chdir(tmp_path)
-    path = list(sys.path)
-    tutorials.run(page)
-    assert "dust" not in KINDS and sys.path == path

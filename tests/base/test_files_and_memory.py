@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import ctypes
 import gc
 import os
+import signal
+import subprocess
+import sys
 import threading
 import weakref
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
+from types import FrameType
 
 import pytest
 
 from raystream.base import memory, part_file
 from raystream.base.errors import ViewerError
-from raystream.stream import lock as lock_module
 from raystream.stream.lock import FairLock
 
 
@@ -30,29 +30,6 @@ def test_parts_without_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     left.end()
     left.end()  # once more does no harm
     assert os.listdir(tmp_path) == ["a.txt"]
-
-
-@pytest.mark.skipif(part_file.fcntl is None, reason="files are locked by fcntl")
-def test_a_part_that_another_process_takes_while_it_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The name is given up: between its creation and its lock somebody has locked it, or removed it as a dead one's."""
-    flock, calls = part_file.fcntl.flock, []
-
-    def locked_by_another(descriptor: int, how: int) -> None:
-        calls.append(descriptor)
-        if len(calls) == 1:
-            raise BlockingIOError("somebody has it")
-        if len(calls) == 2:
-            for name in os.listdir(tmp_path):
-                if os.path.samestat(os.stat(tmp_path / name), os.fstat(descriptor)):
-                    os.unlink(tmp_path / name)
-        flock(descriptor, how)
-
-    monkeypatch.setattr(part_file.fcntl, "flock", locked_by_another)
-    made = part_file.begin(tmp_path / "a.png")
-    assert made.path == part_file._name(tmp_path / "a.png", "2") and made.path.exists()
-    assert calls[0] == calls[1] == calls[2]  # each was closed before the next was opened
-    made.end()
-    assert not made.path.exists()
 
 
 @pytest.mark.skipif(part_file.fcntl is None or not os.path.isdir("/proc/self/fd"), reason="by Linux's files")
@@ -109,88 +86,31 @@ def test_where_a_text_cannot_be_written(tmp_path: Path, monkeypatch: pytest.Monk
     assert not part_file.is_stream("a\0b") and part_file.is_stream(os.devnull)
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="/dev/full is Linux's")
-def test_a_device_that_takes_nothing() -> None:
-    with pytest.raises(ViewerError, match="/dev/full: cannot be written: No space left on device"):
-        part_file.write("/dev/full", "text")
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers of signals")
+def test_who_is_stopped_while_waiting_gives_up_the_turn() -> None:
+    """By Ctrl-C: the lock is free for others in the end."""
+    lock, taken, let = FairLock(), threading.Event(), threading.Event()
 
+    def hold() -> None:
+        with lock:
+            taken.set()
+            let.wait()
 
-def test_memory_where_the_system_says_little(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without /proc: all pages of the machine; without those, nothing is known."""
-    monkeypatch.setattr(memory, "_address_space_limits", lambda: iter(()))
-    monkeypatch.setattr(os, "sysconf", {"SC_PHYS_PAGES": 1000, "SC_PAGE_SIZE": 4096}.__getitem__)
-    assert memory.available(tmp_path) == 4_096_000
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
 
-    def refuse(name: str) -> int:
-        raise ValueError("unrecognized configuration name")
-
-    monkeypatch.setattr(os, "sysconf", refuse)
-    assert memory.available(tmp_path) is None
-
-
-def test_memory_by_windows(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The structure's layout: the field that the system fills in 16 bytes behind its beginning."""
-
-    def fill(status: Any) -> int:
-        given = status._obj
-        assert given.length == ctypes.sizeof(given) == 64
-        ctypes.c_uint64.from_address(ctypes.addressof(given) + 16).value = 123 << 20
-        return answer[0]
-
-    answer = [1]
-    kernel = SimpleNamespace(kernel32=SimpleNamespace(GlobalMemoryStatusEx=fill))
-    monkeypatch.setattr(ctypes, "windll", kernel, raising=False)
-    monkeypatch.setattr(memory.sys, "platform", "win32")
-    assert memory.available() == 123 << 20
-    answer[0] = 0
-    assert memory.available() is None
-
-
-@pytest.mark.parametrize("handed", [False, True])
-def test_who_is_stopped_while_waiting_gives_up_the_turn(monkeypatch: pytest.MonkeyPatch, handed: bool) -> None:
-    """By Ctrl-C, before or after the lock was handed over: it is free for others in the end."""
-    lock = FairLock()
-
-    class Stopped:
-        """The lock of a turn, at which the waiter is stopped."""
-
-        def __init__(self) -> None:
-            self.asked = 0
-
-        def acquire(self) -> None:
-            self.asked += 1
-            if self.asked == 2:
-                if handed:
-                    holder.release()
-                raise KeyboardInterrupt
-
-        def release(self) -> None:
-            pass
-
-    class Holder(threading.Thread):
-        """Has the lock until it is told otherwise."""
-
-        def __init__(self) -> None:
-            super().__init__(daemon=True)
-            self.taken, self.let = threading.Event(), threading.Event()
-
-        def run(self) -> None:
-            with lock:
-                self.taken.set()
-                self.let.wait()
-
-        def release(self) -> None:
-            self.let.set()
-            self.join()
-
-    holder = Holder()
+    holder = threading.Thread(target=hold, daemon=True)
     holder.start()
-    holder.taken.wait()
-    with monkeypatch.context() as patch:
-        patch.setattr(lock_module, "Lock", Stopped)
+    taken.wait()
+    before = signal.signal(signal.SIGALRM, stop)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.05)
         with pytest.raises(KeyboardInterrupt), lock:
             pytest.fail("it was held by another")
-    holder.release()
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    let.set()
+    holder.join()
     assert not lock._waiting and lock._holder is None
     with lock:
         assert lock._holder == threading.get_ident()
@@ -255,3 +175,48 @@ def test_what_is_frozen_stays_so_while_few_objects_come() -> None:
         assert gc.get_freeze_count() >= before - 100 > 0 and stay
     finally:
         gc.unfreeze()
+
+
+WRITER = """
+import os, sys
+from pathlib import Path
+from raystream.base import part_file
+for name in sys.argv[1:]:
+    part = part_file.begin(Path(name))
+    part.path.write_bytes(b"half")
+    globals()[name] = part
+print("begun", flush=True)
+sys.stdin.readline()
+os.kill(os.getpid(), 9)
+"""
+
+
+def writer(*targets: Path) -> subprocess.Popen[str]:
+    """A process with an unfinished file for each target, which is killed at the first line that it is given."""
+    child = subprocess.Popen(
+        [sys.executable, "-c", WRITER, *map(str, targets)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert child.stdout is not None and child.stdout.readline() == "begun\n"
+    return child
+
+
+@pytest.mark.skipif(part_file.fcntl is None, reason="files are locked by fcntl")
+def test_what_dead_writers_left_is_removed_by_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the same file; not what another one writes, or somebody else, nor where files cannot be locked."""
+    target, other = tmp_path / "a.txt", tmp_path / "b.txt"
+    foreign = tmp_path / ".raystream-0123456789ab.part"
+    foreign.write_bytes(b"of another program")
+    dead, alive = writer(target, other), writer(target)
+    dead.communicate("die\n")
+
+    def refuse(*_: object) -> None:
+        raise OSError("no locks here")
+
+    for locks, left in ((refuse, 4), (part_file.fcntl.flock, 3)):
+        monkeypatch.setattr(part_file.fcntl, "flock", locks)
+        part_file.write(str(target), "text")
+        assert len(list(tmp_path.glob("*.part"))) == left and foreign.exists()
+    alive.communicate("die\n")
+    part_file.write(str(target), "text")
+    part_file.write(str(other), "text")
+    assert [*tmp_path.glob("*.part")] == [foreign]

@@ -14,8 +14,9 @@ from typing import Any
 
 import pytest
 
-from raystream.base import interrupts, memory, paths
-from raystream.base.errors import DeviceError, ShaderError, ViewerError, ViewerWarning, printable, warn
+import raystream
+from raystream.base import interrupts, memory
+from raystream.base.errors import DeviceError, ViewerError, ViewerWarning, warn
 from raystream.base.interrupts import (
     EXIT_SIGNALS,
     UNWAITED,
@@ -24,6 +25,7 @@ from raystream.base.interrupts import (
     exit_now,
     interrupts_deferred,
     raise_dropped,
+    suppress_interrupt,
     terminate,
 )
 from tests.signals import ctrl_c, gone, starts
@@ -57,28 +59,6 @@ def test_an_exception_in_the_block_comes_first(came: list[int]) -> None:
         os.kill(os.getpid(), signal.SIGINT)
         raise OSError("mine")
     assert came == [signal.SIGINT]
-
-
-def test_ignored_signals_stay_so(came: list[int]) -> None:
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    with interrupts_deferred():
-        assert signal.getsignal(signal.SIGTERM) == signal.SIG_IGN
-        assert callable(signal.getsignal(signal.SIGINT)) and signal.getsignal(signal.SIGINT) is not None
-        os.kill(os.getpid(), signal.SIGTERM)
-    assert came == [] and signal.getsignal(signal.SIGTERM) == signal.SIG_IGN
-
-
-def test_in_another_thread_nothing_is_deferred(came: list[int]) -> None:
-    before, seen = [signal.getsignal(number) for number in EXIT_SIGNALS], []
-
-    def work() -> None:
-        with interrupts_deferred():
-            seen.extend(signal.getsignal(number) for number in EXIT_SIGNALS)
-
-    thread = threading.Thread(target=work)
-    thread.start()
-    thread.join()
-    assert seen == before
 
 
 def test_what_was_dropped_is_raised_once_more() -> None:
@@ -124,9 +104,7 @@ def test_a_thread_that_nobody_waits_for_ends_the_process(monkeypatch: pytest.Mon
         (ViewerError("a.ply", "is\n  broken", "mend it"), "a.ply: is broken (mend it)", "a.ply: is broken (mend it)"),
         (ViewerError("--depth 5", "bad"), "--depth 5: bad", "depth=5: bad"),
         (ViewerError("--depth '5'", "bad", "--spp 3"), "--depth '5': bad (--spp 3)", "depth='5': bad (spp=3)"),
-        (ViewerError("a", "take --fov 5"), "a: take --fov 5", "a: take fov=5"),
         (ViewerError("a", "`x --fov 5`"), "a: `x --fov 5`", "a: `x --fov 5`"),
-        (ViewerError("--quiet", "needs it"), "--quiet: needs it", "--quiet: needs it"),
         (ViewerError("--depth", "9 surfaces"), "--depth: 9 surfaces", "depth=: 9 surfaces"),
         (ViewerError("\x1b[1m", "a\tb"), "\\x1b[1m: a b", "\\x1b[1m: a b"),
     ],
@@ -150,28 +128,6 @@ def test_long_names_and_lists_are_cut() -> None:
     assert str(ViewerError("a", whole)) == f"a: {whole}"
 
 
-def test_errors_keep_their_parts() -> None:
-    error = ShaderError("a.glsl", "line 3", "mend", "whole log")
-    assert (error.where, error.what, error.hint, error.log) == ("a.glsl", "line 3", "mend", "whole log")
-    assert error.args == ("a.glsl", "line 3", "mend") and ShaderError("a", "b").log == ""
-    assert ViewerError(Path("a"), 3).where == "a"  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("plain \u00e4", "plain \u00e4"),
-        ("a\nb", "a\\nb"),
-        ("\x1b[31m", "\\x1b[31m"),
-        ("\udc9b", "\\udc9b"),
-        ("\u202e", "\\u202e"),
-        ("", ""),
-    ],
-)
-def test_names_on_terminals(text: str, expected: str) -> None:
-    assert printable(text) == expected
-
-
 def test_notes_are_told_where_the_package_was_called() -> None:
     """At the line outside of it, each as Python has it; none of none."""
     with warnings.catch_warnings(record=True) as found:
@@ -190,20 +146,6 @@ def test_notes_are_told_where_the_package_was_called() -> None:
     assert [each.filename == __file__ for each in found] == [True, True, True, False]
 
 
-def test_folders_of_a_checkout_and_of_a_wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Beside the package's files first."""
-    assert (paths.shaders() / "kernels").is_dir() and paths.assets().name == "assets"
-    package = tmp_path / "viewer"
-    (package / "assets").mkdir(parents=True)
-    for folder in ("assets", "shaders"):
-        (tmp_path / folder).mkdir()
-    monkeypatch.setattr(paths, "PACKAGE", package)
-    find = paths._folder.__wrapped__
-    assert find("assets") == package / "assets" and find("shaders") == tmp_path / "shaders"
-    with pytest.raises(ViewerError, match=r"none: folder not found beside .* \(the installation is incomplete"):
-        find("none")
-
-
 # -- memory --------------------------------------------------------------------------------------------------------
 
 
@@ -220,61 +162,35 @@ FIRST = "sys/fs/cgroup/memory/"
 MEMINFO = {"proc/meminfo": "MemTotal:  9999 kB\nMemAvailable:    1000 kB\nMemFree: 1 kB\n"}
 
 
+def second(group: str, most: Any, used: Any = None, stat: str = "") -> dict[str, Any]:
+    """Files of a control group of version 2, those that there are."""
+    files = {"max": most, "current": used, "stat": stat}
+    return {f"{SECOND}{group}memory.{name}": value for name, value in files.items() if value not in (None, "")}
+
+
+def first(most: int, used: int, stat: str = "") -> dict[str, Any]:
+    """A process's own of version 1, and what its group "c" has."""
+    files = {"limit_in_bytes": most, "usage_in_bytes": used, "stat": stat}
+    own = {"proc/self/cgroup": "3:cpu:/x\n4:cpuacct,memory:/c\n"}
+    return own | {f"{FIRST}c/memory.{name}": value for name, value in files.items() if value != ""}
+
+
+ROOT, INNER = {"proc/self/cgroup": "0::/\n"}, {"proc/self/cgroup": "0::/a/b\n"}
+ALL = 1_024_000  # what MEMINFO tells
+
+
 @pytest.mark.parametrize(
     ("files", "left"),
     [
-        ({}, 1_024_000),
-        ({"proc/self/cgroup": "0::/\n"}, 1_024_000),  # no limit is told
-        ({"proc/self/cgroup": "0::/\n", f"{SECOND}memory.max": "max", f"{SECOND}memory.current": 5}, 1_024_000),
-        ({"proc/self/cgroup": "0::/\n", f"{SECOND}memory.max": 5000, f"{SECOND}memory.current": 2000}, 3000),
-        ({"proc/self/cgroup": "0::/\n", f"{SECOND}memory.max": 5000}, 1_024_000),
-        (
-            {
-                "proc/self/cgroup": "0::/a/b\n",
-                f"{SECOND}a/b/memory.max": 5000,
-                f"{SECOND}a/b/memory.current": 2000,
-                f"{SECOND}a/b/memory.stat": "anon 1\ninactive_file 700\nactive_file 9\n",
-            },
-            3700,
-        ),
-        (
-            {
-                "proc/self/cgroup": "0::/a/b\n",
-                f"{SECOND}a/b/memory.max": 5000,
-                f"{SECOND}a/b/memory.current": 2000,
-                f"{SECOND}a/memory.max": 4000,
-                f"{SECOND}a/memory.current": 2500,
-            },
-            1500,
-        ),
-        ({"proc/self/cgroup": "0::/\n", f"{SECOND}memory.max": 5000, f"{SECOND}memory.current": 6000}, 0),
-        (
-            {
-                "proc/self/cgroup": "3:cpu:/x\n4:cpuacct,memory:/c\n",
-                f"{FIRST}c/memory.limit_in_bytes": 8000,
-                f"{FIRST}c/memory.usage_in_bytes": 3000,
-                f"{FIRST}c/memory.stat": "inactive_file 1\ntotal_inactive_file 20\n",
-                f"{SECOND}x/memory.max": 1,
-                f"{SECOND}x/memory.current": 0,
-            },
-            5020,
-        ),
-        (
-            {
-                "proc/self/cgroup": "4:memory:/c\n",
-                f"{FIRST}c/memory.limit_in_bytes": 1 << 60,
-                f"{FIRST}c/memory.usage_in_bytes": (1 << 60) - 1,
-            },
-            1_024_000,
-        ),
-        (
-            {
-                "proc/self/cgroup": "4:memory:/c\n",
-                f"{FIRST}c/memory.limit_in_bytes": (1 << 60) - 1,
-                f"{FIRST}c/memory.usage_in_bytes": (1 << 60) - 8,
-            },
-            7,
-        ),
+        ({}, ALL),
+        (ROOT | second("", "max", 5), ALL),
+        (ROOT | second("", 5000, 2000), 3000),
+        (ROOT | second("", 5000, 6000), 0),
+        (INNER | second("a/b/", 5000, 2000, "anon 1\ninactive_file 700\nactive_file 9\n"), 3700),
+        (INNER | second("a/b/", 5000, 2000) | second("a/", 4000, 2500), 1500),
+        (first(8000, 3000, "inactive_file 1\ntotal_inactive_file 20\n") | second("x/", 1, 0), 5020),
+        (first(1 << 60, (1 << 60) - 1), ALL),
+        (first((1 << 60) - 1, (1 << 60) - 8), 7),
     ],
 )
 def test_memory_by_control_groups(files: dict, left: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -283,23 +199,7 @@ def test_memory_by_control_groups(files: dict, left: int, tmp_path: Path, monkey
     assert memory.available(written(tmp_path, {**MEMINFO, **files})) == left
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="by Linux's files")
-def test_memory_by_the_process_s_own_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    import resource
-
-    pages = {"/proc/self/statm": ["123 45 6 7 0 8 0"]}
-    monkeypatch.setattr(memory, "_lines", lambda path: pages.get(str(path), []))
-    monkeypatch.setattr(resource, "getpagesize", lambda: 4096)
-    for limit, left in ((1 << 30, [(1 << 30) - 123 * 4096]), (resource.RLIM_INFINITY, [])):
-        monkeypatch.setattr(resource, "getrlimit", lambda which, limit=limit: (limit, 1 << 50))
-        assert list(memory._address_space_limits()) == left
-    monkeypatch.setattr(resource, "getrlimit", lambda which: (1 << 30, 1 << 50))
-    pages.clear()
-    assert list(memory._address_space_limits()) == []
-
-
 signals = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no signals between processes")
-
 ENDLESS = [sys.executable, "-c", "import time; time.sleep(1000)"]
 
 
@@ -341,15 +241,22 @@ def test_a_second_ctrl_c_while_a_child_is_killed(monkeypatch: pytest.MonkeyPatch
         assert len(made) == 1 and gone(made[0])
 
 
-@signals
-def test_a_child_that_cannot_be_killed_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As one that hangs in a driver. To close its pipes would wait for it."""
-    monkeypatch.setattr(interrupts, "KILL_TIMEOUT", 0.01)
-    with starts():
-        with monkeypatch.context() as patch:
-            patch.setattr(subprocess.Popen, "kill", lambda self: None)
-            with child_process(ENDLESS, stdout=subprocess.PIPE) as child:
-                pass
-        assert child.poll() is None and child.stdout is not None and not child.stdout.closed
-        child.kill()
-        child.stdout.close()
+class Dropping:
+    """Is interrupted while it is finalized: Python drops what that raises."""
+
+    def __del__(self) -> None:
+        terminate(2, None)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_render_ends_after_an_interrupt_that_a_finalizer_drops(device: Any) -> None:
+    """The loop that fills a film asks for dropped ones."""
+    renderer = raystream.Renderer("cornell", program="cast", device=device)
+    Dropping()
+    with pytest.raises(Terminated) as stop:
+        renderer.render((8, 8))
+    assert stop.value.code == 130 and Terminated.last is None
+    assert renderer.render((8, 8)).linear.shape == (8, 8, 3)
+    with suppress_interrupt():
+        terminate(2, None)
+    assert Terminated.last is None

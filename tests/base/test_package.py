@@ -36,12 +36,6 @@ def test_a_checkout_that_is_not_installed(tmp_path):
     assert done.stdout.splitlines()[1:] == ["raystream viewer", f"{tmp_path}/viewer/__init__.py False"], done.stderr
 
 
-def test_its_old_name_says_the_new_one():
-    done = python("-c", "import viewer", cwd=ROOT)
-    assert done.returncode == 1
-    assert done.stderr.splitlines()[-1] == "ImportError: the package is called raystream: import raystream, not viewer"
-
-
 def test_others_of_these_names(tmp_path):
     """A script's own ``viewer``, and a folder of a clone's name beside it, are none of ours, and do no harm."""
     (tmp_path / "raystream").mkdir()

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 import subprocess
 import sys
-
-import pytest
 
 from raystream.cli import main as cli
 
 PATIENCE = 600.0  # seconds, against hanging alone
-needs_renderer = pytest.mark.skipif(
-    importlib.util.find_spec("raystream.renderer.renderer") is None, reason="no renderer"
-)
 
 
 def run(*arguments, code=0):

@@ -8,21 +8,15 @@ import sys
 import types
 from pathlib import Path
 
-import numpy as np
 import pytest
-from calls import error_line, needs_renderer, process, run
-from PIL import Image
+from calls import error_line, process, run
 
-from raystream import Renderer, load
 from raystream.base.errors import DeviceError, ViewerError
-from raystream.cli import main as cli
 from raystream.cli.main import _parse
 from raystream.options.table import OPTIONS, keywords
 from raystream.options.values import PolicyChoice, Unroll
-from raystream.renderer.session import trials
 from raystream.scene.camera import Camera
 from raystream.scene.scene import Scene
-from tests.formats.documents import Document
 
 
 class Counted:
@@ -102,39 +96,6 @@ DEFAULTS = {name: OPTIONS[name].value.default for name in keywords("renderer")}
 RENDER_DEFAULTS = {name: OPTIONS[name].value.default for name in keywords("render")}
 
 
-def test_a_long_render_is_followed_by_trials(library, capsys, monkeypatch):
-    """Once the picture is there; interrupted, that is no fault."""
-    asked = []
-
-    def measured(renderer, samples, seconds, begun):
-        asked.append((renderer, samples, Path("a.png").exists()))
-        begun()
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(trials, "measure_after", measured)
-    monkeypatch.setattr(FakeRenderer, "film", types.SimpleNamespace(count=np.full((2, 3), 4)), raising=False)
-    run("render", "one", "-o", "a.png")
-    assert asked == []
-    monkeypatch.setattr(trials, "LONG", 0.0)
-    run("render", "one", "-o", "a.png")
-    assert asked == [(FakeRenderer.made[-1], 24, True)]
-    monkeypatch.setattr(FakeRenderer, "film", None)
-    run("render", "one", "-o", "a.png")
-    assert len(asked) == 1
-
-
-def test_defaults_reach_the_renderer(library, capsys):
-    run("render", "one", "-o", "a.png")
-    (made,) = FakeRenderer.made
-    assert made.scene is library.scene
-    assert made.options == DEFAULTS
-    assert callable(made.report) and callable(made.render_options.pop("progress"))
-    assert made.render_options == {**RENDER_DEFAULTS, "quality": "good", "stats": False, "state": None}
-    out, err = capsys.readouterr()
-    assert out.startswith("a.png: 512 x 512, 1 triangle, 3 passes; load 0.0")
-    assert out.count("\n") == 1 and err == ""
-
-
 def test_every_option_reaches_the_renderer(library):
     words = ["--size", "64x32", "--spp", "4", "--program", "cast", "--machine", "singlepass", "--fuse", "none"]
     words += ["--policy", "threshold=0.3,all", "--unroll", "4,2", "--mask", "kill", "--grid", "32", "--fov", "60"]
@@ -177,12 +138,6 @@ def test_every_option_reaches_the_renderer(library):
     assert Path("a.npz").read_text() == "picture -1.5 agx"
 
 
-def test_options_may_be_joined_by_equals_signs(library):
-    run("render", "one", "--size=64x32", "--output=a.png", "--camera=-1,0,0 0,0,0")
-    assert FakeRenderer.made[0].render_options["size"] == (64, 32)
-    assert FakeRenderer.made[0].options["camera"] == "-1,0,0 0,0,0"
-
-
 def test_without_arguments_renders_a_first_picture(library, capsys):
     run()
     out, err = capsys.readouterr()
@@ -209,25 +164,6 @@ def test_info_without_opengl_still_tells_of_the_scene(library, capsys, monkeypat
     assert data["gpu"] is None and any("none here" in warning for warning in data["warnings"])
 
 
-def test_info_json_holds_no_infinity(library, capsys):
-    library.scene.materials[0].roughness = float("nan")
-    library.scene.materials[0].metallic = np.float32(0.5)
-    run("info", "one", "--json")
-    material = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)["materials"][0]
-    assert material["roughness"] is None and material["metallic"] == 0.5
-
-
-def test_check_shaders_that_fail_are_an_exit_code(monkeypatch, capsys):
-    module = types.ModuleType("raystream.cli.shader_check")
-    monkeypatch.setitem(sys.modules, "raystream.cli.shader_check", module)
-    module.check_shaders = lambda report, program, progress: report(f"all well of {program}") or 0
-    run("check-shaders")
-    run("check-shaders", "--program", "path")
-    assert capsys.readouterr().out == "all well of None\nall well of path\n"
-    module.check_shaders = lambda report, **_: report("walk.glsl:3: bad") or 1
-    run("check-shaders", code=1)
-
-
 # What is refused
 
 USAGE = [
@@ -244,26 +180,16 @@ USAGE = [
     (("render", "one", "two", "-o", "a.png"), "a.png: one file cannot hold the pictures of 2 scenes"),
     (("view", "one", "two"), "'two': one argument too many"),
     (("render", "one", "--machin", "singlepass"), "option '--machin': unknown (did you mean '--machine'?)"),
-    (("render", "--machin=x", "one"), "option '--machin': unknown (did you mean '--machine'?)"),
     (("render", "one", "--xyzzy"), "option '--xyzzy': unknown (see raystream render --help)"),
-    (("render", "one", "--siz", "4x4"), "option '--siz': unknown (did you mean '--size'?)"),
     (("render", "one", "--size"), "--size: the value is missing; expected WIDTHxHEIGHT"),
-    (("render", "one", "-o"), "--output: the value is missing; expected a file name"),
     (("render", "one", "--quiet=yes"), "--quiet: takes no value"),
-    (("render", "one", "--size", "0x4", "-o", "a.png"), "--size '0x4': expected WIDTHxHEIGHT"),
     (
         ("render", "one", "--fuse", "rya", "-o", "a.png"),
         "--fuse 'rya': expected auto, none, ray or surface (did you mean 'ray'?)",
     ),
-    (("render", "one", "--program", "cats", "-o", "a.png"), "--program 'cats': expected cast"),
-    (("render", "one", "--layers", "depth,stepz", "-o", "a.exr"), "--layers 'stepz': expected"),
-    (("render", "one", "-o", "a.bmp"), "a.bmp: unknown picture format"),
     (("render", "one", "-o", "nowhere/a.png"), "nowhere/a.png: there is no folder"),
-    (("render", "one", "-o", "a.png", "--layers", "depth"), "a.png: a PNG file cannot hold the layers depth"),
     (("render", "one", "-o", "a.png", "--stats", "nowhere/s.json"), "nowhere/s.json: there is no folder"),
-    (("render", "one", "-o", "a.png", "--stats", "."), ".: is a folder"),
     (("info",), "info: the scene is missing"),
-    (("info", "one", "--jsn"), "option '--jsn': unknown (did you mean '--json'?)"),
     (("devices", "one"), "'one': one argument too many"),
 ]
 
@@ -300,129 +226,16 @@ def test_faults_while_rendering(library, capsys, fault, code, line):
     assert not os.listdir()
 
 
-def test_interruption(library, capsys):
-    FakeRenderer.fault = KeyboardInterrupt()
-    run("render", "one", "-o", "a.png", code=130)
-    assert capsys.readouterr() == ("", "raystream: stopped\n")
-    assert not os.listdir()
-
-
-def test_statistics_replace_the_old_file_whole_or_not_at_all(library, capsys, monkeypatch):
-    Path("s.json").write_text("old")
-    monkeypatch.setattr(os, "replace", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left on device")))
-    run("render", "one", "-o", "a.png", "--stats", "s.json", code=2)
-    assert "s.json: cannot be written: No space left" in error_line(capsys)
-    assert Path("s.json").read_text() == "old"
-    assert sorted(os.listdir()) == ["a.png", "s.json"]
-
-
 # With the real renderer
 
 
-@needs_renderer
-def test_renders_a_picture(tmp_path):
-    done = process("render", "cornell", "-o", "a b.npz", "--size", "32x16", "--layers", "depth,triangle",
-                   "--stats", "s.json", cwd=tmp_path)  # fmt: skip
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("a b.npz: 32 x 16, ")
-    with np.load(tmp_path / "a b.npz") as picture:
-        assert picture["linear"].shape == (16, 32, 3) and picture["linear"].dtype == np.float32
-        assert picture["triangle"].shape == (16, 32) and picture["triangle"].max() > 0
-    json.loads((tmp_path / "s.json").read_text())
-    assert sorted(os.listdir(tmp_path)) == ["a b.npz", "s.json"]
-
-
-@needs_renderer
 def test_a_file_goes_before_a_built_in_scene(tmp_path):
     (tmp_path / "cornell").write_text("no scene at all")
     done = process("render", "cornell", "-o", "a.png", cwd=tmp_path)
     assert done.returncode == 2 and done.stderr.count("\n") == 1
 
 
-@needs_renderer
-def test_info_of_a_built_in_scene(tmp_path):
-    done = process("info", "cornell", "--json", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    data = json.loads(done.stdout)
-    assert data["triangles_seen"] > 30 and data["gpu"]
-
-
-@needs_renderer
-def test_devices(tmp_path):
-    done = process("devices", "--json", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
-    assert sum(device["default"] for device in found) == 1
-    lines = process("devices").stdout.splitlines()
-    assert lines[0].startswith("0  ") and len(lines) >= 7 * len(found)
-
-
-@pytest.mark.parametrize("value", ["-0.5", "-.5", "-12", "-1e1"])
-def test_a_negative_number_belongs_to_the_option_before_it(value: str) -> None:
-    found = _parse("render", ["cornell", "-o", "a.png", "--environment-rotation", value, "--exposure", value])
-    assert found.environment_rotation == found.exposure == float(value)
-    assert _parse("render", ["cornell", "-o", "a.png", f"--exposure={value}"]).exposure == float(value)
-
-
-def test_a_camera_may_begin_with_a_point() -> None:
-    assert _parse("view", ["cornell", "--camera", "-.5,0,1 0,-.5,0"]).camera == "-.5,0,1 0,-.5,0"
-
-
 @pytest.mark.parametrize("value", ["-1", "-5e3", "inf", "-inf", "nan", "0", "1e999"])
 def test_a_wrong_number_is_the_value_of_an_option_that_may_stand_alone(value: str) -> None:
     with pytest.raises(ViewerError, match=f"ortho='{value}'"):
         _parse("render", ["cornell", "-o", "a.png", "--ortho", value])
-
-
-def test_a_scene_behind_an_option_that_may_stand_alone_stays_one() -> None:
-    found = _parse("render", ["-o", "a.png", "--ortho", "12.glb"])
-    assert found.ortho == "auto" and found.scenes == ["12.glb"]
-
-
-SHOWN = {"program": "whitted", "machine": "singlepass"}
-SMALL = ("--size", "8x6", "--spp", "1", *(word for name, value in SHOWN.items() for word in (f"--{name}", value)))
-FOUR = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
-
-
-@pytest.fixture
-def tetrahedron(tmp_path: Path) -> str:
-    path = tmp_path / "one.obj"
-    path.write_text(FOUR)
-    return str(path)
-
-
-@pytest.mark.usefixtures("device")
-def test_a_model_in_glass_is_the_renderer_s(tetrahedron: str, tmp_path: Path) -> None:
-    file = str(tmp_path / "a.png")
-    run("render", tetrahedron, "--classic", "-o", file, "--quiet", *SMALL)
-    renderer = Renderer(tetrahedron, classic=True, **SHOWN)
-    picture = renderer.render(size=(8, 6), spp=1)
-    renderer.release()
-    picture.save(str(tmp_path / "b.png"))
-    assert np.array_equal(np.asarray(Image.open(file)), np.asarray(Image.open(tmp_path / "b.png")))
-    assert {material.kind for material in load(tetrahedron).materials} == {"lambert"}
-
-
-def test_what_cannot_stand_on_a_plane_is_told(tmp_path: Path, capsys) -> None:
-    (tmp_path / "point.obj").write_text("v 0 0 0\nf 1 1 1\n")
-    run("render", str(tmp_path / "point.obj"), "--classic", "-o", str(tmp_path / "a.png"), *SMALL, code=2)
-    assert "has no extent to put a plane under" in capsys.readouterr().err
-
-
-def test_the_window_takes_it() -> None:
-    assert cli._parse("view", ["bunny.ply", "--classic"]).classic is True
-    assert cli._parse("view", ["bunny.ply"]).classic is False
-
-
-@pytest.mark.usefixtures("device")
-def test_info_tells_what_extras_say(tmp_path: Path, capsys) -> None:
-    doc = Document()
-    doc.mesh({"POSITION": doc.accessor(np.eye(3, dtype=np.float32))}, material=0)
-    classic = {"transmittance": 0.5, "indices": [1.4, 1.5, 1.6], "thickness": 2}
-    doc.json["materials"] = [{"extras": {"classic": classic}}]
-    path = doc.write(tmp_path, "glass.gltf")
-    run("info", str(path))
-    assert "transmittance 0.5, indices (1.4, 1.5, 1.6), thickness 2 (path)" in capsys.readouterr().out
-    run("info", str(path), "--json")
-    told = json.loads(capsys.readouterr().out)["materials"][0]["classic"]
-    assert told["indices"] == [1.4, 1.5, 1.6] and told["vertex_colors"] is False  # its mesh has none

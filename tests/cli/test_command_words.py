@@ -98,42 +98,6 @@ def test_report(request: pytest.FixtureRequest, device: Any, monkeypatch: pytest
     hold(HERE / "report.txt", said, request.config)
 
 
-def test_report_without_opengl(request: pytest.FixtureRequest) -> None:
-    """Of a picture as environment, of lists as long as are told, and of one more."""
-    data = report.json_value(
-        {
-            **{"name": "n", "meshes": 1, "instances": 1234, "triangles": 10, "triangles_seen": 12340, "quadrics": 3},
-            **{"vertices": 7, "bounds": [[0.0, 1.0, 2.0], [3.0, 4.0, 5.123456]], "materials": [], "kinds": {}},
-            **{"textures": [], "texture_bytes": 0, "lights": [], "animations": [], "variants": []},
-            "deforming": {"meshes": 5, "skins": 1, "joints": 1234, "morph_targets": 0},
-            **{"environment": {"name": "sky", "size": [4096, 2048], "flux": 12.3456}, "gpu": None, "program": "cast"},
-            **{"cameras": [], "extensions_used": [], "extensions_ignored": [], "warnings": ["one", "two"]},
-        }
-    )
-    said = list(report.lines(data))
-    said += list(report.lines({**data, "environment": {"name": "none", "size": [1, 1], "flux": 0.0}}))
-    for count in (0, 1, 12, 13, 1012):
-        said += [str(row) for row in report._list_rows("things", [f"t{k}" for k in range(count)], "all alike")]
-    hold(HERE / "without_opengl.txt", said, request.config)
-
-
-@pytest.mark.parametrize(
-    ("count", "text"),
-    [
-        (0, "0 bytes"),
-        (1023, "1023 bytes"),
-        (1024, "1.0 KiB"),
-        (1536, "1.5 KiB"),
-        ((1 << 20) - 1, "1024.0 KiB"),
-        (1 << 20, "1.0 MiB"),
-        (1 << 30, "1.0 GiB"),
-        (1 << 41, "2048.0 GiB"),
-    ],
-)
-def test_bytes(count: int, text: str) -> None:
-    assert report.size_text(count) == text
-
-
 # -- render --------------------------------------------------------------------------------------------------------
 
 
@@ -148,10 +112,8 @@ def asked(**given: Any) -> argparse.Namespace:
     [
         ({}, 1, 1, "64 x 48, 1 triangle, 1 pass"),
         ({"samples": 1}, 1000, 1234, "64 x 48, 1 sample a pixel, 1,000 triangles, 1,234 passes"),
-        ({"samples": 2, "stopped by": "spp"}, 2, 0, "64 x 48, 2 samples a pixel, 2 triangles, 0 passes"),
         ({"samples": 9, "stopped by": "time"}, 2, 2, "64 x 48, 9 samples a pixel (--time met), 2 triangles, 2 passes"),
         ({"samples": "4 to 16"}, 2, 2, "64 x 48, 4 to 16 samples a pixel, 2 triangles, 2 passes"),
-        ({"samples": 7, "estimated error": "4.3"}, 2, 2, "64 x 48, 7 samples a pixel, 2 triangles, 2 passes"),
         (
             {"samples": 9, "estimated error": "0.0123"},
             2,
@@ -201,24 +163,6 @@ def test_going_on_by_itself() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "why", "met"),
-    [
-        ({"quality": "good"}, "spp", ""),
-        ({"quality": "good"}, "error", " (--quality good met)"),
-        ({"quality": "good", "time": 1.0}, "time", " (--time met)"),
-        ({"quality": "good", "error": 0.1}, "error", " (--error met)"),
-        ({"error": 0.1}, "error", " (--error met)"),
-    ],
-)
-def test_the_line_of_a_quality(given: dict, why: str, met: str) -> None:
-    """The rule that has ended it, and the noise that its denoiser was given."""
-    facts = {"samples": 9, "stopped by": why, "estimated error": "0.0987", "denoised": "oidn"}
-    picture: Any = SimpleNamespace(stats=SimpleNamespace(facts=facts, kernel_passes=2))
-    line = rendering._summary(asked(**given), picture, 1, dict.fromkeys(("load", "build", "render"), 0.5))
-    assert f", 9 samples a pixel{met}, noise 9.9 % before --denoise oidn, 1 triangle, " in line
-
-
-@pytest.mark.parametrize(
     ("given", "facts", "said"),
     [
         ({"quality": "good"}, {}, ", above the 10 % of --quality good (--quality good --spp 120 gets there)"),
@@ -234,11 +178,9 @@ def test_the_line_of_a_quality(given: dict, why: str, met: str) -> None:
             {"stopped by": "time"},
             ", above the 2 % of --quality best (a longer --time gets",
         ),
-        ({"quality": "draft"}, {"samples": 8, "estimated error": "0.9"}, ""),
         ({"error": 0.05, "spp": 32}, {}, ", above the 5 % of --error 0.05 (--spp 470 gets there)"),
         ({"error": 0.05, "spp": 32}, {"samples": "30.2 (16 to 40)"}, ", above the 5 % of --error 0.05 (a larger --spp"),
         ({"spp": 32}, {}, ""),
-        ({"time": 1.0}, {"stopped by": "time"}, ""),
     ],
 )
 def test_a_render_that_ends_above_its_limit_of_noise(given: dict, facts: dict, said: str) -> None:
@@ -256,8 +198,6 @@ def test_a_render_that_ends_above_its_limit_of_noise(given: dict, facts: dict, s
         (False, True, {}, "stopped; go on with --resume 'a b.exr'"),
         (True, False, {}, "stopped after 5 of 32 samples; go on with --resume 'a b.exr'"),
         (True, True, {"spp": 1}, "stopped after 5 of 1 sample; go on with --resume 'a b.exr'"),
-        (True, False, {"spp": 7000}, "stopped after 5 of 7,000 samples; go on with --resume 'a b.exr'"),
-        (True, False, {"quality": "draft"}, "stopped after 5 of 8 samples; go on with --resume 'a b.exr'"),
         (True, False, {"time": 3.0}, "stopped after 5 of 65,536 samples; go on with --resume 'a b.exr'"),
     ],
 )
@@ -265,22 +205,6 @@ def test_how_to_go_on(saved: bool, used: bool, given: dict, expected: str) -> No
     state: Any = SimpleNamespace(saved=saved, used=used, path=Path("a b.exr"), samples=5)
     assert rendering._resume_message(state, asked(**given)) == expected
     assert rendering._resume_message(None, asked(**given)) == "stopped"
-
-
-@pytest.mark.parametrize(
-    ("output", "displayed"),
-    [
-        ("-", True),
-        ("a.png", True),
-        ("a.PNG", True),
-        ("a.jpg", True),
-        ("a.exr", False),
-        ("a.npz", False),
-        ("png", False),
-    ],
-)
-def test_which_pictures_are_exposed(output: str, displayed: bool) -> None:
-    assert rendering._is_displayed(asked(output=output)) == displayed
 
 
 DARK = {"environment": None, "sun": None, "exposure": "auto"}
@@ -333,30 +257,6 @@ def test_a_bright_background_hides_no_darkness(device: Any, height: float) -> No
     renderer.release()
 
 
-@pytest.mark.parametrize(
-    ("given", "software", "cores", "told"),
-    [
-        ({}, True, 2, ", about 45 s for 512 x 384"),
-        ({}, True, 4, ", about 22 s for 512 x 384"),
-        ({"spp": None}, True, 2, ", about 45 s for 512 x 384"),
-        ({"spp": 2, "size": (10, 10)}, True, 2, ", about 5 s for 10 x 10"),
-        ({}, False, 2, ""),
-        ({"preset": "2004", "size": (256, 256), "spp": 64}, True, 2, ", about 15 min for 256 x 256 with 64 samples"),
-    ],
-)
-def test_how_long_the_published_machine_takes(given, software, cores, told, monkeypatch) -> None:
-    monkeypatch.setattr(presets.os, "cpu_count", lambda: cores)
-    known = {"preset": "2003", "machine": "multipass", "fuse": "none", "size": (512, 384), "spp": 1}
-    said = presets.published_remark(argparse.Namespace(**{**known, **given}), software)
-    assert said == [
-        f"preset {given.get('preset', '2003')} is the published machine, one kernel in a pass{told}: "
-        "--machine singlepass gives the same picture in a small part of that time"
-    ]
-    few = {"preset": "2004", "size": (20, 10), "spp": 4}
-    for other in ({"preset": "2002"}, {"machine": "singlepass"}, {"fuse": "ray"}, few):
-        assert presets.published_remark(argparse.Namespace(**{**known, **other}), software) == []
-
-
 # -- diff ----------------------------------------------------------------------------------------------------------
 
 
@@ -395,14 +295,6 @@ def test_the_page_of_a_comparison(request: pytest.FixtureRequest) -> None:
         assert pictures[0] == pictures[2] and pictures[1] == pictures[3] and len(set(pictures)) == 3
     said = [line for line in said if "generator" not in line]  # the version
     hold(HERE / "page.txt", said, request.config)
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [("cornell --spp 4", ["cornell", "--spp", "4"]), ("'a b' -o x", ["a b", "-o", "x"]), ("", [])],
-)
-def test_words_of_a_render(text: str, words: list[str]) -> None:
-    assert compare.split_words(text) == words
 
 
 DEVICE: dict[str, Any] = {

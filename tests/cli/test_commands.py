@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
@@ -22,11 +21,8 @@ from raystream.base.version import __version__
 from raystream.cli import commands, shader_check
 from raystream.cli import main as cli
 from raystream.cli.main import _parse
-from raystream.cli.presets import published_remark
 from raystream.cli.rendering import _unused_options
 from raystream.film.files.image import read_exr
-from raystream.options.table import OPTIONS
-from raystream.stream.compile.source import Source
 
 SMALL = ("--size", "24x16", "--machine", "singlepass")
 # What a picture of the presets says of itself.
@@ -97,37 +93,6 @@ def test_presets_are_the_published_machine(name, depth):
     assert not _unused_options(_parse("render", ["cornell", "-o", "a.png", "--preset", name, "--program", "cast"]))
 
 
-@pytest.mark.usefixtures("device")
-@pytest.mark.parametrize("name", ["2002", "2004"])
-def test_other_programs_run_on_the_published_machine_with_their_own_depth(name):
-    """Whitted's tracer goes to 32 surfaces; the path tracer of 2004 until it hits a light."""
-    words = ["cornell", "-o", "a.exr", "--preset", name, "--program", "whitted", "--size", "6x6"]
-    chosen, viewed = _parse("render", words), commands.view_options(_parse("view", [words[0], *words[3:7]]))
-    assert (chosen.depth, chosen.machine, chosen.accel) == (OPTIONS["depth"].value.default, "multipass", "grid")
-    assert "depth" not in viewed and viewed["machine"] == "multipass"
-    run("render", *words)
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("device")
-def test_the_published_photon_machine_says_how_long_it_takes(capsys, monkeypatch):
-    """And which option gives the same picture sooner."""
-    small = ("--preset", "2003", "--size", "8x8", "--photons", "64", "--nearest", "4")
-    run("render", "ring", "-o", "a.exr", *small)
-    err = capsys.readouterr().err
-    assert "preset 2003 is the published machine, one kernel in a pass" in err
-    assert "--machine singlepass gives the same picture" in err
-    run("render", "ring", "-o", "b.exr", *small, "--machine", "singlepass")
-    assert "published machine" not in capsys.readouterr().err
-    (_, one), (_, other) = read_exr("a.exr"), read_exr("b.exr")
-    assert all(np.array_equal(one[name], other[name]) for name in "RGB") and one["R"].max() > 0
-    monkeypatch.setattr("os.cpu_count", lambda: 2)
-    (line,) = published_remark(_parse("render", ["ring", "-o", "a.png", "--preset", "2003"]), True)
-    assert ", about 45 s for 512 x 384: " in line
-    (line,) = published_remark(_parse("render", ["ring", "-o", "a.png", "--preset", "2003"]), False)
-    assert "about" not in line
-
-
 def test_a_file_of_other_settings_is_refused_and_the_option_named(capsys):
     run("render", "cornell", "-o", "a.exr", "--spp", "1", "--clamp", "2", "--quiet", *SMALL)
     on = ("-o", "b.exr", "--resume", "a.exr", "--machine", "singlepass")
@@ -148,10 +113,7 @@ def test_a_file_of_other_settings_is_refused_and_the_option_named(capsys):
     ("arguments", "line"),
     [
         (("-o", "a.png", "--resume", "none.exr"), "none.exr: there is no such file to go on from"),
-        (("-o", "a.png", "--resume", "a.exr", "--frames", "0-3"), "--resume: is for one picture"),
         (("-o", "a.exr", "--layers", "bounce", "--program", "cast"), "--layers bounce: program cast adds no samples"),
-        (("-o", "a.png", "--error", "1%"), "--error '1%': expected a number above 0 and below 1 such as 0.01"),
-        (("-o", "a.png", "--seed", "4294967296"), "--seed '4294967296': expected a whole number from 0 to 2147483647"),
         (("-o", "a.png", "--environment", "-1,0,0"), "--environment '-1,0,0': expected none, sky"),
         (("-o", "a.png", "--environment", "1,2"), "environment '1,2': is neither a file or folder nor a radiance"),
         (("-o", "a.png", "--light", "lamp=0,0,0"), "cornell: no light 'lamp' (lights: light)"),
@@ -210,18 +172,6 @@ def test_a_stopped_render_says_how_to_go_on_and_does_so_with_the_same_bits(outpu
     assert sorted(os.listdir()) == sorted([output, "on.exr", "whole.exr"])  # the state has served
 
 
-def test_stopped_before_the_first_sample_there_is_nothing_to_keep(capsys, monkeypatch):
-    from raystream.renderer.sampling.sampler import Sampler
-
-    def interrupted(self, *_, **__):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(Sampler, "render_tiles", interrupted)
-    run("render", "cornell", "-o", "a.png", *SMALL, code=130)
-    assert capsys.readouterr().err == "raystream: stopped\n"
-    assert os.listdir() == []
-
-
 # What files and words say
 
 
@@ -253,36 +203,6 @@ def test_why_a_render_ended(capsys):
         assert picture.info["stopped by"] == "error" and float(picture.info["estimated error"]) <= 0.5
 
 
-def test_an_error_ends_a_render_where_no_context_is_current(capsys):
-    """The film lies on the device: the rule that looks at it has the context, though nobody else holds it."""
-    run("render", "cornell", "-o", "a.png", "--spp", "65536", "--error", "0.5", *SMALL)
-    assert "samples a pixel (--error met)" in capsys.readouterr().out
-
-
-@pytest.mark.usefixtures("device")
-def test_options_that_do_nothing_are_told(capsys):
-    run("render", "cornell", "-o", "a.png", "--program", "cast", "--clamp", "3", "--spp", "5", *SMALL)
-    out, err = capsys.readouterr()
-    assert err == "raystream: note: program cast makes no use of --spp, --clamp\n"
-    assert "samples" not in out
-
-
-@pytest.mark.usefixtures("device")
-def test_info_lists_what_shines_what_scatters_and_what_a_ray_takes(capsys):
-    run("info", "cornell")
-    text = capsys.readouterr().out
-    for part in ("4 lambert", "light: area, at (278, 548.8, 279.5)", "environment", "39.3076 degrees, pinhole"):
-        assert part in text
-    assert "stream bytes per ray, program path" in text
-    sizes = {}
-    for program in ("cast", "path"):
-        run("info", "cornell", "--json", "--program", program)
-        data = json.loads(capsys.readouterr().out)
-        sizes[program] = data["gpu"]["stream bytes per ray"]["total"]
-    assert sizes["cast"] < sizes["path"]
-    assert data["kinds"] == {"lambert": 4} and data["environment"]["name"] == "none" and data["texture_bytes"] == 0
-
-
 def test_the_scene_for_checking_shaders_has_everything(device):
     from raystream.renderer.renderer import Renderer
     from raystream.scene.material import KINDS
@@ -291,19 +211,6 @@ def test_the_scene_for_checking_shaders_has_everything(device):
     assert {material.kind for material in scene.materials} == set(KINDS)
     made = Renderer(scene, environment="sky", machine="singlepass", device=device).render((4, 4), spp=1)
     assert np.isfinite(made.linear).all()
-
-
-def test_what_is_drawn_beside_machines_compiles(monkeypatch, request):
-    """Without a context that somebody else has made current, as from the command line."""
-    device, lines = request.getfixturevalue("device"), []
-    routed = [*shader_check.routed_sources(), ("broken", (Source(), Source()))]
-    monkeypatch.setattr(shader_check, "routed_sources", lambda: iter(routed))
-    monkeypatch.setattr(shader_check, "machine_jobs", lambda device: iter(()))
-    assert shader_check.check_shaders(lines.append, device) == 1
-    passed = {line.split(": ok")[0] for line in lines if ": ok" in line}
-    assert {"photon map: route, fetched", "photon map: compaction", "window: photons", "window: panels"} <= passed
-    assert "photon map: broken" not in passed and any(line.startswith("photon map: broken: ") for line in lines)
-    assert "kernels/scatter.glsl: in no program" in lines
 
 
 @pytest.mark.slow

@@ -30,6 +30,7 @@ models = [{ file = "a.obj", size = 0.5, count = 2 }]
 """
 MODEL = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
 EVERY = [0, 1, 2, 3]
+pytestmark = pytest.mark.usefixtures("device")
 
 
 @pytest.fixture(autouse=True)
@@ -62,7 +63,6 @@ def files(folder: str = "r") -> dict[str, bytes]:
     }
 
 
-@pytest.mark.usefixtures("device")
 def test_a_dataset_is_made_and_made_again_alike(made: list[int], capsys: pytest.CaptureFixture[str]) -> None:
     run("dataset", "r.toml")
     out, err = capsys.readouterr()
@@ -87,7 +87,6 @@ def test_a_dataset_is_made_and_made_again_alike(made: list[int], capsys: pytest.
     assert files("again") == first and capsys.readouterr().err == ""
 
 
-@pytest.mark.usefixtures("device")
 def test_it_goes_on_where_it_stopped(made: list[int], capsys: pytest.CaptureFixture[str]) -> None:
     """After a line that is cut, a file that is missing and one that is cut: these pictures are made again."""
     run("dataset", "r.toml", "-o", "whole", "--quiet")
@@ -106,7 +105,6 @@ def test_it_goes_on_where_it_stopped(made: list[int], capsys: pytest.CaptureFixt
     assert err == "raystream: note: goes on after 1 of 4 pictures\n" and "; 3 made in" in out
 
 
-@pytest.mark.usefixtures("device")
 def test_a_stop_leaves_whole_pictures(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     run("dataset", "r.toml", "-o", "whole", "--quiet")
     write, count = folders.write_whole, 0
@@ -127,7 +125,6 @@ def test_a_stop_leaves_whole_pictures(monkeypatch: pytest.MonkeyPatch, capsys: p
     assert files() == files("whole")
 
 
-@pytest.mark.usefixtures("device")
 @pytest.mark.skipif(sys.platform == "win32", reason="RLIMIT_FSIZE is POSIX")
 def test_full_disks(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A limit of a file's size stands in for one: one line, nothing half-written, and the same command goes on."""
@@ -155,27 +152,10 @@ def test_full_disks(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert files() == files("whole")
 
 
-@pytest.mark.usefixtures("device")
 def test_processes_give_the_same_files(capsys: pytest.CaptureFixture[str]) -> None:
     run("dataset", "r.toml", "-o", "whole", "--quiet")
     run("dataset", "r.toml", "--jobs", "2", "--quiet")
     assert files() == files("whole") and capsys.readouterr() == ("", "")
-
-
-@pytest.mark.usefixtures("device")
-def test_a_picture_that_fails_ends_it(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """In one line; those before it stay."""
-    make = DatasetRenderer.render
-
-    def failing(self: DatasetRenderer, number: int) -> FinishedPicture:
-        if number == 2:
-            raise ViewerError("the picture", "is not to be")
-        return make(self, number)
-
-    monkeypatch.setattr(DatasetRenderer, "render", failing)
-    run("dataset", "r.toml", code=2)
-    assert error_line(capsys) == "the picture: is not to be"
-    assert len(Path("r/manifest.jsonl").read_text().splitlines()) == 3 and not Path("r/coco.json").exists()
 
 
 def test_faults_of_processes_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -208,14 +188,11 @@ def unmade(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         ((), "dataset: the recipe is missing (such as raystream dataset shoes.toml)"),
         (("none.toml",), "'none.toml': cannot be read: No such file or directory"),
-        (("r.toml", "more"), "'more': one argument too many"),
         (("r.toml", "--spp", "3"), "option '--spp': unknown"),
-        (("r.toml", "--jobs", "0"), "--jobs '0': expected a whole number from 1 to 256"),
         (
             ("r.toml", "--jobs", "2", "--cluster", "local"),
             "--jobs: are processes of this machine, in place of --cluster",
         ),
-        (("r.toml", "--mix-builds"), "--mix-builds: needs --cluster"),
         (("r.toml", "--cluster", "tcp:"), "tcp:: "),
         (("r.toml", "-o", "a.obj"), "'a.obj': is a file"),
         (("r.toml", "-o", "."), ".: holds other files (give a new folder with -o)"),
@@ -260,14 +237,6 @@ def test_another_recipe_s_folder(head: str, what: str, capsys: pytest.CaptureFix
     run("dataset", "r.toml", code=2)
     assert error_line(capsys) == f"r: holds pictures of {what} (give another folder with -o, or delete this one)"
     assert manifest.read_text() == text
-
-
-@pytest.mark.usefixtures("unmade")
-def test_a_manifest_of_another_program(capsys: pytest.CaptureFixture[str]) -> None:
-    manifest = begun("{}\n")
-    run("dataset", "r.toml", code=2)
-    assert error_line(capsys) == "r: holds other files: its manifest.jsonl is no dataset's (give a new folder with -o)"
-    assert manifest.read_text() == "{}\n"
 
 
 @pytest.mark.usefixtures("unmade")

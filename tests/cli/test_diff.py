@@ -40,21 +40,14 @@ def test_exit_codes(files, capsys):
     ("arguments", "line"),
     [
         (("a.exr",), "diff: 1 picture, and two are compared"),
-        (("a.exr", "b.exr", "c.exr"), "diff: 3 pictures, and two are compared"),
         (("a.exr", "c.exr"), "c.exr: is 6 x 2 pixels, and a.exr 6 x 4"),
-        (("a.exr", "none.exr"), "none.exr: no such file"),
-        (("a.exr", "b.exr", "--limit", "-1"), "--limit '-1': expected a number from 0"),
-        (
-            ("a.exr", "b.exr", "--figure", "flop"),
-            "expected flip, error, largest, share, specks, holes or fringes",
-        ),
+        (("a.exr", "b.exr", "--figure", "flop"), "expected flip, error, largest, share, specks, holes or fringes"),
         (("a.exr", "b.exr", "--layer", "normal"), "a.exr: holds no layer 'normal' (its layers: depth)"),
         (("a.exr", "b.exr", "--layer", "depth", "--limit", "1"), "--figure flip: is of pictures, not of a layer"),
         (("a.exr", "b.exr", "--layer", "depth", "--limit", "1", "--figure", "holes"), "--figure holes: is of pictures"),
         (("a.exr", "b.exr", "--limit", "1", "--figure", "fringes"), "a.exr: holds no layer object or material"),
         (("a.exr", "b.exr", "-o", "report.png"), "report.png: the report is a page"),
         (("a.exr", "--render", "cornell -o x.png"), "--output: has no place in --render"),
-        (("a.exr", "--render", "cornell --sze 8x8"), "option '--sze': unknown (did you mean '--size'?)"),
         (("a.exr", "--render", "'cornell"), "no closing quotation"),
         (("a.exr", "--render", "--size 8x8"), "render: the scene is missing"),
     ],
@@ -77,16 +70,6 @@ def test_data(files, capsys):
     told = json.loads(capsys.readouterr().out)
     assert told["pictures"] == ["a.exr", "b.exr"] and told["at"] == [2, 1] and told["within"] is False
     assert told["largest"] == 0.25 and told["share"] == 1 / 24 and told["size"] == [6, 4]
-
-
-def test_the_page_stands_alone(files, capsys):
-    save("<b>.exr", np.zeros((4, 6, 3)))
-    run("diff", "a.exr", "<b>.exr", "-o", "report.html", "--quiet")
-    assert capsys.readouterr().out == ""
-    page = (files / "report.html").read_text()
-    assert page.count('src="data:image/png;base64,') == 5 and page.count("src=") == 5
-    assert "http" not in page and "<b>.exr" not in page and "&lt;b&gt;.exr" in page
-    assert 'type="range"' in page and "relative error" in page
 
 
 def test_renders(files, capsys):

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import io
 import os
 import signal
-import sys
 import warnings
 from collections.abc import Iterator
 
@@ -36,17 +34,6 @@ def ended(code: int) -> None:
     assert all(signal.getsignal(number) is signal.SIG_IGN for number in ENDING)
 
 
-@pytest.mark.parametrize(
-    ("words", "code", "out", "err"),
-    [(["--version"], 0, "raystream ", ""), (["rendr"], 2, "", "did you mean 'render'?")],
-)
-def test_the_exit_code(process, capsys, words, code, out, err) -> None:
-    process.setattr(sys, "argv", ["raystream", *words])
-    ended(code)
-    told = capsys.readouterr()
-    assert told.out.startswith(out) and err in told.err and bool(out) == bool(told.out)
-
-
 @pytest.mark.skipif(len(ENDING) < 3, reason="Windows has no SIGHUP")
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (getattr(signal, "SIGHUP", 1), 129)])
 def test_signals_that_end_it(process, capsys, number, code) -> None:
@@ -63,40 +50,6 @@ def test_nohup_is_respected(process) -> None:
     process.setattr(cli, "main", lambda: seen.append(signal.getsignal(signal.SIGHUP)) or 0)
     ended(0)
     assert seen == [signal.SIG_IGN]
-
-
-@pytest.mark.parametrize(("words", "filtered"), [([], "ignore"), (["--debug"], None)])
-def test_remarks_for_developers(process, words, filtered) -> None:
-    seen: list[str] = []
-    process.setattr(sys, "warnoptions", [])
-    process.setattr(sys, "argv", ["raystream", *words])
-    warnings.resetwarnings()
-    process.setattr(cli, "main", lambda: seen.extend(each[0] for each in warnings.filters[:1]) or 0)
-    ended(0)
-    assert seen == ([filtered] if filtered else [])
-
-
-def test_standard_files_that_are_closed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those numbers are taken, so that no file that is opened later gets them; what is printed goes nowhere."""
-    opened: list[tuple[str, int]] = []
-
-    def closed(number: int) -> None:
-        if number != 1:
-            raise OSError(9, "Bad file descriptor")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(cli.os, "fstat", closed)
-        patch.setattr(cli.os, "open", lambda path, flags: opened.append((path, flags)))
-        patch.setattr(sys, "stderr", None)
-        patch.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO(), encoding="ascii"))
-        cli._open_standard_files()
-        assert opened == [(os.devnull, os.O_RDWR)] * 2
-        assert sys.stdout.errors == "backslashreplace"
-        print("\u00b0", end="", flush=True)
-        assert sys.stdout.buffer.getvalue() == b"\\xb0"
-        assert sys.stderr.name == os.devnull
-        print("nothing", file=sys.stderr, flush=True)
-        sys.stderr.close()
 
 
 def test_a_fault_is_shown_where_it_happened(monkeypatch: pytest.MonkeyPatch, capsys) -> None:
@@ -120,16 +73,3 @@ def test_without_arguments_on_a_display_it_is_a_window(monkeypatch: pytest.Monke
     monkeypatch.setattr(cli, "_has_display", lambda: True)
     monkeypatch.setattr(cli.commands, "view", lambda arguments: seen.append(arguments.scene))
     assert cli.main([]) == cli.DONE and seen == [cli.FIRST_SCENE]
-
-
-@pytest.mark.parametrize(
-    ("words", "ground", "scene"),
-    [
-        (["--ground", "bunny.ply"], "auto", "bunny.ply"),
-        (["--ground", "1.53x2.55", "bunny.ply"], (1.53, 2.55), "bunny.ply"),
-        (["bunny.ply", "--ground"], "auto", "bunny.ply"),
-    ],
-)
-def test_an_option_with_or_without_a_value(words, ground, scene) -> None:
-    found = cli._parse("render", [*words, "-o", "a.png"])
-    assert (found.ground, found.scene) == (ground, scene)

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from raystream.base.errors import ViewerError
-from raystream.cli.graph import drawings, graph
+from raystream.cli.graph import graph
 from raystream.cli.main import main
 
 
@@ -40,9 +39,3 @@ def test_bad_input_is_one_line(line, said, tmp_path, monkeypatch, capsys):
     assert main(["graph", *line]) == 2
     error = capsys.readouterr().err
     assert error.startswith(f"raystream: error: {said}") and error.count("\n") == 1
-
-
-def test_an_unknown_name_brings_the_list():
-    with pytest.raises(ViewerError) as error:
-        graph("zzz")
-    assert all(name in str(error.value) for name in drawings())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import io
 import json
 import os
@@ -14,13 +13,11 @@ from typing import Any
 
 import pytest
 
-from raystream.base.errors import ViewerError, duration
+import raystream
+from raystream.base.errors import ViewerError
 from raystream.cli import commands, main, progress, rendering
 from raystream.cli.presets import preset
-from raystream.cli.progress import TerminalProgress, TimeLeft
-from raystream.options.declare import Affects, Help, Option, Value
-from raystream.options.table import OPTIONS
-from raystream.options.values import integer, read_ground
+from raystream.cli.progress import TerminalProgress
 
 FRAMES = ("--frames", "0-3")
 
@@ -48,21 +45,17 @@ def checked(*words: str) -> str:
         (("-o", "b.exr", "--layers", "depth"), ""),
         (("-o", "b.png", "--layers", "depth"), "b.png: "),
         (("-o", "f_%d.png", *FRAMES), ""),
-        (("-o", "f_%d.png", *FRAMES, "--turntable"), ""),
         (("-o", "f.png", *FRAMES), "f.png: "),
         (("-o", "f_%d.png", *FRAMES, "--moment", "1"), "--moment: is for one picture, and --frames for many"),
         (("-o", "-", *FRAMES), "--output -: is for one picture, and --frames for many"),
         (("-o", "f.mp4"), "f.mp4: a movie needs --frames"),
         (("-o", "b.png", "--turntable"), "--turntable: needs --frames"),
         (("-o", "b.png", "--animation", "walk"), "--animation: needs --moment or --frames"),
-        (("-o", "b.png", "--animation", "walk", "--moment", "0"), ""),
         (("-o", "f_%d.png", "--animation", "walk", *FRAMES), ""),
-        (("-o", "b.exr", "--resume", "a.exr"), ""),
         (("-o", "b.exr", "--resume", "auto"), ""),
         (("-o", "b.png", "--unit", "samples"), "--unit: needs --cluster"),
         (("-o", "b.png", "--mix-builds"), "--mix-builds: needs --cluster"),
         (("-o", "f_%d.png", *FRAMES, "--cluster", "local", "--unit", "samples"), "--unit: is for one picture: of many"),
-        (("-o", "b.png", "--cluster", "local", "--unit", "samples"), ""),
         (("-o", "f_%d.png", *FRAMES, "--cluster", "local"), ""),
         (("-o", "b.png", "--size", "32768", "--layers", "depth"), "--size"),
     ],
@@ -86,9 +79,7 @@ def memory(size: tuple[int, int], progressive: bool, layers: tuple[str, ...]) ->
     [
         (("-o", "b.png"), "good", "auto"),
         (("-o", "b.JPG"), "good", "auto"),
-        (("-o", "b.png", "--denoise", "none"), "good", "none"),
         (("-o", "f_%d.png", *FRAMES), "good", "auto"),
-        (("-o", "f.gif", *FRAMES), "good", "auto"),
         (("-o", "b.png", "--quality", "best", "--spp", "9"), "best", "auto"),
         *(
             (("-o", "b.png", flag, value), None, "auto")
@@ -99,7 +90,6 @@ def memory(size: tuple[int, int], progressive: bool, layers: tuple[str, ...]) ->
         ),
         (("-o", "b.png", "--preset", "2002"), None, "none"),
         (("-o", "b.exr"), None, "auto"),
-        (("-o", "b.npz", "--denoise", "oidn"), None, "oidn"),
         (("-o", "b.exr", "--quality", "best"), "best", "none"),
         (("-o", "b.exr", "--quality", "best", "--denoise", "oidn"), "best", "oidn"),
         (("-o", "f_%d.exr", *FRAMES), None, "auto"),
@@ -164,68 +154,14 @@ def test_what_reaches_the_window(monkeypatch: pytest.MonkeyPatch) -> None:
     assert made[0] == ("ring", {**published, "photons": 64}) and published["estimate"] == "published"
 
 
-def test_the_window_takes_what_a_picture_on_show_has() -> None:
-    """All options of the renderer and the display, and the rules that end a picture; none of files and batches."""
-    taken = {flag for action in main._parser("view")._actions for flag in action.option_strings}
-    for name, found in OPTIONS.items():
-        assert (found.flag in taken) == (found.scope.serves == "picture"), name
-        assert found.flag in taken or found.scope.taker not in ("renderer", "prepare", "save"), name
-        assert found.flag not in taken or not found.scope.needs or OPTIONS[found.scope.needs].flag in taken, name
-    assert {"--preset", "--spp", "--time", "--error", "--quality", "--size", "--variant", "--moment"} <= taken
-    assert not {"--output", "--resume", "--frames", "--cluster", "--jobs", "--stats", "--layers"} & taken
-
-
-def test_what_reaches_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    served: list[Any] = []
-    module = ModuleType("raystream.remote.serve")
-    module.serve = lambda *given, **chosen: served.append((given, chosen))  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "raystream.remote.serve", module)
-    for words, given in (
-        (("--remote",), ("cornell", "auto", "127.0.0.1")),
-        (("--remote", "0", "--remote-host", "0.0.0.0"), ("cornell", 0, "0.0.0.0")),
-    ):
-        assert commands.view(main._parse("view", ["cornell", "--program", "whitted", "--debug", *words]))
-        assert served[-1][0] == given
-        assert served[-1][1] == {"program": "whitted"}
-
-
-def test_what_is_no_scene_opens_no_window(tmp_path: Path) -> None:
+def test_what_is_no_scene_opens_no_window(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which is told before that there is no display for one."""
+    for display in ("DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(display, raising=False)
     (tmp_path / "a.txt").write_text("no scene")
-    for name in ("a.txt", "corneli"):
-        with pytest.raises(ViewerError, match=name):
+    for name, words in (("a.txt", "a.txt"), ("corneli", "corneli"), ("cornell", "no display")):
+        with pytest.raises(ViewerError, match=words):
             commands.view(main._parse("view", [name]))
-
-
-def test_pictures_of_a_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One, and frames; what it tells is told as notes."""
-    asked: list[Any] = []
-
-    def farmed(*given: Any, notify: Any, **chosen: Any) -> str:
-        asked.append((given, chosen))
-        notify("a worker came")
-        return "made"
-
-    monkeypatch.setattr("raystream.farm.pictures.render_on", farmed)
-    monkeypatch.setattr("raystream.farm.pictures.render_frames", farmed)
-    notes: list[str] = []
-    shown: Any = SimpleNamespace(note=notes.append)
-    words = ["cornell", "-o", "a.EXR", "--cluster", "local", "--unit", "samples", "--mix-builds", "--spp", "3"]
-    arguments = main._parse("render", words)
-    renderer: Any = SimpleNamespace()
-    assert rendering._rendered_picture(renderer, arguments, None, shown) == "made"
-    (given, chosen), expected = asked.pop(), commands.chosen_options(arguments, "render")
-    assert given == (renderer, "local", "samples", True)
-    assert chosen == {**expected, "progress": shown, "state": None} and chosen["spp"] == 3
-    scene: Any = SimpleNamespace()
-    for output, films in (("f_%d.EXR", True), ("f.mp4", False)):
-        arguments = main._parse("render", ["cornell", "-o", output, "--cluster", "local", *FRAMES, "--fps", "12"])
-        assert rendering._rendered_frames(scene, arguments, shown) == "made"
-        given, chosen = asked.pop()
-        assert given == () and chosen["films"] == films and chosen["scene"] is scene
-        assert (chosen["frames"], chosen["fps"], chosen["turntable"]) == (range(4), 12.0, False)
-        assert (chosen["cluster"], chosen["mix_builds"]) == ("local", False)
-        assert chosen["render"]["stats"] is False and chosen["program"] == "path"
-    assert notes == ["raystream: note: a worker came"] * 3
 
 
 @pytest.mark.parametrize(("dark", "told"), [((1, 1, 1), ["dark 0"]), ((1, 0, 1), []), ((0, 0, 0), [])])
@@ -275,20 +211,8 @@ def test_frames(dark, told, quiet, monkeypatch: pytest.MonkeyPatch, capsys) -> N
 
 
 @pytest.mark.parametrize(
-    ("word", "ground", "count"),
-    [("2x3", True, True), ("2x", True, True), ("auto", True, False), ("x", False, False), ("-1", True, True)],
-)
-def test_a_word_behind_an_option_that_may_stand_alone(word: str, ground: bool, count: bool) -> None:
-    """It is its value, if perhaps a wrong one, where it begins as one does."""
-    size = Option("ground", Value(read_ground, None, "WxD", "", 0.01, 1e4), Help(""), Affects.NOTHING)
-    number = Option("count", integer(-1, 9, 1), Help(""), Affects.NOTHING)
-    assert (main._is_value(size, word), main._is_value(number, word)) == (ground, count)
-
-
-@pytest.mark.parametrize(
     ("words", "joined"),
     [
-        (["--camera", "-1,0,0"], ["--camera=-1,0,0"]),
         (["--camera", "-.5,0,0"], ["--camera=-.5,0,0"]),
         (["--camera", "-x"], ["--camera", "-x"]),
         (["--quiet", "-1"], ["--quiet", "-1"]),
@@ -296,41 +220,13 @@ def test_a_word_behind_an_option_that_may_stand_alone(word: str, ground: bool, c
         (["--exposure", "-o", "a.png"], ["--exposure", "-o", "a.png"]),
         (["scene", "-.5"], ["scene", "-.5"]),
         (["--exposure", "-.5", "-1"], ["--exposure=-.5", "-1"]),
-        (["--exposure", "-1", "--fov", "-2"], ["--exposure=-1", "--fov=-2"]),
         (["--ground", "a.ply"], ["--ground=auto", "a.ply"]),
         (["--ground", "2x3", "a.ply"], ["--ground=2x3", "a.ply"]),
-        (["--ground", "2x", "a.ply"], ["--ground=2x", "a.ply"]),
         (["-1", "--ground"], ["-1", "--ground"]),
     ],
 )
 def test_values_like_negative_numbers(words: list[str], joined: list[str]) -> None:
     assert main._join_values(words, main._parser("render")) == joined
-
-
-def test_typed_options_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those that are given; a preset's hold where none is."""
-    found = main._parse("render", ["cornell", "--spp", "32", "--quiet"])
-    assert found.typed == {"spp", "quiet"} and found.spp == 32 and found.depth is None
-    found = main._parse("render", ["cornell", "--preset", "2002", "--spp", "8", "--depth", "1"])
-    assert found.typed == {"preset", "spp", "depth"}
-    assert (found.spp, found.depth, found.size, found.strategy) == (8, 1, (256, 256), "bsdf")
-
-
-@pytest.mark.parametrize(
-    ("display", "wayland", "platform", "expected"),
-    [
-        ("", "", "linux", False),
-        (":0", "", "linux", True),
-        ("", "w", "linux", True),
-        ("", "", "darwin", True),
-        ("", "", "win32", True),
-    ],
-)
-def test_whether_there_is_a_display(display, wayland, platform, expected, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DISPLAY", display)
-    monkeypatch.setenv("WAYLAND_DISPLAY", wayland)
-    monkeypatch.setattr(main.sys, "platform", platform)
-    assert main._has_display() == expected
 
 
 # -- progress ------------------------------------------------------------------------------------------------------
@@ -357,57 +253,6 @@ def test_lines_come_ten_seconds_apart(monkeypatch: pytest.MonkeyPatch) -> None:
             assert file.getvalue() == told, seconds
             file.seek(0)
             file.truncate()
-
-
-def test_a_bar_that_is_not_wanted_any_more_does_not_come(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "stderr", Output(True))
-    monkeypatch.setenv("TERM", "xterm")
-    with TerminalProgress() as shown:
-        timer = shown._timer
-        assert timer is not None and timer.interval == 1.0 and timer.daemon and not timer.finished.is_set()
-    assert timer.finished.is_set()
-
-
-@pytest.mark.parametrize(
-    ("seen", "left"),
-    [
-        ([(0, 0.0)], None),
-        ([(0, 0.0), (0.999, 0.5)], None),
-        ([(0, 0.0), (1, 0.5)], 1.0),
-        ([(0, 0.5), (5, 0.5)], None),
-        ([(0, 0.0), (2, 0.5), (3, 0.4)], None),
-        ([(0, 0.0), (2, 0.5), (3, None)], None),
-        # After half a minute the first is forgotten: its neighbour tells as much.
-        ([(0, 0.0), (10, 0.1), (39.9, 0.4)], 0.6 * 39.9 / 0.4),
-        ([(0, 0.0), (10, 0.1), (40, 0.7)], 0.3 * 30 / 0.6),
-        ([(0, 0.0), (100, 0.5)], 100.0),
-    ],
-)
-def test_the_pace(seen: list[tuple[float, float | None]], left: float | None) -> None:
-    made = TimeLeft()
-    for now, share in seen:
-        made.add(now, share)
-    assert made.seconds() == (None if left is None else pytest.approx(left))
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [(0, "0 s"), (99.4, "99 s"), (99.5, "2 min"), (150, "2 min"), (5969, "99 min"), (5970, "1 h 40 min")],
-)
-def test_durations(seconds: float, text: str) -> None:
-    assert duration(seconds) == text
-
-
-def test_a_closed_output_takes_no_figures(monkeypatch: pytest.MonkeyPatch, capsys) -> None:
-    commands.print_report({"a": 1.5}, lambda data: [f"a\n is {data['a']}", "b"], False)
-    assert capsys.readouterr().out == "a\\n is 1.5\nb\n"
-    commands.print_report({"a": float("inf")}, lambda data: [], True)
-    assert capsys.readouterr().out == '{\n  "a": null\n}\n'
-    monkeypatch.setattr(sys, "stdout", None)
-    with pytest.raises(ViewerError, match="standard output: is closed"):
-        commands.print_report({}, lambda data: [], False)
-    with pytest.raises(ViewerError, match="-o -: standard output is closed"):
-        commands.graph(argparse.Namespace(output="-", program="cast"))
 
 
 class Terminal(io.StringIO):
@@ -456,47 +301,6 @@ def test_the_bar_shows_text_share_and_time_left(monkeypatch: pytest.MonkeyPatch)
     assert terminal.text.endswith("afterwards\n")
 
 
-def test_it_comes_by_itself_and_only_for_what_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    terminal = terminal_of(monkeypatch)
-    with TerminalProgress(delay=0.0) as bar:
-        assert bar._timer is not None
-        bar._timer.join()
-        bar(0.5, "half")
-        assert bar._bar is not None and bar._bar.tasks[0].completed == 0.5
-    terminal.seek(0)
-    terminal.truncate()
-    with TerminalProgress(delay=1e6) as bar:
-        bar(0.5, "half")
-    bar._show()  # a timer that was about to
-    assert terminal.getvalue() == "" and bar._bar is None
-
-
-def test_none_where_it_is_not_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
-    terminal = terminal_of(monkeypatch)
-    for quiet, kind in ((True, "xterm"), (False, "dumb")):
-        monkeypatch.setenv("TERM", kind)
-        with TerminalProgress(quiet=quiet) as bar:
-            bar(0.5, "half")
-            assert bar._timer is None and not bar.enabled
-            bar.note("a note")
-    assert terminal.getvalue() == "a note\n" * 2
-
-
-def test_lines_in_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where there is no terminal: every ten seconds, and less often the longer it takes."""
-    file, now = io.StringIO(), [100.0]
-    monkeypatch.setattr(sys, "stderr", file)
-    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
-    with TerminalProgress() as lines, TerminalProgress(quiet=True) as none:
-        for second in range(400):
-            now[0] = 100.0 + second
-            lines(second / 400 if second else None, "rendering")
-            none(0.5, "not told")
-    told = file.getvalue().splitlines()
-    assert told[0] == "raystream: rendering, 2%, 6 min left" and len(told) == 22
-    assert told[-1].startswith("raystream: rendering, 9")
-
-
 def test_the_parts_of_a_work_have_one_bar(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """With the share of all of them that is done; lines of their results stand above it, on standard output."""
     terminal = terminal_of(monkeypatch)
@@ -513,12 +317,6 @@ def test_the_parts_of_a_work_have_one_bar(monkeypatch: pytest.MonkeyPatch, capsy
     assert "2 of 2, b.glb" in terminal.text
 
 
-def test_notes_may_go_elsewhere(capsys: pytest.CaptureFixture[str]) -> None:
-    told: list[str] = []
-    TerminalProgress(quiet=True, on_note=told.append).note("a \x1b note")
-    assert told == ["a \\x1b note"] and capsys.readouterr() == ("", "")
-
-
 # The ray caster has no use for --spp, which a note says.
 SMALL = ("--size", "12x8", "--program", "cast", "--spp", "2", "--machine", "singlepass", "--exposure", "1")
 
@@ -533,3 +331,30 @@ def test_the_picture_alone(capfdbinary) -> None:
         assert out == file.read()
     assert main.main(("render", "cornell", "-o", "-", "--quiet", *SMALL)) == 0
     assert capfdbinary.readouterr() == (out, b"")
+
+
+DIM = ("--size", "12x8", "--spp", "1", "--depth", "1", "--machine", "singlepass")
+
+
+@pytest.mark.usefixtures("device")
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("-o", "b.png", "--exposure", "0"), "nearly black"),
+        (("-o", "b.png"), "stops brighter"),
+        (("-o", "b.png", "--exposure", "14"), ""),
+        (("-o", "b.png", "--environment", "none"), ""),  # darkness was asked for
+        (("-o", "b.png", "--program", "cast"), ""),  # it has a light of its own
+        (("-o", "b.png", "--camera", "0,-4,0 0,0,0 0,0,-1"), "show nothing here"),  # it stands under the sky
+        (("-o", "b.exr", "--camera", "0,-4,0 0,0,0 0,0,-1"), "nearly black"),
+    ],
+)
+def test_dim_lights_are_told(words: tuple[str, ...], said: str, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    """Of a floor below a lamp far too dim for it: 0.03 W/sr where some 50 would do."""
+    scene = raystream.Scene.from_triangles([[-9, 0, 9], [9, 0, 9], [0, 0, -9]], [[0, 1, 2]], name="dim")
+    scene.lights = [raystream.Light("point", "lamp", (0, 5, 0), intensity=(0.03, 0.03, 0.03))]
+    monkeypatch.setattr("raystream.formats.named.load", lambda _, **options: scene)
+    above = () if "--camera" in words else ("--camera", "0,4,0 0,0,0 0,0,-1")
+    assert main.main(("render", "dim", *words, *DIM, *above)) == 0
+    err = capsys.readouterr().err
+    assert err.count("own lights") == bool(said) and said in err

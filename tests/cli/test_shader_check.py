@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from raystream.cli import shader_check
-from raystream.options.declare import join_words
-from raystream.programs import PICTURES
 from raystream.stream.compile.source import Source
 from raystream.stream.gl.draw import tiles_source
 
@@ -75,46 +72,6 @@ def test_a_validator_has_a_say(device, monkeypatch, tmp_path: Path) -> None:
     assert said[-1] == f"2 programs compiled by {device.name} and validated by glslangValidator, 1 failed"
 
 
-def seen_by(device: Any) -> Iterator[tuple[str, Source]]:
-    with device.current():
-        yield from (each for job in shader_check.machine_jobs(device) for each in job)
-
-
-def test_programs_are_looked_at_on_every_machine(device, monkeypatch) -> None:
-    """With fewer structures and programs than there are: the forms of each."""
-    from raystream.programs import PICTURES
-
-    monkeypatch.setattr(shader_check, "RECIPES", ({"accel": "grid", "traversal": "dda"},))
-    monkeypatch.setattr(shader_check, "TESTS", ("watertight",))
-    monkeypatch.setattr(shader_check, "PICTURES", {name: PICTURES[name] for name in ("cast", "photon")})
-    monkeypatch.setattr(shader_check, "MAPS", ("stencil",))
-    monkeypatch.setattr(shader_check, "SEARCHES", ("nearest",))
-    monkeypatch.setattr(shader_check, "LAYERED", ({"program": "path"},))
-    found = dict(seen_by(device))
-    names = list(found)
-
-    def some(*words: str) -> bool:
-        return any(all(word in name for word in words) for name in names)
-
-    for program in ("cast", "trace"):
-        assert some(f"{program} single pass (grid dda)") and some(f"{program} none/", "without mask")
-        assert some(f"{program} none: census 0") and some(f"{program} ray/")
-    for words in (
-        ("cast single pass (bvh raster)",),
-        ("photon single pass (two-level-bvh, stencil, nearest)",),
-        ("photon single pass (dispersion, final gather)",),
-        ("quadrics, bvh, watertight",),
-        ("path single pass (layers path)",),
-        ("path ray/", "(layers factors)"),
-        *(("sampler " + sampler, "environment sky") for sampler in ("sobol", "independent", "table")),
-    ):
-        assert some(*words), words
-    assert any("counts 0 to" in name for name in names)
-    files = {file for made in found.values() for file in made.files}
-    for kernel in ("add_features", "estimate_photon", "gather_ray", "top_traversal_step"):
-        assert f"kernels/{kernel}.glsl" in files
-
-
 def test_one_program_alone(device, monkeypatch) -> None:
     """All of its forms, with progress, and no word of files that others include."""
     monkeypatch.setattr(shader_check.shutil, "which", lambda name: None)
@@ -127,13 +84,6 @@ def test_one_program_alone(device, monkeypatch) -> None:
     shares = [share for share, _ in seen if share is not None]
     assert shares == sorted(shares) and shares[0] == 0 and 0.5 < shares[-1] < 1
     assert seen[0][1].startswith("shader 1, cast single pass")
-
-
-def test_an_unknown_program_is_refused(capsys) -> None:
-    from raystream.cli.main import main
-
-    assert main(["check-shaders", "--program", "nosuch"]) == 2
-    assert f"--program 'nosuch': expected {join_words(list(PICTURES))}" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("counting", [False, True])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 from pathlib import Path
 from types import SimpleNamespace
@@ -10,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from PIL import Image
 from recipes import cube, marks, stage
 
 from raystream.base.errors import ViewerError
@@ -18,8 +16,7 @@ from raystream.dataset import writers
 from raystream.dataset.folder import open_folder
 from raystream.dataset.picture import FinishedPicture
 from raystream.dataset.stage import DatasetStage
-from raystream.dataset.view import SPLIT, box_of
-from raystream.film.files.image import grey_png
+from raystream.dataset.view import SPLIT
 
 
 def decoded(text: str, height: int, width: int) -> np.ndarray:
@@ -59,14 +56,6 @@ def test_run_lengths_of_many_masks() -> None:
     for _ in range(50):
         mask = draw.random((draw.integers(1, 90), draw.integers(1, 90))) < draw.random()
         np.testing.assert_array_equal(decoded(writers.run_lengths(mask), *mask.shape), mask)
-
-
-def test_boxes() -> None:
-    mask = np.zeros((9, 12), bool)
-    assert box_of(mask) is None
-    mask[2:5, 7:11] = mask[8, 0] = True
-    assert box_of(mask) == (0, 2, 11, 7)
-    assert box_of(mask[2:5, 7:11], -20, 30) == (-20, 30, 4, 3)
 
 
 def record(number: int, *things: dict[str, Any]) -> dict[str, Any]:
@@ -208,19 +197,6 @@ def test_faces_of_mirrored_nodes_are_outwards(tmp_path: Path) -> None:
         assert ((outward * (corners.mean(axis=1) - points.mean(axis=0))).sum(axis=1) > 0).all(), kind
 
 
-def test_a_diameter_is_that_of_all_pairs() -> None:
-    points = np.random.default_rng(2).normal(size=(400, 3)) * (1, 2, 0.5)
-    pairs = np.linalg.norm(points[:, None] - points, axis=2)
-    assert writers._extent(points)["diameter"] == pytest.approx(pairs.max())
-
-
-def test_depths_have_sixteen_bits() -> None:
-    values = np.arange(6, dtype=np.uint16).reshape(2, 3) * 13000
-    with Image.open(io.BytesIO(grey_png(values))) as found:
-        np.testing.assert_array_equal(np.asarray(found), values)
-        assert found.mode.startswith("I")
-
-
 @pytest.mark.parametrize(("distance", "step"), [(0.5, 0.1), (3.3, 0.2), (6, 0.2), (8, 0.5), (100, 5.0), (1e6, 50000.0)])
 def test_steps_of_depth_reach_twice_as_far_as_the_models(distance: float, step: float, tmp_path: Path) -> None:
     cube(tmp_path)
@@ -243,21 +219,6 @@ def numbers(path: Path) -> list[int]:
     return [line["number"] for line in lines]
 
 
-def test_a_cut_line_is_taken_away(tmp_path: Path) -> None:
-    """What is written after it can be read by the next process, too."""
-    path = tmp_path / "d"
-    with open_folder(str(path), STAGE) as folder:
-        folder.add(made(2))
-        folder.add(made(0))
-    manifest = path / "manifest.jsonl"
-    manifest.write_bytes(manifest.read_bytes()[:-9])
-    for number, before in ((1, {2}), (3, {2, 1})):
-        with open_folder(str(path), STAGE) as folder:
-            assert folder.done.keys() == before
-            folder.add(made(number))
-    assert numbers(path) == [2, 1, 3]
-
-
 def test_lines_are_in_order_at_the_end(tmp_path: Path) -> None:
     path = tmp_path / "d"
     with open_folder(str(path), STAGE) as folder:
@@ -266,12 +227,8 @@ def test_lines_are_in_order_at_the_end(tmp_path: Path) -> None:
         assert numbers(path) == [2, 0, 1]
         folder.finish()
     assert numbers(path) == [0, 1, 2]
-    assert sorted(each.name for each in path.rglob("*") if each.is_file()) == [
-        "0.png",
-        "1.png",
-        "2.png",
-        "manifest.jsonl",
-    ]
+    files = sorted(each.name for each in path.rglob("*") if each.is_file())
+    assert files == ["0.png", "1.png", "2.png", "manifest.jsonl"]
 
 
 def test_a_head_that_is_cut_begins_anew(tmp_path: Path) -> None:
@@ -294,3 +251,66 @@ def test_a_recipe_may_change_until_there_is_a_picture(tmp_path: Path) -> None:
     with pytest.raises(ViewerError, match="another recipe"), open_folder(str(path), other):
         pass
     assert numbers(path) == [0]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b'{"image": "a.png", "label": 3}\n{"image": "b.png", "label": 1}\n',
+        b"shopping list: milk, bread",
+        b'{"image": "a.png"}',  # without an end
+        b"\n\n\n",
+        b'{"recipe":"r","raystream":"1","author":"me"}\n',
+        b'{"recipe":1,"raystream":2}\n',
+        bytes(range(256)),
+        b"[" * 100_000 + b"\n",
+        b'{"image": "a.png"}\n{"recipe":"d","raystream":"1"}\n',  # a head behind a line
+    ],
+)
+@pytest.mark.parametrize("linked", [False, True])
+def test_a_manifest_of_others_is_kept(content: bytes, linked: bool, tmp_path: Path) -> None:
+    """Itself, or behind a link, which is not followed."""
+    manifest, target = tmp_path / "d" / "manifest.jsonl", tmp_path / "mine.jsonl"
+    manifest.parent.mkdir()
+    if linked:
+        manifest.symlink_to(target)
+    manifest.write_bytes(content)
+    with pytest.raises(ViewerError, match="holds other files"), open_folder(str(manifest.parent), STAGE):
+        pass
+    assert manifest.read_bytes() == content and manifest.is_symlink() == linked
+
+
+def whole_manifest(folder: Path) -> tuple[Path, list[bytes]]:
+    """Of four pictures, and its lines."""
+    with open_folder(str(folder), STAGE) as dataset:
+        for number in range(4):
+            dataset.add(counted(number))
+        dataset.finish()
+    manifest = folder / "manifest.jsonl"
+    return manifest, manifest.read_bytes().splitlines(keepends=True)
+
+
+def counted(number: int) -> FinishedPicture:
+    """A picture with what COCO tells of it."""
+    facts = {"number": number, "driver": "a driver", "coco": [{"kind": 0, "counts": "01", "box": [0, 1, 2, 3]}]}
+    return FinishedPicture(number, {f"p/{number}.png": b"x" * (number + 1)}, facts)
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        *({"number": 99}, {"number": -1}, {"number": True}, {"driver": None}, {"files": ["p/1.png"]}, {"files": {}}),
+        *({"coco": 5}, {"coco": [{"kind": 7}]}, b"[1]\n", b"\xff\xfe\n", b"[" * 100_000 + b"\n"),
+    ],
+    ids=lambda edit: str(edit)[:30],
+)
+def test_a_damaged_record_is_made_again(edit: dict[str, Any] | bytes, tmp_path: Path) -> None:
+    """The others are kept, also those behind it."""
+    manifest, lines = whole_manifest(tmp_path / "d")
+    line = edit if isinstance(edit, bytes) else json.dumps({**json.loads(lines[2]), **edit}).encode() + b"\n"
+    manifest.write_bytes(b"".join([*lines[:2], line, *lines[3:]]))
+    with open_folder(str(tmp_path / "d"), STAGE) as dataset:
+        assert dataset.done.keys() == {0, 2, 3}
+        dataset.add(counted(1))
+        dataset.finish()
+    assert manifest.read_bytes() == b"".join(lines)

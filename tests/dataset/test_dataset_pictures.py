@@ -316,22 +316,9 @@ def test_layers_and_formats_are_those_asked_for(folder: Path, renderers: list[Da
     categories = np.array([*(kinds[placed.kind].category for placed in objects), -1])
     np.testing.assert_array_equal(channels["class"], categories[channels["object"].astype(int)])
     assert renderers[-1].stage.categories[0] == "edge" and len(np.unique(channels["class"][hit])) > 1
-    assert set(channels) == {
-        "R",
-        "G",
-        "B",
-        "position.X",
-        "position.Y",
-        "position.Z",
-        "albedo.R",
-        "albedo.G",
-        "albedo.B",
-        "uv.U",
-        "uv.V",
-        "object",
-        "material",
-        "class",
-        "triangle",
+    named = {
+        f"{layer}.{part}" for layer, parts in (("position", "XYZ"), ("albedo", "RGB"), ("uv", "UV")) for part in parts
     }
+    assert set(channels) == {*"RGB", *named, "object", "material", "class", "triangle"}
     (picture,) = made(renderers, folder, 0, layers=[], formats=["nerf"])
     assert [name.split("/")[2] for name in picture.files] == ["rgb", "depth", "foreground"]

@@ -52,12 +52,10 @@ def test_values_and_defaults(tmp_path: Path) -> None:
     ("given", "said"),
     [
         ({"scene": 3}, "r.toml: unknown key 'scene' (did you mean 'scenes'?)"),
-        ({"name": "x"}, "r.toml: unknown key 'name' (known: models, cameras"),
         ({"models": [{"fiel": "a.obj"}]}, "r.toml: models[0]: unknown key 'fiel' (did you mean 'file'?)"),
         ({"models": [{"file": "a"}, {"size": 1}]}, "r.toml: models[1]: the key 'file' is missing"),
         ({"models": []}, "r.toml: models: 0 of them; expected 1 to 4,096"),
         ({"models": {"file": "a"}}, "r.toml: models: expected tables of models (write [[models]])"),
-        ({"models": [3]}, "r.toml: models[0]: 3 is no table of keys and values"),
         (
             {"models": [{"file": "a", "count": 100_000}]},
             "r.toml: models[0]: count: 100000; expected a whole number from",
@@ -68,28 +66,14 @@ def test_values_and_defaults(tmp_path: Path) -> None:
         ),
         ({"models": [{"file": "a", "name": "n" * 10_240}]}, "r.toml: models[0]: name: 'nnnn"),
         (
-            {"models": [{"file": "a", "category": "a\nb"}]},
-            "r.toml: models[0]: category: 'a\\nb'; expected a text without",
-        ),
-        ({"models": [{"file": ""}]}, "r.toml: models[0]: file: ''; expected a text"),
-        (
             {"models": [{"file": "a", "size": [2, 1]}]},
             "r.toml: models[0]: size: [2, 1]; expected a range [low, high] (it is",
         ),
-        ({"models": [{"file": "a", "size": 0}]}, "r.toml: models[0]: size: 0; expected a number above 0 to 1e+06"),
         ({"models": [{"file": "a", "size": [1, 2]}]}, "r.toml: models[0]: size: BOP's poses have no scale"),
         ({"cameras": {}}, "r.toml: cameras: the key 'distance' is missing"),
         (
-            {"cameras": {"distance": 1, "elevation": [0, 91]}},
-            "r.toml: cameras: elevation: [0, 91]; expected a number from -90",
-        ),
-        (
             {"cameras": {"distance": 1, "path": "orbits"}},
             "r.toml: cameras: path: 'orbits'; expected random or orbit (did you",
-        ),
-        (
-            {"cameras": {"distance": 1, "intrinsics": [1, 1, 0]}},
-            "r.toml: cameras: intrinsics: [1, 1, 0]; expected a list of 4",
         ),
         ({"cameras": {"distance": 1, "intrinsics": [0, 1, 0, 0]}}, "r.toml: cameras: intrinsics: focal length fx 0"),
         ({"cameras": {"distance": 1, "distortion": [0.1, 0, 0, 0]}}, "r.toml: cameras: distortion: needs intrinsics"),
@@ -105,24 +89,17 @@ def test_values_and_defaults(tmp_path: Path) -> None:
             {"poses": {"area": [[0, 0, 0], [1, -1, 1]]}},
             "r.toml: poses: area: [[0, 0, 0], [1, -1, 1]]; expected two corners",
         ),
-        ({"poses": {"turn": 3}}, "r.toml: poses: turn: 3; expected upright, any or none"),
-        ({"lights": {"colors": [[1, 2, 0]]}}, "r.toml: lights: colors: [[1, 2, 0]]; expected a number from 0 to 1"),
-        ({"environment": {"choices": []}}, "r.toml: environment: choices: []; expected a list of 1 to"),
         ({"formats": ["coco", "coco"]}, "r.toml: formats: ['coco', 'coco']; expected each value once"),
         ({"formats": ["voc"]}, "r.toml: formats: ['voc']; expected coco, bop or nerf"),
-        ({"layers": ["dept"]}, "r.toml: layers: ['dept']; expected depth,"),
-        ({"size": [640]}, "r.toml: size: [640]; expected a list of 2 values"),
         ({"scenes": 10_000, "views": 10_000}, "r.toml: 10,000 scenes of 10,000 views (at most 1,000,000 pictures)"),
         ({"poses": {"area": [[0, 0, 0], [10**400, 0, 0]]}}, "r.toml: poses: area: [[0, 0, 0], [1000"),
         ({"render": {"tonemap": "agxx"}}, "r.toml: render: tonemap 'agxx'"),
         ({"render": {"program": "my.py"}}, "r.toml: render: program 'my.py': is a file"),
         ({"render": {"sppp": 3}}, "r.toml: render: unknown option 'sppp' (did you mean 'spp'?)"),
-        ({"render": {"camera": "1,2,3 0,0,0"}}, "r.toml: render: camera: is no option of a recipe's pictures (cam"),
         ({"render": {"fov": 40}}, "r.toml: render: fov: is no option of a recipe's pictures (cam"),
         ({"render": {"spp": 1, "seed": 3}}, "r.toml: render: seed: is a key of the recipe itself"),
         ({"cameras": {"distance": 2, "size": [8, 8]}}, "r.toml: cameras: size: is a key of the recipe itself"),
         ({"render": {"spp": 0}}, "r.toml: render: spp 0: expected a whole number"),
-        ({"render": {"program": "pathes"}}, "r.toml: render: program 'pathes': expected"),
         ({"render": {"exposure": "auto"}}, "r.toml: render: exposure: auto differs from picture to picture"),
     ],
 )
@@ -350,13 +327,8 @@ def test_targets_lie_aside(tmp_path: Path) -> None:
 
 
 def test_lights_shine_on_the_middle(tmp_path: Path) -> None:
-    lights = {
-        "count": 4,
-        "distance": [3, 5],
-        "elevation": [60, 90],
-        "irradiance": [2, 3],
-        "colors": [[1, 0, 0], [0, 1, 1]],
-    }
+    lights = {"count": 4, "distance": [3, 5], "elevation": [60, 90], "irradiance": [2, 3]}
+    lights["colors"] = [[1, 0, 0], [0, 1, 1]]
     _, layout = made(tmp_path, lights=lights)
     colors = set()
     for each in layout.lights:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
+from test_farm_pictures import OPTIONS, SIZE, SPP, alone, renderer, same
 
 import raystream
 import raystream.farm
@@ -18,28 +18,8 @@ from raystream.farm.cluster import connected
 from raystream.farm.pictures import render_on
 from raystream.farm.task_scheduler import Task, TaskScheduler
 from raystream.farm.units import tile_units
-from raystream.film.film import Film
 
-SIZE, SPP = (80, 64), 5
-OPTIONS = {"machine": "singlepass", "depth": 3}
-
-
-@pytest.fixture(scope="module")
-def renderer() -> Iterator[raystream.Renderer]:
-    found = raystream.Renderer("cornell", **OPTIONS)
-    yield found
-    found.release()
-
-
-@pytest.fixture(scope="module")
-def alone(renderer: raystream.Renderer) -> raystream.Picture:
-    return renderer.render(SIZE, SPP)
-
-
-def same(one: Film | None, other: Film | None) -> None:
-    assert one is not None and other is not None
-    for name, array in one.arrays.items():
-        np.testing.assert_array_equal(array, other.arrays[name], err_msg=name)
+__all__ = ["alone", "renderer"]  # fixtures
 
 
 def test_tiles(scheduler_file: str, alone: raystream.Picture) -> None:
@@ -164,44 +144,3 @@ def test_the_scene_travels_once(scheduler: str, renderer: raystream.Renderer) ->
             assert sorted(task.index for task, _ in work.run(tasks, scene)) == [0, 1]
         assert work.add_payload(raystream.load("cornell")) == scene  # by its content
         assert work.sent == 1 and work.lost == 0 and len(work.drivers()) == 1
-
-
-def test_a_fault_is_told(scheduler: str, renderer: raystream.Renderer) -> None:
-    """What a unit raises, a cluster raises, and is of use afterwards."""
-    with connected(scheduler) as client:
-        work = TaskScheduler(client)
-        scene = work.add_payload(renderer.prepared.given)
-        with pytest.raises(TypeError):
-            list(work.run([Task(0, "nothing", worker.trace, ())], scene))
-        unit = next(tile_units((32, 32), 1, 32))
-        spec = worker.RendererSpec(scene, renderer.settings, renderer.camera)
-        assert len(list(work.run([Task(0, str(unit), worker.trace, (spec, (32, 32), unit))], scene))) == 1
-
-
-@pytest.mark.slow
-def test_a_worker_hangs(
-    scheduler: str, renderer: raystream.Renderer, alone: raystream.Picture, monkeypatch: Any
-) -> None:
-    """It is ended after the time that its unit may take, and what it was at is done by another one."""
-    from distributed import Client
-
-    from raystream.farm import task_scheduler
-
-    monkeypatch.setattr(task_scheduler, "MIN_TIMEOUT", 2.0)
-    monkeypatch.setattr(
-        task_scheduler.TaskScheduler.__init__, "__kwdefaults__", {"mixed": False, "wait_timeout": 2.0, "notify": None}
-    )
-    monkeypatch.setattr(task_scheduler, "TIMEOUT_FACTOR", 2.0)
-    told: list[str] = []
-    with Client(scheduler, set_as_default=False) as client:
-        pids = list(client.run(os.getpid).values())
-
-        def hang(share: float | None, text: str) -> None:
-            if share is not None and share > 0.1 and pids:
-                os.kill(pids[0], signal.SIGSTOP)
-                pids.clear()
-
-        picture = render_on(renderer, scheduler, size=SIZE, spp=SPP, progress=hang, notify=told.append)
-        client.wait_for_workers(2, timeout=120)
-    same(picture.film, alone.film)
-    assert len(told) == 1 and "does not answer" in told[0]

@@ -2,32 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 import raystream
-from raystream.cli.commands import USER_ERROR
-from raystream.cli.main import main
 from raystream.farm import task_scheduler
 from raystream.farm.pictures import render_on
 from raystream.farm.units import Build, Unit, check_builds, sample_units, tile_side, tile_units
 from raystream.film.film import Film
-
-
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        (["--unit", "samples"], "--unit: needs --cluster"),
-        (["--mix-builds"], "--mix-builds: needs --cluster"),
-        (["--cluster", "local", "--unit", "samples", "--frames", "0-1", "--turntable"], "--unit: is for one picture"),
-        (["--cluster", "nowhere.json", "--frames", "0-1", "--turntable"], "nowhere.json: No such file"),
-    ],
-)
-def test_options_that_would_do_nothing(given: list[str], said: str, tmp_path: Path, capsys: Any) -> None:
-    assert main(["render", "cornell", "-o", str(tmp_path / "%d.png"), *given]) == USER_ERROR
-    assert said in capsys.readouterr().err and not list(tmp_path.iterdir())
 
 
 def test_builds_are_listed_with_their_workers() -> None:
@@ -109,9 +92,3 @@ def test_pixels_with_more_samples_than_asked_for() -> None:
     (unit,) = tile_units((4, 2), 4, 32, film)
     assert unit.cost == (3 + 4) + 1 and Unit(0, 0, 4, 2, 1, film=film).cost == 1
     assert Unit(0, 0, 4, 2, 0, film=film).cost == 0 and isinstance(unit.cost, float)
-
-
-def test_units_by_their_names() -> None:
-    unit = Unit(3, 5, 7, 11, 13, first=17)
-    assert str(unit) == "7 x 11 pixels at 3, 5, 13 samples from 17" and unit.cost == 7 * 11 * 13
-    assert unit.region == (slice(5, 16), slice(3, 10))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,8 +13,6 @@ import pytest
 
 import raystream
 from raystream.dataset.picture import DatasetRenderer
-from raystream.dataset.recipe import parse_recipe
-from raystream.dataset.stage import DatasetStage
 from raystream.farm import pictures, worker
 from raystream.farm.pictures import (
     _merged_halves,
@@ -34,6 +30,7 @@ from raystream.film.film import Film
 from raystream.formats.image.environment_maps import resolve_environment
 from raystream.renderer.inputs.settings import Settings
 from raystream.scene.environment import ImageEnvironment
+from tests.dataset import recipes
 
 
 class Done:
@@ -166,95 +163,6 @@ def test_a_picture_by_tiles(farm: SimpleNamespace, renderer: raystream.Renderer,
     assert picture.stats.kernel_passes >= passes > 0 and picture.metadata["driver"] == renderer.device.driver
 
 
-def test_a_picture_by_ranges(farm: SimpleNamespace, renderer: raystream.Renderer) -> None:
-    """Of sixteen samples, or as many as are given; the texts count them."""
-    told: list[str] = []
-    seen: list[Unit] = []
-    watched = {"progress": lambda _, text: told.append(text), "on_unit": lambda unit, *_: seen.append(unit)}
-    picture = render_on(renderer, "local", "samples", size=(8, 4), spp=20, **watched)
-    same(picture.film, renderer.render((8, 4), 20, sample_range=16).film)
-    assert [(unit.first, unit.samples) for unit in seen] == [(0, 16), (16, 4)]
-    assert all((unit.left, unit.top, unit.width, unit.height) == (0, 0, 8, 4) for unit in seen)
-    assert told[1:3] == ["2 of 2 ranges, 1 workers"] * 2, "of twenty samples sixteen are nearly all"
-    seen.clear()
-    farm.order = backwards
-    picture = render_on(renderer, "local", "samples", size=(8, 4), spp=7, sample_range=3, **watched)
-    same(picture.film, renderer.render((8, 4), 7, sample_range=3).film)
-    assert [(unit.first, unit.samples) for unit in seen] == [(6, 1), (3, 3), (0, 3)]
-    assert picture.film is not None and picture.film.halves is None and picture.film.count.min() == 7
-
-
-@pytest.mark.parametrize(("workers", "tiles"), [(1, 6), (2, 6), (0, None)])
-def test_tiles_for_each_worker(
-    farm: SimpleNamespace,
-    renderer: raystream.Renderer,
-    workers: int,
-    tiles: int | None,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    sides: list[tuple[Any, int]] = []
-    monkeypatch.setattr(pictures, "tile_side", lambda size, count: sides.append((size, count)) or 40)
-    farm.drivers = dict.fromkeys("ab"[:workers], "driver")
-    if tiles is None:  # they are on their way
-        monkeypatch.setattr(TaskScheduler, "run", lambda *_: iter(()))
-    render_on(renderer, "local", size=(40, 40), spp=1)
-    assert sides == [((40, 40), max(1, workers))] and len(farm.works[0].tasks) == 1
-
-
-def test_a_scene_by_its_name(farm: SimpleNamespace, alone: raystream.Picture, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With options of the renderer and of the picture, which is given back at the end, whatever happens."""
-    released: list[Any] = []
-    release = raystream.Renderer.release
-
-    def gone(self: raystream.Renderer) -> None:
-        released.append(self)
-        release(self)
-
-    monkeypatch.setattr(raystream.Renderer, "release", gone)
-    told: list[Any] = []
-    picture = pictures.render(
-        "cornell",
-        "local:3",
-        "tiles",
-        size=SIZE,
-        spp=SPP,
-        progress=lambda *w: told.append(w),
-        **OPTIONS,
-    )
-    same(picture.film, alone.film)
-    assert farm.asked == ["local:3"] and len(released) == 1 and told[0] == (None, "starting workers")
-    assert farm.works[0].options["mixed"] is False
-    pictures.render("cornell", "local", mix_builds=True, size=(8, 4), spp=1, **OPTIONS)
-    assert farm.works[1].options["mixed"] is True and len(released) == 2 + (worker._PROCESS.renderer in released)
-    with pytest.raises(raystream.ViewerError, match="units are tiles"):
-        pictures.render("cornell", sample_range=3, size=(8, 4), **OPTIONS)
-    assert len(released) >= 3 and len(farm.asked) == 2
-    with pytest.raises(raystream.ViewerError, match="speed"):
-        pictures.render("cornell", speed=3, **OPTIONS)
-
-
-def test_drivers_of_the_picture(farm: SimpleNamespace, renderer: raystream.Renderer, tmp_path: Path) -> None:
-    """Those of before, but for this machine's, and those of the cluster; each once."""
-    farm.drivers = {"a": "one"}
-    own = renderer.device.driver
-    first = render_on(renderer, "local", size=(8, 4), spp=1)
-    assert first.metadata["driver"] == "one"
-    for before, drivers, wanted in (
-        ("old; one", "one", "old; one"),
-        ("old", "one", "old; one"),
-        ("two; old", "one", "two; old; one"),
-        (f"old; {own}", "one", "old; one"),
-        (own, own, own),
-    ):
-        first.metadata["driver"] = before
-        first.save(path := tmp_path / "first.exr")
-        farm.drivers = {"a": drivers}
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            found = render_on(renderer, "local", size=(8, 4), spp=2, resume=str(path))
-        assert found.metadata["driver"] == wanted
-
-
 def test_a_picture_that_is_complete(farm: SimpleNamespace, renderer: raystream.Renderer, tmp_path: Path) -> None:
     """Needs no workers; more samples are added to it, of which its estimate of the error knows nothing."""
     picture = renderer.render((40, 40), 3)
@@ -275,23 +183,6 @@ def test_a_picture_that_is_complete(farm: SimpleNamespace, renderer: raystream.R
     same(less.film, picture.film)
 
 
-def test_a_picture_of_uneven_samples_goes_on(
-    farm: SimpleNamespace, renderer: raystream.Renderer, tmp_path: Path
-) -> None:
-    """Half of its pixels have more samples than all are to have, half fewer."""
-    picture = renderer.render((8, 4), 2)
-    more = renderer.render((8, 4), 6).film
-    assert picture.film is not None and more is not None
-    picture.film.store(more.part(4, 0, 4, 4).records(), 4, 0)
-    picture.film.halves = picture.film.sample_budget = None
-    picture.save(path := tmp_path / "uneven.exr")
-    told: list[Any] = []
-    found = render_on(renderer, "local", size=(8, 4), spp=4, resume=str(path), progress=lambda *w: told.append(w))
-    assert found.film is not None and told[1] == (1.0, "1 of 1 tiles, 1 workers")
-    np.testing.assert_array_equal(found.film.count, np.float32([[4] * 4 + [6] * 4] * 4))
-    assert farm.works[0].tasks[0].cost == 4 * 4 * 2
-
-
 # -- states ------------------------------------------------------------------------------------------------------------
 
 
@@ -310,18 +201,6 @@ class State:
 
     def save(self, film: Film, *_: Any) -> None:
         self.saved.append(int(film.count.sum()))
-
-
-def test_states_that_are_due(farm: SimpleNamespace, renderer: raystream.Renderer, tmp_path: Path) -> None:
-    """After each unit they are asked for; a film that has nothing yet is none."""
-    state: Any = State(tmp_path, [False, True, False, True])
-    render_on(renderer, "local", size=SIZE, spp=1, state=state)
-    costs = np.cumsum([task.cost for task in farm.works[0].tasks])
-    assert state.saved == [costs[1], costs[3]] and not state.dues
-    state = State(tmp_path, [True, True, True])
-    farm.order = backwards
-    render_on(renderer, "local", "samples", size=(8, 4), spp=3, sample_range=1, state=state)
-    assert state.saved == [8 * 4 * 3], "the others wait for the first range"
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), raystream.ViewerError("--cluster", "it is gone", "start it")])
@@ -374,66 +253,28 @@ def test_environments_that_travel(tmp_path: Path, renderer: raystream.Renderer) 
     np.testing.assert_array_equal(found.pixels, named.pixels)
 
 
-def test_a_scene_goes_with_its_environment(farm: SimpleNamespace) -> None:
-    """And with its camera, as the renderer has it by now."""
-
-    def order(results: Iterator[Any]) -> Iterator[Any]:
-        raise KeyboardInterrupt
-
-    farm.order = order
-    image = ImageEnvironment(np.random.default_rng(0).random((4, 8, 3), np.float32), "mine")
-    mine = raystream.Renderer("cornell", environment=image, camera="0,1,4 0,1,0", **OPTIONS)
-    with pytest.raises(KeyboardInterrupt):
-        render_on(mine, "local", size=(16, 12), spp=1)
-    mine.release()
-    (task,) = farm.works[0].tasks
-    spec, size, unit = task.arguments
-    assert task.function is worker.trace and size == (16, 12) and unit == Unit(0, 0, 16, 12, 1)
-    assert spec.settings == mine.settings.replace(environment=None) and spec.camera == mine.camera
-    ((digest, (data, _)),) = farm.works[0]._payloads.items()
-    scene, environment = pickle.loads(data.tobytes())
-    assert digest == spec.scene and scene.name == "cornell"
-    np.testing.assert_array_equal(environment.pixels, image.pixels)
-
-
 # -- frames ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("films", [False, True])
-def test_frames_in_their_order(farm: SimpleNamespace, films: bool) -> None:
+def test_frames_in_their_order(farm: SimpleNamespace) -> None:
     """Whichever is done first; those that are done early are told, and wait."""
-    scene, told = raystream.load("cornell"), []
-    asked = {"size": (12, 10), "spp": 1}
-    frames = range(6, 1, -2)
-    notes: Callable[[str], None] = told.append
-    given = {"turntable": True, "render": asked, "cluster": "local:2", "films": films, "notify": notes, **OPTIONS}
-    alone = list(raystream.render_frames(scene, frames, 10.0, turntable=True, render=asked, **OPTIONS))
-    for order, mixed in ((iter, False), (backwards, True)):
+    scene, told, asked = raystream.load("cornell"), [], {"size": (12, 10), "spp": 1}
+    frames, given = range(6, 1, -2), {"turntable": True, "render": asked, **OPTIONS}
+    alone = list(raystream.render_frames(scene, frames, 10.0, **given))
+    texts = [(k / 3, f"{k} of 3 frames, 1 workers") for k in (1, 2, 3)]
+    for order, films in ((iter, False), (backwards, True)):
         told.clear()
         farm.order = order
-        came = render_frames(scene, frames, 10.0, progress=lambda *w: told.append(w), mix_builds=mixed, **given)
+        of = {"cluster": "local:2", "films": films, "progress": lambda *what: told.append(what)}
+        came = render_frames(scene, frames, 10.0, **of, **given)
         first = next(came)
-        texts = [
-            (1 / 3, "1 of 3 frames, 1 workers"),
-            (2 / 3, "2 of 3 frames, 1 workers"),
-            (1.0, "3 of 3 frames, 1 workers"),
-        ]
         assert told == [(None, "starting workers"), *texts[: 1 if order is iter else 3]]
-        found = [first, *came]
-        assert told[1:] == texts
-        for one, other in zip(found, alone, strict=True):
+        for one, other in zip([first, *came], alone, strict=True):
             assert (one.number, one.seconds) == (other.number, other.seconds)
             np.testing.assert_array_equal(one.picture.linear, other.picture.linear)
             assert (one.picture.film is not None) == films
-        work = farm.works[-1]
-        assert work.options == {"mixed": mixed, "notify": notes}
-        assert [(task.index, task.name, task.cost) for task in work.tasks] == [
-            (0, "frame 6", 1.0),
-            (1, "frame 4", 1.0),
-            (2, "frame 2", 1.0),
-        ]
+        assert told[1:] == texts and [task.cost for task in farm.works[-1].tasks] == [1.0] * 3
     assert farm.asked == ["local:2"] * 2 and farm.ended == 2
-    assert [(one.number, one.seconds) for one in alone] == [(6, 0.6), (4, 0.4), (2, 0.2)]
 
 
 def test_frames_of_nothing_that_moves(farm: SimpleNamespace) -> None:
@@ -443,15 +284,6 @@ def test_frames_of_nothing_that_moves(farm: SimpleNamespace) -> None:
 
 
 # -- the package -------------------------------------------------------------------------------------------------------
-
-
-def test_names_of_the_package() -> None:
-    import raystream.farm
-
-    assert raystream.farm.render is pictures.render and raystream.farm.render_frames is render_frames
-    assert raystream.farm.__all__ == ["render", "render_frames"]
-    with pytest.raises(AttributeError, match=r"module 'raystream\.farm' has no attribute 'travelling'"):
-        _ = raystream.farm.travelling
 
 
 COLLECTED, SAMPLES = (80, 48), 16
@@ -489,18 +321,6 @@ def test_tiles_have_the_halves_of_the_whole(samples: np.ndarray) -> None:
     assert made.halves.variances == pytest.approx(whole.halves.variances, rel=0.2)
     assert made.halves.relative_std_errors.keys() == whole.halves.relative_std_errors.keys() != set()
     assert made.error() == pytest.approx(whole.error(), rel=0.1)
-
-
-def test_no_halves_where_a_tile_had_begun(samples: np.ndarray) -> None:
-    made = Film(*COLLECTED)
-    collected = merge_tiles(made)
-    next(collected)
-    for k, unit in enumerate(tile_units(COLLECTED, SAMPLES, 32)):
-        film = filled(samples[:, *unit.region])
-        film.halves = None if k == 1 else film.halves
-        collected.send((k, unit, film))
-    collected.close()
-    assert made.halves is None and made.count.min() == SAMPLES
 
 
 def test_ranges_join_in_their_order(samples: np.ndarray) -> None:
@@ -553,27 +373,6 @@ def halves(*parts: tuple[Unit, Halves], count: float = 4) -> Halves | None:
     return _merged_halves(made, list(parts))
 
 
-def test_halves_by_hand() -> None:
-    """Means over the pixels, of the levels that all tiles have; errors as the roots of their squares' sums."""
-    one = part(0, 1, 4, {0: 9.0, 1: 2.0, 2: 4.0}, {1: 8.0, 2: 4.0}, {1: 0.5, 2: 0.25})
-    other = part(1, 3, 4, {1: 6.0, 2: 0.0, 3: 9.0}, {1: 8.0, 2: 12.0, 3: 1.0}, {2: 0.5, 3: 1.0})
-    for parts in ((one, other), (other, one)):
-        found = halves(*parts)
-        assert found is not None
-        assert found.differences == {1: 0.25 * 2 + 0.75 * 6, 2: 0.25 * 4} == {1: 5.0, 2: 1.0}
-        assert found.variances == {1: 8.0, 2: 0.25 * 4 + 0.75 * 12} == {1: 8.0, 2: 10.0}
-        # (0.25 * 4 * 0.25, 0.75 * 12 * 0.5) = (0.25, 4.5)
-        assert found.relative_std_errors == {2: pytest.approx((0.0625 + 20.25) ** 0.5 / 10, rel=1e-12)}
-        np.testing.assert_array_equal(found.sum, np.float32([[10, 11, 11, 11]] * 2))
-        np.testing.assert_array_equal(found.count, np.float32([[4, 4, 4, 4]] * 2))
-
-
-def test_halves_without_noise() -> None:
-    found = halves(*(part(left, 2, 4, {1: 0.0}, {1: 0.0}, {1: 0.5}) for left in (0, 2)))
-    assert found is not None
-    assert (found.differences, found.variances, found.relative_std_errors) == ({1: 0.0}, {1: 0.0}, {1: 0.0})
-
-
 def test_halves_that_do_not_fit() -> None:
     """Of some tiles alone, of other samples, or of a picture whose pixels differ: they tell nothing of it."""
     left, right = part(0, 2, 4, {1: 1.0}), part(2, 2, 4, {1: 1.0})
@@ -586,38 +385,12 @@ def test_halves_that_do_not_fit() -> None:
     assert _merged_halves(made, [left, right]) is None
 
 
-def test_a_picture_without_tiles_keeps_no_halves(samples: np.ndarray) -> None:
-    """Nothing came: it is no error, and says nothing."""
-    made = filled(samples)
-    collected = merge_tiles(made)
-    next(collected)
-    collected.close()
-    assert made.halves is None and made.count.min() == SAMPLES
-
-
-MODEL = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
-GIVEN = {
-    "scenes": 2,
-    "views": 2,
-    "size": [24, 18],
-    "cameras": {"distance": [1, 2]},
-    "lights": {"count": [1, 2]},
-    "render": {"spp": 1, "denoise": "none", "machine": "singlepass"},
-    "models": [{"file": "a.obj", "size": 0.5, "count": 2}],
-}
-
-
-@pytest.fixture
-def stage(tmp_path: Path) -> DatasetStage:
-    """Of a small recipe."""
-    (tmp_path / "a.obj").write_text(MODEL)
-    return DatasetStage(parse_recipe(dict(GIVEN), "r.toml", str(tmp_path)))
-
-
 @pytest.mark.usefixtures("device")
-def test_workers_make_the_same_bytes(stage: DatasetStage, scheduler: str) -> None:
+def test_workers_make_the_same_bytes(tmp_path: Path, scheduler: str) -> None:
     """The models travel: workers have no files of theirs."""
-    (Path(stage.recipe.folder) / "a.obj").unlink()
+    model = recipes.cube(tmp_path)
+    stage = recipes.stage(tmp_path, scenes=2, views=2, lights={"count": [1, 2]})
+    model.unlink()
     found = {made.index: made for made in render_dataset(stage, [3, 0, 2], scheduler)}
     renderer = DatasetRenderer(stage)
     for number in (0, 2, 3):

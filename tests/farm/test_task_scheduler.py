@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import pickle
 import pkgutil
 from asyncio import CancelledError
 from collections import deque
@@ -143,53 +141,6 @@ def test_a_scene_that_the_cluster_has_lost_is_sent_again(scene: raystream.Scene)
     assert made.sent == 2
 
 
-def test_a_worker_is_killed_while_the_scene_travels_to_it(scene: raystream.Scene) -> None:
-    """Which is no silence of the scheduler: others get it."""
-    client = Told("a", unit=lambda *_: DONE, scattered=[TimeoutError(), OSError("gone"), "finished"])
-    made = TaskScheduler(client)
-    assert len(list(made.run(tasks(1), made.add_payload(scene)))) == 1 and made.sent == 1
-
-
-def test_the_scheduler_goes_while_the_scene_travels(scene: raystream.Scene) -> None:
-    client = Told("a", unit=lambda *_: DONE)
-    made = TaskScheduler(client)
-
-    def scatter(data: Any, hash: bool) -> Reply:
-        client.nthreads = lambda: (_ for _ in ()).throw(OSError("closed"))  # type: ignore[method-assign]
-        raise TimeoutError
-
-    client.scatter = scatter  # type: ignore[method-assign]
-    with pytest.raises(raystream.ViewerError, match="scheduler does not answer"):
-        list(made.run(tasks(1), made.add_payload(scene)))
-
-
-def test_the_answer_of_a_lost_worker_is_not_taken(scene: raystream.Scene) -> None:
-    """Its unit has another future by then: each unit is made once."""
-    late: list[Reply] = []
-
-    def unit(address: str, number: int) -> Answer:
-        if address == "a" and not late:
-            return "pending", None
-        late.append(client.futures[0])
-        if len(late) == 1:
-            late[0].end("finished", "late")
-        return DONE
-
-    client = Told("a", unit=unit)
-    notes: list[str] = []
-    made = TaskScheduler(client, notify=notes.append)
-    running = made.run(tasks(1), made.add_payload(scene))
-
-    def nthreads() -> dict[str, int]:
-        if client.futures:
-            client.there = {"b": 1}
-        return dict(client.there)
-
-    client.nthreads = nthreads  # type: ignore[method-assign]
-    assert [(task.attempts, result) for task, result in running] == [(1, "made")]
-    assert made.lost == 1 and notes == ["worker a has gone; its work is repeated"]
-
-
 def test_the_answer_from_before_a_worker_came_back_is_not_taken(scene: raystream.Scene) -> None:
     """At the same address: what it works on by then is another future."""
 
@@ -233,90 +184,6 @@ def test_a_cluster_may_be_empty_now_and_then(scene: raystream.Scene, monkeypatch
 # -- what workers are given --------------------------------------------------------------------------------------------
 
 
-def test_what_a_worker_is_given(scene: raystream.Scene) -> None:
-    """First the program, by a built-in function; then its build is asked for, and it gets the scene; then units. All of
-    it is for that worker alone, and is done however often the same was asked for."""
-    client = Told("a", unit=lambda *_: DONE)
-    made = TaskScheduler(client)
-    digest = made.add_payload(scene)
-    given = tasks(1, 2)
-    assert list(made.run(given, digest)) == [(given[0], "made"), (given[1], "made")]
-    data = pickle.dumps((scene, None), pickle.HIGHEST_PROTOCOL)
-    assert digest == hashlib.blake2b(data, digest_size=16).hexdigest() and len(digest) == 32
-    alone = {"workers": ["a"], "allow_other_workers": False, "pure": False}
-    code, build, scattered, (add_payload, name, payload, options), *units = client.calls
-    assert code == (pkgutil.resolve_name, "raystream.farm.worker:build", alone)
-    assert build == (worker.build, alone) and scattered == ("scatter", data, False)
-    assert (add_payload, name, options) == (worker.store_payload, digest, alone) and isinstance(payload, Reply)
-    assert units == [(worker.trace, 0, alone), (worker.trace, 1, alone)]
-    assert [(each.released, each.cancelled) for each in client.futures] == [(1, []), (1, [])]
-    assert pkgutil.resolve_name(task_scheduler.CODE) is worker.build
-
-
-def test_what_a_worker_has_it_keeps(scene: raystream.Scene) -> None:
-    """From one picture to the next: of the same scene units alone are given."""
-    client = Told("a", unit=lambda *_: DONE)
-    made = TaskScheduler(client)
-    for count in (2, 3):
-        assert len(list(made.run(tasks(*[1] * count), made.add_payload(scene)))) == count
-    assert [kind for _, kind in client.given] == ["code", "build", "scene", *["unit"] * 5]
-    assert made.sent == 1
-    other = made.add_payload(raystream.Scene(scene.name, scene.meshes, scene.instances, scene.materials), None)
-    assert other != made.add_payload(scene) and len(made._payloads) == 2
-
-
-def test_units_in_their_order(scene: raystream.Scene) -> None:
-    """A worker that is done has the next one before its result is fetched; each has one at a time."""
-    events: list[tuple[str, Any]] = []
-    client = Told("a", "b", unit=lambda address, number: events.append((address, number)) or ("pending", None))
-    made = TaskScheduler(client)
-    queue, fetched = made._events, made._fetch
-
-    def fetch(address: str, future: Any) -> Any:
-        events.append((address, "fetched"))
-        return fetched(address, future)
-
-    def answered(timeout: float) -> Any:
-        if queue.empty():  # the one that was begun last is done first
-            [each for each in client.futures if each.status == "pending"][-1].end(*DONE)
-        return queue.get(timeout=timeout)
-
-    made._fetch = fetch  # type: ignore[method-assign]
-    made._events = SimpleNamespace(get=answered, put=queue.put)  # type: ignore[assignment]
-    done = [task.index for task, _ in made.run(tasks(1, 1, 1, 1), made.add_payload(scene))]
-    (first, _), (last, _) = events[:2]
-    assert {first, last} == {"a", "b"} and done == [1, 2, 3, 0]
-    quick = [(last, 1), (last, 2), (last, "fetched"), (last, 3), (last, "fetched"), (last, "fetched")]
-    assert events == [(first, 0), *quick, (first, "fetched")]
-
-
-def test_more_workers_than_units(scene: raystream.Scene) -> None:
-    """The others are prepared, in case that one is lost."""
-    client = Told("a", "b", "c", unit=lambda *_: DONE)
-    made = TaskScheduler(client)
-    assert len(list(made.run(tasks(1), made.add_payload(scene)))) == 1
-    assert [kind for _, kind in client.given].count("unit") == 1 and not list(made.run([], made.add_payload(scene)))
-
-
-def test_drivers_of_the_samples() -> None:
-    """Each once, in the order in which they came, also of workers that went; not of those whose units were lost."""
-    drivers = {"d": "three", "b": "two", "a": "one", "c": "two"}
-    answers = {"d": ("lost", None), "a": DONE, "b": DONE, "c": DONE}
-    client = Told(*drivers, unit=lambda address, _: answers[address])
-    made, waiting = ready(client), deque(tasks(1, 1, 1, 1))
-    for address, driver in drivers.items():
-        made.workers[address].build = Build("1", source_digest(), driver)
-        made._assign(address, made.workers[address], "digest", waiting)
-        task = made._completed_task(address, client.futures[-1], waiting)
-        assert task is not None and (made._result(address, task, client.futures[-1], waiting) is None) == (
-            address == "d"
-        )
-    made.workers.clear()
-    assert made.drivers() == ["two", "one"] and len(waiting) == 1
-    made.drivers().append("more")
-    assert made.drivers() == ["two", "one"]
-
-
 class Clock:
     """Seconds that pass as they are told."""
 
@@ -328,38 +195,6 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     return Clock(monkeypatch)
-
-
-def test_looks_at_the_workers(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Twice a second, whatever happens; new ones are taken, and those that went are counted."""
-    monkeypatch.setattr(task_scheduler, "CHECK_INTERVAL", 0.5)
-    client = Told("a", unit=lambda *_: DONE)
-    notes: list[str] = []
-    made = TaskScheduler(client, notify=notes.append)
-    looks: list[float] = []
-    there = client.nthreads
-
-    def nthreads() -> dict[str, int]:
-        looks.append(clock.now)
-        return there()
-
-    client.nthreads = nthreads  # type: ignore[method-assign]
-    waiting: deque[Task] = deque()
-    step = task_scheduler.CHECK_INTERVAL
-    for after in (0.0, 0.5 * step, 0.99 * step, step, 1.5 * step, 2.25 * step):
-        clock.now = 100.0 + after
-        made._check_workers(waiting)
-    assert looks == [100.0, 100.0 + step, 100.0 + 2.25 * step]
-    first = made.workers["a"]
-    client.there = {"b": 1, "a": 1}
-    clock.now += step
-    made._check_workers(waiting)
-    assert made.workers.keys() == {"a", "b"} and made.workers["a"] is first and (made.lost, notes) == (0, [])
-    client.there = {"b": 1}
-    clock.now += step
-    made._check_workers(waiting)
-    assert made.workers.keys() == {"b"} and made.lost == 1 and not waiting
-    assert notes == ["worker a has gone; its work is repeated"]
 
 
 @pytest.mark.parametrize(
@@ -387,24 +222,6 @@ def test_how_long_a_unit_may_take(clock: Clock, rate: float, cost: float, patien
     assert client.restarted == [(["a"], {"timeout": 10, "raise_for_error": False})]
     assert client.futures[0].cancelled == [True] and made.lost == 1
     assert notes == ["worker a does not answer; its work is repeated"]
-
-
-def test_a_preparation_may_take_its_time(clock: Clock) -> None:
-    """Whatever units take; then there is nothing to repeat. A worker without a nanny, or of a user's own, stays."""
-    client = Told("a", unit=lambda *_: DONE, other=lambda *_: ("pending", None))
-    client.restart_workers = lambda *given, **more: 1 / 0  # type: ignore[method-assign,assignment]
-    made = TaskScheduler(client)
-    made._rate = 2.0
-    made.workers["a"] = each = task_scheduler._Worker()
-    waiting: deque[Task] = deque()
-    made._assign("a", each, "digest", waiting)
-    assert each.job is not None and (each.job.kind, each.job.start_time, each.job.task) == ("code", 100.0, None)
-    clock.now += task_scheduler.FIRST_TIMEOUT
-    made._check_workers(waiting)
-    assert "a" in made.workers
-    clock.now += 1.0
-    made._check_workers(waiting)
-    assert not made.workers and made.lost == 1 and not waiting
 
 
 def test_least_patience_is_of_the_one_who_asks(clock: Clock) -> None:
@@ -442,14 +259,11 @@ def killed() -> Exception:
     [
         ("lost", None),
         ("cancelled", None),
-        ("error", None),
         ("error", OSError("gone")),
-        ("error", TimeoutError()),
         ("error", CancelledError()),
         ("error", worker.SceneLost("digest")),
         ("error", "killed"),
         ("finished", OSError("gone")),
-        ("finished", CancelledError()),
     ],
 )
 def test_units_that_are_lost_with_their_worker(scene: raystream.Scene, answer: Answer) -> None:
@@ -478,7 +292,7 @@ def test_errors_of_a_unit(scene: raystream.Scene, error: Exception) -> None:
 
 def test_errors_of_a_preparation(scene: raystream.Scene) -> None:
     """A worker without this program is told by its address, with what it lacks; what it was that was lost with a worker
-    is done again; another error is the worker's own."""
+    is done again."""
     for error in (ImportError("No module named 'raystream'"), AttributeError("no farm")):
         client = Told("a", unit=lambda *_: DONE, other=lambda *_, error=error: ("error", error))  # type: ignore[misc]
         with pytest.raises(raystream.ViewerError) as caught:
@@ -495,67 +309,6 @@ def test_errors_of_a_preparation(scene: raystream.Scene) -> None:
         made = TaskScheduler(client)
         assert len(list(made.run(tasks(1), made.add_payload(scene)))) == 1
         assert [asked for _, asked in client.given].count(kind) == 4 and made.lost == 0 and not failures
-        error = ImportError("of OpenGL") if kind != "code" else ValueError("wrong")
-        client = Told(
-            "a", unit=lambda *_: DONE, other=lambda _, asked, k=kind, e=error: ("error", e) if asked == k else None
-        )  # type: ignore[misc]
-        with pytest.raises(type(error)) as raised:
-            list((made := TaskScheduler(client)).run(tasks(1), made.add_payload(scene)))
-        assert raised.value is error
-
-
-def test_workers_of_other_builds(scene: raystream.Scene) -> None:
-    """Those of other code than this process's, and those of other drivers than each other's."""
-    build = f"raystream 1 ({source_digest()})"
-    mine, code, driver = Build("1", source_digest(), "one"), Build("2", "bb", "one"), Build("1", source_digest(), "two")
-    hint = "install the same version there; --mix-builds takes it as it is"
-    both = f"{build}, one on a", f"{build}, two on b"
-    for builds, lines in (
-        ({"a": code}, [f"a has other code, raystream 2 (bb), one, than this process, {source_digest()} ({hint})"]),
-        (
-            {"a": mine, "b": driver},
-            [
-                f"its workers would give different bits: {'; '.join(order)} (--mix-builds takes them all)"
-                for order in (both, both[::-1])  # as they come
-            ],
-        ),
-    ):
-
-        def other(address: str, kind: str, builds: dict[str, Build] = builds) -> Answer | None:
-            return ("finished", builds[address]) if kind == "build" else None
-
-        made = TaskScheduler(Told(*builds, unit=lambda *_: DONE, other=other))
-        made.add_payload(scene)
-        with pytest.raises(raystream.ViewerError) as caught:
-            list(made.run(tasks(1, 1), made.add_payload(scene)))
-        assert caught.value.typed in [f"--cluster: {line}" for line in lines]
-        mixed = TaskScheduler(Told(*builds, unit=lambda *_: DONE, other=other), mixed=True)
-        assert len(list(mixed.run(tasks(1, 1), mixed.add_payload(scene)))) == 2
-
-
-def test_a_result_that_travels_slowly(scene: raystream.Scene) -> None:
-    """It is waited for as long as its worker is there, each time twice as long."""
-    client = Told("a", unit=lambda *_: DONE)
-    made = TaskScheduler(client)
-    late = [TimeoutError(), TimeoutError(), TimeoutError()]
-
-    class Slow(Reply):
-        def result(self, timeout: float | None = None) -> Any:
-            self.waited.append(timeout)
-            if late:
-                raise late.pop()
-            return "made"
-
-    slow = Slow(*DONE)
-    assert made._fetch("a", slow) == "made" and slow.waited == [2.0, 4.0, 8.0, 16.0]
-    late += [TimeoutError()]
-    client.there = {"b": 1}
-    with pytest.raises(TimeoutError):
-        made._fetch("a", slow)
-    client.there, slow.status = {"a": 1}, "lost"
-    late += [TimeoutError()]
-    with pytest.raises(TimeoutError):
-        made._fetch("a", slow)
 
 
 def test_a_result_that_is_lost(scene: raystream.Scene) -> None:
@@ -574,59 +327,3 @@ def test_a_result_that_is_lost(scene: raystream.Scene) -> None:
     made.seconds[4] = 3e-9
     free = Task(4, "free", worker.trace, (4,), 0.0)
     assert made._result("a", free, Reply(*DONE), waiting) == ("made",) and made._rate == pytest.approx(3.0)
-
-
-def test_durations(clock: Clock) -> None:
-    """From when a unit was given to its end; of one that was repeated the last."""
-    client = Told("a", unit=lambda *_: ("pending", None))
-    made = ready(client)
-    waiting = deque(tasks(1, 1))
-    for number, seconds in ((0, 3.0), (1, 5.0)):
-        made._assign("a", made.workers["a"], "digest", waiting)
-        clock.now += seconds
-        task = made._completed_task("a", client.futures[-1], waiting)
-        assert task is not None and task.index == number and made.workers["a"].job is None
-    assert made.seconds == {0: 3.0, 1: 5.0} and not waiting
-    assert made._completed_task("a", client.futures[-1], waiting) is None, "it was taken already"
-    assert made._completed_task("b", client.futures[-1], waiting) is None and made.seconds == {0: 3.0, 1: 5.0}
-
-
-@pytest.mark.parametrize(
-    ("error", "said"),
-    [
-        (OSError("Timed  out\nafter 3 s"), "Timed out after 3 s"),
-        (CancelledError(), "CancelledError"),
-        (OSError(), "OSError"),
-    ],
-)
-def test_a_scheduler_that_is_gone(scene: raystream.Scene, error: BaseException, said: str) -> None:
-    """In one line; what its workers do is given up."""
-    client = Told("a", unit=lambda *_: ("pending", None))
-    made = TaskScheduler(client)
-    looks = [1, 1, 1, 1, 1]
-
-    def nthreads() -> dict[str, int]:
-        if client.futures:
-            raise error
-        return {"a": looks.pop()}
-
-    client.nthreads = nthreads  # type: ignore[method-assign]
-    with pytest.raises(raystream.ViewerError) as caught:
-        list(made.run(tasks(1), made.add_payload(scene)))
-    assert caught.value.typed == f"--cluster: the scheduler does not answer any more ({said}) (start it again)"
-    assert caught.value.__cause__ is error and client.futures[0].cancelled == [True]
-    assert made.workers["a"].job is None
-
-
-def test_who_stops_in_between(scene: raystream.Scene) -> None:
-    """Gives up what workers do, also where the cluster does not answer to that."""
-    client = Told("a", "b", "c", unit=lambda address, _: DONE if address == "a" else ("pending", None))
-    made = TaskScheduler(client)
-    running = made.run(tasks(*[1] * 9), made.add_payload(scene))
-    while [each.job.kind for each in made.workers.values() if each.job is not None].count("unit") < 2:
-        next(running)
-    pending = [each for each in client.futures if each.status == "pending"]
-    pending[0].cancel = lambda force=False: 1 / 0  # type: ignore[method-assign,assignment]
-    running.close()  # type: ignore[attr-defined]
-    assert [each.cancelled for each in pending] == [[], [True]]
-    assert all(each.job is None for each in made.workers.values())

@@ -11,11 +11,9 @@ import numpy as np
 import pytest
 
 import raystream
-from raystream.base.version import __version__
 from raystream.farm import units as build_module
 from raystream.farm import worker
-from raystream.farm.units import Build, Unit, check_builds, source_digest
-from raystream.film.film import Film
+from raystream.farm.units import Unit
 from raystream.renderer.inputs.settings import Settings
 from raystream.renderer.renderer import Renderer
 from raystream.renderer.sequence import FrameSequence
@@ -64,11 +62,6 @@ def released(monkeypatch: pytest.MonkeyPatch) -> list[Renderer]:
     return found
 
 
-def test_its_build(device: Any) -> None:
-    assert worker.build() == Build(__version__, source_digest(), device.driver)
-    assert str(Build("1", "aa", "GPU")) == "raystream 1 (aa), GPU"
-
-
 def test_scenes_that_are_held() -> None:
     """Two; those that came or were asked for last. One that is there already stays the same object."""
     scenes = {digest: (digest * 3, None) for digest in "abcd"}
@@ -94,28 +87,6 @@ def test_a_scene_with_its_environment() -> None:
     with pytest.raises(worker.SceneLost) as caught:
         worker._scene_and_settings(worker.RendererSpec("three", settings))
     assert caught.value.args == ("three",)
-
-
-def test_parts_of_a_picture(device: Any) -> None:
-    """The bits of the whole, for any rectangle and any samples; with what it took."""
-    scene = raystream.load("cornell")
-    spec = held("a", scene)
-    alone = raystream.Renderer(scene, **OPTIONS)
-    whole = alone.render(SIZE, 3).film
-    alone.release()
-    assert whole is not None
-    made = worker.trace(spec, SIZE, Unit(2, 1, 5, 4, 3))
-    for name, array in made.film.arrays.items():
-        np.testing.assert_array_equal(array, whole.arrays[name][1:5, 2:7], err_msg=name)
-    assert 0 < made.preparing < made.seconds and made.stats.kernel_passes > 0
-    first, rest = worker.trace(spec, SIZE, Unit(0, 0, *SIZE, 1)), worker.trace(spec, SIZE, Unit(0, 0, *SIZE, 2, 1))
-    joined = Film(*SIZE)
-    joined.join(first.film)
-    joined.join(rest.film)
-    np.testing.assert_allclose(joined.mean(), whole.mean(), rtol=1e-6)
-    more = worker.trace(spec, SIZE, Unit(0, 0, *SIZE, 3, film=first.film))
-    for name, array in more.film.arrays.items():
-        np.testing.assert_array_equal(array, whole.arrays[name], err_msg=name)
 
 
 def test_the_renderer_that_is_kept(released: list[Renderer]) -> None:
@@ -175,48 +146,21 @@ def test_frames_and_units_by_turns(released: list[Renderer], monkeypatch: pytest
 def test_the_digest_of_code_and_shaders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of all files by their names, but for the farm's own; it tells any change."""
     code, glsl = tmp_path / "viewer", tmp_path / "shaders"
-    texts = {
-        code / "__init__.py": b"1",
-        code / "a" / "b.py": b"2",
-        code / "a" / "note.txt": b"not code",
-        code / "farm" / "task_scheduler.py": b"not of the samples",
-        glsl / "kernel.glsl": b"3",
-        glsl / "kernel.py": b"not a shader",
-    }
-    for path, text in texts.items():
+    counted = [code / "__init__.py", code / "a" / "b.py", glsl / "kernel.glsl"]
+    others = [code / "a" / "note.txt", code / "farm" / "task_scheduler.py", glsl / "kernel.py"]
+    for path in (*counted, *others):
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(text)
+        path.write_bytes(b"1")
     monkeypatch.setattr(raystream, "__file__", str(code / "__init__.py"))
     monkeypatch.setattr(build_module, "shaders", lambda: glsl)
-
-    def found() -> str:
-        return build_module.source_digest.__wrapped__()
-
-    def digest(text: bytes) -> str:
-        return hashlib.blake2b(text, digest_size=4).hexdigest()
-
-    first = found()
-    assert first == digest(b"__init__.py\x001\x00a/b.py\x002\x00kernel.glsl\x003\x00") and len(first) == 8
-    for name in (code / "a" / "note.txt", code / "farm" / "task_scheduler.py", glsl / "kernel.py"):
-        name.write_bytes(b"changed")
-        assert found() == first
-    (glsl / "kernel.glsl").write_bytes(b"4")
-    assert found() == digest(b"__init__.py\x001\x00a/b.py\x002\x00kernel.glsl\x004\x00")
-    (code / "a" / "b.py").rename(code / "a" / "c.py")
-    assert found() == digest(b"__init__.py\x001\x00a/c.py\x002\x00kernel.glsl\x004\x00")
-
-
-def test_builds_of_workers() -> None:
-    """All the same, or allowed to differ; of three kinds each is told."""
-    one, two, three = Build("1", "aa", "x"), Build("1", "ab", "x"), Build("2", "aa", "x")
-    for builds in ({}, {"a": one}, {"a": one, "b": Build("1", "aa", "x")}):
-        check_builds(builds, False)
-    for other in (two, three, Build("1", "aa", "y")):
-        check_builds({"a": one, "b": other}, True)
-        with pytest.raises(raystream.ViewerError):
-            check_builds({"a": one, "b": other}, False)
-    with pytest.raises(raystream.ViewerError) as caught:
-        check_builds({"a": one, "b": two, "c": one, "d": three, "e": one}, False)
-    listing = "raystream 1 (aa), x on a and 2 more; raystream 1 (ab), x on b; raystream 2 (aa), x on d"
-    what = f"its workers would give different bits: {listing}"
-    assert caught.value.typed == f"--cluster: {what} (--mix-builds takes them all)"
+    found = [build_module.source_digest.__wrapped__()]
+    whole = b"__init__.py\x001\x00a/b.py\x001\x00kernel.glsl\x001\x00"
+    assert found[0] == hashlib.blake2b(whole, digest_size=4).hexdigest()
+    for path in others:
+        path.write_bytes(b"changed")
+        assert build_module.source_digest.__wrapped__() == found[0]
+    for path in counted:
+        path.write_bytes(b"2")
+        found.append(build_module.source_digest.__wrapped__())
+    counted[1].rename(code / "a" / "c.py")
+    assert len({*found, build_module.source_digest.__wrapped__()}) == 5

@@ -2,40 +2,32 @@
 
 from __future__ import annotations
 
-import inspect
+import ast
+import re
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from pathlib import Path
 
 import pytest
 
-from raystream.base.errors import ViewerError
+import raystream
+from raystream.base.errors import ViewerError, keywords
+from raystream.cli import main as cli
+from raystream.film.layers import LAYERS, SERIES
 from raystream.options import values
-from raystream.options.commands import COMPARE, REMOTE
+from raystream.options.commands import REMOTE
 from raystream.options.declare import (
     MAX_ECHO_LENGTH,
-    PAPERS,
     Affects,
     Help,
     Option,
     Value,
-    command_options,
-    join_words,
-    options_of_part,
-    suggestion,
     wrong,
 )
-from raystream.options.table import (
-    OPTIONS,
-    by_topic,
-    check,
-    docstring,
-    markdown_table,
-    names_of_part,
-    signature,
-    suggest_option,
-)
+from raystream.options.table import OPTIONS
 from raystream.options.values import SWITCH as OFF
-from raystream.options.values import PhotonFilter, choice, integer
+from raystream.options.values import choice, integer
+from raystream.programs.registry import PICTURES
 
 COUNT = Option("a_count", integer(1, 9, 4), Help("how many"), Affects.NOTHING)
 SWITCH = Option("a_switch", OFF, Help("does it"), Affects.NOTHING)
@@ -43,12 +35,6 @@ WORD = Option("word", choice("one", "two", "3"), Help("which"), Affects.NOTHING)
 ABOVE = "a number of metres above {low:g} and below {high:g}"
 REAL = Option("real", Value(values.read_optional_open_real, None, "X", ABOVE, 0.5, 2), Help("r"), Affects.NOTHING)
 BARE = replace(COUNT, name="bare").with_value(bare="auto").with_help(short="-b")
-
-
-def test_what_compiles() -> None:
-    """Other passes, and from other modules on everything; not numbers that shaders read."""
-    compiling = ["MACHINE", "PROGRAM", "LIGHTING", "STRUCTURE", "SCENE", "DEVICE"]
-    assert [each.name for each in Affects if each.compiles] == compiling
 
 
 @pytest.mark.parametrize(
@@ -62,13 +48,9 @@ def test_what_compiles() -> None:
         (COUNT.with_value(expected="{low} to {high} of {choices}"), "--a-count", "--a-count N",
          "1 to 9 of the known ones", "4"),
         (WORD.with_value(expected="of {choices}"), "--word", "--word NAME", "of one, two, 3", "one"),
-        (COUNT.with_value(expected=""), "--a-count", "--a-count N", "", "4"),
         (COUNT.with_value(default=0.5), "--a-count", "--a-count N", "a whole number from 1 to 9", "0.5"),
-        (COUNT.with_value(default=2.0), "--a-count", "--a-count N", "a whole number from 1 to 9", "2"),
         (COUNT.with_value(default=True), "--a-count", "--a-count N", "a whole number from 1 to 9", "on"),
-        (COUNT.with_value(default=False), "--a-count", "--a-count N", "a whole number from 1 to 9", "off"),
         (COUNT.with_help(default="four"), "--a-count", "--a-count N", "a whole number from 1 to 9", "four"),
-        (SWITCH.with_help(default="off"), "--a-switch", "--a-switch", "", "off"),
     ],
 )  # fmt: skip
 def test_words(option: Option, flag: str, typed: str, expected: str, default: str) -> None:
@@ -87,37 +69,6 @@ def test_useful_by_another_option() -> None:
     assert COUNT.useful({})
 
 
-@pytest.mark.parametrize(
-    ("option", "following", "value", "expected"),
-    [
-        (SWITCH, "", False, "a_switch=True"),
-        (SWITCH, "needs that", False, "a_switch=True needs that"),
-        (SWITCH, "True", True, "a_switch=True"),
-        (COUNT, "4", True, "a_count=4"),
-        (COUNT, "4", False, "a_count=4"),
-        (COUNT, "44", True, "a_count=44"),
-        (COUNT, "44", False, "a_count= 44"),
-        (COUNT, "", True, "a_count="),
-        (COUNT, "", False, "a_count="),
-        (WORD, "two", True, "word='two'"),
-        (WORD, "3", True, "word='3'"),  # a word that looks like a number
-        (WORD, "four", False, "word= four"),
-        (WORD, "(two)", True, "word=(two)"),
-    ],
-)
-def test_keywords(option: Option, following: str, value: bool, expected: str) -> None:
-    assert option.keyword(following, value) == expected
-
-
-@pytest.mark.parametrize(
-    ("words", "expected"),
-    [(["a"], "a"), (["a", "b"], "a or b"), (["a", "b", "c"], "a, b or c"), (iter("abcd"), "a, b, c or d")],
-)
-def test_lists(words: Any, expected: str) -> None:
-    words = list(words)
-    assert join_words(words) == expected and join_words(words, "and") == expected.replace(" or ", " and ")
-
-
 def test_wrong_values_are_repeated_to_a_length() -> None:
     for length in (1, MAX_ECHO_LENGTH - 2, MAX_ECHO_LENGTH - 1, 500):
         said = wrong(COUNT, "x" * length, hint="mend it").typed
@@ -127,75 +78,11 @@ def test_wrong_values_are_repeated_to_a_length() -> None:
     assert wrong(COUNT, 10, "nine").typed == "--a-count 10: expected nine"
 
 
-def test_suggestions() -> None:
-    known = ["Singlepass", "multipass", "ray"]
-    for word, expected in (
-        ("singlepas", "did you mean 'Singlepass'?"),
-        ("MULTIPASS", "did you mean 'multipass'?"),
-        ("rya", "did you mean 'ray'?"),
-        ("xyz", ""),
-        ("", ""),
-    ):
-        assert suggestion(word, known) == expected
-    assert suggestion("ray", []) == ""
-
-
-def test_other_renderers_words() -> None:
-    """As typed or as keywords, of what is known alone."""
-    flags, names = [each.flag for each in OPTIONS.values()], list(OPTIONS)
-    for word, known, expected in (
-        ("--samples", flags, "did you mean '--spp'?"),
-        ("samples", names, "did you mean 'spp'?"),
-        ("--Max-Bounces", flags, "did you mean '--depth'?"),
-        ("max_bounces", names, "did you mean 'depth'?"),
-        ("--envmap", flags, "did you mean '--environment'?"),
-        ("--samples", ["--size"], ""),
-        ("integrator", ["depth"], ""),
-        ("--siz", flags, "did you mean '--size'?"),
-        ("qqqq", names, ""),
-    ):
-        assert suggest_option(word, known) == expected, word
-
-
-def test_parts_and_commands() -> None:
-    first, second = options_of_part("lamp", COUNT, WORD, serves="batch", sampled=True)
-    assert (first.name, second.name) == ("a_count", "word")
-    for scope in (first.scope, second.scope):
-        assert (scope.part, scope.serves, scope.sampled, scope.offered) == ("lamp", "batch", True, ())
-    assert command_options(COUNT, WORD) == {
-        "a_count": COUNT.with_scope(taker="command"),
-        "word": WORD.with_scope(taker="command"),
-    }
-    parts = {name: each.scope.part for name, each in OPTIONS.items()}
-    assert names_of_part("structure") == [name for name in parts if parts[name] == "structure"]
-    assert names_of_part("structure", "machine") == [name for name in parts if parts[name] in ("structure", "machine")]
-    assert names_of_part("none") == []
-
-
-def test_the_table_of_the_readme() -> None:
-    """Those of the papers' machine last."""
-    head = ["| option | values | default | what it does |", "|---|---|---|---|"]
-    lamp = options_of_part("lamp", BARE, WORD.with_help(shown="papers").with_value(metavar="A|B"), SWITCH)
-    known = {each.name: each for each in (*lamp, *options_of_part("other", COUNT))}
-    assert markdown_table(known).splitlines() == [
-        *("### lamp", "", *head),
-        "| `-b`, `--bare [N]` | a whole number from 1 to 9 | 4 | how many |",
-        "| `--a-switch` |  |  | does it |",
-        *("", "### other", "", *head),
-        "| `--a-count N` | a whole number from 1 to 9 | 4 | how many |",
-        *("", "### papers", "", *head),
-        "| `--word A\\|B` | one, two or 3 | one | which |",
-    ]
-    assert [*by_topic(known.values())] == ["lamp", "other", PAPERS]
-
-
 @pytest.mark.parametrize(
     ("text", "width", "expected"),
     [
-        ("how many: of them, and of others", 40, "how many: of them, and of others"),
         ("how many: of them, and of others", 32, "how many: of them, and of others"),
         ("how many: of them, and of others", 31, "how many"),
-        ("how many (of them); of others", 20, "how many (of them)"),
         ("how many (of them); of others", 18, "how many (of them)"),
         ("how many (of them); of others", 17, "how many"),
         ("how many, of them, and of others", 25, "how many, of them"),
@@ -204,97 +91,6 @@ def test_the_table_of_the_readme() -> None:
 )
 def test_help_in_a_line(text: str, width: int, expected: str) -> None:
     assert COUNT.with_help(text=text).brief(width) == expected
-
-
-def test_choices_in_a_line_of_help() -> None:
-    word = WORD.with_help(text="which: of them, and of others")
-    assert word.brief(20) == "which: one, two or 3" and word.brief(19) == "which"
-
-
-def test_docstrings() -> None:
-    long = REAL.with_help(text="so many words that they do not fit into a line of a docstring, " * 2 + "and end")
-    known = {each.name: each for each in (COUNT, SWITCH, long)}
-    assert docstring(["a_switch", "a_count", "real"], known).splitlines() == [
-        "a_switch : does it.",
-        "a_count : how many.",
-        "    a whole number from 1 to 9; default: 4.",
-        "real : so many words that they do not fit into a line of a docstring, so many words that they do",
-        "    not fit into a line of a docstring, and end.",
-        "    a number of metres above 0.5 and below 2.",
-    ]
-
-
-def test_signatures() -> None:
-    def own(scene: str, size: int = 3, **options: Any) -> None: ...
-
-    made = signature(inspect.signature(own), ["size", "policy", "fov", "light", "depth"])
-    assert list(made.parameters) == ["scene", "size", "policy", "fov", "light", "depth"]
-    found = {name: each.default for name, each in made.parameters.items()}
-    assert found == {"scene": inspect.Parameter.empty, "size": 3, "policy": "sweep", "fov": None, "light": (),
-                     "depth": None}  # fmt: skip
-    kinds = [each.kind for each in made.parameters.values()]
-    assert kinds[2:] == [inspect.Parameter.KEYWORD_ONLY] * 4
-
-
-GOOD = [
-    ("photon_filter", "constant", PhotonFilter("constant")),
-    ("photon_filter", "cone", PhotonFilter("cone", 1.1)),
-    ("photon_filter", "cone=1", PhotonFilter("cone", 1.0)),
-    ("photon_filter", "cone=1e6", PhotonFilter("cone", 1e6)),
-    ("photon_filter", PhotonFilter("cone", 3), PhotonFilter("cone", 3.0)),
-    ("photon_filter", "epanechnikov", PhotonFilter("epanechnikov")),
-    ("photon_grid", "auto", None),
-    ("photon_grid", None, None),
-    ("photon_grid", "1x2x3", (1, 2, 3)),
-    ("photon_grid", "4X5x6", (4, 5, 6)),
-    ("photon_grid", [7, 8, 9], (7, 8, 9)),
-    ("shadows", "on", True),
-    ("shadows", "off", False),
-    ("shadows", True, True),
-    ("shadows", False, False),
-    ("exposure", "auto", "auto"),
-    ("layers", "depth, normal,depth", ("depth", "normal")),
-]  # fmt: skip
-BAD = [
-    *(("photon_filter", value) for value in ("", "con", "cone=", "cone=0.99", "cone=1000001", "constant=2", None, 1.1)),
-    *(("photon_filter", value) for value in (PhotonFilter("box"), PhotonFilter("cone", 0.5), "cone=wide")),
-    *(("photon_grid", value) for value in ("", "1x2", "1x2x3x4", "0x1x1", "1x1x0", "1x1.5x1", 3, (1, 2), "axbxc")),
-    *(("shadows", value) for value in ("", "yes", 1, None)),
-    *(("exposure", value) for value in ("automatic", "", None)),
-]
-
-
-@pytest.mark.parametrize(("name", "value", "expected"), GOOD, ids=lambda v: repr(v)[:40])
-def test_good_values(name: str, value: Any, expected: Any) -> None:
-    assert check(name, value) == expected
-
-
-@pytest.mark.parametrize(("name", "value"), BAD, ids=lambda v: repr(v)[:40])
-def test_bad_values(name: str, value: Any) -> None:
-    with pytest.raises(ViewerError, match="expected "):
-        check(name, value)
-
-
-def test_cells_are_within_their_range() -> None:
-    """Each of the three, with both ends."""
-    low, high = (int(getattr(OPTIONS["photon_grid"].value, end)) for end in ("low", "high"))
-    for place in range(3):
-        for end, beyond in ((low, low - 1), (high, high + 1)):
-            cells = [2, 2, 2]
-            cells[place] = end
-            assert check("photon_grid", cells) == tuple(cells)
-            cells[place] = beyond
-            with pytest.raises(ViewerError):
-                check("photon_grid", cells)
-
-
-def test_texts_to_render() -> None:
-    option = COMPARE["render"]
-    assert option.read("cornell --spp 1") == ("cornell --spp 1",)
-    assert option.read(["a", "b"]) == ("a", "b")
-    for bad in ("", "  ", ["a", " "], ["a", 3]):
-        with pytest.raises(ViewerError, match="a scene with its options"):
-            option.read(bad)
 
 
 def test_ports_and_addresses() -> None:
@@ -309,3 +105,77 @@ def test_ports_and_addresses() -> None:
     for bad in ("", 3, "http://host", "a/b", "a b", "a\tb"):
         with pytest.raises(ViewerError, match="an address of this machine"):
             host.read(bad)
+
+
+@pytest.mark.parametrize(
+    ("options", "python", "typed"),
+    [
+        ({"depth": -1}, "depth=-1: expected a whole number from 0 to 1024", "--depth '-1': expected a whole number"),
+        ({"pixel_filter": "tant"}, "pixel_filter='tant': expected box", "--pixel-filter 'tant': expected box, tent, "),
+        (
+            {"max_depth": 3},
+            "keyword 'max_depth': unknown to Renderer (did you",
+            "option '--max-depth': unknown (did you",
+        ),
+        (
+            {"accel": "grid", "traversal": "stack"},
+            "traversal='stack': is not a traversal of accel='grid'",
+            "--traversal stack: is not a traversal of --accel grid",
+        ),
+    ],
+)
+def test_errors_name_an_option_as_it_was_written(options, python, typed, tmp_path, monkeypatch, capsys) -> None:
+    with pytest.raises(ViewerError, match="^" + re.escape(python)):
+        raystream.Renderer("cornell", **options)
+    monkeypatch.chdir(tmp_path)
+    words = [word for name, value in options.items() for word in (f"--{name.replace('_', '-')}", str(value))]
+    assert cli.main(("render", "cornell", "-o", "a.png", *words)) == 2
+    assert capsys.readouterr().err.startswith(f"raystream: error: {typed}")
+
+
+@pytest.mark.parametrize(
+    ("typed", "python"),
+    [
+        ("add --machine multipass --fuse none --unroll 1", "add machine='multipass' fuse='none' unroll=1"),
+        ("--turntable turns the camera", "turntable=True turns the camera"),
+        (
+            "give --spp in its place, exposure, or a --grid below 5",
+            "give spp= in its place, exposure, or a grid= below 5",
+        ),
+        ("--size 64x48 or less (--sun 30,20)", "size='64x48' or less (sun=(30, 20))"),
+        ("dask worker SCHEDULER --nthreads 1", "dask worker SCHEDULER --nthreads 1"),
+        ("`raystream view --size 9` or --denoise oidn", "`raystream view --size 9` or denoise='oidn'"),
+        (
+            "--x.png: is not a/--depth.exr, --depth5 or --no_option",
+            "--x.png: is not a/--depth.exr, --depth5 or --no_option",
+        ),
+        *((f"needs {name}", f"needs {name}") for name in ("--remote", "--render", "--limit")),  # of one command alone
+    ],
+)
+def test_options_within_a_line(typed: str, python: str) -> None:
+    assert keywords(typed) == python and ViewerError("here", typed).typed == f"here: {typed}"
+
+
+def texts() -> Iterator[str]:
+    """Texts of the package, but for docstrings; what is put into them reads {}."""
+    for path in Path(raystream.__file__).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.JoinedStr):
+                yield "".join(str(each.value) if isinstance(each, ast.Constant) else "{}" for each in node.values)
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str) and "\n" not in node.value:
+                yield node.value
+
+
+def test_words_after_an_option_are_values_of_it() -> None:
+    """Where any text is one, such as a file's name, the next word of a sentence would be taken for it."""
+    known = {*PICTURES, *LAYERS, *SERIES, "auto", "local"}
+    found = 0
+    for flag, value in re.findall(r"(?<![\w-])--([a-z-]+) ([a-z][a-z-]*)", "\n".join(texts())):
+        option = OPTIONS.get(flag.replace("-", "_"))
+        if option is None or option.scope.taker == "command" or option.switch:
+            continue
+        if keywords(f"{option.flag} {value}") == f"{option.name}={value!r}":
+            value_words = re.split(r"\W+", option.value.metavar)
+            assert value in {*known, *option.value.choices, *option.value.words, *value_words}, (flag, value)
+            found += 1
+    assert found > 20

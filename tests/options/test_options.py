@@ -15,7 +15,7 @@ from raystream.base.errors import ViewerError
 from raystream.options import values
 from raystream.options.picture import QUALITIES
 from raystream.options.table import DEFAULT_SAMPLES, MAX_SAMPLES, OPTIONS, check, sample_limit
-from raystream.options.values import MAX_SIDE, PolicyChoice, Unroll
+from raystream.options.values import PhotonFilter, PolicyChoice, Unroll
 
 # Readers of numbers whose range has its ends, whole ones first.
 CLOSED = (
@@ -34,145 +34,85 @@ class Eye:
 
 EYE = Eye()
 K = (400.0, 0.0, 320.0, 0.0, 410.0, 240.0, 0.0, 0.0, 1.0)
-
-GOOD = [
-    ("size", "640x480", (640, 480)),
-    ("size", "1X32768", (1, 32768)),
-    ("size", (640, 480), (640, 480)),
-    ("size", np.array([640, 480]), (640, 480)),
-    ("size", [np.int64(640), 480], (640, 480)),
-    ("size", 640, (640, 640)),
-    ("size", np.int64(640), (640, 640)),
-    ("size", "640", (640, 640)),
-    ("spp", "16", 16),
-    ("spp", 65536, 65536),
-    ("spp", np.uint8(3), 3),
+GOOD = [  # an option, what it takes, and the values that mean it
+    ("size", (640, 480), "640x480", (640, 480), np.array([640, 480]), [np.int64(640), 480]),
+    ("size", (1, 32768), "1X32768"),
+    ("size", (640, 640), 640, np.int64(640), "640"),
+    ("spp", 16, "16"),
     ("spp", None, None),
     ("machine", "singlepass", "singlepass"),
-    ("policy", "sweep", PolicyChoice("sweep")),
-    ("policy", "most-work", PolicyChoice("most-work")),
-    ("policy", "threshold", PolicyChoice("threshold", 0.2, "active")),
-    ("policy", "threshold=0.35", PolicyChoice("threshold", 0.35, "active")),
-    ("policy", "threshold=0.35,all", PolicyChoice("threshold", 0.35, "all")),
-    ("policy", "threshold=1,active", PolicyChoice("threshold", 1.0, "active")),
-    ("policy", PolicyChoice("threshold", 0.5, "all"), PolicyChoice("threshold", 0.5, "all")),
-    ("unroll", "auto", Unroll()),
-    ("unroll", None, Unroll()),
-    ("unroll", "1", Unroll((1,))),
-    ("unroll", "4,2", Unroll((4, 2))),
-    ("unroll", 8, Unroll((8,))),
-    ("unroll", (4, 2), Unroll((4, 2))),
-    ("unroll", Unroll((4, 2)), Unroll((4, 2))),
-    ("fuse", "none", "none"),
-    ("mask", "kill", "kill"),
-    ("grid", "auto", "auto"),
-    ("grid", None, "auto"),
-    ("grid", "64", 64),
-    ("grid", 1024, 1024),
-    ("unroll", np.array([4, 2]), Unroll((4, 2))),
-    ("intersection", "moller-trumbore", "moller-trumbore"),
-    ("aperture", "0", 0.0),
-    ("focus", 2, 2.0),
-    ("pixel_filter", "gaussian", "gaussian"),
+    ("policy", PolicyChoice("sweep"), "sweep"),
+    ("policy", PolicyChoice("most-work"), "most-work"),
+    ("policy", PolicyChoice("threshold", 0.2, "active"), "threshold"),
+    ("policy", PolicyChoice("threshold", 0.35, "all"), "threshold=0.35,all"),
+    ("policy", PolicyChoice("threshold", 1.0, "active"), "threshold=1,active"),
+    ("unroll", Unroll(), "auto", None),
+    ("unroll", Unroll((4, 2)), "4,2", (4, 2), Unroll((4, 2)), np.array([4, 2])),
+    ("unroll", Unroll((8,)), 8),
+    ("grid", "auto", "auto", None),
+    ("focus", 2.0, 2),
     ("environment", "sky", "sky"),
-    ("environment", "0,0.5,1", (0.0, 0.5, 1.0)),
-    ("environment", np.array([1, 2, 3]), (1.0, 2.0, 3.0)),
+    ("environment", (0.0, 0.5, 1.0), "0,0.5,1"),
+    ("environment", (1.0, 2.0, 3.0), np.array([1, 2, 3])),
     ("environment", "skies/a,b.hdr", "skies/a,b.hdr"),
-    ("environment", Path("a.exr"), "a.exr"),
-    ("environment_rotation", "-45", -45.0),
-    ("roulette", "auto", "auto"),
-    ("roulette", "never", None),
-    ("roulette", None, None),
-    ("roulette", "7", 7),
-    ("sun", "20,-90", (20.0, -90.0)),
-    ("sun", np.array([90, 0]), (90.0, 0.0)),
-    ("sun", "0,-360", (0.0, -360.0)),
-    ("sun", (90, 360), (90.0, 360.0)),
-    ("environment", "0,0,1e30", (0.0, 0.0, 1e30)),
-    ("ground", "0.01x10000", (0.01, 10000.0)),
-    ("animation", 0, 0),
-    ("roulette", "None", None),
-    ("frames", "0-0", range(1)),
-    ("frames", "9999999", range(9_999_999, 10_000_000)),
-    ("frames", range(9_999_999, 10_000_000), range(9_999_999, 10_000_000)),
-    ("light", "lamp=1,2,-3", (("lamp", (1.0, 2.0, -3.0)),)),
-    ("light", {"a": (1, 2, 3), "b": "4,5,6"}, (("a", (1.0, 2.0, 3.0)), ("b", (4.0, 5.0, 6.0)))),
-    ("light", ["a=1,2,3", "b=1,2,3", "a=4,5,6"], (("a", (4.0, 5.0, 6.0)), ("b", (1.0, 2.0, 3.0)))),
-    ("light", None, ()),
-    ("max_texture", None, None),
-    ("max_texture", "2048", 2048),
-    ("lenient", True, True),
-    ("classic", True, True),
+    ("environment", "a.exr", Path("a.exr")),
+    ("roulette", None, "never", None, "None"),
+    ("sun", (20.0, -90.0), "20,-90"),
+    ("sun", (90.0, 0.0), np.array([90, 0])),
+    ("sun", (0.0, -360.0), "0,-360"),
+    ("sun", (90.0, 360.0), (90, 360)),
+    ("ground", (0.01, 10000.0), "0.01x10000"),
     ("ground", None, None),
-    ("ground", False, "none"),
-    ("ground", "none", "none"),
+    ("ground", "none", False, "none"),
     ("ground", "shadow", "shadow"),
-    ("ground", True, "auto"),
-    ("ground", "auto", "auto"),
-    ("ground", "1.53x2.55", (1.53, 2.55)),
-    ("ground", (2, 3.5), (2.0, 3.5)),
-    ("projection", "fisheye", "fisheye"),
-    ("projection", None, None),
-    ("ortho", "2.5", 2.5),
-    ("ortho", "auto", "auto"),
-    ("fisheye", "360", 360.0),
-    ("intrinsics", "400,410,320,240", (K, None)),
-    ("intrinsics", "400,410,320,240 640x480", (K, (640, 480))),
-    ("intrinsics", np.array(K).reshape(3, 3), (K, None)),
-    ("intrinsics", (np.array(K).reshape(3, 3), (640, 480)), (K, (640, 480))),
-    ("intrinsics", (K, None), (K, None)),
-    ("distortion", "-0.3,0.1,0,0.001", (-0.3, 0.1, 0.0, 0.001)),
-    ("distortion", np.zeros(8), (0.0,) * 8),
-    ("stereo", "0.065", 0.065),
+    ("ground", "auto", True, "auto"),
+    ("ground", (1.53, 2.55), "1.53x2.55"),
+    ("ground", (2.0, 3.5), (2, 3.5)),
+    ("animation", 0, 0),
+    ("animation", "walk", "walk"),
+    ("animation", "0", "0"),
+    ("frames", range(1), "0-0"),
+    ("frames", range(9999999, 10000000), "9999999", range(9999999, 10000000)),
+    ("frames", None, None),
+    ("frames", range(7, 8), "7"),
+    ("light", (("lamp", (1.0, 2.0, -3.0)),), "lamp=1,2,-3"),
+    ("light", (("a", (1.0, 2.0, 3.0)), ("b", (4.0, 5.0, 6.0))), {"a": (1, 2, 3), "b": "4,5,6"}),
+    ("light", (("a", (4.0, 5.0, 6.0)), ("b", (1.0, 2.0, 3.0))), ["a=1,2,3", "b=1,2,3", "a=4,5,6"]),
+    ("light", (), None),
+    ("intrinsics", (K, None), "400,410,320,240", np.array(K).reshape(3, 3), (K, None)),
+    ("intrinsics", (K, (640, 480)), "400,410,320,240 640x480", (np.array(K).reshape(3, 3), (640, 480))),
+    ("distortion", (-0.3, 0.1, 0.0, 0.001), "-0.3,0.1,0,0.001"),
+    ("distortion", (0.0,) * 8, np.zeros(8)),
     ("camera", None, None),
     ("camera", "inside", "inside"),
     ("camera", "-1,2,3 0,0,0 0,0,1", "-1,2,3 0,0,0 0,0,1"),
     ("camera", EYE, EYE),
-    ("camera", ((0, 1, 5), (0, 1, 0)), "0.0,1.0,5.0 0.0,1.0,0.0"),
-    ("camera", np.array([[0, 0.1, 5], [0, 1, 0], [0, 0, 1]]), "0.0,0.1,5.0 0.0,1.0,0.0 0.0,0.0,1.0"),
-    ("camera", np.eye(4)[[0, 2, 1, 3]] + np.eye(4)[3] * [[1], [2], [3], [0]], "1.0,2.0,3.0 1.0,1.0,3.0 0.0,0.0,1.0"),
-    ("fov", None, None),
-    ("fov", "39.3", 39.3),
-    ("fov", 179.999, 179.999),
-    ("fov", np.float32(45), 45.0),
-    ("layers", "depth,normal", ("depth", "normal")),
-    ("layers", "depth, normal,depth", ("depth", "normal")),
-    ("layers", ("triangle",), ("triangle",)),
-    ("layers", (), ()),
-    ("tonemap", "agx", "agx"),
-    ("exposure", "-1.5", -1.5),
-    ("exposure", 2, 2.0),
-    ("stats", "stats.json", "stats.json"),
-    ("stats", Path("a b/stats.json"), "a b/stats.json"),
-    ("frames", None, None),
-    ("frames", "0-119", range(120)),
-    ("frames", "7", range(7, 8)),
-    ("frames", range(3, 5), range(3, 5)),
-    ("fps", "23.976", 23.976),
-    ("fps", 24, 24.0),
-    ("time", None, None),
-    ("time", "0", 0.0),
-    ("time", 1.25, 1.25),
-    ("animation", "walk", "walk"),
-    ("animation", "0", "0"),
-    ("animation", np.int64(2), 2),
-    ("variant", "night", "night"),
-    ("variant", None, None),
-    ("turntable", True, True),
-    ("device", None, None),
-    ("device", "1", 1),
-    ("barrier", "off", "off"),
-    ("output", "picture.png", "picture.png"),
+    ("camera", "0.0,1.0,5.0 0.0,1.0,0.0", ((0, 1, 5), (0, 1, 0))),
+    ("camera", "0.0,0.1,5.0 0.0,1.0,0.0 0.0,0.0,1.0", np.array([[0, 0.1, 5], [0, 1, 0], [0, 0, 1]])),
+    ("camera", "1.0,2.0,3.0 1.0,1.0,3.0 0.0,0.0,1.0", np.eye(4)[[0, 2, 1, 3]] + np.eye(4)[3] * [[1], [2], [3], [0]]),
+    ("fov", 39.3, "39.3"),
+    ("fov", 45.0, np.float32(45)),
+    ("layers", ("depth", "normal"), "depth,normal", "depth, normal,depth"),
+    ("exposure", -1.5, "-1.5"),
+    ("stats", "a b/stats.json", Path("a b/stats.json")),
     ("quiet", True, True),
+    ("photon_filter", PhotonFilter("constant"), "constant"),
+    ("photon_filter", PhotonFilter("cone", 1.1), "cone"),
+    ("photon_filter", PhotonFilter("cone", 1e6), "cone=1e6"),
+    ("photon_grid", None, "auto", None),
+    ("photon_grid", (4, 5, 6), "4X5x6", [4, 5, 6]),
+    ("shadows", True, "on", True),
+    ("shadows", False, "off", False),
+    ("exposure", "auto", "auto"),
 ]
 
 
-@pytest.mark.parametrize(("name", "value", "expected"), GOOD, ids=lambda v: repr(v)[:40])
-def test_good_value(name, value, expected):
-    result = check(name, value)
-    assert result == expected
-    assert type(result) is type(expected)
-    assert check(name, result) == expected  # a checked value stays itself
+@pytest.mark.parametrize("good", GOOD, ids=lambda good: repr(good)[:40])
+def test_good_value(good):
+    name, expected, *values = good
+    for value in (*values, expected):  # a checked value stays itself
+        result = check(name, value)
+        assert result == expected and type(result) is type(expected)
 
 
 def test_sample_limit():
@@ -184,8 +124,6 @@ def test_sample_limit():
 
 BAD = [
     *(("projection", v) for v in ("", "flat", 3)),
-    *(("ortho", v) for v in ("", "0", "-1", "nan", "inf", "tall", True, (1, 2))),
-    *(("fisheye", v) for v in ("", "0", "361", "-5", "nan", True, 400.0)),
     *(
         ("intrinsics", v)
         for v in ("", "400,410,320", "400,410,320,240 640", "400,410,nan,240", "1,2,3,4 0x5", "a,b,c,d")
@@ -195,7 +133,10 @@ BAD = [
         for v in (400.0, np.zeros((2, 2, 2)), ([1, 2, 3, 4], (640,)), ([1, 2, 3, 4], "big"), "1,2,3,4 5x6 7x8")
     ),
     *(("distortion", v) for v in ("", "1,2", "1,2,3,x", "1,2,3,inf", (1, 2, 3), 0.5)),
-    *(("stereo", v) for v in ("-1", "nan", "wide")),
+    *(("photon_filter", v) for v in ("", "con", "cone=", "cone=0.99", "cone=1000001", "constant=2", None, 1.1)),
+    *(("photon_filter", v) for v in (PhotonFilter("box"), PhotonFilter("cone", 0.5), "cone=wide")),
+    *(("photon_grid", v) for v in ("", "1x2", "1x2x3x4", "0x1x1", "1x1x0", "1x1.5x1", 3, (1, 2), "axbxc")),
+    *(("shadows", v) for v in ("", "yes", 1, None)),
     *(("size", v) for v in ("", "640x", "x480", "0x5", "5x0", "-5x5", "32769x1", "1x32769", "640x480x3")),
     *(
         ("size", v)
@@ -210,20 +151,11 @@ BAD = [
         for v in (None, 0.2, PolicyChoice("best"), PolicyChoice("threshold", 2.0), PolicyChoice(of="some"))
     ),
     *(("unroll", v) for v in ("", "0", "4,", "4,0", "-1", "4;2", "65537", "auto,2", 0, (), (1, 0), 1.5, True)),
-    *(("fuse", v) for v in ("", "rya", "all", None)),
-    *(("aperture", v) for v in ("-1", "wide", "1e19", float("nan"), True)),
     *(("focus", v) for v in ("0", "-2", "inf", "far")),
-    *(("pixel_filter", v) for v in ("", "bxo", None)),
     *(("environment", v) for v in ("", "-1,0,0", (1, 2), (1, 2, 1e31), 3, "a\0b")),
-    *(("environment_rotation", v) for v in ("", "north", "361", float("inf"), None)),
     *(("sun", v) for v in ("", "40", "-0.1,0", "90.1,0", "0,360.1", "0,-360.1", "1,2,3", "up,0", 3, (1, True))),
     *(("light", v) for v in ("", "lamp", "lamp=", "=1,2,3", "lamp=1,2", "lamp=1,2,nan", 3)),
-    *(("mask", v) for v in ("", "stencils", None)),
     *(("grid", v) for v in ("", "0", "1025", "1.5", "-4", "automatic", 0, 2.5, True, np.zeros(2))),
-    *(("intersection", v) for v in ("", "plane", None)),
-    *(("plane_slack", v) for v in ("", "0.99", "1.2", "nan", "loose", None, True)),
-    *(("traversal", v) for v in ("", "DDA", None)),
-    *(("max_texture", v) for v in ("", "0", "16385", "large", 1.5, True)),
     *((name, v) for name in ("lenient", "classic") for v in ("yes", 1, None)),
     *(("ground", v) for v in ("", "2", "2x", "0x1", "1x2x3", "1x20000", "large", 2, (1, True), float("nan"))),
     *(
@@ -241,18 +173,12 @@ BAD = [
     ),
     *(("fov", v) for v in ("", "0", "180", "-5", "nan", "inf", "wide", "4_0", 0, 180.0, True, "9" * 400)),
     *(("layers", v) for v in ("", "depth,", ",", 3, None, ("depth", 3))),
-    *(("exposure", v) for v in ("", "33", "-32.5", "nan", "bright", None, True)),
     *(("stats", v) for v in ("", "a\0b", 3, True)),
     *(("output", v) for v in ("", 3)),
     *(("frames", v) for v in ("", "-", "5-", "-5", "9-3", "0-1-2", "a-b", "0-99999999", 3, (0, 3), range(0))),
     *(("frames", v) for v in (range(-1, 3), range(0, 9, 2), range(9, 3, -1))),
-    *(("fps", v) for v in ("", "0", "-30", "nan", "1e9", None, True)),
     *(("time", v) for v in ("", "-1", "inf", "soon", 1e9)),
     *((name, v) for name in ("animation", "variant") for v in ("", "  ", -1, 1.5, True)),
-    *(("turntable", v) for v in ("yes", 1, None)),
-    *(("device", v) for v in ("", "-1", "256", "first", 1.5)),
-    *(("barrier", v) for v in ("", "on", True)),
-    *(("quiet", v) for v in ("yes", 1, None)),
 ]
 
 
@@ -269,9 +195,7 @@ def test_bad_value_is_named_with_what_is_expected(name, value):
 
 
 @pytest.mark.parametrize(
-    "option",
-    [each for each in OPTIONS.values() if each.value.read in CLOSED],
-    ids=lambda option: option.name,
+    "option", [each for each in OPTIONS.values() if each.value.read in CLOSED], ids=lambda option: option.name
 )
 def test_both_ends_of_a_range_belong_to_it(option):
     """And the next number beyond each does not."""
@@ -291,23 +215,6 @@ def test_choices_are_handed_in():
         check("layers", "normal,dept", choices=("depth", "normal"))
 
 
-@given(st.integers(1, MAX_SIDE), st.integers(1, MAX_SIDE))
-def test_size_text_and_python_agree(width, height):
-    assert check("size", f"{width}x{height}") == check("size", (width, height)) == (width, height)
-
-
-@given(st.sampled_from(["sweep", "naive", "threshold", "most-work"]), st.sampled_from(["active", "all"]))
-def test_policy_is_read_back_from_its_text(name, of):
-    choice = PolicyChoice("threshold", 0.35, of) if name == "threshold" else PolicyChoice(name)
-    assert check("policy", str(choice)) == choice
-
-
-@given(st.lists(st.integers(1, 65536), min_size=1, max_size=6))
-def test_unroll_is_read_back_from_its_text(counts):
-    assert check("unroll", str(Unroll(tuple(counts)))) == Unroll(tuple(counts))
-    assert check("unroll", str(Unroll())) == Unroll()
-
-
 @given(
     st.sampled_from(list(OPTIONS)),
     st.one_of(st.text(), st.integers(), st.floats(), st.none(), st.booleans(), st.tuples(st.integers(), st.text())),
@@ -321,14 +228,31 @@ def test_any_value_passes_or_is_told_in_one_line(name, value):
         assert check(name, result) == result
 
 
-def test_every_default_is_a_checked_value():
-    for name, option in OPTIONS.items():
-        if option.value.default is not None:
-            assert check(name, option.value.default) == option.value.default
-
-
 def test_every_default_text_reads_as_the_default():
     for name, option in OPTIONS.items():
         words = option.default_words()
         if words and option.value.default not in (None, ()):
             assert check(name, words) == option.value.default
+
+
+NUMPY = [
+    *(np.eye(4), np.zeros((0, 3)), np.array(7), np.array("path"), np.array(["path", "cast"]), np.array([True, False])),
+    *(
+        np.array(None),
+        np.array([1, "a", None], object),
+        np.array(np.nan),
+        np.complex128(1j),
+        np.datetime64("2026-01-01"),
+    ),
+]
+
+
+def test_values_of_numpy_are_taken_or_refused_in_one_line():
+    for name in (name for name, option in OPTIONS.items() if option.scope.taker != "command"):
+        for value in NUMPY:
+            try:
+                check(name, value)
+            except ViewerError as error:
+                assert "\n" not in str(error)
+    for name, value in (("spp", 3), ("ortho", 2.0), ("program", "cast"), ("environment", "sky")):
+        assert check(name, np.array(value)) == check(name, value)  # an array of one is its number

@@ -14,7 +14,6 @@ import pytest
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 OFF = "OFF\n4 2 0\n0 0 0\n1 0 0\n1 1 0 # a corner\n0 1 0\n4 0 1 2 3\n3 0 2 1\n"
-
 USED = """
 import json, warnings, numpy as np
 warnings.simplefilter("error")
@@ -42,7 +41,6 @@ from raystream.options.table import docstring
 found["help"] = "facing" in raystream.Renderer.__doc__
 print(json.dumps(found))
 """
-
 BROKEN = """
 import json, warnings
 with warnings.catch_warnings(record=True) as told:
@@ -58,8 +56,6 @@ with warnings.catch_warnings(record=True) as told:
             faults.append(str(error))
 print(json.dumps({"told": [str(each.message) for each in told], "faults": faults}))
 """
-
-
 FAILING = {
     "curious": "def sniff(head): pass\ndef read(path): pass",
     "leaving": "def sniff(head, path): return path.suffix == '.leaving'\ndef read(path): raise SystemExit('bye')",
@@ -89,12 +85,6 @@ def found(tmp_path_factory):
     for name in ("a.off", "b.model"):
         (folder / name).write_text(OFF)
     return json.loads(python(folder, "found", "-c", USED)[0])
-
-
-def test_they_are_short():
-    files = list((HERE / "found" / "raystream_example").iterdir())
-    lengths = {each.name: len(each.read_text().splitlines()) for each in files if each.suffix == ".py"}
-    assert len(lengths) == 4 and max(lengths.values()) <= 50
 
 
 def test_a_reader(found):

@@ -6,12 +6,10 @@ import numpy as np
 import pytest
 from rasteriser import at, ball, rasterise, square
 
-from raystream import ViewerWarning
 from raystream.pyrender import (
     GLTF,
     DirectionalLight,
     IntrinsicsCamera,
-    Mesh,
     MetallicRoughnessMaterial,
     OrthographicCamera,
     PerspectiveCamera,
@@ -205,23 +203,6 @@ def test_specular_glossiness(offscreen):
     assert made.roughness == 1 and made.metallic_roughness_texture is not None
     assert textures.textures[made.metallic_roughness_texture].image.texels[0, 0, 1] == round(255 * (1 - 0.5 * 0.2))
     assert isinstance(made, Material)
-
-
-def test_light_and_colour_follow_poses(offscreen):
-    """A light that moves with its parent."""
-    scene = facing(MetallicRoughnessMaterial(**MATTE))
-    holder = scene.add(Mesh([]), name="holder")
-    scene.add(SpotLight(intensity=9.0, innerConeAngle=0.2, outerConeAngle=0.3), parent_name="holder")
-    renderer = offscreen(5, 5, spp=2)
-    assert renderer.render(scene)[0][2, 2].min() > 100
-    scene.set_pose(holder, at(0, 3, 0))
-    assert renderer.render(scene)[0][2, 2].max() < 60
-
-
-def test_what_is_not_drawn_is_told(offscreen):
-    scene = facing(MetallicRoughnessMaterial())
-    with pytest.warns(ViewerWarning, match="^normals are not drawn as lines$"):
-        offscreen(2, 2).render(scene, RenderFlags.VERTEX_NORMALS | RenderFlags.DEPTH_ONLY)
 
 
 def test_flat_colours_are_interpolated_as_bytes(offscreen):

@@ -115,20 +115,6 @@ def test_back_faces(offscreen):
     assert renderer.render(scene, RenderFlags.DEPTH_ONLY | RenderFlags.SKIP_CULL_FACES)[4, 4] == pytest.approx(2.0)
 
 
-def test_clipping_planes(offscreen):
-    scene = Scene()
-    scene.add(square(0.2), pose=at(0, 0, -0.4))
-    scene.add(square(4.0), pose=at(0.0, 0, -2))
-    scene.add(square(9.0), pose=at(0.0, 0, -9))
-    camera = PerspectiveCamera(1.0, znear=0.5, zfar=5.0)
-    scene.add(camera)
-    renderer = offscreen(8, 8)
-    assert np.allclose(renderer.render(scene, RenderFlags.DEPTH_ONLY), 2.0)
-    camera.zfar, camera.znear = 1.5, 0.1
-    depth = renderer.render(scene, RenderFlags.DEPTH_ONLY)
-    assert depth[4, 4] == pytest.approx(0.4) and depth[0, 0] == 0
-
-
 def test_points_are_squares(offscreen):
     """Of the size in pixels, at the points' own depth, whatever it is."""
     scene = Scene()
@@ -150,19 +136,6 @@ def test_points_of_parallel_rays_are_as_large_at_any_depth(offscreen):
     scene.add(OrthographicCamera(1.0, 1.0))
     depth = offscreen(32, 32, 4.0).render(scene, RenderFlags.DEPTH_ONLY)
     assert [np.isclose(depth, away).sum() for away in (1, 4)] == [16, 16] and (depth > 0).sum() == 32
-
-
-def test_what_is_hidden_or_empty(offscreen):
-    scene = Scene()
-    scene.add(PerspectiveCamera(1.0))
-    renderer = offscreen(4, 3)
-    assert not renderer.render(scene, RenderFlags.DEPTH_ONLY).any()
-    color, depth = renderer.render(scene)
-    assert (color == 255).all() and not depth.any()
-    node = scene.add(box(), pose=at(0, 0, -3))
-    assert renderer.render(scene, RenderFlags.DEPTH_ONLY).any()
-    node.mesh.is_visible = False
-    assert not renderer.render(scene, RenderFlags.DEPTH_ONLY).any()
 
 
 def test_poses_build_nothing(offscreen, things):
@@ -188,17 +161,6 @@ def test_other_vertices_are_seen(offscreen):
     assert renderer.render(scene, RenderFlags.DEPTH_ONLY)[4, 4] == pytest.approx(2.5, abs=0.01)
     node.mesh.primitives[0].positions = node.mesh.primitives[0].positions * 2
     assert renderer.render(scene, RenderFlags.DEPTH_ONLY)[4, 4] == pytest.approx(2.0, abs=0.02)
-
-
-def test_faults_are_one_line(offscreen):
-    renderer = offscreen(4, 4)
-    scene = Scene()
-    with pytest.raises(ViewerError, match=r"^scene: has no camera \(scene\.add"):
-        renderer.render(scene)
-    scene.add(PerspectiveCamera(1.0))
-    node = scene.add(box())
-    with pytest.raises(ViewerError, match=r"^seg_node_map: 256 is no colour"):
-        renderer.render(scene, RenderFlags.SEG, {node: 256})
 
 
 class Projected(Camera):
@@ -317,3 +279,31 @@ def test_wireframes(offscreen):
     assert 1.2 * edges < seen(RenderFlags.SKIP_CULL_FACES)
     mesh.primitives[0].material.doubleSided = True
     assert 1.2 * edges < seen(0)
+
+
+@pytest.mark.parametrize("size", [0, -1, 100_000, float("nan"), "a", None, np.eye(2)], ids=str)
+def test_sizes_that_are_none(size, offscreen):
+    for side in ("viewport_width", "viewport_height"):
+        with pytest.raises(ViewerError, match=rf"^{side}=.*: expected a whole number from 1 to 32768 pixels$"):
+            offscreen(**{"viewport_width": 8, "viewport_height": 8, side: size})
+        with pytest.raises(ViewerError, match=side):
+            setattr(offscreen(8, 8), side, size)
+
+
+@pytest.mark.parametrize("mode", [GLTF.TRIANGLES, GLTF.LINE_STRIP])
+@pytest.mark.parametrize("indices", [[[0, 1, 3]], [[0, 1, -1]], [0, 1, 1 << 40]], ids=str)
+def test_indices_of_vertices_that_there_are_not(indices, mode, offscreen):
+    scene = Scene()
+    scene.add(PerspectiveCamera(1.0))
+    scene.add(Mesh([Primitive(CORNERS, indices=indices, mode=mode)]))
+    with pytest.raises(ViewerError, match=r"^indices: go from .*, and there are 3 vertices, from 0 on$"):
+        offscreen(8, 8).render(scene)
+
+
+def test_faults_are_one_line(offscreen):
+    scene, renderer = Scene(), offscreen(4, 4)
+    with pytest.raises(ViewerError, match=r"^scene: has no camera \(scene\.add"):
+        renderer.render(scene)
+    scene.add(PerspectiveCamera(1.0))
+    with pytest.raises(ViewerError, match=r"^seg_node_map: 256 is no colour"):
+        renderer.render(scene, RenderFlags.SEG, {scene.add(box()): 256})

@@ -6,8 +6,6 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
-import warnings
-from io import BytesIO
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -15,8 +13,6 @@ import numpy as np
 import pytest
 
 import raystream.pyrender as pyrender
-from raystream import ViewerError, ViewerWarning
-from raystream.pyrender.constants import RenderFlags
 
 trimesh = pytest.importorskip("trimesh")
 ROOT = Path(__file__).resolve().parents[2]
@@ -45,70 +41,6 @@ def textured(tall=0.2):
     return mesh
 
 
-def shapes_of_an_example():
-    """Meshes with textures, with colours of vertices and faces, points, three lights and a camera."""
-    s = np.sqrt(2) / 2
-    pose = np.array([[0.0, -s, s, 0.5], [1.0, 0, 0, 0], [0, s, s, 0.4], [0, 0, 0, 1]])
-    random = np.random.default_rng(1)
-    by_vertex = trimesh.creation.box(extents=0.1 * np.ones(3))
-    by_vertex.visual.vertex_colors = random.uniform(size=by_vertex.vertices.shape)
-    by_face = trimesh.creation.box(extents=0.1 * np.ones(3))
-    by_face.visual.face_colors = random.uniform(size=by_face.faces.shape)
-    points = trimesh.creation.icosphere(radius=0.05).vertices
-    scene = pyrender.Scene(ambient_light=np.array([0.02, 0.02, 0.02, 1.0]))
-    can = textured()
-    node = pyrender.Node(
-        mesh=pyrender.Mesh.from_trimesh(can), translation=np.array([0.1, 0.15, -np.min(can.vertices[:, 2])])
-    )
-    scene.add_node(node)
-    boxes = pyrender.Mesh.from_trimesh(by_vertex, smooth=False), pyrender.Mesh.from_trimesh(by_face, smooth=False)
-    scene.add_node(pyrender.Node(mesh=boxes[0], translation=np.array([-0.1, 0.10, 0.05])))
-    scene.add_node(pyrender.Node(mesh=boxes[1], translation=np.array([-0.1, -0.10, 0.05])))
-    scene.add(pyrender.Mesh.from_trimesh(trimesh.creation.box(extents=(0.6, 0.6, 0.01))))
-    scene.add(pyrender.Mesh.from_points(points, colors=random.uniform(size=points.shape)), pose=np.eye(4))
-    scene.add(pyrender.DirectionalLight(color=np.ones(3), intensity=1.0), pose=pose)
-    cone = {"innerConeAngle": np.pi / 16, "outerConeAngle": np.pi / 6}
-    scene.add(pyrender.SpotLight(color=np.ones(3), intensity=10.0, **cone), pose=pose)
-    return scene, pyrender.PerspectiveCamera(yfov=np.pi / 3.0), pose
-
-
-def test_the_long_example(window, offscreen):
-    """Viewer with a camera of its own and with the scene's, a picture, segments."""
-    scene, camera, pose = shapes_of_an_example()
-    pyrender.Viewer(scene, shadows=True)
-    scene.add(camera, pose=pose)
-    with pytest.warns(ViewerWarning, match=r"^the window has no central_node$"):
-        pyrender.Viewer(scene, central_node=next(iter(scene.mesh_nodes)))
-    (first, own), (second, options) = window
-    assert first.triangle_count == second.triangle_count > 100 and len(first.lights) == 2
-    assert own["size"] == (640, 480) and own["camera"].sees(first.bounds())
-    assert options["camera"].origin == pytest.approx((0.5, 0, 0.4)) and options["environment"] == pytest.approx(
-        [0.02] * 3
-    )
-
-    renderer = offscreen(viewport_width=64, viewport_height=48)
-    color, depth = renderer.render(scene)
-    assert color.shape == (48, 64, 3) and color.dtype == np.uint8 and np.ptp(color) > 100
-    assert depth.shape == (48, 64) and 0.05 < depth.max() < 1.5 and np.count_nonzero(depth) > 0.2 * depth.size
-    colors = {node: 20 * (number + 1) for number, node in enumerate(scene.mesh_nodes)}
-    segments = renderer.render(scene, RenderFlags.SEG, colors)[0]
-    assert set(np.unique(segments)) == {0, *colors.values()}
-    renderer.delete()
-
-
-def test_the_short_example(window):
-    """A model out of a file in memory."""
-    model = ROOT.parent / "shared" / "scenes" / "models" / "Duck.glb"
-    given = trimesh.creation.uv_sphere() if not model.exists() else None
-    loaded = trimesh.Scene(given) if given is not None else trimesh.load(BytesIO(model.read_bytes()), file_type="glb")
-    mesh = pyrender.Mesh.from_trimesh(next(iter(loaded.geometry.values())))
-    scene = pyrender.Scene(ambient_light=np.array([1.0, 1.0, 1.0, 1.0]))
-    scene.add(mesh)
-    pyrender.Viewer(scene)
-    ((shown, options),) = window
-    assert options["environment"] == (1, 1, 1) and shown.triangle_count == len(mesh.primitives[0].triangles())
-
-
 def test_the_quickstart(window, offscreen):
     mesh = pyrender.Mesh.from_trimesh(textured())
     scene = pyrender.Scene()
@@ -132,7 +64,7 @@ def test_the_quickstart(window, offscreen):
 
 
 def test_the_guides():
-    """Instances, materials, hierarchies, changes."""
+    """Instances, materials, and what they do not take."""
     sphere = trimesh.creation.uv_sphere(radius=0.1)
     sphere.visual.vertex_colors = [1.0, 0.0, 0.0]
     poses = np.tile(np.eye(4), (3, 1, 1))
@@ -144,18 +76,6 @@ def test_the_guides():
     gold = pyrender.MetallicRoughnessMaterial(baseColorFactor=[255, 200, 50], metallicFactor=1.0, roughnessFactor=0.2)
     mesh = pyrender.Mesh.from_trimesh([trimesh.creation.icosahedron(), trimesh.creation.cylinder(0.1, 1)], gold)
     assert len(mesh.primitives) == 2 and mesh.primitives[0].material is not gold
-    light = pyrender.PointLight(color=[1.0, 1.0, 1.0], intensity=2.0)
-    scene = pyrender.Scene(ambient_light=[0.02, 0.02, 0.02], bg_color=[1.0, 1.0, 1.0])
-    parent = pyrender.Node(mesh=mesh, matrix=np.eye(4))
-    scene.add_node(parent)
-    child = pyrender.Node(light=light, translation=[0, 1, 0])
-    scene.add_node(child, parent_node=parent)
-    turn = np.diag([2.0, 2.0, 2.0, 1.0])
-    scene.set_pose(parent, pose=turn)
-    assert scene.get_pose(child)[:3, 3].tolist() == [0, 2, 0]
-    assert scene.get_nodes(obj=light) == {child} and scene.lights == {light}
-    scene.remove_node(parent)
-    assert not scene.nodes
     faces = trimesh.creation.box()
     faces.visual.face_colors = np.full((12, 4), 90, np.uint8)
     with pytest.raises(ValueError, match=r"^colours of faces need smooth=False$"):
@@ -165,17 +85,6 @@ def test_the_guides():
             pyrender.Mesh.from_trimesh(wrong)
     whole = pyrender.Scene.from_trimesh_scene(trimesh.Scene(trimesh.creation.box()))
     np.testing.assert_allclose(whole.extents, 1)
-
-
-def test_windows_that_cannot_be(window, monkeypatch):
-    scene = pyrender.Scene()
-    monkeypatch.setattr(sys, "platform", "darwin")
-    with pytest.raises(ViewerError, match=r"^run_in_thread=True: the window belongs to the main thread on macOS \("):
-        pyrender.Viewer(scene, run_in_thread=True)
-    later = pyrender.Viewer(scene, auto_start=False)
-    assert not window and not later.is_active
-    later.start()
-    assert len(window) == 1
 
 
 class Application:
@@ -250,13 +159,6 @@ def test_a_window_in_a_thread(live):
     assert not viewer.is_active and len(scene.nodes) == 3
 
 
-def test_a_fault_in_a_thread_is_raised(live):
-    """Where the viewer is made."""
-    with pytest.raises(ViewerError, match=r"^key 'nokey'"):
-        pyrender.Viewer(pyrender.Scene(), run_in_thread=True, registered_keys={"nokey": print})
-    assert not live
-
-
 def test_materials_of_trimesh():
     """PBR and simple ones, by fields."""
     box = trimesh.creation.box()
@@ -308,18 +210,3 @@ def test_a_viewer_in_a_notebook_is_its_widget(monkeypatch: pytest.MonkeyPatch) -
     assert all(each.is_active for each in (*viewers, later))
     assert [options["size"] for _, options in calls] == [(64, 48), (640, 480), (640, 480)]
     assert all("camera" in options for _, options in calls)
-
-
-def test_flags_that_the_window_lacks_are_told_where_they_are_on(window):
-    """Of pyrender's own flags; those that it has are taken in silence, and so are those that are off."""
-    lacking = {"flip_wireframe", "all_wireframe", "vertex_normals", "face_normals", "rotate", "record"}
-    lacking |= {"show_world_axis", "show_mesh_axes", "caption"}
-    flags = {**pyrender.viewer.RENDER_FLAGS, **pyrender.viewer.VIEWER_FLAGS}
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", ViewerWarning)
-        pyrender.Viewer(pyrender.Scene(), auto_start=False, **dict.fromkeys(flags, False))
-        pyrender.Viewer(pyrender.Scene(), auto_start=False, **dict.fromkeys(flags.keys() - lacking, True))
-    with pytest.warns(ViewerWarning, match=r"^the window has no ") as told:
-        pyrender.Viewer(pyrender.Scene(), auto_start=False, **dict.fromkeys(flags, True))
-    (text,) = (str(each.message) for each in told)
-    assert set(text.removeprefix("the window has no ").split(", ")) == lacking

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import product
 
 import moderngl
@@ -20,7 +21,6 @@ from raystream.stream.gl import contexts
 from raystream.stream.gl.device import open_device
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="contexts are given back on Linux")
-
 SIZE = 6, 4
 LIT = raystream.Scene.from_triangles([[-1, -1, 0], [1, -1, 0], [0, 1, 0]], [[0, 1, 2]])
 OPTIONS = {"accel": "two-level-bvh", "environment": "sky", "camera": "0.2,0.1,3 0,0,0"}
@@ -127,15 +127,7 @@ def changes(renderer: raystream.Renderer) -> Values:
     return [*found, renderer.render(SIZE, spp=1).linear]
 
 
-CALLS: tuple[Callable[[raystream.Renderer], Values], ...] = (
-    uploads,
-    renders,
-    traces,
-    fills,
-    converges,
-    deforms,
-    changes,
-)
+CALLS = (uploads, renders, traces, fills, converges, deforms, changes)
 
 
 @pytest.fixture
@@ -147,6 +139,7 @@ def neighbour(device: object) -> Iterator[Neighbour]:
 
 
 def test_two_renderers_and_a_context_of_the_user_s_in_turns(neighbour: Neighbour) -> None:
+    """Streams read while another context was current gave its texels, and freed its textures; an upload went there."""
     alone = open_device()
     with alone.current():
         renderer = raystream.Renderer(LIT, device=alone, **OPTIONS)
@@ -165,3 +158,56 @@ def test_two_renderers_and_a_context_of_the_user_s_in_turns(neighbour: Neighbour
         device.release()
         neighbour.check()
     alone.release()
+
+
+ENDED = """
+import ctypes, gc
+import numpy as np
+import raystream
+from raystream.stream.gl.device import shared_device
+
+triangle = raystream.Scene.from_triangles([[-1, -1, 0], [1, -1, 0], [0, 1, 0]], [[0, 1, 2]])
+renderer, released = (raystream.Renderer(triangle, program="cast") for _ in range(2))
+picture, hits = renderer.render((8, 8)).linear, renderer.trace([[0, 0, 3]], [[0, 0, -1]])
+egl = ctypes.CDLL("libEGL.so.1")
+egl.eglGetCurrentDisplay.restype = ctypes.c_void_p
+with shared_device().current():
+    display = ctypes.c_void_p(egl.eglGetCurrentDisplay())
+
+
+def end():  # as vtkEGLRenderWindow does
+    numbers = ctypes.c_int(), ctypes.c_int()
+    assert egl.eglTerminate(display) and egl.eglInitialize(display, *map(ctypes.byref, numbers))
+
+
+end()
+before = shared_device.__globals__["_shared"].copy()
+held = next(iter(before.values()))
+try:
+    with held.current():
+        pass
+except raystream.ViewerError as error:
+    print(error)
+released.release()
+assert np.array_equal(raystream.render(triangle, program="cast", size=(8, 8)).linear, picture)
+assert shared_device() is not held
+assert np.array_equal(renderer.render((8, 8)).linear, picture)
+parts, version = (renderer.gpu_scene, renderer.sampler), renderer.gpu_scene.version
+end()
+assert renderer.trace([[0, 0, 3]], [[0, 0, -1]]).distance == hits.distance
+assert renderer.gpu_scene is not parts[0] and renderer.sampler is not parts[1]
+assert renderer.gpu_scene.version != version and renderer.prepared is parts[0].prepared
+end()
+renderer.update(fov=10.0)
+assert not np.array_equal(renderer.render((8, 8)).linear, picture)
+renderer.release()
+gc.collect()
+"""
+
+
+def test_a_context_that_another_library_ends(device):
+    """PyVista's Plotter after a first picture: VTK ended our OpenGL context, and pictures failed with 'cannot create
+    texture'; another library's context was not current any more after a picture of ours."""
+    done = subprocess.run([sys.executable, "-c", ENDED], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("OpenGL: another library has ended the context") and done.stdout.count("\n") == 1

@@ -9,7 +9,6 @@ import sys
 import pytest
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
-
 SCRIPT = """
 import multiprocessing, os, pickle, signal, sys
 import numpy as np

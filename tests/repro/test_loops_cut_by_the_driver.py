@@ -49,18 +49,6 @@ def test_no_ray_is_left_in_the_middle_of_a_long_list(renderer: Renderer, choices
     assert np.isfinite(picture.linear).all()
 
 
-@pytest.mark.parametrize("choices", CHOICES)
-def test_the_rays_beside_them_keep_theirs(renderer: Renderer, choices: dict[str, str]) -> None:
-    """Given rays, not as many as the streams hold, of which some have nothing to do."""
-    renderer.update(**choices)
-    origins = np.zeros((300, 3)) + [0.2, 0.2, 1]
-    origins[::3, 0] = 5
-    hits = renderer.trace(origins, np.broadcast_to([0, 0, -1.0], origins.shape))
-    expected = np.where(np.arange(300) % 3 == 0, -1, COUNT - 1)
-    assert np.array_equal(hits.triangle, expected)
-    assert np.array_equal(hits.distance, np.where(expected < 0, np.inf, 0.75).astype(np.float32))
-
-
 def test_paths_that_are_cut_short_go_on(renderer: Renderer) -> None:
     """Programs that add samples in place: pixels whose passes were cut short get theirs, and none gets one twice."""
     pictures = []

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import itertools
-import json
-import os
-import re
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
 import raystream
-from raystream.cli import main as cli
 from raystream.film.error import Stop
 from raystream.film.files.checkpoint import Checkpoint
 from raystream.film.files.image import read_exr
@@ -46,20 +42,3 @@ def test_stopped_amid_a_round(device: Any, tmp_path, monkeypatch) -> None:
     assert channels["film.count"].min() == state.samples == int(header["samples"]) == 8
     assert told[-1][1] == "8 of 33 samples" and told[-1][0] < 1
     session.release()
-
-
-@pytest.mark.usefixtures("device")
-@pytest.mark.parametrize(
-    ("words", "samples"),
-    [(("--spp", "3"), 3), (("--program", "cast", "--spp", "3"), 1), (("--spp", "2", "--resume", "four.exr"), 4)],
-)
-def test_report_file_and_statistics_agree(words, samples, tmp_path, monkeypatch, capsys) -> None:
-    monkeypatch.chdir(tmp_path)
-    small = ("--size", "12x8", "--depth", "1", "--machine", "singlepass")
-    if "--resume" in words:
-        assert cli.main(("render", "cornell", "-o", "four.exr", "--spp", "4", "--quiet", *small)) == 0
-    assert cli.main(("render", "cornell", "-o", "a.exr", "--stats", "a.json", *small, *words)) == 0
-    said = re.search(r", (\d+) samples? a pixel", capsys.readouterr().out)
-    with open("a.json") as file:
-        assert said and int(said[1]) == json.load(file)["samples"] == int(read_exr("a.exr")[0]["samples"]) == samples
-    os.remove("a.exr")

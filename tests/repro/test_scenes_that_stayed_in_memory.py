@@ -4,23 +4,17 @@ stayed, too. 60 scenes in turn took from 205 to 437 MiB."""
 
 from __future__ import annotations
 
-import ctypes
 import gc
-import sys
-import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 from weakref import ref
 
-import numpy as np
 import pytest
-from own_memory import own_memory
 
 import raystream
 from raystream.renderer.renderer import Renderer
 from raystream.viewport.canvas import CanvasView
-from raystream.viewport.preferences import Preferences
+from tests.viewport.test_canvas_view import opened, rest
 
 SIZE = (24, 16)
 CHOICES: tuple[dict[str, Any], ...] = (
@@ -28,11 +22,6 @@ CHOICES: tuple[dict[str, Any], ...] = (
     {"program": "path", "machine": "multipass", "fuse": "none"},
     {"program": "whitted", "machine": "multipass", "mask": "stencil"},
     {"program": "photon", "machine": "multipass", "photons": 64},
-)
-# MiB: the lists of glibc's arenas and the pages that are partly in use differ from time to time.
-NOISE = 48
-glibc = pytest.mark.skipif(
-    not (sys.platform.startswith("linux") and hasattr(ctypes.CDLL(None), "malloc_trim")), reason="glibc's"
 )
 
 
@@ -71,13 +60,6 @@ def test_what_is_replaced_or_released_is_freed(device: Any, options: dict[str, A
     assert alive(last) == []
 
 
-def opened(scene: str, **options: Any) -> CanvasView:
-    """A view as of a window, at rest."""
-    view = CanvasView(scene, SIZE, preferences=Preferences(path=Path("none"), hint=False), spp=2, **options)
-    rest(view)
-    return view
-
-
 def switch(view: CanvasView, scene: str) -> None:
     """Open another scene, as by a dialog, and wait for its picture."""
     with view.device.current():
@@ -86,54 +68,13 @@ def switch(view: CanvasView, scene: str) -> None:
     assert view.scene_loader.shown_path == scene
 
 
-def rest(view: CanvasView) -> None:
-    while not view.idle:
-        view.advance()
-        time.sleep(min(view.wait_timeout, 0.01))
-
-
 @pytest.mark.usefixtures("uncollected")
 def test_scenes_in_turn(device: Any) -> None:
-    view = opened("cornell", program="path")
+    view = opened("cornell", SIZE, program="path", spp=2)
+    rest(view)
     for scene in ("teapotahedron", "balls", "cornell"):
         assert view.view.renderer is not None
         before = parts(view.view.renderer)
         switch(view, scene)
         assert alive(before) == []
     view.release()
-
-
-@glibc
-def test_free_pages_are_given_back(device: Any) -> None:
-    """87 MiB that are free between others."""
-    view = opened("cornell", program="cast", machine="singlepass")
-    for scene in ("teapotahedron", "cornell"):  # what the driver takes once
-        switch(view, scene)
-    blocks = [np.ones(100 << 7) for _ in range(1024)]
-    kept = blocks[::8]
-    blocks.clear()
-    before = taken()
-    switch(view, "teapotahedron")
-    assert taken() < before - 40
-    view.release()
-    assert len(kept) == 128
-
-
-@glibc
-@pytest.mark.slow
-def test_sixty_scenes(device: Any) -> None:
-    """After the tenth each takes what it took the time before."""
-    scenes = ("cornell", "teapotahedron", "prism", "balls", "ring")
-    view = opened(scenes[-1], program="path")
-    after = []
-    for number in range(60):
-        switch(view, scenes[number % len(scenes)])
-        after.append(taken())
-    tenth, last = np.max(after[5:10]), np.max(after[10:])
-    assert last <= tenth + NOISE, after
-    view.release()
-
-
-def taken() -> int:
-    """MiB of this process."""
-    return own_memory() >> 20

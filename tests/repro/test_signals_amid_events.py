@@ -32,7 +32,6 @@ def save(context, ending):
 commands._save = save
 main.entry()
 """
-
 SHOWN = ("view", "teapotahedron", "--program", "cast", "--machine", "singlepass")
 
 

@@ -7,7 +7,6 @@ import tracemalloc
 import pytest
 
 from raystream import Renderer
-from raystream.base import memory
 from raystream.base.errors import ViewerError
 from raystream.renderer.device import footprint
 from raystream.renderer.device.footprint import check_memory, picture_bytes
@@ -56,21 +55,6 @@ def test_nothing_is_taken_before_it_is_refused(renderers, monkeypatch, program) 
         tracemalloc.stop()
 
 
-def test_little_is_taken_unasked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("raystream.renderer.device.footprint.available", lambda: 0)
-    check_memory((512, 512), False, ("depth", "normal", "triangle"), True)
-    with pytest.raises(ViewerError, match="memory"):
-        check_memory((2048, 1024), False)
-
-
-def test_the_command_says_so_before_it_loads(monkeypatch, capsys, tmp_path) -> None:
-    from raystream.cli.main import main
-
-    monkeypatch.setattr(footprint, "available", lambda: 16 << 30)
-    assert main(["render", "nowhere.glb", "--size", "32768x32768", "-o", str(tmp_path / "a.png")]) == 2
-    assert "size 32768x32768: takes about 56.0 GiB of memory" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize(("program", "layers"), [("cast", ("normal", "steps")), ("path", ("depth",))])
 def test_what_is_told_is_what_is_taken(renderers, program, layers, tmp_path, monkeypatch) -> None:
     """NumPy's part of it, which is all but the textures; in streams that are small beside the picture."""
@@ -86,8 +70,3 @@ def test_what_is_told_is_what_is_taken(renderers, program, layers, tmp_path, mon
         tracemalloc.stop()
     told = picture_bytes(size, program == "path", layers)
     assert 0.5 * told < peak < told + (1 << 20)  # a stream's arrays do not grow with the picture
-
-
-def test_the_machine_is_asked() -> None:
-    found = memory.available()
-    assert found is None or 1 << 20 < found < 1 << 50

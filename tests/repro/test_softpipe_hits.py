@@ -73,9 +73,3 @@ def test_the_driver_takes_one_index_for_four_stores(softpipe: dict[str, Any]) ->
 
 def test_tables_beyond_what_its_buffers_hold(softpipe: dict[str, Any]) -> None:
     assert softpipe["lost"] == 0
-
-
-def test_drivers_that_keep_indices_apart_have_a_stack(device: Any) -> None:
-    if "llvmpipe" not in device.name:
-        pytest.skip("of another driver it is not known")
-    assert device.array_stores is True

@@ -3,19 +3,16 @@ seconds of a cluster's processes it showed theirs."""
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
-from signals import children, heeding
+from signals import heeding
 
 ROOT = Path(__file__).resolve().parents[2]
-PATIENCE = 600.0  # seconds, against hanging alone
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals are POSIX")
 
 # The command as pip writes it, and with a signal at the start of its n-th import.
@@ -66,15 +63,6 @@ def test_sigterm_while_modules_are_loaded(tmp_path: Path, count: int) -> None:
     assert _stopped(tmp_path, "SIGTERM", count) == (143, "raystream: stopped\n")
 
 
-def test_ignored_signals_stay_ignored(tmp_path: Path) -> None:
-    """As under nohup."""
-    (tmp_path / "raystream").write_text(SCRIPT)
-    script = "trap '' INT; exec \"$0\" raystream SIGINT 50 --version"
-    command = ["sh", "-c", script, sys.executable]
-    done = subprocess.run(command, cwd=tmp_path, env=_environment(), capture_output=True, text=True, check=False)
-    assert done.returncode == 0 and done.stdout.startswith("raystream ") and not done.stderr
-
-
 def test_a_library_keeps_its_handler(tmp_path: Path) -> None:
     """Only the command's own process is told how to end."""
     (tmp_path / "script.py").write_text("import signal, raystream\nprint(signal.getsignal(signal.SIGINT).__name__)\n")
@@ -83,38 +71,3 @@ def test_a_library_keeps_its_handler(tmp_path: Path) -> None:
         command, cwd=tmp_path, env=_environment(), capture_output=True, text=True, preexec_fn=heeding, check=True
     )
     assert done.stdout == "default_int_handler\n"
-
-
-@pytest.mark.skipif(importlib.util.find_spec("distributed") is None, reason="dask.distributed is not installed")
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")
-def test_ctrl_c_while_a_clusters_processes_start(tmp_path: Path) -> None:
-    """A terminal sends it to all of them, a moment after each has begun."""
-    (tmp_path / "raystream").write_text(COMMAND)
-    command = [sys.executable, "raystream", "render", "cornell", "--cluster", "local:2"]
-    command += ["-o", "a.png", "--size", "1024x1024", "--spp", "4096"]
-    process = subprocess.Popen(
-        command, cwd=tmp_path, env=_environment(), stderr=subprocess.PIPE, text=True, preexec_fn=heeding,
-        start_new_session=True,
-    )  # fmt: skip
-    sent: set[int] = set()
-    end = time.monotonic() + PATIENCE
-    try:
-        while len(sent) < 2:
-            assert process.poll() is None and time.monotonic() < end
-            for number in _spawned(process.pid) - sent:
-                time.sleep(0.1)
-                os.kill(number, signal.SIGINT)
-                sent.add(number)
-            time.sleep(0.01)
-        os.killpg(process.pid, signal.SIGINT)
-        _, said = process.communicate(timeout=PATIENCE)
-    finally:
-        process.kill()
-        process.communicate()
-    assert process.returncode == 130
-    assert "Traceback" not in said and said.splitlines()[-1].startswith("raystream: stopped")
-
-
-def _spawned(parent: int) -> set[int]:
-    """Children that run workers."""
-    return {number for number, line in children(parent).items() if "spawn_main" in line}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
-import gc
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -16,7 +14,7 @@ import pytest
 from raystream import Renderer, Scene
 from raystream.base.errors import DeviceError, ViewerError
 from raystream.renderer.session.session import Session
-from raystream.stream.gl.device import Device, open_device
+from raystream.stream.gl.device import Device
 
 SIZE = (24, 16)
 PATIENCE = 600.0  # seconds, after which a thread that should have ended hangs
@@ -92,24 +90,6 @@ def test_one_renderer_in_two_threads(opengl: Device, scenes: list[Scene]) -> Non
     assert pictures == again == [picture] * 2 and all(traced)
 
 
-def test_an_update_waits_for_the_picture_of_another_thread(opengl: Device, scenes: list[Scene]) -> None:
-    renderer = Renderer(scenes[0], **CHOICES)
-    first, begun, done = bits(renderer), threading.Event(), []
-
-    def progress(*_: Any) -> None:
-        begun.set()
-        assert not done
-
-    def change() -> None:
-        begun.wait(PATIENCE)
-        renderer.update(scenes[1])
-        done.append(True)
-
-    rendered, _ = at_once(lambda: bits(renderer, progress=progress), change)
-    assert rendered == first and done
-    assert bits(renderer) == bits(Renderer(scenes[1], **CHOICES)) != first
-
-
 @pytest.mark.parametrize(
     "call",
     [
@@ -139,18 +119,6 @@ def test_every_call_waits_for_its_turn(call: Callable[[Renderer], Any], opengl: 
     assert not thread.is_alive()
 
 
-def test_a_device_opened_in_one_thread_serves_another(opengl: Device) -> None:
-    opened = open_device()
-
-    def use() -> bytes:
-        with opened.current():
-            texture = opened.context.texture((1, 1), 4, np.full(4, 0.5, np.float32), dtype="f4")
-            return texture.read()
-
-    assert at_once(use) == [np.full(4, 0.5, np.float32).tobytes()]
-    opened.release()
-
-
 def test_a_picture_that_another_has_overtaken_is_refused(opengl: Device, scenes: list[Scene]) -> None:
     """It would find the other one's rays in its streams."""
     renderer = Renderer(scenes[0], **CHOICES)
@@ -165,36 +133,6 @@ def test_a_picture_that_another_has_overtaken_is_refused(opengl: Device, scenes:
         session.release()
     renderer.update(scenes[0])
     assert bits(renderer) == whole
-
-
-def test_a_session_is_driven_by_threads_in_turns(opengl: Device, scenes: list[Scene]) -> None:
-    renderer = Renderer(scenes[0], **CHOICES)
-    session = Session(renderer, SIZE)
-
-    def drive() -> None:
-        while not session.idle:
-            session.advance(0.0)
-
-    at_once(drive, drive)
-    assert session.linear().tobytes() == bits(renderer)
-
-
-def test_what_a_thread_drops_is_freed_where_the_context_is_current(opengl: Device) -> None:
-    with opengl.current():
-        texture = opengl.context.texture((4, 4), 4, dtype="f4")
-        name = texture.glo
-        exists = opengl.require("glIsTexture", ctypes.c_uint, result=ctypes.c_ubyte)
-        held = [texture]
-        del texture
-
-    def drop() -> None:
-        held.clear()
-        gc.collect()
-
-    at_once(drop)
-    assert len(opengl.context.objects) >= 1
-    with opengl.current():
-        assert not exists(name) and not opengl.context.objects
 
 
 def test_a_windows_context_stays_in_its_thread(opengl: Device, scenes: list[Scene]) -> None:

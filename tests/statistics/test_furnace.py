@@ -53,7 +53,6 @@ LOSSLESS = places.material(1.0)
 BALL = places.sphere()
 PLATE = places.box() * np.float32([4, 0.05, 4])  # what enters leaves at the same angle: no light is caught inside
 OVER_IT = Camera((0, 0.2, 1.0), (0, 0, 0.8), fov=100.0)  # from upright to grazing
-
 FURNACES = {
     "lambert": (BALL, LOSSLESS, places.FRONT),
     "mirror": (BALL, places.material(1.0, kind="mirror"), places.FRONT),
@@ -162,20 +161,6 @@ def test_russian_roulette_keeps_the_mean(device) -> None:
         film, _ = rendered(room, 48, 64, depth=depth, strategy="bsdf", roulette=first)
         found = of_film(film)
         assert (np.abs(found.mean - expected) <= MOST * found.error).all() and (found.error > 0).all()
-
-
-def test_bounce_layers_of_a_closed_room(device) -> None:
-    """Layer k holds light that has come over k surfaces: a^k, and nothing else."""
-    albedo, depth = 0.6, 4
-    room = shining_room(albedo)
-    renderer = Renderer(room, machine="singlepass", depth=depth, strategy="bsdf")
-    picture = renderer.render((16, 16), spp=4, layers=("bounce",))
-    renderer.release()
-    names = [f"bounce.{k}" for k in range(depth + 1)]
-    assert list(picture.layers) == names
-    for k, name in enumerate(names):
-        assert exact(picture.layers[name], albedo**k)
-    np.testing.assert_allclose(sum(picture.layers[name] for name in names), picture.linear, rtol=ROUNDING)
 
 
 # -- strategies -------------------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from raystream.stream.declare.record import Field, Record
 from raystream.stream.gl import resources as arena_module
 from raystream.stream.gl.device import Device
 from raystream.stream.gl.memory import BufferTexture
-from raystream.stream.gl.resources import MIN_ARENA_TEXELS, Arena, Resources
+from raystream.stream.gl.resources import Arena, Resources
 
 ONE = Record("One", Field("a", "vec4"))
 THREE = Record("Three", Field("a", "vec4"), Field("b", "vec4"), Field("c", "vec3"))
@@ -87,14 +87,6 @@ def test_tables_lie_behind_each_other_and_come_back(arena):
     assert arena.bytes == texels(arena).nbytes >= 16 * (71 + 183)
 
 
-def test_a_table_is_told_by_identity_not_by_what_it_holds(arena):
-    one, other = table(5), table(5)
-    np.testing.assert_array_equal(one.data, other.data)
-    arena.base(one)
-    assert other not in arena
-    assert arena.base(other) == 15
-
-
 def test_an_empty_table_has_room_for_a_record(arena):
     before, empty, after = table(3, ONE), Table("empty", THREE, np.zeros(0, THREE.dtype)), table(4, ONE)
     before.data["a"] = 7
@@ -156,14 +148,6 @@ def test_gaps_side_by_side_are_one_and_those_at_the_end_none(arena):
     holds(arena, tables[0], longer)
 
 
-def test_dropping_what_is_not_there_does_nothing(arena):
-    one = table(4)
-    arena.drop(one)
-    arena.base(one)
-    arena.drop(table(4))
-    holds(arena, one)
-
-
 def test_growth_keeps_the_content(arena, monkeypatch):
     """Whatever was drawn before: scissors that are left on would cut the copy."""
     monkeypatch.setattr(arena_module, "MIN_ARENA_TEXELS", 128)
@@ -180,13 +164,6 @@ def test_growth_keeps_the_content(arena, monkeypatch):
         holds(arena, *tables)
     assert 3 < len(set(sizes)) < 8  # it did grow, but not with every table
     assert sizes == sorted(sizes)
-
-
-def test_a_new_arena_has_room_for_many(arena):
-    one = table(1)
-    arena.base(one)
-    room = MIN_ARENA_TEXELS if arena.row != EDGE else EDGE * EDGE  # all that the narrow device allows
-    assert arena.bytes == 16 * room
 
 
 def test_programs_read_on_after_it_has_grown(device, arena):
@@ -240,30 +217,6 @@ def test_an_abandoned_one_gives_its_place_back(arena, chunks):
     holds(arena, before, after, again)
 
 
-def test_a_fault_on_the_way_gives_the_place_back(arena, chunks, monkeypatch):
-    one, pack = table(50), arena_module.packed_rows
-
-    def fails(table: Table, first: int, last: int) -> NDArray[np.float32]:
-        if first >= 32:
-            raise MemoryError
-        return pack(table, first, last)
-
-    monkeypatch.setattr(arena_module, "packed_rows", fails)
-    with pytest.raises(MemoryError):
-        arena.base(one)
-    monkeypatch.setattr(arena_module, "packed_rows", pack)
-    assert one not in arena
-    assert arena.base(table(2)) == 0
-
-
-def test_two_come_at_once(arena, chunks):
-    one, other = table(50, seed=1), table(70, seed=2)
-    for _ in zip(arena.add(one), arena.add(other), strict=False):
-        pass
-    arena.base(one), arena.base(other)
-    holds(arena, one, other)
-
-
 def test_compacting_closes_the_gaps(arena):
     tables = with_gaps(arena, 4, 0, 2)
     arena.compact()
@@ -281,25 +234,6 @@ def test_compacting_a_buffer_uploads_nothing(arena, monkeypatch):
     arena.compact()
     assert packed == []
     holds(arena, tables[1], tables[3])
-
-
-def test_few_gaps_stay(arena):
-    """Half of the texture at most is lost to them, and moving has its price."""
-    tables = with_gaps(arena, 4, 1)
-    before = [arena.base(each) for each in (tables[0], tables[2], tables[3])]
-    arena.compact()
-    assert before == [arena.base(each) for each in (tables[0], tables[2], tables[3])]
-    holds(arena, tables[0], tables[2], tables[3])
-
-
-def test_compacting_an_empty_one_frees_the_texture(arena):
-    one = table(10)
-    arena.base(one)
-    arena.drop(one)
-    arena.compact()
-    assert arena.bytes == 0 and arena.tables() == []
-    arena.base(one)
-    holds(arena, one)
 
 
 @pytest.mark.parametrize("abandoned", [False, True])
@@ -384,3 +318,11 @@ def test_resources_put_cold_tables_here_and_hot_ones_in_textures_of_their_own(de
     assert cold not in resources.arena and hot.name not in resources.bytes()
     resources.release()
     assert resources.bytes() == {}
+
+
+def test_the_last_share_of_an_upload_is_all_without_buffers(device):
+    """Of tables in textures of other kinds, too."""
+    hot = [Table(name, ONE, np.zeros(20, ONE.dtype), hot=True) for name in ("one", "other")]
+    resources = Resources(Device(device.context, allow_buffers=False))
+    assert list(resources.upload(hot)) == [0.5, 1.0]
+    resources.release()

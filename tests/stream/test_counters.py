@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable
 
 import numpy as np
 import pytest
-from toys import COLLATZ, NESTED, STRAIGHT, Toy, simulate
+from toys import COLLATZ, NESTED, Toy, simulate
 
 from raystream.stream.machines.common import Machine
 from raystream.stream.machines.counters import KernelPass, KernelTotal, Stats
@@ -23,8 +22,7 @@ STATE_WORDS = 2
 
 
 def counted(machine: Machine, toy: Toy, count: int | None = None) -> Stats:
-    for name, array in toy.fill(RAYS).items():
-        machine.write(name, array.reshape(SIZE[::-1]))
+    toy.write(machine)
     machine.finish(count)
     return machine.stats
 
@@ -153,43 +151,7 @@ def test_every_pass_of_a_policy(device, policy, rule, mask):
         assert p.seconds >= 0
 
 
-def test_a_pass_may_call_more_often_than_it_has_rays(device):
-    machine = Multipass(device, COLLATZ.linked, SIZE, counting=True, policy=Naive(), unroll=8)
-    stats = counted(machine, COLLATZ)
-    even = [p for p in stats.passes if p.step == "even"]
-    assert all(p.fragments <= p.calls <= 8 * p.fragments for p in even) and any(p.calls > p.fragments for p in even)
-    assert all(p.calls == p.fragments for p in stats.passes if p.step != "even")
-
-
-def test_words_of_a_fused_pass_are_those_it_moves(device):
-    machine = Multipass(device, STRAIGHT.linked, SIZE, counting=True, fuse="line")
-    for name, array in STRAIGHT.fill(RAYS).items():
-        machine.write(name, array.reshape(SIZE[::-1]))
-    machine.finish()
-    (line,) = machine.stats.passes
-    assert (line.fragments, line.calls) == (RAYS, 4 * RAYS)
-    assert line.words_written == line.words_read == RAYS * (8 + 2)  # its result is written whatever its way
-
-
-def test_counts_are_off_unless_asked_for(device):
-    for machine in (Multipass(device, COLLATZ.linked, SIZE), Singlepass(device, COLLATZ.linked, SIZE)):
-        stats = counted(machine, COLLATZ)
-        assert stats.kernel_passes > 0 and stats.rays == RAYS
-        assert not stats.passes and not stats.kernels and not stats.calls and stats.active_share == 0
-
-
 # -- as data ---------------------------------------------------------------------------------------------------------
-
-
-def test_stats_are_json(device):
-    stats = counted(Multipass(device, NESTED.linked, SIZE, counting=True, policy=Naive()), NESTED)
-    stats.facts = {"scene": "toy"}
-    data = json.loads(json.dumps(stats.to_json()))
-    assert data["scene"] == "toy" and data["rays"] == RAYS and data["kernel_passes"] == len(data["passes"])
-    assert data["average_active_share"] == stats.active_share
-    assert data["kernels"]["walk"]["calls"] == int(stats.calls["walk"].sum())
-    assert sum(step["fragments"] for step in data["steps"].values()) == sum(p["fragments"] for p in data["passes"])
-    assert sum(step["passes"] for step in data["steps"].values()) == len(data["passes"])
 
 
 def test_stats_of_pieces_add_up():

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import ctypes
 import sys
-import threading
 
 import pytest
 
 from raystream.base.errors import DeviceError
-from raystream.stream.gl import device as device_module
 from raystream.stream.gl import device as devices_module
 from raystream.stream.gl import objects
 from raystream.stream.gl.device import DEVICE_VARIABLE, Device, devices, open_device, shared_device
@@ -60,32 +58,6 @@ def test_a_device_that_may_have_no_buffer_textures_has_room_for_none(device):
     assert Device(device.context, allow_buffers=False).max_buffer == 0
 
 
-def test_a_device_describes_itself_without_being_current(device):
-    other = open_device()
-    with other.current():
-        inside = other.describe()
-    thread = []
-    worker = threading.Thread(target=lambda: thread.append(other.describe()))  # no context is current there
-    worker.start()
-    worker.join()
-    other.release()
-    assert thread == [inside]
-
-
-def test_a_device_survives_others(device):
-    """Contexts are switched by `current`, which puts back what was there before."""
-    devices()
-    with device.current():
-        other = open_device()
-        with other.current():
-            other.context.texture((2, 2), 4, dtype="f4").release()
-        other.release()
-    with device.current():
-        texture = device.context.texture((2, 2), 4, dtype="f4")
-        assert device.context.error == "GL_NO_ERROR"
-        texture.release()
-
-
 def test_the_shared_device_is_opened_once(device):
     assert shared_device() is device
     plain = shared_device(barrier=False)
@@ -114,97 +86,10 @@ def test_an_old_opengl_is_refused(device):
         Device(Old())
 
 
-@pytest.mark.parametrize(
-    ("message", "said"),
-    [
-        ("libEGL.so: cannot open shared object file", "library not found"),
-        ("eglInitialize failed (0x3001)", "no context of OpenGL 3.3"),
-        ("requested device index 7, but found 2 devices", "no device 7"),
-    ],
-)
-def test_why_there_is_no_context(message, said):
-    error = devices_module._no_context(Exception(message), 7)
-    assert said in str(error) and error.hint
-
-
-@egl
-def test_devices_that_cannot_be_opened_are_listed_with_the_reason(device, monkeypatch):
-    """Up to the first number that is none."""
-
-    class Opened:
-        def __init__(self, renderer: str) -> None:
-            self.renderer = renderer
-
-        def describe(self) -> dict[str, str]:
-            return {"renderer": self.renderer}
-
-        def release(self) -> None:
-            pass
-
-    def opened(index=None):
-        if index == 1:
-            raise DeviceError("OpenGL", "no context of OpenGL 3.3", "update")
-        if index == 3:
-            raise DeviceError("OpenGL", "no device 3", "see")
-        return Opened("slow" if index == 0 else "fast")
-
-    monkeypatch.setattr(devices_module, "open_device", opened)
-    found = devices()
-    assert [each["index"] for each in found] == [0, 1, 2] and [each["default"] for each in found] == [
-        False,
-        False,
-        True,
-    ]
-    assert "no context of OpenGL 3.3" in found[1]["error"]
-    monkeypatch.setattr(devices_module.sys, "platform", "darwin")
-    assert devices() == [{"index": None, "default": True, "renderer": "fast"}]
-
-
 def test_devices_have_numbers_on_linux_alone(device, monkeypatch):
     monkeypatch.setattr(devices_module.sys, "platform", "darwin")
     with pytest.raises(DeviceError, match="choosing a device needs EGL"):
         open_device(0)
-
-
-def test_a_process_that_was_forked_is_told(device, monkeypatch):
-    """What runs in the child; the parent is as it was (tests/repro/test_forks.py forks)."""
-    registered = []
-
-    class Library:
-        _exit = "exit"
-
-        def on_exit(self, function, argument) -> None:
-            registered.append((function, argument))
-
-    process = device_module.Process
-    monkeypatch.setattr(process, "opened", True)
-    monkeypatch.setattr(process, "forked", False)
-    monkeypatch.setattr(device_module.ctypes, "CDLL", lambda name: Library())
-    monkeypatch.setattr(devices_module.sys, "platform", "linux")
-    process.after_fork()
-    assert registered == [("exit", None)]
-    with pytest.raises(DeviceError, match="this process was forked from one that had opened it"):
-        open_device()
-    monkeypatch.setattr(process, "opened", False)
-    process.after_fork()
-    process.check()  # forked before anything was opened: no harm
-
-
-def test_a_barrier_by_an_older_name_or_none(device):
-    """ARB's, else NVIDIA's, where the driver gives a function for it."""
-
-    def barrier(version: int, extensions: set[str], given: set[str]) -> object:
-        made = object.__new__(Device)
-        made.context = type("Context", (), {"version_code": version})
-        made.extensions, made.allow_barrier = frozenset(extensions), True
-        made.load = lambda name, result: name if name in given else None
-        return made.texture_barrier
-
-    nvidia, both = {"GL_NV_texture_barrier"}, {"glTextureBarrier", "glTextureBarrierNV"}
-    assert barrier(450, set(), both) == "glTextureBarrier"
-    assert barrier(330, nvidia, both) == "glTextureBarrierNV"
-    assert barrier(330, {"GL_ARB_texture_barrier", *nvidia}, {"glTextureBarrierNV"}) == "glTextureBarrierNV"
-    assert barrier(330, nvidia, set()) is None and barrier(330, set(), both) is None
 
 
 @pytest.mark.parametrize("ready", [True, False])

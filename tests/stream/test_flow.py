@@ -13,8 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from toys import COLLATZ, NESTED, Toy, simulate
 
-from raystream.programs import ray_cast
-from raystream.stream.compile.link import Element, StateLoop, flatten, innermost, weak_topological_order
+from raystream.stream.compile.link import Element, StateLoop, flatten, weak_topological_order
 from raystream.stream.gl.device import Device
 from raystream.stream.machines.mask import MASKS
 from raystream.stream.machines.multipass import MIN_LOOP_FRACTION, Flow, LoopTiles, Multipass
@@ -33,12 +32,10 @@ def ran(machine: Multipass, toy: Toy) -> Multipass:
 
 def passes(machine: Multipass, toy: Toy) -> Iterator[int]:
     """The kernel passes at each yield of such a run."""
-    inputs = toy.fill(RAYS)
-    for name, array in inputs.items():
-        machine.write(name, array.reshape(SIZE[::-1]))
+    toy.write(machine)
     for progress in machine.run():
         yield progress.passes
-    for name, array in simulate(toy, inputs).streams.items():
+    for name, array in simulate(toy, toy.fill(RAYS)).streams.items():
         np.testing.assert_array_equal(machine.read(name).reshape(-1), array)
 
 
@@ -148,15 +145,6 @@ def test_rays_are_looked_for_where_exits_lead() -> None:
     assert flow.reached([1]) == ([2], False) and flow.reached([0, 1]) == ([0, 1, 2], False)  # some may have left
 
 
-def test_innermost_loops() -> None:
-    inner = StateLoop("walk", ("meet",))
-    order = ("begin", StateLoop("light", (inner, "end")), inner, "tell")
-    wanted = [("begin",), ("light",), ("walk", "meet"), ("end",), ("walk", "meet"), ("tell",)]
-    states = [state for group in wanted for state in group]
-    assert innermost(order, states) == wanted
-    assert innermost(order, ["light", "walk", "meet", "end"]) == wanted[1:5]
-
-
 Graph = dict[str, list[str]]
 
 
@@ -218,12 +206,6 @@ def test_a_part_of_the_states_is_ordered_alike(edges, data):
 
 def shown(elements: tuple[Element, ...]) -> str:
     return " ".join(f"({shown((e.head, *e.body))})" if isinstance(e, StateLoop) else e for e in elements)
-
-
-def test_the_ray_casters_order():
-    program = ray_cast(layers=True)
-    order = weak_topological_order([s.name for s in program.states], program.successors, "eye")
-    assert shown(order) == "eye setup (traverse intersect) shade describe"
 
 
 def test_nested_loops_nest():

@@ -17,7 +17,6 @@ from raystream.stream.gl.stream import Stream
 from raystream.stream.jobs import Clear, Copy, Draw, Executor, Host, Job, Run
 from raystream.stream.machines import MACHINES
 from raystream.stream.machines.common import Machine
-from raystream.stream.machines.multipass import Multipass
 
 SIZE = (19, 11)
 RAYS = SIZE[0] * SIZE[1]
@@ -144,37 +143,6 @@ def test_only_the_first_rays_run(executor, machines, rays):
     assert not found[rays:]["began"].any() and not found[rays:]["steps"].any()
 
 
-def test_counters_are_those_of_the_runs_of_one_job(executor, machines):
-    def twice() -> Job:
-        yield from collatz(machines, counting=True)
-        yield from collatz(machines, counting=True)
-
-    finish(executor.run(collatz(machines, counting=True)))
-    once = {name: total.calls for name, total in executor.stats.kernels.items()}
-    assert once == {name: calls.sum() for name, calls in simulate(COLLATZ, COLLATZ.fill(RAYS)).calls.items()}
-    finish(executor.run(twice()))
-    assert {name: total.calls for name, total in executor.stats.kernels.items()} == {
-        name: 2 * calls for name, calls in once.items()
-    }
-    finish(executor.run(collatz(machines, counting=True)))
-    assert {name: total.calls for name, total in executor.stats.kernels.items()} == once
-
-
-def test_clearing_the_first_rays_alone(device, executor):
-    stream = Stream(device, NUMBER, (7, 5))
-
-    def job() -> Job:
-        yield Clear(stream, [(3.0, 4.0, 0.0, 0.0)])
-        yield Clear(stream, [(8.0, 9.0, 0.0, 0.0)], rays=17)
-
-    finish(executor.run(job()))
-    found = stream.read().reshape(-1)
-    assert found["n"].tolist() == [8] * 17 + [3] * 18
-    assert found["steps"].tolist() == [9] * 17 + [4] * 18
-    finish(executor.run(iter_of(Clear(stream))))
-    assert not stream.read()["n"].any()
-
-
 def test_some_elements_are_cleared_and_no_others(device: Any) -> None:
     stream = Stream(device, LIT, (5, 4))
     texels = np.arange(1, 1 + 4 * 5 * 2 * 4, dtype=np.float32).reshape(2, 4, 5, 4)
@@ -215,52 +183,12 @@ def test_abandoned_between_steps_nothing_more_is_done(device, executor):
     assert (stream.read()["n"] == 1).all()
 
 
-def test_a_run_yields_after_every_pass_how_much_is_done(executor, machines):
-    shares = finish(executor.run(collatz(machines)))
-    (machine,) = machines.made.values()
-    assert shares[:2] == [0.0, 0.0] and shares[-2:] == [1.0, 1.0]
-    during = shares[2:-2]
-    assert all(0 <= one <= 1 for one in during) and during == sorted(during)
-    if isinstance(machine, Multipass):
-        assert len(during) > 3 and any(0 < one < 1 for one in during)
-
-
-def test_a_fault_of_a_step_reaches_the_caller_and_ends_the_job(executor):
-    ended = []
-
-    def fails() -> None:
-        raise OSError("no more")
-
-    def job() -> Job:
-        try:
-            yield Host(fails)
-        finally:
-            ended.append(True)
-
-    with pytest.raises(OSError, match="no more"):
-        finish(executor.run(job()))
-    assert ended == [True]
-    assert finish(executor.run(iter_of(Host(int)))) == [0.0]
-
-
-def test_steps_have_the_context_and_the_caller_needs_none(device, monkeypatch):
-    """Between two yields another context may be made current, or none."""
-    from raystream.stream.gl import device as module
-
-    found: list[bool] = []
-    resources = Resources(device)
-
-    def look() -> None:
-        found.append(module.this_thread.device is device)
-
-    def job() -> Job:
-        look()
-        yield Host(look)
-        yield Draw(look)
-        look()
-
-    monkeypatch.setattr(module.this_thread, "device", None)  # as if the test were not within the device's context
-    for _ in Executor(device, resources, lambda run: pytest.fail("no run")).run(job()):
-        assert module.this_thread.device is None
-    assert found == [True] * 4
-    device.context.__enter__()  # leaving left none current
+def test_a_stream_is_cleared_as_a_whole_behind_scissors(device: Any) -> None:
+    """Those of a smaller framebuffer that is in use, drawn to in a band as by a machine."""
+    small, stream = Stream(device, NUMBER, (4, 3)), Stream(device, NUMBER, (9, 7))
+    small.framebuffer.use()
+    small.framebuffer.scissor = (1, 1, 2, 1)
+    for value in (3, 5):
+        small.framebuffer.use()
+        stream.clear([(value, 1.0, 0.0, 0.0)])
+        assert (stream.read()["n"] == value).all()

@@ -48,23 +48,6 @@ def test_threads_get_it_in_the_order_in_which_they_ask() -> None:
     assert order == [0, 1, 2, 3]
 
 
-def test_its_holder_may_take_it_again_and_gives_it_back_at_the_end() -> None:
-    lock, order = FairLock(), []
-
-    def ask() -> None:
-        with lock:
-            order.append("other")
-
-    with lock:
-        other = started(ask)
-        until_waiting(lock, 1)
-        with lock, lock:
-            order.append("inner")
-        order.append("outer")
-    ended(other)
-    assert order == ["inner", "outer", "other"]
-
-
 def test_an_exception_gives_it_back() -> None:
     class Thing:
         lock = FairLock()
@@ -78,14 +61,6 @@ def test_an_exception_gives_it_back() -> None:
     with pytest.raises(OSError, match="no more"):
         Thing().fail("no more")
     ended(started(lambda: Thing.lock.__enter__()))
-
-
-def test_there_is_no_waiting_where_that_is_of_no_use() -> None:
-    def refuse() -> None:
-        raise OSError("in vain")
-
-    with pytest.raises(OSError, match="in vain"), FairLock(refuse):
-        pass
 
 
 def test_its_holder_lends_it_and_holds_it_as_often_afterwards() -> None:
@@ -107,22 +82,3 @@ def test_its_holder_lends_it_and_holds_it_as_often_afterwards() -> None:
         order.append("mine")
         assert lock.held and lock._depth == 2
     assert order == ["other", "lent", "mine"] and lock._holder is None
-
-
-def test_it_is_held_again_after_an_error_and_after_a_wait() -> None:
-    lock, free = FairLock(), threading.Event()
-
-    def hold() -> None:
-        with lock:
-            free.wait(PATIENCE)
-
-    with lock:
-        with pytest.raises(OSError, match="enough"), lock.lent():
-            holder = started(hold)
-            while lock._holder is None:
-                time.sleep(1e-4)
-            threading.Timer(0.05, free.set).start()
-            raise OSError("enough")
-        assert lock.held and lock._depth == 1
-    ended(holder)
-    assert lock._holder is None

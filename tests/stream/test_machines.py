@@ -56,15 +56,9 @@ def expected(toy: Toy, size: tuple[int, int] = SIZE) -> Outcome:
     return _outcomes[key]
 
 
-def fill(machine: Machine, toy: Toy) -> None:
-    width, height = machine.size
-    for name, array in toy.fill(width * height).items():
-        machine.write(name, array.reshape(height, width))
-
-
 def run(machine: Machine, toy: Toy, count: int | None = None) -> dict[str, NDArray]:
     """Results (N,) structured."""
-    fill(machine, toy)
+    toy.write(machine)
     machine.finish(count)
     return {name: machine.read(name).reshape(-1) for name in toy.program.results}
 
@@ -217,7 +211,7 @@ def test_a_part_of_the_rays_leaves_the_others_alone(either, name, count):
     toy = TOYS[name]
     (result,) = toy.program.results
     for machine in machines(either, toy):
-        fill(machine, toy)
+        toy.write(machine)
         before = np.zeros(SIZE[::-1], machine.streams[result].record.dtype)
         if result in toy.program.inputs:
             before = machine.read(result)
@@ -235,7 +229,7 @@ def test_an_abandoned_machine_can_be_run_again(either):
     for toy in (COLLATZ, NESTED):
         for machine in machines(either, toy):
             for passes in (0, 1, 2, 7):
-                fill(machine, toy)
+                toy.write(machine)
                 steps = machine.run()
                 for _ in range(passes):
                     next(steps, None)
@@ -247,7 +241,7 @@ def test_machines_may_take_turns(device):
     """A window draws between two passes of a machine; nothing that a machine needs may be left to chance."""
     pairs = [(machine, toy) for toy in (COLLATZ, NESTED) for machine in machines(device, toy)]
     for machine, toy in pairs:
-        fill(machine, toy)
+        toy.write(machine)
     running = [machine.run() for machine, _ in pairs]
     while running:
         running = [steps for steps in running if next(steps, None) is not None]
@@ -262,7 +256,7 @@ def test_machines_may_take_turns(device):
 def test_progress_counts_passes_and_ends_with_nobody(device):
     for toy in (COLLATZ, NESTED):
         for machine in machines(device, toy):
-            fill(machine, toy)
+            toy.write(machine)
             seen = list(machine.run(200))
             passes = [p.passes for p in seen]
             assert passes == sorted(passes) and passes[0] >= 1 and passes[-1] == machine.stats.kernel_passes
@@ -278,20 +272,6 @@ def test_uniforms_reach_every_pass(device):
         assert not np.array_equal(found["sum"], expected(NESTED).streams["path"]["sum"])
         wanted = found if wanted is None else wanted
         same_bits(found, wanted)
-
-
-def test_memories_are_uploaded_once(device):
-    resources = Resources(device)
-    linked = NESTED.linked
-    for machine in (Singlepass(device, linked, SIZE, resources), Multipass(device, linked, SIZE, resources)):
-        check(machine, NESTED)
-        machine.release()
-    assert set(resources.bytes()) == {"arena", "weights"}
-    table, volume = toys.CELLS_MODULE.memories
-    assert resources.arena.tables() == [table]
-    assert resources.get(volume) is resources.get(volume) and resources.get(volume).bytes == 4 * volume.data.size
-    resources.release()
-    assert resources.bytes() == {} and resources.arena.tables() == []
 
 
 def test_a_program_does_not_know_where_its_tables_lie(device):

@@ -18,7 +18,7 @@ from raystream.stream.gl.draw import Tiles
 from raystream.stream.machines.common import TILE_EDGE
 from raystream.stream.machines.mask import StencilMask
 from raystream.stream.machines.multipass import Multipass
-from raystream.stream.machines.policy import MostWork, Naive, Sweep, Threshold, policy
+from raystream.stream.machines.policy import Naive, Sweep, Threshold, policy
 
 SIZE = (33, 7)
 
@@ -116,13 +116,6 @@ def test_tiles_of_any_edge_under_every_policy(either_barrier, policy, count):
             check(Multipass(either_barrier, NESTED.linked, SIZE, mask="tiles", tile=edge, **options), NESTED)
 
 
-def test_a_part_of_the_rays_asks_of_all_tiles_once(device):
-    machine = Multipass(device, COLLATZ.linked, (48, 32), mask="tiles", unroll=1)
-    machine.write("seed", COLLATZ.fill(48 * 32)["seed"].reshape(32, 48))
-    machine.finish(0)
-    assert 0 < machine.stats.tiles <= 2 * 2 * 6  # two passes, in a round and in the one before it is read
-
-
 def test_tiles_are_uploaded_when_they_change(device):
     tiles = Tiles(device, (32, 16), 16)
     alive = np.array([[True, False]])
@@ -138,40 +131,6 @@ def test_tiles_are_uploaded_when_they_change(device):
 waiting = st.lists(st.integers(0, 1000), min_size=1, max_size=6).filter(any)
 
 
-def test_naive_takes_the_latest():
-    assert Naive().choose([5, 1, 0], 10) == [1]
-    assert Naive().choose([5, 0, 0], 10) == [0]
-
-
-def test_most_work_takes_the_fullest_and_the_earliest_of_equals():
-    assert MostWork().choose([3, 7, 7], 100) == [1]
-
-
-def test_sweep_takes_all_and_needs_no_counts():
-    assert Sweep().choose([0, 3, 0], 9) == [0, 1, 2] and not Sweep().counts
-    assert all(p.counts for p in (Naive(), Threshold(), MostWork()))
-
-
-@pytest.mark.parametrize(
-    ("share", "of", "rays", "total", "chosen"),
-    [
-        (0.2, "active", [80, 20], 1000, 1),  # 20 % of the active rays, exactly
-        (0.2, "active", [81, 19], 1000, 0),
-        (0.2, "all", [80, 20], 1000, 0),  # but 2 % of all
-        (0.2, "all", [80, 200], 1000, 1),
-        (0.07, "all", [50, 7], 100, 1),  # 0.07 * 100 is a little more than 7
-        (0.5, "active", [0, 40, 60], 100, 2),
-        (0.5, "active", [0, 60, 40], 100, 1),
-        (0.9, "active", [0, 60, 40], 100, 1),  # nobody is enough, and none waits for the first: the fullest
-        (0.9, "active", [1, 60, 40], 100, 0),
-        (1.0, "active", [0, 5], 100, 1),
-        (0.0, "active", [5, 0], 100, 0),  # a step that nobody waits for is not served
-    ],
-)
-def test_threshold(share, of, rays, total, chosen):
-    assert Threshold(share, of).choose(rays, total) == [chosen]
-
-
 @given(waiting, st.integers(0, 100), st.sampled_from(["active", "all"]), st.integers(0, 3000))
 def test_threshold_is_the_rule_in_whole_numbers(rays, percent, of, more):
     """The latest state but the first for which so many percent wait; else the first; else the fullest. Exactly: shares
@@ -181,14 +140,6 @@ def test_threshold_is_the_rule_in_whole_numbers(rays, percent, of, more):
     enough = [k for k, n in enumerate(rays) if k > 0 and n > 0 and Fraction(n, whole) >= Fraction(percent, 100)]
     expected = enough[-1] if enough else 0 if rays[0] else rays.index(max(rays))
     assert Threshold(percent / 100, of).choose(rays, total) == [expected]
-
-
-@given(
-    waiting, st.floats(0, 1), st.sampled_from(["active", "all"]), st.sampled_from(["naive", "most-work", "threshold"])
-)
-def test_a_policy_with_counts_never_serves_nobody(rays, share, of, name):
-    (chosen,) = policy(name, share, of).choose(rays, 6000)
-    assert rays[chosen] > 0
 
 
 def test_policies_by_name():

@@ -109,23 +109,6 @@ def test_a_volume_too_large_for_the_driver_is_refused(device):
         Memory(device, volume, layout(device.max_texture, volume))
 
 
-def test_bytes_are_those_of_the_texture(device):
-    source = Table("t", RECORDS[1], np.zeros(64, RECORDS[1].dtype))
-    table = Memory(device, source, layout(device.max_texture, source))
-    assert table.bytes == 4 * table.texture.width * table.texture.height * table.texture.components
-    volume = Memory(device, Volume("v", np.zeros((2, 3, 4), np.float32)))
-    assert volume.bytes == 4 * 24
-    table.release()
-    volume.release()
-
-
-def test_a_memory_lies_in_a_buffer_texture_where_it_fits():
-    table = Table("t", RECORDS[9], np.zeros(100, RECORDS[9].dtype))
-    assert layout(1024, table, 300).per_row == IN_BUFFER and layout(1024, table, 299).per_row > 0
-    volume = Volume("v", np.zeros((2, 3, 4), np.float32))
-    assert layout(1024, volume, 24).per_row == IN_BUFFER and layout(1024, volume, 23).per_row > 0
-
-
 WIDE = Record("Wide", Field("a", "vec4"), Field("b", "vec2"))  # two texels
 COUNT = 37
 

@@ -11,11 +11,9 @@ import numpy as np
 import pytest
 
 from raystream.base.memory import Pages
-from raystream.stream.declare.kernel import Texels
 from raystream.stream.gl.device import Device
-from raystream.stream.gl.memory import CHUNK, MIN_PINNED_BYTES, BufferTexture, Memory
+from raystream.stream.gl.memory import MIN_PINNED_BYTES, BufferTexture
 from raystream.stream.gl.objects import PinnedBuffer
-from raystream.stream.gl.resources import Arena
 
 LARGE = MIN_PINNED_BYTES // 16  # texels of four floats
 
@@ -95,41 +93,6 @@ def test_the_largest_one_is_counted_in_32_bits(device: Device, made: list[int]) 
         assert device.context.error == "GL_NO_ERROR"
 
 
-def test_an_error_of_before_is_no_refusal(device: Device, made: list[int]) -> None:
-    with device.current():
-        device.require("glEnable", ctypes.c_uint)(0xFFFF)
-        BufferTexture(device, LARGE, 4).release()
-        assert device.context.error == "GL_NO_ERROR"
-
-
-def test_a_small_one_grows_into_it(device: Device, made: list[int]) -> None:
-    with device.current():
-        texture, written = BufferTexture(device, 100, 4), numbers(100)
-        texture.write(written)
-        texture.grow(LARGE)
-        assert made == [1600]
-        np.testing.assert_array_equal(np.frombuffer(texture.buffer.read(1600), np.float32).reshape(-1, 4), written)
-        texture.release()
-
-
-def test_an_upload_is_cut_into_portions(device: Device, made: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of as many records each, however large the memory is; the first one is not the whole."""
-    sizes: list[int] = []
-    write = BufferTexture.write
-    monkeypatch.setattr(
-        BufferTexture, "write", lambda own, values, *at: (sizes.append(values.nbytes), write(own, values, *at))[1]
-    )
-    data = np.random.default_rng(3).integers(0, 256, (10 * CHUNK + 5, 4), np.uint8)
-    with device.current():
-        memory = Memory(device, Texels("texels", data), filled=False)
-        for number, _ in enumerate(memory.fill(), 1):
-            assert len(sizes) == number
-        assert max(sizes) == 4 * CHUNK and len(sizes) == 11 and made == []
-        assert isinstance(memory.texture, BufferTexture)
-        np.testing.assert_array_equal(np.frombuffer(memory.texture.buffer.read(), np.uint8), data.ravel())
-        memory.release()
-
-
 def test_other_drivers_make_their_own(device: Device, made: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
     """A GPU would read pages of the process through the bus."""
     with device.current():
@@ -162,16 +125,6 @@ def test_pages_are_freed_once_nothing_reads_them(device: Device, monkeypatch: py
         gc.collect()
     with device.current():
         assert freed == [MIN_PINNED_BYTES, 2 * MIN_PINNED_BYTES] and device.context.error == "GL_NO_ERROR"
-
-
-def test_an_arena_that_grows_keeps_its_tables(device: Device, made: list[int]) -> None:
-    with device.current():
-        arena = Arena(device)
-        arena.reserve(LARGE)
-        assert made == []
-        arena.reserve(8 * LARGE)
-        assert made == [] and arena.bytes == 8 * MIN_PINNED_BYTES
-        arena.release()
 
 
 def test_pages_are_zeros_and_keep_what_is_written() -> None:

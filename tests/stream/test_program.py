@@ -11,11 +11,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-import toys
 
-from raystream import programs
 from raystream.base.errors import ShaderError, WiringError
-from raystream.stream.compile.generate import Form, fragment, preparations
+from raystream.stream.compile.generate import Form, fragment
 from raystream.stream.compile.link import LinkedProgram
 from raystream.stream.compile.memories import MAX_ROW_TEXELS, PlannedAddresses
 from raystream.stream.compile.source import Source, read_shader
@@ -49,121 +47,72 @@ def program(*states: State, **changed: object) -> Program:
     return Program("toy", states=states or STATES, **(parts | changed))
 
 
-def test_the_proper_program_is_accepted():
-    made = program()
-    assert made.looping_states() == ["use"] and made.successors("make") == ("use",) and made.number("use") == 2
-
-
 MADE = STATES[0]
+
+
+def making(exits: dict[str, Any], streams: dict[str, str] | None = None, kernel: Kernel = MAKE) -> State:
+    """The first state, otherwise wired."""
+    return State("make", kernel, exits, streams or {})
+
+
+def using(exits: dict[str, Any], name: str = "use") -> State:
+    """The second one."""
+    return State(name, USE, exits)
+
+
+ENDS = {"again": DONE, "back": DONE}
+ONCE, LOOK = Kernel("make", (IN("a", A), OUT("c", A)), ("go",)), Kernel("look", (IN("a", A),), ("end",))
+PICK = State("pick", Kernel("pick", (IN("a", A),), ("left", "right")), {"left": "make", "right": "use"})
 FAULTS = {
-    "exit not wired": (lambda: program(State("make", MAKE, {"go": DONE})), "state make", "exit 'stop'"),
-    "extra exit": (
-        lambda: program(State("make", MAKE, {"go": DONE, "stop": DONE, "up": DONE})),
-        "state make",
-        "no exit 'up'",
-    ),
-    "unknown target": (
-        lambda: program(State("make", MAKE, {"go": "nowhere", "stop": DONE})),
-        "state make",
-        "unknown state 'nowhere'",
-    ),
+    "exit not wired": ([making({"go": DONE})], {}, "state make", "exit 'stop'"),
+    "extra exit": ([making({"go": DONE, "stop": DONE, "up": DONE})], {}, "state make", "no exit 'up'"),
+    "unknown target": ([making({"go": "nowhere", "stop": DONE})], {}, "state make", "unknown state 'nowhere'"),
     "unknown target of a call": (
-        lambda: program(State("make", MAKE, {"go": Call("use", then="nowhere"), "stop": DONE}), STATES[1]),
-        "state make",
-        "unknown state 'nowhere'",
+        [making({"go": Call("use", then="nowhere"), "stop": DONE}), STATES[1]],
+        *({}, "state make", "unknown state 'nowhere'"),
     ),
-    "unknown start": (lambda: program(start="begin"), "start", "unknown state 'begin'"),
-    "two states of one name": (lambda: program(MADE, MADE), "toy", "two states of one name"),
-    "unknown stream": (
-        lambda: program(State("make", MAKE, MADE.exits, {"b": "c"}), STATES[1]),
-        "state make",
-        "no stream 'c'",
-    ),
-    "unknown argument": (
-        lambda: program(State("make", MAKE, MADE.exits, {"q": "b"}), STATES[1]),
-        "state make",
-        "no argument 'q'",
-    ),
-    "unknown input": (lambda: program(inputs=("a", "q")), "toy", "input 'q'"),
-    "unknown result": (lambda: program(results=("q",)), "toy", "result 'q'"),
-    "record mismatch": (
-        lambda: program(State("make", MAKE, MADE.exits, {"b": "a"}), STATES[1]),
-        "state make",
-        "takes B, stream 'a' holds A",
-    ),
+    "unknown start": ([], {"start": "begin"}, "start", "unknown state 'begin'"),
+    "two states of one name": ([MADE, MADE], {}, "toy", "two states of one name"),
+    "unknown stream": ([making(MADE.exits, {"b": "c"}), STATES[1]], {}, "state make", "no stream 'c'"),
+    "unknown argument": ([making(MADE.exits, {"q": "b"}), STATES[1]], {}, "state make", "no argument 'q'"),
+    "unknown input": ([], {"inputs": ("a", "q")}, "toy", "input 'q'"),
+    "unknown result": ([], {"results": ("q",)}, "toy", "result 'q'"),
+    "record mismatch": ([making(MADE.exits, {"b": "a"}), STATES[1]], {}, "state make", "takes B, stream 'a' holds A"),
     "stream used twice": (
-        lambda: program(
-            State("make", Kernel("make", (IN("a", A), OUT("c", A)), ("go",)), {"go": DONE}, {"c": "a"}), results=()
-        ),
-        "state make",
-        "stream 'a' serves two",
+        [making({"go": DONE}, {"c": "a"}, ONCE)],
+        *({"results": ()}, "state make", "stream 'a' serves two"),
     ),
-    "read before written": (lambda: program(start="use"), "state make|state use", "cannot be reached|reads stream 'b'"),
-    "read before written on one way": (
-        lambda: program(
-            State("pick", Kernel("pick", (IN("a", A),), ("left", "right")), {"left": "make", "right": "use"}),
-            *STATES,
-            start="pick",
-        ),
-        "state use",
-        "reads stream 'b'",
-    ),
-    "result not written": (
-        lambda: program(State("look", Kernel("look", (IN("a", A),), ("end",)), {"end": DONE}), start="look"),
-        "toy",
-        "result 'b'",
-    ),
+    "read before written": ([], {"start": "use"}, "state make|state use", "cannot be reached|reads stream 'b'"),
+    "read before written on one way": ([PICK, *STATES], {"start": "pick"}, "state use", "reads stream 'b'"),
+    "result not written": ([State("look", LOOK, {"end": DONE})], {"start": "look"}, "toy", "result 'b'"),
     "return without a call": (
-        lambda: program(MADE, State("use", USE, {"again": "use", "back": RETURN})),
-        "state use",
-        "returns without a call",
+        [MADE, using({"again": "use", "back": RETURN})],
+        *({}, "state use", "returns without a call"),
     ),
     "return also without a call": (
-        lambda: program(
-            State("make", MAKE, {"go": Call("use", then=DONE), "stop": "use"}),
-            State("use", USE, {"again": "use", "back": RETURN}),
-        ),
-        "state use",
-        "arrive without a call",
+        [making({"go": Call("use", then=DONE), "stop": "use"}), using({"again": "use", "back": RETURN})],
+        *({}, "state use", "arrive without a call"),
     ),
     "call inside a call": (
-        lambda: program(
-            MADE, State("use", USE, {"again": Call("make", then=DONE), "back": RETURN}), start=Call("make", then=DONE)
-        ),
-        "state use",
-        "inside a call",
+        [MADE, using({"again": Call("make", then=DONE), "back": RETURN})],
+        *({"start": Call("make", then=DONE)}, "state use", "inside a call"),
     ),
     "call back to a return": (
-        lambda: program(State("make", MAKE, {"go": Call("use", then=RETURN), "stop": DONE}), STATES[1]),
-        "state make",
-        "must name a state",
+        [making({"go": Call("use", then=RETURN), "stop": DONE}), STATES[1]],
+        *({}, "state make", "must name a state"),
     ),
-    "unreachable": (
-        lambda: program(*STATES, State("spare", USE, {"again": DONE, "back": DONE})),
-        "state spare",
-        "cannot be reached",
-    ),
+    "unreachable": ([*STATES, using(ENDS, "spare")], {}, "state spare", "cannot be reached"),
     "nothing after a call that never returns": (
-        lambda: program(
-            State("make", MAKE, {"go": Call("use", then="after"), "stop": DONE}),
-            STATES[1],
-            State("after", USE, {"again": DONE, "back": DONE}),
-        ),
-        "state after",
-        "cannot be reached",
+        [making({"go": Call("use", then="after"), "stop": DONE}), STATES[1], using(ENDS, "after")],
+        *({}, "state after", "cannot be reached"),
     ),
-    "no end": (lambda: program(State("make", MAKE, {"go": "make", "stop": "make"})), "toy", "no exit leads to DONE"),
-    "unknown state in a fusion": (lambda: program(groups={"all": (("make", "sue"),)}), "toy", "unknown state 'sue'"),
+    "no end": ([making({"go": "make", "stop": "make"})], {}, "toy", "no exit leads to DONE"),
+    "unknown state in a fusion": ([], {"groups": {"all": (("make", "sue"),)}}, "toy", "unknown state 'sue'"),
     "a state twice in a fusion": (
-        lambda: program(groups={"all": (("make", "use"), ("use",))}),
-        "toy",
-        "names state 'use' twice",
+        [],
+        *({"groups": {"all": (("make", "use"), ("use",))}}, "toy", "names state 'use' twice"),
     ),
-    "a stream named as the machines' own": (
-        lambda: program(streams={"a": A, "b": B, "state": A}),
-        "toy",
-        "named 'state'",
-    ),
+    "a stream named as the machines' own": ([], {"streams": {"a": A, "b": B, "state": A}}, "toy", "named 'state'"),
 }
 
 
@@ -178,8 +127,8 @@ def assert_refused(make: Callable[[], Any], name: str, where: str, what: str) ->
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_wiring_faults_name_program_and_state(fault):
-    make, where, what = FAULTS[fault]
-    assert_refused(make, "toy", where, what)
+    states, changed, where, what = FAULTS[fault]
+    assert_refused(partial(program, *states, **changed), "toy", where, what)
 
 
 def test_faults_of_a_kernel():
@@ -191,24 +140,6 @@ def test_faults_of_a_kernel():
         Kernel("k", (IN("a", A),), ())
     with pytest.raises(WiringError, match=r"'go-on' is no name"):
         Kernel("k", (IN("a", A),), ("go-on",))
-
-
-def test_what_one_caller_has_written_is_not_asked_of_another():
-    traversal = Kernel("walk", (IN("a", A),), ("again", "end"))
-    write = Kernel("write", (IN("a", A), OUT("b", B)), ("go",))
-    use = Kernel("use", (IN("b", B), OUT("c", A)), ("done",))
-    first = Kernel("first", (IN("a", A),), ("go",))
-    states = (
-        State("first", first, {"go": Call("walk", then="write")}),
-        State("walk", traversal, {"again": "walk", "end": RETURN}),
-        State("write", write, {"go": Call("walk", then="use")}),
-        State("use", use, {"done": DONE}),
-    )
-    parts = {"streams": {"a": A, "b": B, "c": A}, "inputs": ("a",), "results": ("c",), "start": "first"}
-    assert Program("calls", states=states, **parts).successors("walk") == ("walk", "write", "use")
-    swapped = (replace(states[0], exits={"go": Call("walk", then="use")}), *states[1:])
-    with pytest.raises(WiringError, match=r"state use.*reads stream 'b'|state write.*cannot be reached"):
-        Program("calls", states=swapped, **parts)
 
 
 # -- with modules ----------------------------------------------------------------------------------------------------
@@ -265,13 +196,6 @@ def test_faults_of_modules_name_the_program(fault):
     assert_refused(partial(LinkedProgram, ASKING, modules), "asking", where, what)
 
 
-def test_kept_records_come_from_the_module():
-    linked = LinkedProgram(ASKING, [ORACLE])
-    assert linked.records == {"a": A, "memo": MEMO, "b": B}
-    step = linked.steps("none")[0]
-    assert step.loads == ("a",) and step.stores == ("memo", "b")
-
-
 def test_too_many_attachments_name_the_step():
     grow = Kernel("grow", (IN("a", A), OUT("big", BIG)), ("done",))
     big = Program("big", {"a": A, "big": BIG}, ("a",), ("big",), (State("grow", grow, {"done": DONE}),), "grow")
@@ -299,12 +223,6 @@ def test_too_many_samplers_name_the_step():
     _needy(*_hot(15)).single()  # reads no state
 
 
-def test_cold_tables_share_one_sampler():
-    linked = _needy(*_hot(13), *(_table(f"t{k}", 40_000) for k in range(50)))
-    (step,) = linked.steps("none")
-    assert linked.sampler_count(step) == 16 and linked.sampler_count(linked.single(), scheduled=False) == 15
-
-
 def test_a_group_beyond_the_limits_is_cut_and_says_so():
     wide = Record("Wide", *(Field(f"f{k}", "vec4") for k in range(5)))
     first = Kernel("first", (IN("a", A), OUT("b", wide)), ("go",))
@@ -319,17 +237,6 @@ def test_a_group_beyond_the_limits_is_cut_and_says_so():
         line
         == "program wide, step first+second: needs 11 attachments, 8 are granted; 'second' becomes a pass of its own"
     )
-
-
-def test_counting_needs_no_attachments_of_the_step(device):
-    """What a machine fuses is the same whether it counts or not."""
-
-    wide = Record("Wide", *(Field(f"f{k}", "vec4") for k in range(7)))
-    grow = Kernel("grow", (IN("a", A), OUT("wide", wide)), ("done",))
-    program = Program("wide", {"a": A, "wide": wide}, ("a",), ("wide",), (State("grow", grow, {"done": DONE}),), "grow")
-    linked = LinkedProgram(program, [])
-    (step,) = linked.steps("none")
-    assert linked.attachment_count(step) == 8 and linked.count_parts(step) == [(0,)]
 
 
 # -- gathered streams --------------------------------------------------------------------------------------------------
@@ -364,41 +271,6 @@ def test_no_step_gathers_what_it_writes():
     again = LinkedProgram(_gathering(loop=True), [])
     with pytest.raises(WiringError, match="loop of write: gathers from stream 'b'"):
         again.stages(again.steps("none"))
-
-
-def test_a_fused_group_that_is_entered_again_keeps_what_it_wrote():
-    """The group (first, last) is left between its states: what first writes, last must find."""
-    first = Kernel("first", (IN("a", A), OUT("b", B)), ("go",))
-    middle = Kernel("middle", (IN("a", A), OUT("c", A)), ("go",))
-    last = Kernel("last", (IN("b", B), IN("c", A), OUT("d", A)), ("done",))
-    program = Program(
-        "sandwich",
-        {"a": A, "b": B, "c": A, "d": A},
-        ("a",),
-        ("d",),
-        (
-            State("first", first, {"go": "middle"}),
-            State("middle", middle, {"go": "last"}),
-            State("last", last, {"done": DONE}),
-        ),
-        "first",
-        {"bread": (("first", "last"),)},
-    )
-    bread, _ = LinkedProgram(program, []).steps("bread")
-    assert set(bread.stores) == {"b", "d"} and set(bread.loads) >= {"a", "b", "c"}
-
-
-def test_fused_groups_keep_inner_streams_to_themselves():
-    step = next(s for s in toys.NESTED.linked.steps("ray") if s.fused)
-    assert step.states == ("enter", "walk", "take") and step.stores == ("path",)
-    line = toys.STRAIGHT.linked.steps("line")[0]
-    assert line.loads == ("term",) and line.stores == ("total",)  # which every way through it writes
-
-
-def test_the_ray_casters_are_sound():
-    assert [s.name for s in programs.ray_cast().states] == ["eye", "setup", "traverse", "intersect", "shade"]
-    assert programs.ray_cast(layers=True).results == ("radiance", "hit", "surface")
-    assert programs.trace().looping_states() == ["traverse", "intersect"]
 
 
 def test_programs_need_no_opengl():
@@ -479,24 +351,6 @@ def test_another_signature_is_named_with_the_declared_one(device, fault: str) ->
     assert error.log
 
 
-def test_a_file_without_a_function() -> None:
-    error = assembled("// int weigh_probe(in Hit hit, inout Probe probe) {\n").error("GLSL", "error: unresolved")
-    assert (error.where, error.what, error.hint) == (FILE, WHAT, "")
-
-
-@pytest.mark.parametrize(
-    "head",
-    [
-        "int weigh_probe(in Hit hit, inout Probe probe)",
-        "int weigh_probe(Hit a,\n    inout Probe probe)\n",
-        "int weigh_probe(const in Hit hit, inout Probe probe)",
-    ],
-)
-def test_other_errors_stay_the_driver_s(head: str) -> None:
-    error = assembled(f"{head} {BODY}").error("GLSL", "error: too many registers")
-    assert (error.where, error.what) == ("GLSL", "too many registers")
-
-
 @pytest.mark.parametrize(("factor", "words"), [
     ("draw(3)", "calls draw (name draw in its needs)"), ("strength", "uses strength (name settings in its needs)"),
 ])  # fmt: skip
@@ -519,22 +373,6 @@ def test_a_need_that_is_misspelt() -> None:
     wrong = Kernel(WEIGH.name, WEIGH.arguments, WEIGH.exits, ("brigth",))
     with pytest.raises(WiringError, match=r"no module provides brigth \(did you mean 'bright'\? 'A module' in shaders"):
         assembled(RIGHT, wrong)
-
-
-def test_a_state_that_is_misspelt() -> None:
-    states = (State("weigh", WEIGH, {"done": "wiegh"}),)
-    make = partial(Program, "toy", {"hit": HIT, "probe": PROBE}, ("hit", "probe"), ("probe",), states, "weigh")
-    with pytest.raises(WiringError, match=r"unknown state 'wiegh' \(did you mean 'weigh'\?\)"):
-        make()
-
-
-def test_candidates_are_told_in_the_line(device) -> None:
-    error = compiled(device, RIGHT.replace("bright(hit.t)", "bright(hit)"))
-    assert error.where == f"{FILE}:3" and "candidates are: vec4 bright(float) in `" in error.what
-    made = assembled(RIGHT)
-    number = next(number for number, (line, _) in enumerate(made.lines, 1) if "probe.sum" in line)
-    alone = made.error("GLSL", f"0:{number}(2): error: no matching function for call to `f(int)'; candidates are:\n")
-    assert alone.what.startswith("error: no matching function for call to `f(int)' in `probe.sum")
 
 
 PLACE, LIGHT = Record("Place", Field("x", "float")), Record("Light", Field("y", "float"))
@@ -584,59 +422,9 @@ def test_not_where_nothing_is_written_that_it_follows_from():
     assert text.count("find_own(") == 1 and text.index("arrive(") < text.index("find_own(") < text.index("turn_it(")
 
 
-def test_what_is_loaded():
-    linked = chain(SHINE, inputs=("place",))
-    assert main_of(linked).index("find_own(") < main_of(linked).index("while (")
-    passes = linked.steps("none")
-    assert [each.loads for each in preparations(linked, passes[0])] == [("place",)]
-
-
 def test_a_copy_is_taken_over():
     linked = chain(ARRIVE, COPY, SHINE, streams={"place": "other"})
     text = main_of(linked)
     assert text.count("find_own(") == 1 and "own_kept_place = find_own(s_place);" in text
     assert text.index("copy_it(") < text.index("own_kept_other = own_kept_place;")
     assert text.index("own_kept = own_kept_other;") < text.index("shine_it(")
-
-
-def test_a_copy_that_waits_is_taken_back():
-    """Also where nobody asks about the stream that it waits in."""
-    back = {"place": "other", "other": "place"}
-    states = (
-        State("arrive", ARRIVE, {"done": "save"}),
-        State("save", COPY, {"done": "move"}),
-        State("move", MOVE, {"done": "restore"}),
-        State("restore", COPY, {"done": "shine"}, back),
-        State("shine", SHINE, {"again": "arrive", "done": DONE}),
-    )
-    streams = {"place": PLACE, "other": PLACE, "light": LIGHT}
-    text = main_of(LinkedProgram(Program("saved", streams, (), ("light",), states, "arrive"), [SHINING, TURNING]))
-    assert text.count("find_own(") == 1 and "own_kept_place = find_own(s_place);" in text
-    assert text.index("own_kept_other = own_kept_place;") < text.index("own_kept_place = own_kept_other;")
-
-
-def test_behind_the_exits_from_which_one_asks():
-    """What another exit leads to neither asks nor waits for it."""
-    meet = Kernel("meet_it", (OUT("place", PLACE),), ("met", "missed", "passed"))
-    states = (
-        State("meet", meet, {"met": "shine", "missed": "other", "passed": "turn"}),
-        State("turn", TURN, {"done": "shine"}),
-        State("shine", SHINE, {"again": "meet", "done": DONE}),
-        State("other", Kernel("dim_it", (OUT("light", LIGHT),), ("done",)), {"done": DONE}),
-    )
-    streams = {"place": PLACE, "light": LIGHT}
-    linked = LinkedProgram(Program("met", streams, (), ("light",), states, "meet"), [SHINING, TURNING])
-    wanted = "if (exit_code == EXIT_MET || exit_code == EXIT_PASSED) own_kept = find_own(s_place);"
-    assert main_of(linked).count("find_own(") == 1 and wanted in main_of(linked)
-
-
-def test_nobody_asks():
-    linked = chain(ARRIVE, MOVE, results=("place",))
-    assert preparations(linked, linked.single()) == [] and "find_own" not in main_of(linked)
-
-
-def test_kernels_that_copy_are_generated():
-    linked = chain(ARRIVE, COPY, SHINE, streams={"place": "other"})
-    text = fragment(linked, linked.single(), Form(scheduled=False), None, read=lambda name: f"// {name}").text
-    assert "int copy_it(in Place place, out Place other) {\n    other = place;\n    return EXIT_DONE;\n}\n" in text
-    assert "// kernels/arrive.glsl" in text and "// kernels/copy_it.glsl" not in text

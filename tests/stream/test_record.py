@@ -7,7 +7,7 @@ import moderngl
 import numpy as np
 import pytest
 from glsl_call import Function
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from numpy.typing import NDArray
@@ -26,7 +26,6 @@ from raystream.stream.selftest import machines
 # A NaN's payload may be lost on the way through a register, so one NaN stands for all.
 SPECIAL = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1e-45, -1e-38, 3.4028235e38, 1.1754944e-38], np.float32)
 ENDS = np.array([0, 1, -1, LARGEST_INTEGER, -LARGEST_INTEGER, LARGEST_INTEGER - 1], np.int32)
-
 types = st.sampled_from(list(WIDTHS))
 records = st.lists(types, min_size=1, max_size=9).map(
     lambda kinds: Record("Made", *(Field(f"f{k}", kind) for k, kind in enumerate(kinds)))
@@ -75,15 +74,6 @@ def test_records_take_the_fewest_texels_and_no_scalar_twice(record):
         assert [r.first + k for r in runs for k in range(r.size)] == list(range(f.width))
 
 
-def test_fields_stay_whole_where_they_can():
-    record = Record("Ray", Field("o", "vec3"), Field("t", "float"), Field("d", "vec3"), Field("k", "int"))
-    assert len(record.slices) == 4 and record.texels == 2
-    split = Record("Three", Field("a", "vec3"), Field("b", "vec3"), Field("c", "vec3"))
-    assert split.texels == 3 and len(split.slices) == 3
-    tight = Record("Tight", Field("a", "vec3"), Field("b", "vec3"), Field("c", "vec2"))
-    assert tight.texels == 2 and len(tight.slices) == 4  # c lies in the two gaps
-
-
 # -- on the device ---------------------------------------------------------------------------------------------------
 
 
@@ -130,19 +120,6 @@ def test_every_type_comes_through_glsl_to_the_bit(device, kind):
     assert bits(through_glsl(device, record, array)) == bits(array)
 
 
-# Each example compiles a program: few of them, and the wide ones that one by one would not try.
-@given(filled())
-@settings(
-    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
-)
-def test_random_records_come_through_glsl_to_the_bit(device, made):
-    record, array = made
-    if record.texels > 8:
-        record = Record("Made", *record.fields[:8])
-        array = np.array(array[[f.name for f in record.fields]].tolist(), record.dtype)
-    assert bits(through_glsl(device, record, array)) == bits(array)
-
-
 # -- errors ----------------------------------------------------------------------------------------------------------
 
 
@@ -161,20 +138,6 @@ def test_a_field_that_begins_a_texture_is_read_where_it_belongs(device):
     assert (colour[[0, 8]] == -1).all()
     np.testing.assert_array_equal(pair, array["pair"][:4])  # as many rows as there are
     np.testing.assert_array_equal(stream.fields()["more"], array["more"])
-
-
-def test_a_field_beside_others_is_not_read_where_it_belongs(device):
-    record = Record("Made", Field("colour", "vec3"), Field("beside", "float"))
-    stream = Stream(device, record, (5, 7))
-    array = np.zeros((7, 5), record.dtype)
-    array["colour"], array["beside"] = 1, 2
-    stream.write(array)
-    rows = np.full((7, 5), -1, np.float32)
-    found = stream.fields(("colour", "beside"), {"colour": np.zeros((7, 5, 3), np.float32), "beside": rows})
-    np.testing.assert_array_equal(found["colour"], array["colour"])
-    np.testing.assert_array_equal(found["beside"], array["beside"])
-    found = stream.fields(("beside",), {"beside": rows})  # the last of four components
-    np.testing.assert_array_equal(found["beside"], array["beside"])
 
 
 @pytest.mark.parametrize("value", [LARGEST_INTEGER + 1, -LARGEST_INTEGER - 1, 2**31 - 1, -(2**31)])
@@ -202,12 +165,6 @@ def test_faults_of_a_declaration():
     for name in ("no-hyphen", "1st", "gl_Thing", "two__lines", ""):
         with pytest.raises(WiringError, match="no name in GLSL"):
             Record("Odd", Field(name, "float"))
-
-
-def test_an_empty_record_has_no_texels():
-    record = Record("Nothing")
-    assert record.texels == 0 and record.glsl_pack() == "" and "struct Nothing" in record.glsl_struct()
-    assert record.pack(np.zeros((2, 2), record.dtype)).shape == (2, 2, 0, 4)
 
 
 ROW = Record("Row", Field("next", "int", within=ROWS))
@@ -243,22 +200,6 @@ def test_every_integer_of_the_range_is_exact(device, function, features, most):
     values = edges(most)
     (result,) = convert(values.astype(np.float32))
     np.testing.assert_array_equal(result, values)
-
-
-def test_beyond_its_range_the_bits_are_another_integer(device):
-    """Why fields declare their range: the first number beyond is rounded to the next but one."""
-    convert = glsl_call.Function(device, "int int_of(float x)", ["lib/int_of.glsl"])
-    beyond = np.array([SMALL + 1, -SMALL - 3], np.float32)
-    (result,) = convert(beyond)
-    assert (result != beyond).all()
-
-
-@pytest.mark.parametrize(
-    ("within", "function"), [(ROWS, "row_of"), (SMALL, "int_of"), (100, "int_of"), (SMALL + 1, "int")]
-)
-def test_a_field_is_converted_by_its_range(within, function):
-    record = Record("Numbers", Field("number", "int", within=within))
-    assert f"r.number = {function}(t0.x);" in record.glsl_unpack()
 
 
 def test_integers_beyond_the_range_of_their_field_are_refused():

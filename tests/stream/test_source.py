@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from raystream.base.errors import ShaderError
-from raystream.stream.compile.source import Source, read_shader
+from raystream.stream.compile.source import Source
 
 FILES = {
     "main.glsl": '// head\n#include "lib/a.glsl"\n#include "lib/b.glsl"\nint main_thing;\n',
@@ -62,10 +62,6 @@ def test_includes_in_comments_are_not_includes():
     assert 'gone.glsl"' in made.text  # comments themselves are kept, so that line numbers are the file's
 
 
-def test_a_file_that_includes_itself_goes_in_once():
-    assert source("circle.glsl").text.count("int once;") == 1
-
-
 def test_missing_files_are_named_with_the_line_that_asks():
     with pytest.raises(ShaderError, match=r'nested\.glsl:3: include "missing\.glsl" not found'):
         source("lost.glsl")
@@ -109,18 +105,6 @@ def test_errors_of_the_linker_have_no_line():
     assert source().error("GLSL", "").what == "no message"
 
 
-def test_lines_beyond_the_text_are_left_as_they_are():
-    assert source("main.glsl").explain("0:99(1): error: end of file") == "0:99(1): error: end of file"
-
-
-def test_generated_lines_are_named_by_what_they_come_from():
-    made = source()
-    made.add("struct Ray { vec3 o };", "record Ray")
-    assert str(made.error("GLSL", "0:2(21): error: syntax error")) == (
-        "record Ray: error: syntax error in `struct Ray { vec3 o };` (GLSL)"
-    )
-
-
 def test_the_drivers_own_error_points_at_the_file(device, shader_folder: Path):
     (shader_folder / "lib" / "broken.glsl").write_text(
         "// a head\n\nfloat half_of(float x) {\n    return x * hlaf;\n}\n"
@@ -136,20 +120,6 @@ def test_the_drivers_own_error_points_at_the_file(device, shader_folder: Path):
     assert caught.value.where == "lib/broken.glsl:4"
     assert "hlaf" in caught.value.what and "`return x * hlaf;`" in caught.value.what
     assert "lib/broken.glsl:4:" in caught.value.log
-
-
-def test_a_vertex_programs_error_is_its_own(device):
-    fragment, vertex = Source(), Source()
-    for made in (fragment, vertex):
-        made.add("#version 330 core", "version")
-    fragment.add("void main() {}", "fragment")
-    vertex.add("void main() { gl_Position = nothing; }", "the vertex part")
-    with pytest.raises(ShaderError, match=r"the vertex part: .*nothing"):
-        device.program(vertex, fragment)
-
-
-def test_shaders_are_read_by_their_name():
-    assert "nonzero" in read_shader("lib/direction.glsl")
 
 
 def test_parts_of_what_a_scene_has(monkeypatch):

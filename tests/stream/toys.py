@@ -16,6 +16,7 @@ from raystream.stream.compile.link import LinkedProgram
 from raystream.stream.declare.kernel import GATHER, IN, INOUT, OUT, Kernel, Module, ModuleState, Table, Volume
 from raystream.stream.declare.program import DONE, RETURN, Call, Program, State
 from raystream.stream.declare.record import Field, Record
+from raystream.stream.machines.common import Machine
 
 Serve = Callable[..., NDArray]  # arrays of the kernel's arguments, updated in place -> exit names
 
@@ -34,6 +35,11 @@ class Toy:
     def linked(self) -> LinkedProgram:
         """The program with its modules."""
         return LinkedProgram(self.program, self.modules)
+
+    def write(self, machine: Machine) -> None:
+        """Fill a machine's inputs."""
+        for name, array in self.fill(machine.rays).items():
+            machine.write(name, array.reshape(machine.size[::-1]))
 
 
 @dataclass
@@ -82,12 +88,10 @@ def simulate(toy: Toy, inputs: dict[str, NDArray]) -> Outcome:
 SEED = Record("Seed", Field("n", "int"))
 NUMBER = Record("Number", Field("n", "int"), Field("steps", "int"))
 ANSWER = Record("Answer", Field("steps", "int"), Field("began", "int"))
-
 BEGIN = Kernel("begin", (IN("seed", SEED), OUT("number", NUMBER)), ("even", "odd", "one"))
 EVEN = Kernel("even", (INOUT("number", NUMBER),), ("again", "odd", "one"))
 ODD = Kernel("odd", (INOUT("number", NUMBER),), ("even",))
 TELL = Kernel("tell", (IN("seed", SEED), IN("number", NUMBER), OUT("answer", ANSWER)), ("done",))
-
 SHADERS = {
     "kernels/begin.glsl": """
 int begin(in Seed seed, out Number number) {
@@ -177,7 +181,6 @@ COLLATZ = Toy(
 # -- gathering: a stream of another size, read at any index -----------------------------------------------------------
 
 PICK = Kernel("pick", (IN("seed", SEED), GATHER("numbers", NUMBER), OUT("answer", ANSWER)), ("done",))
-
 SHADERS["kernels/pick.glsl"] = """
 int pick(in Seed seed, out Answer answer) {
     answer = Answer(0, seed.n);
@@ -187,7 +190,6 @@ int pick(in Seed seed, out Answer answer) {
     return EXIT_DONE;
 }
 """
-
 GATHERING = LinkedProgram(
     Program(
         "gathering",
@@ -209,7 +211,6 @@ STRIDE = ModuleState("Stride")  # kept by the module
 STRIDE_RECORD = Record("Stride", Field("at", "int"), Field("left", "int"), Field("list", "int"))
 CELL = Record("Cell", Field("first", "int"), Field("length", "int"), Field("weight", "float"))
 CELLS = 61
-
 SETUP = Kernel("setup", (INOUT("path", PATH), OUT("choice", CHOICE)), ("go",))
 STEP_IN = Kernel("step_in", (IN("path", PATH), OUT("stride", STRIDE)), ("walk", "nothing"), needs=("cell_of",))
 TRAVERSAL = Kernel("walk", (INOUT("stride", STRIDE),), ("again", "list", "end"), needs=("cell_of",))
@@ -341,7 +342,6 @@ CELLS_MODULE = Module(
     module_state=STRIDE_RECORD,
 )
 _CELL_WORDS = 4 + 1  # a texel of the table, a float of the volume
-
 NESTED = Toy(
     Program(
         "nested",
@@ -374,7 +374,6 @@ NESTED = Toy(
 
 TERM = Record("Term", Field("a", "vec3"), Field("b", "vec3"), Field("c", "float"))
 TOTAL = Record("Total", Field("value", "float"), Field("error", "float"), Field("product", "vec3"))
-
 SCALE = Kernel("scale", (IN("term", TERM), OUT("total", TOTAL)), ("next",))
 ADD = Kernel("add", (IN("term", TERM), INOUT("total", TOTAL)), ("next",), needs=("two_sum",))
 TWO_SUM_MODULE = Module("two sum", provides=("two_sum",), source="lib/exact.glsl")
