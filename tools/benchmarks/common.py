@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,9 +22,6 @@ from numpy.typing import NDArray
 from raystream.base.errors import ViewerError
 from raystream.base.version import __version__
 from raystream.stream.gl.device import Device, shared_device
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 ROOT = Path(__file__).resolve().parents[2]  # the project's folder
 RESULTS = ROOT / "tools" / "results"
@@ -171,23 +168,18 @@ def cell(value: Any) -> str:
 
 @dataclass
 class Result:
-    """A benchmark's result: its data as plain Python, its tables, a figure if matplotlib is installed, and a contact
-    sheet (H, W, 3)."""
+    """A benchmark's result: its data as plain Python or arrays, its tables, and a contact sheet (H, W, 3)."""
 
     data: dict[str, Any]
     tables: list[Table]
-    figure: Figure | None = None
     sheet: NDArray[np.uint8] | None = None
 
     def write(self, folder: Path, name: str) -> list[Path]:
-        """Write ``<name>.json``, a figure ``<name>.png``, and ``<name>_sheet.png`` to the folder; returns the files."""
+        """Write ``<name>.json`` and perhaps ``<name>_sheet.png`` to the folder; returns the files."""
         folder.mkdir(parents=True, exist_ok=True)
         written = [folder / f"{name}.json"]
         data = {**self.data, "tables": [asdict(table) for table in self.tables]}
         written[0].write_text(json.dumps(data, indent=1, allow_nan=False, default=_plain) + "\n", encoding="utf-8")
-        if self.figure is not None:
-            written.append(folder / f"{name}.png")
-            self.figure.savefig(written[1], dpi=130)
         if self.sheet is not None:
             from PIL import Image
 
@@ -197,8 +189,8 @@ class Result:
 
 
 def _plain(value: Any) -> Any:
-    if hasattr(value, "item"):
-        return value.item()
+    if hasattr(value, "tolist"):
+        return value.tolist()
     return str(value)
 
 

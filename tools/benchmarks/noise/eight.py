@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.common import say
-from benchmarks.scenes import Absent, _cache, _file, shared
+from benchmarks.scenes import Absent, _cache, required, shared
 from raystream import load
 from raystream.film.files.compare import Blemishes, blemishes, flip, relative_error
 from raystream.film.tonemap import srgb8, stops
@@ -80,7 +80,7 @@ class Subject:
 
 
 def shared_file(*parts: str) -> Callable[[], str]:
-    return lambda: str(_file(shared().joinpath("scenes", *parts)))
+    return lambda: str(required(shared().joinpath("scenes", *parts)))
 
 
 def built_in(name: str) -> Callable[[], str]:

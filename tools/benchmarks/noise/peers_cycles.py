@@ -30,11 +30,6 @@ def load(job: Job) -> None:
         raise Missing(f"Cycles (bpy): {error}") from None
 
 
-def make(job: Job) -> Cycles:
-    """The renderer with its scene."""
-    return Cycles(job)
-
-
 class Cycles:
     """A scene of one mesh with a slot for each material; Cycles' derived data persist between pictures."""
 
@@ -184,3 +179,6 @@ def _material(base_color: NDArray, emission: NDArray) -> Any:
         material.cycles.emission_sampling = "FRONT"
     tree.links.new(shader, output.inputs["Surface"])
     return material
+
+
+make = Cycles

@@ -9,9 +9,9 @@ from __future__ import annotations
 import multiprocessing
 import tempfile
 import time
+from importlib.util import find_spec
 from multiprocessing.connection import Connection
 from pathlib import Path
-from types import TracebackType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,11 +19,7 @@ from numpy.typing import NDArray
 
 def available() -> bool:
     """Whether embreex is installed."""
-    try:
-        import embreex  # noqa: F401
-    except ImportError:
-        return False
-    return True
+    return find_spec("embreex") is not None
 
 
 class Embree:
@@ -59,9 +55,7 @@ class Embree:
                 pipe.recv()  # built
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         for worker, pipe in self._workers:
             pipe.close()
             worker.join(5)

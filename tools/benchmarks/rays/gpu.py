@@ -82,7 +82,7 @@ def compiled(start: Path, platform: str, cases: tuple[tuple[str, ...], ...]) -> 
     """The driver's name, and the programs of some cases."""
     paths = [str(ROOT / "tools"), str(ROOT / "tools" / "editable"), *filter(None, [os.environ.get("PYTHONPATH")])]
     environment = {**os.environ, "INTEL_DEBUG": "fs", "PYTHONPATH": os.pathsep.join(paths)}
-    command = [str(start), platform, sys.executable, "-m", "benchmarks.stream.gpu", json.dumps(cases)]
+    command = [str(start), platform, sys.executable, "-m", "benchmarks.rays.gpu", json.dumps(cases)]
     done = subprocess.run(
         command, env=environment, capture_output=True, text=True, errors="replace", timeout=LIMIT, check=False
     )
