@@ -77,9 +77,24 @@ def test_what_the_list_says_of_a_file_counts(monkeypatch: pytest.MonkeyPatch) ->
     assert after[0] == chosen and sorted(after) == sorted(before)
 
 
+def test_a_folder_has_those_of_the_folder_that_mirrors_it() -> None:
+    own = sorted((ROOT / "tests" / "photons").rglob("test_*.py"))
+    chosen = nearest.tests_for(ROOT / "viewer" / "photons")
+    assert own and chosen[: len(own)] == own and chosen[len(own) :]  # and others that are near to a file of it
+    assert nearest.tests_for(ROOT / "tests" / "photons") == list(nearest.test_files(ROOT / "tests" / "photons"))
+
+
+def test_a_path_outside_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="neither a file nor a folder of the project"):
+        nearest.tests_for(tmp_path)
+
+
 @pytest.mark.parametrize(
     ("source", "test"),
     [
+        ("tools/pages.py", "tests/test_pages.py"),
+        ("viewer/film/tonemap.py", "tests/film/test_film.py"),
+        ("viewer/scene/builtin/palace.py", "tests/scene/test_builtin.py"),
         ("shaders/photons/redistribute.glsl", "tests/photons/test_sort.py"),  # by the module that names it
         ("shaders/kernels/find_photon.glsl", "tests/kernels/test_estimates_by_value.py"),
         ("viewer/pyrender/viewer.py", "tests/window/test_pyrender_viewer.py"),  # of another folder

@@ -1,5 +1,8 @@
 """The test files nearest to a source, of all: ``python tools/nearest.py PATH[:LINE] [COUNT]`` prints them.
 
+``bash tools/test --for PATH`` runs eight. Of a folder they are those of the folder of `tests` that mirrors it, and the
+nearest four of each file.
+
 Texts are alike by the words that they share and few tests have: the cosine between both texts' words, each weighted by
 the logarithms of its count and of its rarity (G. Salton and C. Buckley, Term-weighting approaches in automatic text
 retrieval, 1988). To the likeness of the source itself comes a part of that of its users, which are the modules that
@@ -9,8 +12,7 @@ it or beside it. Of a line in a module there counts as well how alike tests are 
 lines beside it; and of any line how often they name this function, or those without an underscore that call it.
 
 Of the faults of that list, each by the others, four files so chosen hold one that is named to catch it for 74 % of
-those in shaders and 83 % of those in modules; without their lines for 74 % and 79 %; four in the order of
-covering.py for 52 % and 73 %.
+those in shaders and 83 % of those in modules; without their lines for 74 % and 79 %.
 """
 
 from __future__ import annotations
@@ -26,25 +28,32 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-from covering import (
-    ROOT,
-    TESTS,
-    all_shaders,
-    all_sources,
-    counted_words,
-    imports_of,
-    mirror_of,
-    module_name,
-    names_in,
-    test_files,
-)
 from numpy.typing import NDArray
 
+ROOT = Path(__file__).resolve().parents[1]
+TESTS = ROOT / "tests"
 LIST = Path(__file__).with_name("mutate.toml")
 USERS, BESIDE, CAUGHT, AROUND = 0.4, 0.08, 0.2, 0.05  # weights beside the source's own cosine
 LINES, NAMED = 0.6, 0.008
 NEIGHBOURS = 4  # lines on either side of one
 Scores = NDArray[np.float64]
+
+
+_IMPORT = re.compile(r"^[ \t>]*(?:from ([\w.]+) import (\([^)]*\)|[^\n;]+)|import ([\w., ]+))", re.MULTILINE)
+
+
+def tests_for(path: Path, count: int = 4) -> list[Path]:
+    """The test files of a file or a folder, the nearest first. Raises ValueError for a path out of the project."""
+    if not path.exists() or not path.is_relative_to(ROOT):
+        raise ValueError(f"{path}: neither a file nor a folder of the project")
+    if path.is_relative_to(TESTS):
+        return list(test_files(path))
+    if path.is_file():
+        return nearest(path, count)
+    files = [file for file in (*all_sources(), *all_shaders()) if file.is_relative_to(path)]
+    mirror = mirror_of(path)
+    mirrored = sorted(test_files(mirror)) if mirror is not None else []
+    return list(dict.fromkeys([*mirrored, *(test for file in files for test in nearest(file, 4))]))
 
 
 def nearest(path: Path, count: int, line: int = 0) -> list[Path]:
@@ -59,14 +68,89 @@ def nearest(path: Path, count: int, line: int = 0) -> list[Path]:
     return [tests[k] for k in order.tolist()]
 
 
+# -- files, and what they name -----------------------------------------------------------------------------------------
+
+
 @cache
 def _tests() -> tuple[Path, ...]:
     return tuple(sorted(test_files(TESTS)))
 
 
 @cache
+def test_files(path: Path) -> tuple[Path, ...]:
+    return (path,) if path.is_file() else tuple(path.rglob("test_*.py"))
+
+
+@cache
+def all_sources() -> tuple[Path, ...]:
+    """The modules of the package and of the tools."""
+    return tuple(file for folder in ("viewer", "tools") for file in (ROOT / folder).rglob("*.py"))
+
+
+@cache
+def all_shaders() -> tuple[Path, ...]:
+    return tuple((ROOT / "shaders").rglob("*.glsl"))
+
+
+@cache
 def _text(path: Path) -> str:
     return path.read_text(encoding="utf-8")
+
+
+def mirror_of(path: Path) -> Path | None:
+    """The folder of `tests` for a file's or a folder's tests: of the same name below `viewer` or `shaders`, or of one
+    above; None without one."""
+    base = next((ROOT / name for name in ("viewer", "shaders") if path.is_relative_to(ROOT / name)), path)
+    folders = (each for each in (path, *path.parents) if each.is_relative_to(base) and each != base)
+    return next((mirror for each in folders if (mirror := TESTS / each.relative_to(base)).is_dir()), None)
+
+
+def module_name(path: Path) -> str:
+    """The name that tests import a file by; those of `tools` are found there."""
+    base = ROOT / "tools" if path.is_relative_to(ROOT / "tools") else ROOT
+    name = ".".join(path.relative_to(base).with_suffix("").parts).removesuffix(".__init__")
+    return re.sub(r"^viewer\b", "raystream", name)
+
+
+@cache
+def _imported(path: Path) -> frozenset[str]:
+    """The modules that a file imports, also in the text of a script."""
+    imported: set[str] = set()
+    for module, names, modules in _IMPORT.findall(_text(path)):
+        words = re.findall(r"[\w.]+", re.sub(r"#[^\n]*| as \w+", "", names or modules))
+        imported.update((module, *(f"{module}.{word}" for word in words)) if module else words)
+    return frozenset(imported)
+
+
+@cache
+def _helpers(test: Path) -> tuple[Path, ...]:
+    """Modules of the tests' own that a test imports."""
+    names = (name.rpartition(".")[2] for name in _imported(test))
+    beside = ((test.parent / f"{name}.py", TESTS / f"{name}.py") for name in names if name.isidentifier())
+    return tuple(dict.fromkeys(file for both in beside for file in both if file.is_file() and file != test))
+
+
+@cache
+def imports_of(path: Path) -> frozenset[str]:
+    """The modules that a file imports; a test's with those of the modules of the tests' own."""
+    helpers = _helpers(path) if path.is_relative_to(TESTS) else ()
+    return frozenset().union(*map(_imported, (path, *helpers)))
+
+
+@cache
+def counted_words(test: Path) -> Counter[str]:
+    """How often a test has each word, with the modules of the tests' own that it imports."""
+    return Counter(re.findall(r"[A-Za-z]\w+", "\n".join(map(_text, (test, *_helpers(test))))))
+
+
+@cache
+def names_in(path: Path) -> frozenset[str]:
+    """The quoted words of a file, without a shader's folder and ending."""
+    words = re.findall(r"[\"']([\w./]+)[\"']", _text(path))
+    return frozenset(Path(word).name.removesuffix(".glsl") for word in words)
+
+
+# -- likeness ----------------------------------------------------------------------------------------------------------
 
 
 def _words(text: str) -> Counter[str]:
@@ -233,7 +317,11 @@ def _catching() -> dict[Path, set[Path]]:
 
 if __name__ == "__main__":
     name, _, number = sys.argv[1].partition(":") if len(sys.argv) in (2, 3) else ("", "", "")
-    if not Path(name).is_file() or not (number or "0").isdecimal():
+    if not name or not (number or "0").isdecimal():
         sys.exit(__doc__)
-    chosen = nearest(Path(name).resolve(), int(sys.argv[2]) if sys.argv[2:] else 4, int(number or 0))
+    resolved, count = Path(name).resolve(), int(sys.argv[2]) if sys.argv[2:] else 4
+    try:
+        chosen = nearest(resolved, count, int(number)) if number else tests_for(resolved, count)
+    except ValueError as error:
+        sys.exit(str(error))
     print(*(test.relative_to(ROOT).as_posix() for test in chosen), sep="\n")
