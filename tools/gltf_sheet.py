@@ -1,10 +1,6 @@
 """Renders the glTF models of ``scenes/models`` as their reference pictures were, and tells how far block means are off.
 
     python tools/gltf_sheet.py [names ...] --out DIR --spp 64 [--lobes] [--sheet sheet.jpg] [--table table.md]
-    python tools/gltf_sheet.py [files ...] --defaults [--size 200x150] --out DIR [--spp 32] [--sheet sheet.png]
-
-The second form renders models, or scenes that are built in, as a user sees them who gives no option (but --spp), all
-of the folder without a file named, and compares them with nothing.
 
 Pictures are kept as ``DIR/<model>.npz`` and used again; delete them to render anew. A block of 20 x 20 pixels agrees
 where its mean lies within 5 % of the bracket of both of the reference's forms of GGX, or beyond that within the noise
@@ -33,8 +29,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parent / "editable"))  # the che
 import raystream
 from raystream.base.errors import ViewerError
 from raystream.film.tonemap import srgb8
-from raystream.options.picture import DEFAULT_QUALITY
-from raystream.renderer.empty_view import add_default_sky
 from raystream.scene.camera import Camera
 from raystream.scene.environment import ConstantEnvironment
 
@@ -143,20 +137,15 @@ def compare(name: str, rendered: dict[str, NDArray], lobes: bool) -> dict[str, f
     noise = SIGMAS * rendered["deviation"][..., None] * np.sqrt(1.0 / float(rendered["spp"]) + 1.0 / REFERENCE_SPP)
     near = off <= NEAR + noise
     expected = np.zeros(near.shape[:2], bool)
-    for expectation in _expected(name, lobes):
-        for block in expectation.blocks:
-            expected[block] = True
+    for block in (block for expectation in _expected(name, lobes) for block in expectation.blocks):
+        expected[block] = True
     for row, column in np.argwhere(~near.all(axis=2) & ~expected).tolist():
         print(f"    {name}: block {row}, {column}: {mine[row, column]} of {low[row, column]} .. {high[row, column]}")
-    return {
-        "agree": float((off <= NEAR).mean()),
-        "unexpected": float((~near.all(axis=2) & ~expected).sum()),
-        "expected": float(((off > NEAR).any(axis=2) & expected).sum()),
-        "worst": float(off.max()),
-        "mean": float(picture.mean()),
-        "low": float(min(reference.mean() for reference in references)),
-        "high": float(max(reference.mean() for reference in references)),
-    }
+    means = [float(reference.mean()) for reference in references]
+    figures = {"agree": float((off <= NEAR).mean()), "worst": float(off.max()), "mean": float(picture.mean())}
+    figures["unexpected"] = float((~near.all(axis=2) & ~expected).sum())
+    figures["expected"] = float(((off > NEAR).any(axis=2) & expected).sum())
+    return {**figures, "low": min(means), "high": max(means)}
 
 
 def _expected(name: str, lobes: bool) -> list[Expected]:
@@ -168,55 +157,18 @@ def _blocks(picture: NDArray) -> NDArray:
     return picture.reshape(rows, BLOCK, columns, BLOCK, 3).mean(axis=(1, 3))
 
 
-def by_defaults(file: str, size: tuple[int, int], spp: int | None) -> NDArray[np.uint8]:
-    """(H, W, 3): the picture of a scene as PNG files have it, by the defaults of every option."""
-    renderer = raystream.Renderer(file)
-    try:
-        for line in (*renderer.scene.warnings, *renderer.notes):
-            print(f"    {Path(file).stem}: {line}")
-        add_default_sky(renderer, size)
-        return renderer.render(size=size, spp=spp, quality=None if spp else DEFAULT_QUALITY).srgb8()
-    finally:
-        renderer.release()
-
-
-def defaults_sheet(chosen: argparse.Namespace) -> None:
-    """Pictures of the defaults, and a sheet of them."""
-    width, height = map(int, chosen.size.split("x"))
-    folder, tiles = Path(chosen.out), []
-    for file in chosen.names or sorted(map(str, MODELS.glob("*.glb"))):
-        path = folder / f"{Path(file).stem}_{width}x{height}.png"
-        if not path.exists():
-            began = time.perf_counter()
-            try:
-                Image.fromarray(by_defaults(file, (width, height), chosen.spp)).save(path)
-            except ViewerError as error:
-                print(f"{file}: {error}")
-                continue
-            print(f"{path.name:44} {time.perf_counter() - began:.0f} s", flush=True)
-        tiles.append((Path(file).stem, np.asarray(Image.open(path))))
-    if chosen.sheet and tiles:
-        _sheet(tiles, chosen.sheet)
-
-
 def main() -> None:
     """See above."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*")
     parser.add_argument("--out", default="gltf_sheet")
-    parser.add_argument("--spp", type=int, help="samples of a pixel, 64 without --defaults")
+    parser.add_argument("--spp", type=int, default=64, help="samples of a pixel")
     parser.add_argument("--lobes", action="store_true", help="under lobes.hdr instead of white")
     parser.add_argument("--program", default="path")
     parser.add_argument("--back-faces", default="shown", choices=("shown", "culled"))
     parser.add_argument("--table", help="Markdown")
     parser.add_argument("--sheet", help="PNG or JPEG of all pictures, the reference below each")
-    parser.add_argument("--defaults", action="store_true", help="as without any option; names are files")
-    parser.add_argument("--size", default="200x150", help="of pictures by --defaults")
     chosen = parser.parse_args()
-    if chosen.defaults:
-        Path(chosen.out).mkdir(parents=True, exist_ok=True)
-        defaults_sheet(chosen)
-        return
     trust = json.loads((REFERENCES / "trust.json").read_text())
     folder = Path(chosen.out)
     folder.mkdir(parents=True, exist_ok=True)
@@ -225,13 +177,12 @@ def main() -> None:
         stored = np.load(REFERENCES / f"{name}.npz")
         if chosen.lobes and "multi_lobes" not in stored:
             continue
-        file = (
-            folder / f"{name}{'_lobes' if chosen.lobes else ''}{'' if chosen.program == 'path' else chosen.program}.npz"
-        )
+        lobes, program = "_lobes" if chosen.lobes else "", "" if chosen.program == "path" else chosen.program
+        file = folder / f"{name}{lobes}{program}.npz"
         began = time.perf_counter()
         if not file.exists():
             try:
-                np.savez(file, **render(name, chosen.spp or 64, chosen.lobes, chosen.program, chosen.back_faces))
+                np.savez(file, **render(name, chosen.spp, chosen.lobes, chosen.program, chosen.back_faces))
             except ViewerError as error:
                 print(f"{name:28} {error}")
                 continue
@@ -246,9 +197,7 @@ def main() -> None:
             flush=True,
         )
         rows.append((name, trust[name], figures))
-        key = (
-            "thin" if trust[name]["use"] == "thin" and not chosen.lobes else f"multi{'_lobes' if chosen.lobes else ''}"
-        )
+        key = "thin" if trust[name]["use"] == "thin" and not chosen.lobes else f"multi{lobes}"
         tiles.append((name, srgb8(np.concatenate([picture, stored[key].astype(np.float32)]))))
     if chosen.sheet and tiles:
         _sheet(tiles, chosen.sheet)

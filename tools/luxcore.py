@@ -20,13 +20,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from benchmarks.errors import DARKEST, block_means  # which need NumPy alone
 
 ROOT = Path(__file__).resolve().parents[1]
 KINDS = ("lambert", "mirror", "dielectric")
 BLOCK = 8  # pixels
 SEGMENTS = 256  # of triangles around a quadric's axis
 LOWER = 1  # rows: LuxCore's picture is so much lower than ours, found by shifting one over the other
-DARKEST = 0.1  # of the picture's mean: the least that a block's difference is divided by
 PHOTON_BOUNCES, DEPTH = 12, 12
 
 
@@ -49,27 +49,22 @@ def luxcore_picture(arrays: Any, seconds: float) -> tuple[np.ndarray, str]:
         properties.Set(pyluxcore.Property(name, value))
 
     put("scene.camera.type", "perspective")
-    put("scene.camera.lookat.orig", arrays["origin"].tolist())
-    put("scene.camera.lookat.target", arrays["target"].tolist())
-    put("scene.camera.up", arrays["up"].tolist())
     put("scene.camera.fieldofview", float(arrays["fov"]))  # of a square picture, either way
+    for name, array in (("lookat.orig", "origin"), ("lookat.target", "target"), ("up", "up")):
+        put(f"scene.camera.{name}", arrays[array].tolist())
     kinds, colors, emissions = arrays["kinds"], arrays["base_color"], arrays["emission"]
     for number, kind in enumerate(kinds):
-        name, color = f"scene.materials.m{number}", colors[number].tolist()
+        color: list[float] = colors[number].tolist()
+        fields: dict[str, Any] = {"type": "matte", "kd": color}
         if kind == "dielectric":
-            put(f"{name}.type", "glass")
-            put(f"{name}.kr", color)
-            put(f"{name}.kt", color)
-            put(f"{name}.interiorior", float(arrays["ior"][number]))
-            put(f"{name}.exteriorior", 1.0)
+            fields = {"type": "glass", "kr": color, "kt": color}
+            fields |= {"interiorior": float(arrays["ior"][number]), "exteriorior": 1.0}
         elif kind == "mirror":
-            put(f"{name}.type", "mirror")
-            put(f"{name}.kr", color)
-        else:
-            put(f"{name}.type", "matte")
-            put(f"{name}.kd", color)
+            fields = {"type": "mirror", "kr": color}
         if emissions[number].any():
-            put(f"{name}.emission", emissions[number].tolist())
+            fields["emission"] = emissions[number].tolist()
+        for name, value in fields.items():
+            put(f"scene.materials.m{number}.{name}", value)
     scene.Parse(properties)
     objects = pyluxcore.Properties()
     for number in range(len(kinds)):
@@ -128,33 +123,25 @@ def write_arrays(path: Path, scene: Any, size: int) -> None:
     flat = np.zeros_like(triangles.positions)
     for corner in range(3):
         np.add.at(flat, triangles.triangles[:, corner], faces)
-    flat /= np.maximum(np.linalg.norm(flat, axis=1, keepdims=True), 1e-30)
-    vertex_normals = triangles.normals
-    normals = flat
-    if vertex_normals is not None:
-        normals = np.where(np.linalg.norm(vertex_normals, axis=1, keepdims=True) > 0.5, vertex_normals, flat)
-    np.savez(
-        path,
-        **{"positions": triangles.positions, "normals": normals, "triangles": triangles.triangles},
-        **{"materials": triangles.materials, "kinds": np.array([m.kind for m in scene.materials])},
-        base_color=np.array([m.base_color[:3] for m in scene.materials], np.float64),
-        emission=np.array([m.emission for m in scene.materials], np.float64),
-        ior=np.array([m.ior for m in scene.materials], np.float64),
-        **{"origin": np.array(camera.origin, float), "target": np.array(camera.target, float)},
-        **{"up": np.array(camera.up, float), "fov": np.array(camera.fov), "size": np.array(size)},
-    )
-
-
-def block_means(picture: np.ndarray) -> np.ndarray:
-    """(H / BLOCK, W / BLOCK) of the channels' mean."""
-    height, width, _ = picture.shape
-    return picture.astype(np.float64).reshape(height // BLOCK, BLOCK, width // BLOCK, BLOCK, 3).mean(axis=(1, 3, 4))
+    normals = flat / np.maximum(np.linalg.norm(flat, axis=1, keepdims=True), 1e-30)
+    if triangles.normals is not None:
+        smooth = np.linalg.norm(triangles.normals, axis=1, keepdims=True) > 0.5
+        normals = np.where(smooth, triangles.normals, normals)
+    mesh = {"positions": triangles.positions, "normals": normals, "triangles": triangles.triangles}
+    mesh |= {"materials": triangles.materials, "kinds": np.array([m.kind for m in scene.materials])}
+    colors = {
+        "base_color": [m.base_color[:3] for m in scene.materials],
+        "emission": [m.emission for m in scene.materials],
+    }
+    values = {**colors, "ior": [m.ior for m in scene.materials], "fov": camera.fov}
+    values |= {name: getattr(camera, name) for name in ("origin", "target", "up")}
+    np.savez(path, size=np.array(size), **mesh, **{name: np.array(each, float) for name, each in values.items()})
 
 
 def compared(ours: np.ndarray, theirs: np.ndarray) -> dict[str, float]:
     """Relative: of the means; the root mean square and the median of blocks; and the share of blocks beyond 10 %."""
     rows = len(ours) - BLOCK
-    mine, other = block_means(ours[:rows]), block_means(theirs[LOWER : LOWER + rows])
+    mine, other = (block_means(each.mean(axis=2), BLOCK) for each in (ours[:rows], theirs[LOWER : LOWER + rows]))
     apart = (mine - other) / np.maximum(other, DARKEST * other.mean())
     return {
         "mean": float(mine.mean() / other.mean() - 1),

@@ -103,15 +103,11 @@ def _cpu_name() -> str:
 def facts(device: Device) -> dict[str, Any]:
     """Machine, driver, versions, date, and the machine's load."""
     described = device.describe()
+    date = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+    system = f"{platform.system()} {platform.release()} {platform.machine()}"
     return {
-        "raystream": __version__,
-        "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        "cpu": _cpu_name(),
-        "cpus": cpus(),
-        "os": f"{platform.system()} {platform.release()} {platform.machine()}",
-        "python": platform.python_version(),
-        "renderer": described["renderer"],
-        "driver": described["version"],
+        **{"raystream": __version__, "date": date, "cpu": _cpu_name(), "cpus": cpus(), "os": system},
+        **{"python": platform.python_version(), "renderer": described["renderer"], "driver": described["version"]},
         "texture_barrier": described["texture_barrier"],
         "load_average": list(os.getloadavg()) if hasattr(os, "getloadavg") else None,
     }

@@ -44,7 +44,7 @@ CASES = (
     ("cornell", "path", "multipass", "none"),
 )
 QUICK_CASES = (CASES[0], CASES[2])
-_MARK, _SECONDS = "PROGRAM ", "SECONDS "
+_MARK, _SECONDS = "PROGRAM ", "SECONDS "  # of a line before and behind each program, among the driver's own
 _COMPILED = re.compile(r"SIMD(\d+) shader: (\d+) inst\w*\. (\d+) loops\. \d+ cycles\. (\d+):(\d+) spills")
 
 
@@ -102,29 +102,29 @@ def _read(lines: list[str]) -> Iterator[Compiled]:
             yield program
             program = None
         elif program is not None and (found := _COMPILED.search(line)):
-            width, instructions, loops, spills, fills = map(int, found.groups())
+            width, *counts, spills, fills = map(int, found.groups())
             program.variants.append(width)
             if width == min(program.variants):
-                program.instructions, program.loops, program.spills, program.fills = instructions, loops, spills, fills
+                program.instructions, program.loops, program.spills, program.fills = *counts, spills, fills
             if not spills:
                 program.width = max(program.width, width)
 
 
 def _tables(data: dict[str, Any]) -> list[Table]:
     """The programs on all platforms beside each other, and the largest of each platform."""
-    found: dict[str, dict[str, dict[str, Any]]] = {
-        platform: {each["name"]: each for each in made["programs"]} for platform, made in data["platforms"].items()
-    }
-    names = dict.fromkeys(name for programs in found.values() for name in programs)
-    rows = [[name, *(_short(programs.get(name)) for programs in found.values())] for name in names]
+    platforms = data["platforms"]
+    by_name = [{each["name"]: each for each in platform["programs"]} for platform in platforms.values()]
+    names = dict.fromkeys(name for programs in by_name for name in programs)
+    rows = [[name, *(_short(programs.get(name)) for programs in by_name)] for name in names]
     note = "Instructions of the narrowest variant; spills:fills; x width of the widest variant without spills."
-    tables = [Table("programs by platform", ["program", *found], rows, note)]
+    tables = [Table("programs by platform", ["program", *platforms], rows, note)]
     columns = ["program", "instructions", "loops", "width without spills", "spills", "fills", "CPU s"]
-    for platform, programs in found.items():
-        largest = sorted(programs.values(), key=lambda each: -each["instructions"])[:LARGEST]
-        keys = ("name", "instructions", "loops", "width", "spills", "fills", "seconds")
-        rows = [[each[key] for key in keys] for each in largest]
-        tables.append(Table(f"{platform}: {data['platforms'][platform]['renderer']}", columns, rows))
+    keys = ("name", "instructions", "loops", "width", "spills", "fills", "seconds")
+    for name, platform in platforms.items():
+        largest = sorted(platform["programs"], key=lambda each: -each["instructions"])[:LARGEST]
+        tables.append(
+            Table(f"{name}: {platform['renderer']}", columns, [[each[key] for key in keys] for each in largest])
+        )
     return tables
 
 
@@ -136,7 +136,7 @@ def _short(made: dict[str, Any] | None) -> str:
 
 
 def main(cases: str) -> None:
-    """Of the process that compiles: a line before and behind each program, among the driver's own."""
+    """Of the process that compiles."""
     device = shared_device(0)
     trust(device)
     print(device.name, flush=True)
@@ -145,13 +145,11 @@ def main(cases: str) -> None:
         source = str(file) if file.is_file() else scene
         renderer = Renderer(source, program=program, machine=machine, fuse=fuse, device=device)
         for step, text in _sources(renderer):
-            sys.stderr.write(f"{_MARK}{scene}, {program}, {machine}{f' {fuse}' * (machine == 'multipass')}: {step}\n")
-            sys.stderr.flush()
+            say(f"{_MARK}{scene}, {program}, {machine}{f' {fuse}' * (machine == 'multipass')}: {step}")
             began = time.process_time()
             with device.current():
                 device.program(tiles_source(), text)
-            sys.stderr.write(f"{_SECONDS}{time.process_time() - began:.3f}\n")
-            sys.stderr.flush()
+            say(f"{_SECONDS}{time.process_time() - began:.3f}")
     os._exit(0)  # what the driver waits for when it ends never comes
 
 
