@@ -15,10 +15,8 @@ from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
-if __name__ == "__main__":
-    sys.path.insert(
-        0, str(Path(__file__).resolve().parent / "editable")
-    )  # the checkout goes before an installed package
+if __name__ == "__main__":  # the checkout goes before an installed package
+    sys.path.insert(0, str(Path(__file__).resolve().parent / "editable"))
 
 from benchmarks.common import RESULTS, Options, in_one_line, machine_name, say
 

@@ -15,10 +15,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-if __name__ == "__main__":
-    sys.path.insert(
-        0, str(Path(__file__).resolve().parent / "editable")
-    )  # the checkout goes before an installed package
+if __name__ == "__main__":  # the checkout goes before an installed package
+    sys.path.insert(0, str(Path(__file__).resolve().parent / "editable"))
 
 import raystream
 from raystream.base.errors import ViewerError

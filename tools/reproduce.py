@@ -27,10 +27,8 @@ if TYPE_CHECKING:
     from reproduction.context import Context
     from reproduction.registry import Registered
 
-if __name__ == "__main__":
-    sys.path.insert(
-        0, str(Path(__file__).resolve().parent / "editable")
-    )  # the checkout goes before an installed package
+if __name__ == "__main__":  # the checkout goes before an installed package
+    sys.path.insert(0, str(Path(__file__).resolve().parent / "editable"))
 
 from raystream.base.errors import ViewerError
 from raystream.cli.progress import TerminalProgress, duration

@@ -19,10 +19,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-if __name__ == "__main__":
-    sys.path.insert(
-        0, str(Path(__file__).resolve().parent / "editable")
-    )  # the checkout goes before an installed package
+if __name__ == "__main__":  # the checkout goes before an installed package
+    sys.path.insert(0, str(Path(__file__).resolve().parent / "editable"))
 
 from benchmarks.common import ROOT, in_one_line, say
 from benchmarks.screen import screen

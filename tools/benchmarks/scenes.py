@@ -123,13 +123,12 @@ def facing(scene: Scene, fov: float = 40.0) -> Camera:
 def view(name: str) -> View:
     """A view by its name: ``bunny``, ``dragon``, ``forest_flat``, or a built-in scene, perhaps with one of its cameras
     (``forest inside``). Raises Absent."""
-    if name == "bunny":
-        return View(name, str(required(shared() / "scenes" / "bunny.ply")), reference_camera("primary_bunny_512"))
     if name == "forest_flat":
         return View(name, str(forest_flat()), reference_camera("primary_forest_flat_path_512"))
-    if name == "dragon":
-        path = str(required(shared() / "scenes" / "dragon.ply"))
-        return View(name, path, facing(raystream.load(path)))
+    if name in ("bunny", "dragon"):
+        path = str(required(shared() / "scenes" / f"{name}.ply"))
+        camera = reference_camera("primary_bunny_512") if name == "bunny" else facing(raystream.load(path))
+        return View(name, path, camera)
     scene, _, camera = name.partition(" ")
     return View(name, scene, camera or raystream.load(scene).cameras[0].name)
 
