@@ -4,9 +4,9 @@
 
 Pictures are kept as ``DIR/<model>.npz`` and used again; delete them to render anew. A block of 20 x 20 pixels agrees
 where its mean lies within 5 % of the bracket of both of the reference's forms of GGX, or beyond that within the noise
-of both pictures. Blocks of `EXPECTED` differ for a reason, and are counted apart. The reference culls no back faces,
-and neither do pictures that are compared with it; sheets of ``--back-faces culled`` are judged by the models' own
-cards. Needs a folder ``gltf_refs``.
+of both pictures. Blocks of ``gltf_sheet.toml`` differ for a reason, and are counted apart. The reference culls no back
+faces, and neither do pictures that are compared with it; sheets of ``--back-faces culled`` are judged by the models'
+own cards. Needs a folder ``gltf_refs``.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ import json
 import os
 import sys
 import time
+import tomllib
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,55 +38,6 @@ REFERENCES, MODELS = SHARED / "gltf_refs", SHARED / "scenes" / "models"
 BLOCK, NEAR = 20, 0.05
 SIGMAS = 3.0  # standard errors of a difference: of 192 numbers in a picture one in two lies farther off by chance
 REFERENCE_SPP = 128
-
-
-@dataclass(frozen=True)
-class Expected:
-    """Blocks (row, column) in which a picture is not the reference's, and why. lobes : under lobes.hdr, or white."""
-
-    blocks: frozenset[tuple[int, int]]
-    reason: str
-    lobes: bool = False
-
-
-_BENT = (
-    "normal maps that lean by 25 and 28 degrees on average: 18 and 27 % of the mirror directions lie below the "
-    "surface, and glTF does not say what becomes of these. Each renderer bends such normals in its own way. Of a "
-    "coat alone, plain mirrors (float64) would give 0.031 and 0.024; ours 0.036 and 0.030, the reference 0.042 and "
-    "0.035"
-)
-EXPECTED: dict[str, list[Expected]] = {
-    "ClearCoatTest": [
-        Expected(frozenset({(5, 4), (5, 5), (6, 4), (6, 5)}), _BENT),
-        Expected(frozenset({(5, 4), (5, 5), (6, 4), (6, 5)}), _BENT, lobes=True),
-    ],
-    "GlassVaseFlowers": [
-        Expected(
-            frozenset({(3, 5)}),
-            "at the vase's rim the normals lie 25 degrees off the faces. The reference bends them until mirrored "
-            "light stays above the face: float64 rays with that rule give its picture there (0.21 and 1.00 at two "
-            "points, the reference 0.17 and 0.95). By the file's own normals light is reflected within the rim "
-            "more often than the depth of 9 allows; from 14 on the place is as white as glass in white "
-            "surroundings must be",
-        )
-    ],
-    "IridescenceLamp": [
-        Expected(
-            frozenset({(4, 3), (4, 4)}),
-            "film of index 1.8 and 500 nm on metal, seen at up to 75 degrees: KHR_materials_iridescence has "
-            "Schlick's reflectances and a real index below the film, which gives 0.00 of red there, the reference "
-            "Fresnel's; the exact film (float64, by wavelengths) 0.39. With exact reflectances these blocks are "
-            "8.8 % off in place of 10.9 %; below the film the reference has a metal, whose index is complex",
-        )
-    ],
-    "TransmissionTest": [
-        Expected(
-            frozenset({(4, 2), (4, 7)}),
-            "the middle row's panes are rough (KHR_materials_transmission: what is seen through them is blurred), "
-            "and the reference's thin walls do not blur",
-        )
-    ],
-}
 
 
 def render(name: str, spp: int, lobes: bool, program: str, back_faces: str) -> dict[str, NDArray[np.float32]]:
@@ -137,8 +89,8 @@ def compare(name: str, rendered: dict[str, NDArray], lobes: bool) -> dict[str, f
     noise = SIGMAS * rendered["deviation"][..., None] * np.sqrt(1.0 / float(rendered["spp"]) + 1.0 / REFERENCE_SPP)
     near = off <= NEAR + noise
     expected = np.zeros(near.shape[:2], bool)
-    for block in (block for expectation in _expected(name, lobes) for block in expectation.blocks):
-        expected[block] = True
+    for row, column in (block for entry in _expected(name, lobes) for block in entry["blocks"]):
+        expected[row, column] = True
     for row, column in np.argwhere(~near.all(axis=2) & ~expected).tolist():
         print(f"    {name}: block {row}, {column}: {mine[row, column]} of {low[row, column]} .. {high[row, column]}")
     means = [float(reference.mean()) for reference in references]
@@ -148,8 +100,10 @@ def compare(name: str, rendered: dict[str, NDArray], lobes: bool) -> dict[str, f
     return {**figures, "low": min(means), "high": max(means)}
 
 
-def _expected(name: str, lobes: bool) -> list[Expected]:
-    return [entry for entry in EXPECTED.get(name, []) if entry.lobes == lobes]
+def _expected(name: str, lobes: bool) -> list[dict[str, Any]]:
+    """Entries of a model: ``blocks`` (row, column) in which a picture is not the reference's, and the ``reason``."""
+    entries = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))["expected"]
+    return [entry for entry in entries if entry["model"] == name and lobes in entry["lobes"]]
 
 
 def _blocks(picture: NDArray) -> NDArray:
@@ -217,8 +171,9 @@ def _table(rows: Iterable[tuple[str, dict, dict[str, float]]], lobes: bool) -> s
         lines.append(f"| {' | '.join(cells)} |")
         if trust["material"] == "no":
             notes.append(f"- {name}, not trusted: {trust['note']}")
-        for expectation in _expected(name, lobes):
-            notes.append(f"- {name}, blocks {', '.join(map(str, sorted(expectation.blocks)))}: {expectation.reason}")
+        for entry in _expected(name, lobes):
+            blocks = ", ".join(str(tuple(block)) for block in entry["blocks"])
+            notes.append(f"- {name}, blocks {blocks}: {entry['reason']}")
     return "\n".join([*lines, "", *notes, ""])
 
 
