@@ -78,7 +78,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: argparse.Namespace, words: list[str]) -> int:
-    from reproduction import run
+    from reproduction import run, scene_files
     from reproduction.context import Context
     from reproduction.page import TALLIES, tallies
     from reproduction.stored import Measurements
@@ -90,8 +90,10 @@ def _run(arguments: argparse.Namespace, words: list[str]) -> int:
             remark = "" if section.quick else " (not with --quick)"
             print(f"{section.identifier:{width}}  {section.paper}: {section.title}{remark}")
         return 0
-    if arguments.scenes is not None:
-        return _scenes(arguments.scenes)
+    if arguments.scenes is not None:  # where they come from; 1 where a file of the folder is another one
+        lines_of_scenes, right = scene_files.summary(arguments.scenes)
+        print("\n".join(lines_of_scenes))
+        return 0 if right else 1
     if not sections:
         raise ViewerError("--timed", "none of these sections times", "--list --timed names those that do")
     if arguments.update is not None and arguments.stored is not None:
@@ -129,15 +131,6 @@ def _run(arguments: argparse.Namespace, words: list[str]) -> int:
     took = duration(time.perf_counter() - began)
     print(f"{units}, in {took}; wrote {path} ({os.path.getsize(path) / 1e6:.1f} MB)")
     return 0
-
-
-def _scenes(folder: Path) -> int:
-    """Say where the scenes come from; 1 where a file of the folder is another one."""
-    from reproduction import scene_files
-
-    lines, right = scene_files.summary(folder)
-    print("\n".join(lines))
-    return 0 if right else 1
 
 
 def _prove(folder: Path, sections: Sequence[Registered]) -> int:
