@@ -1,6 +1,6 @@
 """A caustic beside LuxCore's: bidirectional path tracing with vertex merging (BIDIRVMCPU) as an outside oracle.
 
-``python tools/luxcore.py [--scene NAME] [--size N] [--seconds S] [--spp N] [--out FILE.png]`` renders a scene of plain
+``python tools/luxcore.py [--scene NAME] [--size N] [--seconds S] [--spp N]`` renders a scene of plain
 Lambert surfaces, mirrors, glass and emitting surfaces by ``--program photon`` and by LuxCore, from the same surfaces,
 and compares the means of blocks of pixels. LuxCore is not needed otherwise: ``pip install pyluxcore numpy``, into this
 Python or the one that ``RAYSTREAM_PEERS_PYTHON`` names. Without it one line says so, and the exit code is 2.
@@ -80,19 +80,10 @@ def luxcore_picture(arrays: Any, seconds: float) -> tuple[np.ndarray, str]:
         objects.Set(pyluxcore.Property(f"scene.objects.o{number}.material", f"m{number}"))
     scene.Parse(objects)
     settings = pyluxcore.Properties()
-    for name, value in {
-        "renderengine.type": "BIDIRVMCPU",
-        "sampler.type": "RANDOM",
-        "light.maxdepth": 16,
-        "path.maxdepth": 16,
-        "film.width": size,
-        "film.height": size,
-        "film.filter.type": "BOX",
-        "film.filter.width": 0.5,
-        "film.imagepipeline.0.type": "NOP",
-        "film.outputs.0.type": "RGB_IMAGEPIPELINE",
-        "film.outputs.0.filename": "unused.exr",
-    }.items():
+    chosen: dict[str, Any] = {"renderengine.type": "BIDIRVMCPU", "sampler.type": "RANDOM", "light.maxdepth": 16}
+    chosen |= {"path.maxdepth": 16, "film.width": size, "film.height": size, "film.imagepipeline.0.type": "NOP"}
+    chosen |= {"film.filter.type": "BOX", "film.filter.width": 0.5, "film.outputs.0.type": "RGB_IMAGEPIPELINE"}
+    for name, value in {**chosen, "film.outputs.0.filename": "unused.exr"}.items():
         settings.Set(pyluxcore.Property(name, value))
     session = pyluxcore.RenderSession(pyluxcore.RenderConfig(settings, scene))
     session.Start()
@@ -143,12 +134,9 @@ def compared(ours: np.ndarray, theirs: np.ndarray) -> dict[str, float]:
     rows = len(ours) - BLOCK
     mine, other = (block_means(each.mean(axis=2), BLOCK) for each in (ours[:rows], theirs[LOWER : LOWER + rows]))
     apart = (mine - other) / np.maximum(other, DARKEST * other.mean())
-    return {
-        "mean": float(mine.mean() / other.mean() - 1),
-        "blocks": float(np.sqrt(np.mean(apart**2))),
-        "median": float(np.median(np.abs(apart))),
-        "beyond_a_tenth": float((np.abs(apart) > 0.1).mean()),
-    }
+    far = np.abs(apart)
+    figures = {"mean": mine.mean() / other.mean() - 1, "blocks": np.sqrt(np.mean(apart**2)), "median": np.median(far)}
+    return {name: float(value) for name, value in {**figures, "beyond_a_tenth": (far > 0.1).mean()}.items()}
 
 
 def _luxcore(arrays: Path, out: Path, seconds: float) -> str:
@@ -165,7 +153,7 @@ def _luxcore(arrays: Path, out: Path, seconds: float) -> str:
     return done.stdout.strip().splitlines()[-1]
 
 
-def compare(name: str, size: int, seconds: float, spp: int, out: str | None = None) -> dict[str, Any]:
+def compare(name: str, size: int, seconds: float, spp: int) -> dict[str, Any]:
     """Both pictures, and how far they are apart."""
     import raystream
 
@@ -178,13 +166,7 @@ def compare(name: str, size: int, seconds: float, spp: int, out: str | None = No
     renderer = raystream.Renderer(scene, program="photon", photon_bounces=PHOTON_BOUNCES, depth=DEPTH)
     began = time.perf_counter()
     ours = renderer.render((size, size), spp=spp).linear
-    comparison = {"version": version, "seconds": time.perf_counter() - began, **compared(ours, theirs)}
-    if out is not None:
-        from raystream.film.files.image import save_srgb8
-
-        both = np.concatenate([ours, theirs], axis=1)
-        save_srgb8(out, (255 * np.clip(both, 0, 1) ** (1 / 2.2)).astype(np.uint8))
-    return comparison
+    return {"version": version, "seconds": time.perf_counter() - began, **compared(ours, theirs)}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -194,7 +176,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--size", type=int, default=128, help="pixels an edge, a multiple of 8, 16 or more")
     parser.add_argument("--seconds", type=float, default=60.0, help="of LuxCore")
     parser.add_argument("--spp", type=int, default=64, help="of Raystream")
-    parser.add_argument("--out", help="a PNG of both, Raystream's at the left")
     parser.add_argument("--luxcore", help=argparse.SUPPRESS)
     arguments = parser.parse_args(argv)
     if arguments.luxcore is not None:
@@ -206,7 +187,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if arguments.size < 2 * BLOCK or arguments.size % BLOCK:
         parser.error(f"--size {arguments.size}: a multiple of {BLOCK}")
     try:
-        comparison = compare(arguments.scene, arguments.size, arguments.seconds, arguments.spp, arguments.out)
+        comparison = compare(arguments.scene, arguments.size, arguments.seconds, arguments.spp)
     except Refused as error:
         print(f"luxcore.py: {error}", file=sys.stderr)
         return 2

@@ -207,32 +207,18 @@ def _run(
     work: Sequence[float], sent: Sequence[float], workers: int, begin: float, giving: float
 ) -> tuple[float, float, float]:
     """Time of the last film, busy time of the asking process, and time of the first idle worker."""
-    free = [(begin, number) for number in range(workers)]
-    heapq.heapify(free)
-    asking = begin  # the asking process is free again
-    busy, first_idle, last = 0.0, math.inf, begin
-    following = 0
-    results: list[tuple[float, int]] = []
-    while following < len(work) or results:
-        if following < len(work) and free and (not results or free[0][0] <= results[0][0]):
-            at, _ = heapq.heappop(free)
-            asking = max(asking, at) + giving
-            busy += giving
-            heapq.heappush(results, (asking + work[following], following))
+    asking = last = begin  # the asking process is free again
+    busy, first_idle, following = 0.0, math.inf, 0
+    idle: list[tuple[float, int]] = [(begin, -1)] * workers  # when a worker is, and the unit that it has done
+    while idle:
+        at, unit = heapq.heappop(idle)
+        if following < len(work):  # the next one is assigned before this one's film is collected
+            asking, busy = max(asking, at) + giving, busy + giving
+            heapq.heappush(idle, (asking + work[following], following))
             following += 1
-            continue
-        at, unit = heapq.heappop(results)
-        heapq.heappush(free, (at, unit))
-        if following == len(work):
+        elif unit >= 0:
             first_idle = min(first_idle, at)
-        else:
-            continue_at = max(asking, at) + giving  # the next one is assigned before this one's film is collected
-            heapq.heappop(free)
-            busy += giving
-            heapq.heappush(results, (continue_at + work[following], following))
-            asking = continue_at
-            following += 1
-        asking = max(asking, at) + sent[unit]
-        busy += sent[unit]
-        last = max(last, asking)
+        if unit >= 0:
+            asking, busy = max(asking, at) + sent[unit], busy + sent[unit]
+            last = max(last, asking)
     return last, busy, min(first_idle, last)

@@ -157,16 +157,10 @@ class Answers:
         inside = np.searchsorted(counts, np.arange(len(numbers)), side="right")
         answered = inside < len(shown)
         gaps, work = np.diff(shown), np.diff(used)
-        return {
-            "moves": len(sent),
-            "moves_handled": len(numbers),
-            "handled_ms": spread(handled - stamps),
-            "answered_ms": spread(shown[inside[answered]] - stamps[answered]),
-            "gap_ms": spread(gaps),
-            "gap_cpu_ms": spread(work),
-            "over_60_ms": int((gaps > 0.06).sum()),
-            "over_60_cpu_ms": int((work > 0.06).sum()),
-        }
+        late = {"handled_ms": handled - stamps, "answered_ms": shown[inside[answered]] - stamps[answered]}
+        spreads = {name: spread(each) for name, each in {**late, "gap_ms": gaps, "gap_cpu_ms": work}.items()}
+        over = {"over_60_ms": int((gaps > 0.06).sum()), "over_60_cpu_ms": int((work > 0.06).sum())}
+        return {"moves": len(sent), "moves_handled": len(numbers), **spreads, **over}
 
 
 def models(width: str, height: str, rest: str, *paths: str) -> None:
