@@ -15,7 +15,6 @@ import argparse
 import json
 import os
 import sys
-import time
 import tomllib
 from collections.abc import Iterable
 from pathlib import Path
@@ -46,17 +45,12 @@ def render(name: str, spp: int, lobes: bool, program: str, back_faces: str) -> d
     about = json.loads((REFERENCES / f"{name}.json").read_text())
     camera = about["camera"]
     viewpoint = Camera(camera["origin"], camera["target"], camera["up"], camera["fov_vertical"])
-    environment = str(REFERENCES / "lobes.hdr") if lobes else ConstantEnvironment((1.0, 1.0, 1.0))
-    renderer = raystream.Renderer(
-        str(MODELS / about["model"]),
-        program=program,
-        camera=viewpoint,
-        environment=environment,
-        machine="singlepass",
-        pixel_filter="box",
-        back_faces=back_faces,
-        **({"depth": about["settings"]["same_depth_in_raystream"]} if program == "path" else {}),
-    )
+    options: dict[str, Any] = {"program": program, "machine": "singlepass", "pixel_filter": "box"}
+    options["environment"] = str(REFERENCES / "lobes.hdr") if lobes else ConstantEnvironment((1.0, 1.0, 1.0))
+    if program == "path":
+        options["depth"] = about["settings"]["same_depth_in_raystream"]
+    model = str(MODELS / about["model"])
+    renderer = raystream.Renderer(model, camera=viewpoint, back_faces=back_faces, **options)
     for line in renderer.scene.warnings:
         print(f"    {name}: {line}")
     rendered = renderer.render(size=(about["size"], about["size"]), spp=spp)
@@ -133,7 +127,6 @@ def main() -> None:
             continue
         lobes, program = "_lobes" if chosen.lobes else "", "" if chosen.program == "path" else chosen.program
         file = folder / f"{name}{lobes}{program}.npz"
-        began = time.perf_counter()
         if not file.exists():
             try:
                 np.savez(file, **render(name, chosen.spp, chosen.lobes, chosen.program, chosen.back_faces))
@@ -142,12 +135,11 @@ def main() -> None:
                 continue
         rendered = dict(np.load(file))
         picture, figures = rendered["picture"], compare(name, rendered, chosen.lobes)
-        seconds = time.perf_counter() - began
         print(
             f"{name:28} {100 * figures['agree']:5.1f} % of blocks agree, worst {100 * figures['worst']:6.1f} %, "
             f"{figures['unexpected']:.0f} beyond noise without a reason, {figures['expected']:.0f} with, "
             f"mean {figures['mean']:.4f} of {figures['low']:.4f} .. {figures['high']:.4f}  "
-            f"[{trust[name].get('material')}, {trust[name]['use']}] {seconds:.0f} s",
+            f"[{trust[name].get('material')}, {trust[name]['use']}]",
             flush=True,
         )
         rows.append((name, trust[name], figures))
@@ -180,17 +172,13 @@ def _table(rows: Iterable[tuple[str, dict, dict[str, float]]], lobes: bool) -> s
 def _sheet(tiles: list[tuple[str, NDArray]], name: str) -> None:
     """Eight in a row, by name; as JPEG small enough to be kept."""
     wide, (tile_height, tile_width) = 8, tiles[0][1].shape[:2]
-    picture = np.zeros((-(-len(tiles) // wide) * tile_height, wide * tile_width, 3), np.uint8)
-    for number, (_, tile) in enumerate(tiles):
-        row, column = divmod(number, wide)
-        picture[row * tile_height : (row + 1) * tile_height, column * tile_width : (column + 1) * tile_width] = tile
-    image = Image.fromarray(picture)
+    image = Image.new("RGB", (wide * tile_width, -(-len(tiles) // wide) * tile_height))
     drawing = ImageDraw.Draw(image)
-    for number, (label, _) in enumerate(tiles):
-        row, column = divmod(number, wide)
-        at = (column * tile_width + 4, row * tile_height + 2)
-        drawing.rectangle(drawing.textbbox(at, label[:26]), fill="white")
-        drawing.text(at, label[:26], fill="black")
+    for number, (label, tile) in enumerate(tiles):
+        x, y = number % wide * tile_width, number // wide * tile_height
+        image.paste(Image.fromarray(tile), (x, y))
+        drawing.rectangle(drawing.textbbox((x + 4, y + 2), label[:26]), fill="white")
+        drawing.text((x + 4, y + 2), label[:26], fill="black")
     image.save(name, quality=80, optimize=True)
 
 

@@ -18,7 +18,6 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from importlib import import_module
 from pathlib import Path
@@ -127,42 +126,33 @@ class Process:
 
     def __init__(self, job: Job) -> None:
         self.job = job
-        self.start, self.phases, self.version = 0.0, dict[str, float](), ""
-        self._stack: list[Callable[[], Any]] = []
 
     def __enter__(self) -> Process:
-        folder = tempfile.TemporaryDirectory(prefix="raystream-bench-")
-        self._out = Path(folder.name) / "picture.npy"
-        self._errors = open(Path(folder.name) / "stderr", "w+b")
-        self._stack = [folder.cleanup, self._errors.close]
         own = self.job.module == "peers"
         python = sys.executable if own else os.environ.get("RAYSTREAM_PEERS_PYTHON") or sys.executable
         command = [python, "-m", "benchmarks.noise.peers", json.dumps(asdict(self.job))]
         # Under PYTHONSAFEPATH the current folder is none of the path's.
         folders = os.pathsep.join([str(TOOLS), *filter(None, [os.environ.get("PYTHONPATH")])])
-        pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": self._errors}
-        started = perf_counter()
-        try:
-            self._child = subprocess.Popen(
-                command, cwd=TOOLS, env={**os.environ, "PYTHONPATH": folders}, encoding="utf-8", **pipes
-            )
-        except OSError as error:
-            self._leave()
-            raise Missing(f"{self.job.title}: {python} does not start: {error.strerror}") from None
-        self._stack.append(self._end)
-        try:
+        environment, started = {**os.environ, "PYTHONPATH": folders}, perf_counter()
+        with contextlib.ExitStack() as stack:
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="raystream-bench-")))
+            self._out = folder / "picture.npy"
+            self._errors = stack.enter_context(open(folder / "stderr", "w+b"))
+            pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": self._errors}
+            try:
+                self._child = subprocess.Popen(command, cwd=TOOLS, env=environment, encoding="utf-8", **pipes)
+            except OSError as error:
+                raise Missing(f"{self.job.title}: {python} does not start: {error.strerror}") from None
+            stack.callback(self._end)
             answer = self._answer()
             if "missing" in answer:
                 raise Missing(answer["missing"])
-        except BaseException:
-            self._leave()
-            raise
-        self.start = perf_counter() - started
-        self.phases, self.version = answer["phases"], answer["version"]
+            self._stack = stack.pop_all()
+        self.start, self.phases, self.version = perf_counter() - started, answer["phases"], answer["version"]
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._leave()
+        self._stack.close()
 
     def render(self, samples: int, seed: int) -> Shot:
         """Render a picture. Raises Missing if the process fails."""
@@ -201,10 +191,6 @@ class Process:
             self._child.kill()
             self._child.wait()
         self._child.stdout.close()
-
-    def _leave(self) -> None:
-        while self._stack:
-            self._stack.pop()()
 
 
 # -- the child's side ----------------------------------------------------------------------------------------------

@@ -65,10 +65,8 @@ PARTS: dict[str, tuple[tuple[type, str], ...]] = {
     "pose": ((GpuDeformer, "pose"),),
     "refit": ((GpuDeformer, "refit"),),
     "light": ((Sampler, "render_tiles"),),
-    "surfaces": (
-        *((GBuffer, name) for name in ("chosen", "queue_triangles", "queue_surfaces")),
-        (GBufferTracer, "fill"),
-    ),
+    "surfaces": tuple((GBuffer, f) for f in ("chosen", "queue_triangles", "queue_surfaces"))
+    + ((GBufferTracer, "fill"),),
     "filter": ((Preview, "_picture"),),
     "bitmap": ((Bitmaps, "read"), (AutoExposure, "follow")),
 }
@@ -125,15 +123,9 @@ def _animated(rings: int, sides: int, name: str) -> Scene:
     skin = Skin(np.arange(JOINTS), np.tile(np.eye(4), (JOINTS, 1, 1)))
     check = np.kron(np.indices((16, 16)).sum(axis=0) % 2, np.ones((16, 16)))[..., None]
     check = (check * (0, 90, 60, 0) + (200, 90, 60, 255)).astype(np.uint8)
-    return Scene(
-        [tube],
-        [Instance(0)],
-        [Material("skin", kind="principled", texture=0)],
-        textures=[Texture(Image(check))],
-        hierarchy=replace(nodes, deformers=(Deformer(0, -1, skin),)),
-        animations=[Animation("wave", tuple(tracks))],
-        name=name,
-    )
+    scene = Scene([tube], [Instance(0)], [Material("skin", kind="principled", texture=0)], name=name)
+    scene.textures, scene.animations = [Texture(Image(check))], [Animation("wave", tuple(tracks))]
+    return replace(scene, hierarchy=replace(nodes, deformers=(Deformer(0, -1, skin),)))
 
 
 def _tube(rings: int, sides: int) -> DeformedMesh:
