@@ -5,11 +5,9 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 from unittest.mock import MagicMock
 
-import luxcore
 import numpy as np
 import pytest
 from benchmarks import common
@@ -42,25 +40,6 @@ def test_moves_are_told_by_their_places() -> None:
     most = opening_process.COLUMNS * opening_process.ROWS
     for sent in (0, 1, 255, 256, most - 1, most, 3 * most + 517):
         assert opening_process.number(*opening_process.place(sent), max(0, sent - 40)) == sent
-
-
-def test_a_caustic_is_compared_with_luxcore_s_where_that_is(tmp_path: Path) -> None:
-    """Without it one line says so; the scene is converted all the same."""
-    scene = raystream.load("glass_ball")
-    luxcore.write_arrays(tmp_path / "scene.npz", scene, 64)
-    arrays = np.load(tmp_path / "scene.npz")
-    assert {*arrays["kinds"]} == {"lambert", "dielectric"} and arrays["emission"].max() == 60
-    glass = arrays["triangles"][arrays["materials"] == list(arrays["kinds"]).index("dielectric")]
-    corners = arrays["positions"][glass]  # the ball, a quadric, as triangles
-    areas = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1) / 2
-    radius = np.ptp(corners[..., 0]) / 2
-    assert areas.sum() == pytest.approx(4 * np.pi * radius**2, rel=1e-3)  # chords of 256 segments lack 1e-4
-    np.testing.assert_allclose(np.linalg.norm(arrays["normals"], axis=1), 1, atol=1e-5)  # of float32
-    with pytest.raises(luxcore.Refused, match="no other lights"):
-        luxcore.write_arrays(tmp_path / "ring.npz", raystream.load("ring"), 64)
-    picture = np.random.default_rng(1).random((24, 16, 3))
-    lower = np.roll(picture, luxcore.LOWER, axis=0)
-    assert luxcore.compared(1.1 * picture, lower)["blocks"] == pytest.approx(0.1)
 
 
 def test_a_benchmarks_flight_ends_at_the_scenes_camera() -> None:
