@@ -23,9 +23,9 @@ import re
 import sys
 import tomllib
 from collections import Counter
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -230,8 +230,7 @@ def _near_line(path: Path, line: int) -> Scores:
     return scores + NAMED * np.max([np.zeros(len(scores)), *map(_mentions, sorted(names))], axis=0)
 
 
-@dataclass(frozen=True)
-class _Function:
+class _Function(NamedTuple):
     """A function's or a method's lines, from 1. name : of a class where it is the class's own, as ``__init__``; of what
     is around it where it is nested. words : all that it has."""
 

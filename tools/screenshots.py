@@ -23,7 +23,7 @@ if __name__ == "__main__":  # the checkout goes before an installed package
     sys.path.insert(0, str(Path(__file__).resolve().parent / "editable"))
 
 from benchmarks.common import ROOT, in_one_line, say
-from benchmarks.screen import screen
+from benchmarks.screen import screen, window
 
 if TYPE_CHECKING:
     from PIL.Image import Image as Picture
@@ -124,24 +124,16 @@ def shoot(name: str, samples: int) -> Picture:
     import numpy as np
     from PIL import Image
 
-    from raystream.viewport.preferences import Preferences
-    from raystream.window.app import App
-
     (scene, arguments, pose), (width, height) = SHOTS[name], SIZES.get(name, SIZE)
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "settings.toml"
-        preferences = Preferences(path=path, panels=name != "window", samples=samples, noise=0.0)
-        app = App(scene, size=(width, height), preferences=preferences, **arguments)
-        try:
-            settle(app)
-            pose(app)
-            frames: list[bytes] = []
-            app.view.after_draw(lambda: frames.append(app.window.read()))
-            while not frames:
-                app.turn()
-            return Image.fromarray(np.frombuffer(frames[0], np.uint8).reshape(height, width, 3)[::-1])
-        finally:
-            app.release()
+    settings = {"panels": name != "window", "samples": samples, "noise": 0.0}
+    with window(scene, (width, height), options=arguments, **settings) as app:
+        settle(app)
+        pose(app)
+        frames: list[bytes] = []
+        app.view.after_draw(lambda: frames.append(app.window.read()))
+        while not frames:
+            app.turn()
+        return Image.fromarray(np.frombuffer(frames[0], np.uint8).reshape(height, width, 3)[::-1])
 
 
 def packed(picture: Picture) -> bytes:
@@ -149,8 +141,8 @@ def packed(picture: Picture) -> bytes:
     from PIL import Image
 
     for colors in (None, 256, 128, 64, 32):
-        quantized = picture if colors is None else picture.quantize(colors, dither=Image.Dither.NONE)
         out = io.BytesIO()
+        quantized = picture if colors is None else picture.quantize(colors, dither=Image.Dither.NONE)
         quantized.save(out, "PNG", optimize=True)
         if len(out.getvalue()) <= LARGEST:
             break

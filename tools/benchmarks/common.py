@@ -141,8 +141,8 @@ class Table:
         console = Console(width=None if sys.stdout.isatty() else NARROWEST)
         table = Rich(title=self.title, title_justify="left", title_style="bold", caption=self.note or None)
         table.caption_justify = "left"
-        for number, column in enumerate(self.columns):
-            table.add_column(column, justify="left" if number == 0 else "right")
+        for column in self.columns:
+            table.add_column(column, justify="right" if table.columns else "left")
         for row in self.rows:
             table.add_row(*map(cell, row))
         console.print(table)

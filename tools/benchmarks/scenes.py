@@ -7,7 +7,6 @@ import os
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,9 +25,8 @@ class Absent(Exception):
     """A scene missing on this machine; the text has its name and a remedy."""
 
 
-@dataclass(frozen=True)
-class View:
-    """A scene from one camera. source: argument of `raystream.load`; camera: None for the scene's own of that name."""
+class View(NamedTuple):
+    """A scene from one camera. source: argument of `raystream.load`; camera: or the name of one of the scene's."""
 
     name: str
     source: str

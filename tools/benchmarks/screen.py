@@ -49,14 +49,16 @@ def screen(size: tuple[int, int], own: bool = False) -> Iterator[str]:
 
 
 @contextmanager
-def window(source: str | Scene, size: tuple[int, int], camera: str | None = None, **preferences: Any) -> Iterator[Any]:
-    """The application with a scene, path traced, and with settings of its own."""
+def window(
+    source: str | Scene, size: tuple[int, int], camera: str | None = None, options: Any = None, **preferences: Any
+) -> Iterator[Any]:
+    """The application with a scene, by these options or path traced, and with preferences of its own."""
     from raystream.viewport.preferences import Preferences
     from raystream.window.app import App
 
     with tempfile.TemporaryDirectory(prefix="raystream-bench-") as folder:
         settings = Preferences(path=Path(folder) / "settings.toml", **preferences)
-        app = App(source, size, settings, camera, program="path")
+        app = App(source, size, settings, **{"camera": camera, "program": "path", **(options or {})})
         try:
             yield app
         finally:

@@ -7,7 +7,7 @@ cosine distribution, incoherent among neighbours.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from typing import Any, NamedTuple
 
@@ -283,7 +283,7 @@ def _tables(data: dict[str, Any]) -> list[Table]:
         counts = ", ".join(f"{count:,} {kind}" for kind, count in scene["rays"].items())
         title = f"{name}: {scene['triangles']:,} triangles; {counts} rays"
         out.append(Table(title, ("setting", "ms", "CPU ms", *rates, "same"), rows, note))
-    return out + list(_address_table(data))
+    return out + _address_table(data)
 
 
 def _build_table(data: dict[str, Any]) -> Table:
@@ -298,14 +298,14 @@ def _build_table(data: dict[str, Any]) -> Table:
     return Table("builds and memory", columns, rows, note)
 
 
-def _address_table(data: dict[str, Any]) -> Iterator[Table]:
-    """By scene, structure and kind of rays; nothing without any."""
-    ways, rows = ("1-D", "2-D"), list[tuple[Any, ...]]()
+def _address_table(data: dict[str, Any]) -> list[Table]:
+    """By scene, structure and kind of rays; none without any."""
+    rows = []
     for name, scene in data["scenes"].items():
         for structure, kinds in scene.get("addresses", {"rates": {}})["rates"].items():
             for kind, timed in kinds.items():
-                row = [timed[way][key] for key in ("ms", "cpu_ms") for way in ways]
+                row = [timed[by][key] for key in ("ms", "cpu_ms") for by in ("1-D", "2-D")]
                 rows.append((f"{name}: {structure}, {kind}", *row, row[3] / max(row[2], 1e-6)))
-    heads = ("scene: structure, rays", *(f"{way} ms" for way in ways), *(f"{way} CPU ms" for way in ways), "CPU ratio")
-    if rows:
-        yield Table("1-D addresses (buffer textures) against 2-D and 3-D ones, singlepass", heads, rows)
+    heads = ("scene: structure, rays", "1-D ms", "2-D ms", "1-D CPU ms", "2-D CPU ms", "CPU ratio")
+    title = "1-D addresses (buffer textures) against 2-D and 3-D ones, singlepass"
+    return [Table(title, heads, rows)] if rows else []

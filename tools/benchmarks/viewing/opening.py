@@ -93,12 +93,9 @@ def _process(environment: dict[str, str], *arguments: str) -> dict[str, Any]:
 
 def _tables(data: dict[str, Any]) -> list[Table]:
     width, height = data["size"]
-    rows = [
-        (name, part, each["seconds"], each["cpu_seconds"])
-        for name, parts in data["first"].items()
-        for part, each in parts.items()
-    ]
-    rows.append(("cornell, 64 x 64", "file", data["small"]["seconds"], data["small"]["cpu_seconds"]))
+    costs = [(name, part, cost) for name, parts in data["first"].items() for part, cost in parts.items()]
+    costs.append(("cornell, 64 x 64", "file", data["small"]))
+    rows = [(name, part, cost["seconds"], cost["cpu_seconds"]) for name, part, cost in costs]
     goals = ", ".join(f"{name} {seconds:g} s" for name, seconds in FIRST.items())
     note = f"Seconds from the command, the least of several; the window has {width} x {height}. Wanted: {goals}."
     tables = [Table("new processes to their first pictures", ("scene", "until", "s", "CPU s"), rows, note)]
