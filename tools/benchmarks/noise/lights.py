@@ -33,8 +33,6 @@ ABOUT = "variance of direct light times CPU seconds, by power, by resampling, by
 SIZE, SAMPLES, SEEDS = (96, 72), 16, 4
 DEPTHS = (1, 5)  # surface interactions: direct light alone, and with all indirect light
 KEPT = 0.99  # of the pixels
-FINE = "room, 4k map"
-OF_FINE = ("by power", "no suns", "lights alone", "default")  # its tables take seconds; BSDF sampling misses its sun
 
 POWER: dict[str, Any] = {"light_sampler": "power", "light_candidates": 1}
 CASES: dict[str, dict[str, Any]] = {
@@ -111,7 +109,6 @@ def _scenes(quick: bool) -> Iterator[tuple[str, Callable[[], Scene], dict[str, A
     yield "room, studio", room, {"environment": "studio"}
     yield "room, 1 sun", room, {"environment": suns(1)}
     yield "room, 6 suns", room, {"environment": suns(6)}
-    yield FINE, room, {"environment": suns(1, 4096)}
 
 
 def run(options: Options) -> Result:
@@ -122,9 +119,9 @@ def run(options: Options) -> Result:
     for name, load, environment in _scenes(options.quick):
         say(name)
         scene, of_scene = load(), data["scenes"].setdefault(name, {})
-        chosen = QUICK if options.quick else OF_FINE if name == FINE else CASES
-        if not any(word in name for word in ("sun", "sky", "map")):
-            chosen = [case for case in chosen if case != "no suns"]
+        chosen = QUICK if options.quick else tuple(CASES)
+        if not any(word in name for word in ("sun", "sky")):
+            chosen = tuple(case for case in chosen if case != "no suns")
         # Under an environment alone, light sampling does not matter for longer paths.
         for depth in DEPTHS[: 1 if options.quick or "room" in name or name == "hall" else None]:
             cases = of_scene[str(depth)] = {}

@@ -7,16 +7,36 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import dataclass, field
 from typing import Any
+
+import numpy as np
 
 import raystream
 from benchmarks.common import Options, Result, Table, cpus, facts, interleave, say
 from benchmarks.rays import embree
-from benchmarks.rays.machines import Setting, make, whole_run
 from benchmarks.scenes import found
+from raystream.cameras.lens import camera_uniforms
+from raystream.kernels import PIXEL
+from raystream.programs import LEVELS, PICTURES
 from raystream.renderer.renderer import Renderer
+from raystream.stream.machines import MACHINES
+from raystream.stream.machines.common import Machine
+from raystream.stream.machines.policy import Policy, Sweep
 
 ABOUT = "the ray caster's machines beside Embree: Mrays/s, first runs, memory"
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A machine and its options; all but ``machine`` belong to multipass."""
+
+    machine: str
+    fuse: str = "none"
+    policy: Policy = field(default_factory=Sweep)
+    unroll: int | tuple[int, ...] | str = 1
+    mask: str = "depth"
+
 
 SETTINGS = {
     "singlepass": Setting("singlepass"),
@@ -105,3 +125,40 @@ def _tables(data: dict[str, Any]) -> list[Table]:
         title = f"{name}: {scene['triangles']:,} triangles, grid {scene['grid']['resolution']}"
         tables.append(Table(title, columns, rows, note))
     return tables
+
+
+# -- machines, of other benchmarks too -------------------------------------------------------------------------------
+
+
+def make(renderer: Renderer, setting: Setting, size: tuple[int, int], counting: bool = False) -> Machine:
+    """The ray caster on a machine, its pixels and camera set: every `Machine.run` makes the same picture."""
+    options: dict[str, Any] = {}
+    if setting.machine == "multipass":
+        options = {"fuse": setting.fuse, "policy": setting.policy, "unroll": setting.unroll, "mask": setting.mask}
+    stepwise = setting.machine == "multipass" and setting.fuse == "none"
+    program = PICTURES["cast"](LEVELS[renderer.prepared.structure.levels])
+    machine = MACHINES[setting.machine](
+        renderer.device,
+        renderer.gpu_scene.bind(program, renderer.settings, stepwise),
+        size,
+        resources=renderer.gpu_scene.resources,
+        counting=counting,
+        fallback=lambda: renderer.gpu_scene.bind(program, renderer.settings, stepwise=True),
+        **options,
+    )
+    machine.set(camera_uniforms(renderer.camera, size))
+    pixels = np.zeros((size[1], size[0]), PIXEL.dtype)
+    pixels["at"][..., 1], pixels["at"][..., 0] = np.mgrid[: size[1], : size[0]]
+    machine.write("pixel", pixels)
+    return machine
+
+
+def whole_run(machine: Machine) -> Callable[[], None]:
+    """A complete run, device included, without read-back beyond the host's needs: the timed unit."""
+
+    def run() -> None:
+        with machine.device.current():
+            machine.finish()
+            machine.device.context.finish()
+
+    return run

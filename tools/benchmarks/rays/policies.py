@@ -16,7 +16,7 @@ from reproduction.simulators.schedule import LOOP, Runs, Schedule, Simulation
 
 import raystream
 from benchmarks.common import Options, Result, Table, facts, say
-from benchmarks.rays.machines import Setting, make
+from benchmarks.rays.cast import Setting, make
 from benchmarks.scenes import found
 from raystream.renderer.renderer import Renderer
 from raystream.stream.machines.policy import MostWork, Naive, Policy, Sweep, Threshold
