@@ -35,8 +35,8 @@ def _definition(module: str, name: str) -> Definition:
     for node in ast.parse(path.read_text(encoding="utf-8")).body:
         if isinstance(node, Definition) and node.name == name:
             return node
-        imported = {alias.asname or alias.name for alias in node.names} if isinstance(node, ast.ImportFrom) else ()
-        if name in imported and node.module:
+        imported = [alias.asname or alias.name for alias in node.names] if isinstance(node, ast.ImportFrom) else []
+        if isinstance(node, ast.ImportFrom) and node.module and name in imported:
             return _definition(node.module, name)
     raise LookupError(f"{module}: no {name}")
 

@@ -50,13 +50,9 @@ class Timing:
 
     def to_json(self) -> dict[str, Any]:
         """Medians and extremes, milliseconds."""
-        return {
-            "runs": len(self.wall),
-            "ms": 1e3 * statistics.median(self.wall),
-            "ms_least": 1e3 * min(self.wall),
-            "ms_most": 1e3 * max(self.wall),
-            "cpu_ms": 1e3 * statistics.median(self.cpu),
-        }
+        wall = {"ms": statistics.median(self.wall), "ms_least": min(self.wall), "ms_most": max(self.wall)}
+        milliseconds = {name: 1e3 * each for name, each in (wall | {"cpu_ms": statistics.median(self.cpu)}).items()}
+        return {"runs": len(self.wall), **milliseconds}
 
     def ratio(self, other: Timing) -> float:
         """Median over rounds of this case's wall time over the other's in the same round: drift cancels."""

@@ -127,8 +127,8 @@ def view(name: str) -> View:
         path = str(required(shared() / "scenes" / f"{name}.ply"))
         camera = reference_camera("primary_bunny_512") if name == "bunny" else facing(raystream.load(path))
         return View(name, path, camera)
-    scene, _, camera = name.partition(" ")
-    return View(name, scene, camera or raystream.load(scene).cameras[0].name)
+    source, _, of_scene = name.partition(" ")
+    return View(name, source, of_scene or raystream.load(source).cameras[0].name)
 
 
 def found(names: tuple[str, ...]) -> tuple[list[View], list[str]]:

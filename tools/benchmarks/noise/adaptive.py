@@ -37,7 +37,6 @@ SAMPLES = (8, 16, 32, 64, 128, 256)
 GOALS = (24, 64)  # samples whose errors are the goals
 FIRST_SEED = 1001  # of renders that stop
 MOST = 512  # samples of them
-EARLY = 1.25  # largest error of a picture, relative to the goal
 
 
 def run(options: Options) -> Result:
@@ -157,8 +156,8 @@ def _stop_table(data: dict[str, Any]) -> Table:
                 values = (100 * mean["estimate"], 100 * mean["error"], worst, mean["samples"], spent, mean["seconds"])
                 rows.append((name, f"{how}, {100 * goal:g} %", *values, work))
     note = (
-        "Means over seeds. Worst: the largest error by the one asked for, of which "
-        f"{EARLY} is the most that may be. Of needed: samples by those at which pictures with as many everywhere "
+        "Means over seeds. Worst: the largest error by the one asked for, of which 1.25 is the most that may be. "
+        "Of needed: samples by those at which pictures with as many everywhere "
         "usually err so much. Work: 100 times CPU seconds times the square of the error, the same at every error."
     )
     heads = ("picture", "adaptive", "told %", "error %", "worst", "samples", "of needed", "CPU s", "work")

@@ -49,7 +49,8 @@ def many_lights() -> Scene:
     for number in range(6):
         builder.add(quads(at[kind == number][:, None] + square), (1.0, 1.0, 1.0), 1 + number)
     hues = ((1, 0.25, 0.1), (1, 0.6, 0.2), (0.9, 0.9, 0.4), (0.2, 0.9, 0.4), (0.2, 0.5, 1), (0.8, 0.3, 1))
-    lamps = [Material(f"lamp {n}", (0, 0, 0, 1), emission=tuple(60.0 * c for c in hue)) for n, hue in enumerate(hues)]
+    emissions = [(60.0 * r, 60.0 * g, 60.0 * b) for r, g, b in hues]
+    lamps = [Material(f"lamp {n}", (0, 0, 0, 1), emission=emission) for n, emission in enumerate(emissions)]
     camera = Camera((0.0, 2.2, 7.6), (0.0, 1.6, -2.0), fov=60, name="front")
     return Scene([builder.mesh("room")], [Instance(0)], [Material("walls"), *lamps], [camera], name="many_lights")
 

@@ -126,9 +126,8 @@ def run(options: Options) -> Result:
         for depth in DEPTHS[: 1 if options.quick or "room" in name or name == "hall" else None]:
             cases = of_scene[str(depth)] = {}
             for case in chosen:
-                # Environments are without suns then.
-                patched = mock.patch.object(lighting, "suns_of", lambda image: [])
-                with patched if case == "no suns" else nullcontext():
+                without: Any = mock.patch.object(lighting, "suns_of", lambda image: [])  # in environments
+                with without if case == "no suns" else nullcontext():
                     values = _measured(scene, device, data["size"], depth, {**environment, **CASES[case]}, case)
                 if values is not None:
                     cases[case] = values

@@ -87,8 +87,8 @@ def write_arrays(path: Path, scene: Any) -> None:
         raise Missing(f"{scene.name}: peers are given emitting surfaces only")
     base_color = np.array([material.base_color[:3] for material in scene.materials], np.float32)
     emission = np.array([material.emission for material in scene.materials], np.float32)
-    view = {name: np.array(getattr(camera, name)) for name in ("origin", "target", "up", "fov")}
-    mesh = {name: getattr(triangles, name) for name in ("positions", "triangles", "materials")}
+    view: dict[str, Any] = {name: np.array(getattr(camera, name)) for name in ("origin", "target", "up", "fov")}
+    mesh: dict[str, Any] = {name: getattr(triangles, name) for name in ("positions", "triangles", "materials")}
     np.savez(path, base_color=base_color, emission=emission, **mesh, **view)
 
 

@@ -97,7 +97,7 @@ def _deaths(renderer: raystream.Renderer, deaths: int) -> dict[str, Any]:
                     os.kill(moments.choice(pids), signal.SIGKILL)
                     pids.clear()
 
-            told = {"progress": kill, "notify": notes.append}
+            told: dict[str, Any] = {"progress": kill, "notify": notes.append}
             film = render_on(renderer, cluster.scheduler_address, size=SMALL, spp=FEW, **told).film
             assert film is not None
             same += all(np.array_equal(array, alone.film.arrays[name]) for name, array in film.arrays.items())

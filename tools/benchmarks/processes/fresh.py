@@ -26,10 +26,7 @@ STARTS = 3
 COMMANDS: dict[str, tuple[str, list[str]]] = {
     "cornell, 32 samples, 512 x 512": ("cornell", []),
     "cornell, 1 sample, 256 x 256": ("cornell", ["--spp", "1", "--size", "256x256"]),
-    "cornell, 1 sample, 256 x 256, singlepass": (
-        "cornell",
-        ["--spp", "1", "--size", "256x256", "--machine", "singlepass"],
-    ),
+    "cornell, singlepass": ("cornell", ["--spp", "1", "--size", "256x256", "--machine", "singlepass"]),
     "bunny, cast, 512 x 512": ("bunny", ["--program", "cast"]),
 }
 QUICK = {"cornell, 1 sample, 32 x 32": ("cornell", ["--spp", "1", "--size", "32x32", "--machine", "singlepass"])}

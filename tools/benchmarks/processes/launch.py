@@ -99,4 +99,4 @@ def measure_phases(
 
 
 if __name__ == "__main__":
-    print(json.dumps({"run": run, "phases": measure_phases}[sys.argv[1]](*sys.argv[2:])))
+    print(json.dumps((run if sys.argv[1] == "run" else measure_phases)(*sys.argv[2:])))

@@ -91,7 +91,7 @@ def _settings(renderer: Renderer, size: tuple[int, int], runs: int) -> dict[str,
     with renderer.device.current():
         ours = machines["singlepass"].read("hit")["triangle"].ravel()
         for name, machine in machines.items():
-            counters = {"passes": machine.stats.kernel_passes, "mask_passes": machine.stats.mask_passes}
+            counters: dict[str, Any] = {"passes": machine.stats.kernel_passes, "mask_passes": machine.stats.mask_passes}
             counters |= {"first_run_ms": 1e3 * first[name], "stream_bytes": machine.bytes}
             machine.release()
             counted = make(renderer, SETTINGS[name], size, counting=True)

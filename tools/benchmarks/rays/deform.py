@@ -345,7 +345,7 @@ def _tables(data: dict[str, Any]) -> list[Table]:
         return [timings[case]["cpu_ms"] for case in cases]
 
     columns = ("scene", "vertices", "triangles", "refit", "pose", "tree", "build", "refit of a build")
-    keys = ("vertices", "triangles", "refit_cpu_ms")
+    keys: tuple[str, ...] = ("vertices", "triangles", "refit_cpu_ms")
     scenes = [
         (name, *(row[key] for key in keys), *cpu(row["timings"], "pose", "tree", "build"), row["of_a_build"])
         for name, row in data["scenes"].items()

@@ -15,7 +15,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -48,21 +47,6 @@ _MARK, _SECONDS = "PROGRAM ", "SECONDS "  # of a line before and behind each pro
 _COMPILED = re.compile(r"SIMD(\d+) shader: (\d+) inst\w*\. (\d+) loops\. \d+ cycles\. (\d+):(\d+) spills")
 
 
-@dataclass
-class Compiled:
-    """A program: its narrowest variant's instructions, loops, spills and fills; the widest variant that spills nothing
-    (0: none); CPU seconds of compiling all variants."""
-
-    name: str
-    instructions: int = 0
-    loops: int = 0
-    spills: int = 0
-    fills: int = 0
-    width: int = 0
-    seconds: float = 0.0
-    variants: list[int] = field(default_factory=list)
-
-
 def run(options: Options) -> Result:
     """Every program on every platform, each in a process of its own."""
     start = shared() / "gpu_compiler" / "intel"
@@ -74,11 +58,11 @@ def run(options: Options) -> Result:
     for platform in QUICK if options.quick else PLATFORMS:
         say(f"{platform}: compiling")
         name, programs = compiled(start, platform, cases)
-        data["platforms"][platform] = {"renderer": name, "programs": [asdict(each) for each in programs]}
+        data["platforms"][platform] = {"renderer": name, "programs": programs}
     return Result(data, _tables(data))
 
 
-def compiled(start: Path, platform: str, cases: tuple[tuple[str, ...], ...]) -> tuple[str, list[Compiled]]:
+def compiled(start: Path, platform: str, cases: tuple[tuple[str, ...], ...]) -> tuple[str, list[dict[str, Any]]]:
     """The driver's name, and the programs of some cases."""
     paths = [str(ROOT / "tools"), str(ROOT / "tools" / "editable"), *filter(None, [os.environ.get("PYTHONPATH")])]
     environment = {**os.environ, "INTEL_DEBUG": "fs", "PYTHONPATH": os.pathsep.join(paths)}
@@ -91,23 +75,20 @@ def compiled(start: Path, platform: str, cases: tuple[tuple[str, ...], ...]) -> 
     return done.stdout.strip(), list(_read(done.stderr.splitlines()))
 
 
-def _read(lines: list[str]) -> Iterator[Compiled]:
-    """The programs of a log."""
-    program: Compiled | None = None
+def _read(lines: list[str]) -> Iterator[dict[str, Any]]:
+    """The programs of a log: of the narrowest variant instructions, loops, spills and fills; the width of the widest
+    that spills nothing (0: none); CPU seconds of compiling all variants."""
+    name, variants = "", list[tuple[int, ...]]()
     for line in lines:
         if line.startswith(_MARK):
-            program = Compiled(line.removeprefix(_MARK))
-        elif line.startswith(_SECONDS) and program is not None:
-            program.seconds = float(line.removeprefix(_SECONDS))
-            yield program
-            program = None
-        elif program is not None and (found := _COMPILED.search(line)):
-            width, *counts, spills, fills = map(int, found.groups())
-            program.variants.append(width)
-            if width == min(program.variants):
-                program.instructions, program.loops, program.spills, program.fills = *counts, spills, fills
-            if not spills:
-                program.width = max(program.width, width)
+            name, variants = line.removeprefix(_MARK), []
+        elif line.startswith(_SECONDS):
+            _, *counts = min(variants, default=(0,) * 5)
+            width = max((variant[0] for variant in variants if not variant[3]), default=0)
+            program = {"name": name, **dict(zip(("instructions", "loops", "spills", "fills"), counts, strict=True))}
+            yield {**program, "width": width, "seconds": float(line.removeprefix(_SECONDS))}
+        elif variant := _COMPILED.search(line):
+            variants.append(tuple(map(int, variant.groups())))
 
 
 def _tables(data: dict[str, Any]) -> list[Table]:

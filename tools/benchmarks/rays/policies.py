@@ -113,16 +113,12 @@ def _tables(data: dict[str, Any]) -> list[Table]:
         ratios = [row["over_bound"] for row in policies.values()]
         over.append((name, scene["most_steps"], scene["most_tests"], scene["bound"], *ratios))
         shares.append((name, *(f"{100 * row['active_share']:.2g} %" for row in policies.values())))
-        # The best threshold of each kind, the lowest among equals.
-        best = {
-            of: min(thresholds[of], key=lambda share, of=of: (thresholds[of][share]["passes"], int(share)))
-            for of in DENOMINATORS
-        }
-        fewest = [thresholds[of][best[of]]["passes"] for of in DENOMINATORS]
-        passes = max(1, min(fewest + [row["passes"] for row in policies.values()]))
-        near = [int(s) for s, row in thresholds["active"].items() if row["passes"] <= 1.1 * fewest[0]]
+        # The best threshold of each kind, the lowest among equals: passes and share.
+        best = [min((row["passes"], int(share)) for share, row in thresholds[of].items()) for of in DENOMINATORS]
+        passes = max(1, min([each for each, _ in best] + [row["passes"] for row in policies.values()]))
+        near = [int(s) for s, row in thresholds["active"].items() if row["passes"] <= 1.1 * best[0][0]]
         naive, of_active, of_all = (policies[key]["passes"] / passes for key in ("naive", OF_ACTIVE, OF_ALL))
-        cells = (naive, of_active, f"{best['active']} %", f"{min(near)} .. {max(near)} %", of_all, f"{best['all']} %")
+        cells = (naive, of_active, f"{best[0][1]} %", f"{min(near)} .. {max(near)} %", of_all, f"{best[1][1]} %")
         least.append((name, *cells))
     width, height = data["size"]
     checks = [check["equal"] for scene in data["scenes"].values() for check in scene["check"].values()]

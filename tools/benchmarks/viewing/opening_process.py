@@ -206,4 +206,5 @@ def models(width: str, height: str, rest: str, *paths: str) -> None:
 
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "editable"))
-    {"first": first, "models": models, "move": move}[sys.argv[1]](*sys.argv[2:])
+    commands: dict[str, Any] = {"first": first, "models": models, "move": move}
+    commands[sys.argv[1]](*sys.argv[2:])
