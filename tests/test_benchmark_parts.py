@@ -5,18 +5,17 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 from unittest.mock import MagicMock
 
-import luxcore
 import numpy as np
 import pytest
 from benchmarks import common
 from benchmarks.noise import denoise, eight
-from benchmarks.processes import process
+from benchmarks.processes import launch
+from benchmarks.rays import deform
 from benchmarks.scenes import SPAN, facing
-from benchmarks.viewing import ladder, opening_input, playing, readable
+from benchmarks.viewing import ladder, opening_process, readable
 
 import raystream
 
@@ -25,8 +24,8 @@ pytestmark = pytest.mark.usefixtures("own_cache")
 
 def test_time_within_an_inner_part_is_that_one_s(monkeypatch: pytest.MonkeyPatch) -> None:
     seconds = iter(range(20))
-    monkeypatch.setattr(playing.time, "process_time", lambda: float(next(seconds)))
-    clock = playing.Clock(MagicMock())
+    monkeypatch.setattr(deform.time, "process_time", lambda: float(next(seconds)))
+    clock = deform.Clock(MagicMock())
     pose = clock.around("pose", lambda: None)
     assert list(clock.around("light", lambda: (pose() for _ in range(2)))()) == [None, None]
     # Made in one second, a step in one before its pose and one behind, and the end in one.
@@ -34,32 +33,13 @@ def test_time_within_an_inner_part_is_that_one_s(monkeypatch: pytest.MonkeyPatch
 
 
 def test_the_parts_of_a_picture_are_where_it_is_computed() -> None:
-    assert all(callable(getattr(owner, name)) for calls in playing.PARTS.values() for owner, name in calls)
+    assert all(callable(getattr(owner, name)) for calls in deform.PARTS.values() for owner, name in calls)
 
 
 def test_moves_are_told_by_their_places() -> None:
-    most = opening_input.COLUMNS * opening_input.ROWS
+    most = opening_process.COLUMNS * opening_process.ROWS
     for sent in (0, 1, 255, 256, most - 1, most, 3 * most + 517):
-        assert opening_input.number(*opening_input.place(sent), max(0, sent - 40)) == sent
-
-
-def test_a_caustic_is_compared_with_luxcore_s_where_that_is(tmp_path: Path) -> None:
-    """Without it one line says so; the scene is converted all the same."""
-    scene = raystream.load("glass_ball")
-    luxcore.write_arrays(tmp_path / "scene.npz", scene, 64)
-    arrays = np.load(tmp_path / "scene.npz")
-    assert {*arrays["kinds"]} == {"lambert", "dielectric"} and arrays["emission"].max() == 60
-    glass = arrays["triangles"][arrays["materials"] == list(arrays["kinds"]).index("dielectric")]
-    corners = arrays["positions"][glass]  # the ball, a quadric, as triangles
-    areas = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1) / 2
-    radius = np.ptp(corners[..., 0]) / 2
-    assert areas.sum() == pytest.approx(4 * np.pi * radius**2, rel=1e-3)  # chords of 256 segments lack 1e-4
-    np.testing.assert_allclose(np.linalg.norm(arrays["normals"], axis=1), 1, atol=1e-5)  # of float32
-    with pytest.raises(luxcore.Refused, match="no other lights"):
-        luxcore.write_arrays(tmp_path / "ring.npz", raystream.load("ring"), 64)
-    picture = np.random.default_rng(1).random((24, 16, 3))
-    lower = np.roll(picture, luxcore.LOWER, axis=0)
-    assert luxcore.compared(1.1 * picture, lower)["blocks"] == pytest.approx(0.1)
+        assert opening_process.number(*opening_process.place(sent), max(0, sent - 40)) == sent
 
 
 def test_a_benchmarks_flight_ends_at_the_scenes_camera() -> None:
@@ -134,7 +114,7 @@ def test_cases_are_timed_in_turn() -> None:
 
 def test_peak_memory_is_the_child_s_own() -> None:
     ballast = np.ones(40 << 20, np.uint8)  # this process is larger than the first child
-    helper = [sys.executable, "-I", "-S", process.__file__]
+    helper = [sys.executable, "-I", "-S", launch.__file__, "run"]
     script = "import sys; held = bytearray(int(sys.argv[1]) << 20)\nfor k in range(0, len(held), 4096): held[k] = 1"
     peaks = [common_json([*helper, sys.executable, "-I", "-S", "-c", script, str(size)]) for size in (1, 65)]
     assert 60 << 20 < peaks[1]["peak_bytes"] - peaks[0]["peak_bytes"] < 70 << 20

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import os
 import shutil
 import sys
 from pathlib import Path
@@ -15,7 +13,8 @@ import pytest
 from benchmarks import common, scenes
 from benchmarks.noise import eight
 from benchmarks.processes import drivers
-from benchmarks.viewing import ladder, playing, readable
+from benchmarks.rays import deform
+from benchmarks.viewing import ladder, readable
 
 pytestmark = pytest.mark.usefixtures("own_cache")
 
@@ -42,8 +41,6 @@ def _quick(name: str, folder: Path) -> dict:
     data = json.loads(path.read_text())
     assert path.parent.name == common.machine_name(data["facts"])
     assert data["benchmark"] == name and data["tables"] and data["missing"] == []
-    if name in ("accel", "policies") and importlib.util.find_spec("matplotlib"):
-        assert path.with_suffix(".png").stat().st_size > 10_000
     return data
 
 
@@ -70,44 +67,8 @@ def test_bench_bias(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_bench_deform(tmp_path: Path) -> None:
     (played,) = _quick("deform", tmp_path)["played"].values()
-    assert played["pictures"] > 0 and set(played["cpu_ms_of_parts"]) == {*playing.PARTS, playing.OTHER}
+    assert played["pictures"] > 0 and set(played["cpu_ms_of_parts"]) == {*deform.PARTS, deform.OTHER}
     assert all(each > 0 for each in played["cpu_ms_of_parts"].values()), "every part is where it was looked for"
-
-
-@pytest.mark.slow
-def test_bench_raster(tmp_path: Path) -> None:
-    data = _quick("raster", tmp_path)
-    assert set(data["scenes"]) == {"cornell", "teapotahedron"}
-    for row in data["scenes"].values():
-        assert row["other_triangle"] <= 1e-4 and row["hit"] > 0.5 and row["raster"]["ms"] > 0 and row["rays"]["ms"] > 0
-
-
-@pytest.mark.slow
-def test_bench_undeformed(tmp_path: Path) -> None:
-    data = _quick("undeformed", tmp_path)
-    assert len(data["scenes"]) == 2
-    for forms in data["scenes"].values():
-        assert len(forms) == 4 and forms["plain"]["cpu_ratio"] == 1
-        assert all(each["cpu_ms"] > 0 for each in forms.values())
-
-
-@pytest.mark.slow
-def test_bench_blur(tmp_path: Path) -> None:
-    """Boxes that follow the ray's time change no picture, and spare steps where things fly far."""
-    boxes = _quick("blur", tmp_path)["boxes"]
-    assert len(boxes) == 5 and all(row["same_bits"] for row in boxes.values())
-    for steps, entered in (zip(*row["steps_and_instances_per_ray"].values(), strict=True) for row in boxes.values()):
-        assert steps[0] <= 1.01 * steps[1] and entered[0] <= 1.01 * entered[1]
-    (far,) = (row["steps_and_instances_per_ray"] for name, row in boxes.items() if name.endswith("fly, 3"))
-    assert far["by time"][1] < 0.2 * far["swept"][1]
-
-
-@pytest.mark.slow
-def test_bench_host(tmp_path: Path) -> None:
-    data = _quick("host", tmp_path)
-    assert set(data["cases"]) == {"cornell singlepass cast", "cornell singlepass path"}
-    for row in data["cases"].values():
-        assert row["calls"] > 20 and row["opengl_ms"] > 0 and row["outside_ms"] > 0 and 0 < row["share"] < 1
 
 
 @pytest.mark.slow
@@ -177,40 +138,9 @@ def test_bench_drivers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.slow
-def test_bench_photon(tmp_path: Path) -> None:
-    data = _quick("photon", tmp_path)
-    assert [row["passes"] for row in data["sort"]] == [91] and all(row["sorted"] for row in data["sort"])
-
-
-@pytest.mark.slow
 def test_bench_flight(tmp_path: Path) -> None:
     scene = _quick("flight", tmp_path)["scenes"]["cornell"]
     assert scene["judged"] == [1, 4] and scene["past"]["flicker"] < scene["alone"]["flicker"]
-
-
-@pytest.mark.slow
-def test_bench_instances(tmp_path: Path) -> None:
-    data = _quick("instances", tmp_path)
-    (found,) = data["scenes"].values()
-    assert found["triangles"] > 15 * found["distinct_triangles"]
-    flat = found["kinds"].pop("flat bvh")
-    assert len(found["kinds"]) == 4
-    assert all(row["memory"]["total"] < flat["memory"]["total"] / 10 for row in found["kinds"].values())
-    assert data["moving"]["bvh"]["top"]["ms"] > 0
-
-
-@pytest.mark.slow
-def test_bench_path(tmp_path: Path, shared_refs: Path) -> None:
-    data = _quick("path", tmp_path)
-    scene = data["scenes"]["cornell"]
-    settings = scene["settings"]
-    assert list(settings) == ["singlepass", "multipass", "multipass --fuse ray", "multipass --fuse none"]
-    for row in settings.values():
-        assert min(row["s"], row["cpu_s"], row["first_s"]) > 0
-    assert settings["singlepass"]["passes"] == 1 and settings["singlepass"]["ratio"] == 1
-    passes, sizes = ([row[key] for row in settings.values()] for key in ("passes", "stream_bytes_per_ray"))
-    assert passes == sorted(passes) and sizes == sorted(sizes), "what is fused takes fewer passes and keeps less"
-    assert set(data["counts"]) == {name for name in settings if name != "singlepass"}
 
 
 @pytest.mark.slow
@@ -220,32 +150,6 @@ def test_bench_fresh(tmp_path: Path) -> None:
     row = command["warm"]
     assert row["seconds"] > row["render"] > 0 and row["peak_bytes"] > 1 << 24
     assert set(data["phases"]["cornell"]["warm"]) == {"import", "load", "device", "build", "first run", "next run"}
-
-
-@pytest.mark.slow
-def test_bench_materials(tmp_path: Path, shared_scenes: Path) -> None:
-    (model,) = _quick("materials", tmp_path)["models"].values()
-    assert model["textures"] == 4 and model["texel_bytes"] > model["image_bytes"] > 1 << 24  # mip levels are more
-    assert all(row["ms"] > 0 for row in model["samples"].values())
-    assert model["compile"]["warm"]["first run"] > 0
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("own_display")
-def test_bench_window(tmp_path: Path) -> None:
-    data = _quick("window", tmp_path)
-    assert data["display"] == "Xvfb" and "DISPLAY" not in os.environ
-    controller = data["scenes"]["teapotahedron"]
-    assert controller["inputs"] > 0 and controller["frames_per_second"] > 0 and 0 < controller["scale"] <= 1
-    assert controller["turn_cpu_ms"]["median"] > 0
-    # A picture cannot be there before its turn's draw, and not a second after it on any machine.
-    assert (
-        1
-        < controller["latency_ms"]["median"]
-        <= controller["latency_ms"]["p95"]
-        <= controller["latency_ms"]["most"]
-        < 5000
-    )
 
 
 @pytest.mark.slow
@@ -264,8 +168,12 @@ def test_bench_denoise(tmp_path: Path) -> None:
     (scene,) = _quick("denoise", tmp_path)["scenes"].values()
     assert scene["converged"] == 16
     for by in scene["samples"].values():
-        assert by["none"]["mean"] == 0 and by["none"]["bias"] == pytest.approx(by["shader"]["bias"], abs=0.01)
+        # Over seeds the denoised mean has a standard deviation of 0.8 % (noisy 4 %: a few bright samples make it), the
+        # converged one's is 0.3 %: four of both.
+        assert by["none"]["mean"] == 0 and abs(by["shader"]["bias"]) < 0.034
         assert by["shader"]["error"] < by["none"]["error"]
+    by = scene["samples"]["16"]
+    assert by["none"]["bias"] == pytest.approx(by["shader"]["bias"], abs=0.01)
     (folder,) = (path.parent for path in tmp_path.rglob("denoise.json"))
     assert (folder / "denoise_sheet.png").is_file()
 
@@ -296,7 +204,7 @@ def test_bench_ladder(tmp_path: Path) -> None:
     assert ladder.flip_at(looks, looks[1][0]) == looks[1][1]
 
 
-def test_bench_window_without_a_display(
+def test_bench_without_a_display(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for name in ("DISPLAY", "WAYLAND_DISPLAY"):
@@ -304,7 +212,7 @@ def test_bench_window_without_a_display(
     monkeypatch.setenv("PATH", str(tmp_path))
     if not sys.platform.startswith("linux"):
         pytest.skip("only Linux may have no display")
-    assert bench.main(["window", "--quick"]) == 2
+    assert bench.main(["live", "--quick"]) == 2
     assert "no display" in capsys.readouterr().err
 
 

@@ -225,20 +225,14 @@ def main() -> None:
     parser.add_argument("--output", type=Path, default=ASSET)
     arguments = parser.parse_args()
     compile_loops()
-    turned = anisotropic(
-        np.linspace(0, 1, STRENGTHS), np.linspace(0, 1, AZIMUTHS), alpha_axis(TURNED), cosine_axis(TURNED)
-    )
+    strengths, azimuths = np.linspace(0, 1, STRENGTHS), np.linspace(0, 1, AZIMUTHS)
+    turned = anisotropic(strengths, azimuths, alpha_axis(TURNED), cosine_axis(TURNED))
     reflection, _ = ggx(cosine_axis(FINE), alpha_axis(FINE), np.zeros(0))
     _, (rise, crossing, crossing_rise) = ggx(cosine_axis(), alpha_axis(), ratio_axis())
-    np.savez(
-        arguments.output,
-        reflection=stored(reflection),
-        rise=stored(rise),
-        crossing=stored(crossing),
-        crossing_rise=stored(crossing_rise[INDICES:]),
-        anisotropy=stored(turned + 0.5),
-        sheen=stored(sheen(cosine_axis(FINE), np.maximum(alpha_axis(FINE), LEAST_SHEEN)) / BRIGHTEST_SHEEN),
-    )
+    charlie = sheen(cosine_axis(FINE), np.maximum(alpha_axis(FINE), LEAST_SHEEN)) / BRIGHTEST_SHEEN
+    arrays = {"reflection": reflection, "rise": rise, "crossing": crossing, "crossing_rise": crossing_rise[INDICES:]}
+    arrays |= {"anisotropy": turned + 0.5, "sheen": charlie}
+    np.savez(arguments.output, **{name: stored(array) for name, array in arrays.items()})
 
 
 if __name__ == "__main__":

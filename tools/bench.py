@@ -1,8 +1,8 @@
 """Benchmarks: ``python tools/bench.py [NAME ...] [--quick] [--out DIR] [--device N]``.
 
 Each prints tables and writes ``<NAME>.json``, and pictures that pages show, into a folder named by the machine, below
-``tools/results`` or the folder that ``--out`` names. Without a name: ``cast``. They want a quiet machine, and the
-extras of ``pip install raystream[bench]`` for plots and for Embree.
+``tools/results`` or the folder that ``--out`` names. Without a name: ``cast``. They want a quiet machine, and
+``pip install raystream[bench]`` for Embree.
 """
 
 from __future__ import annotations
@@ -15,21 +15,17 @@ from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
-if __name__ == "__main__":
-    sys.path.insert(
-        0, str(Path(__file__).resolve().parent / "editable")
-    )  # the checkout goes before an installed package
+if __name__ == "__main__":  # the checkout goes before an installed package
+    sys.path.insert(0, str(Path(__file__).resolve().parent / "editable"))
 
 from benchmarks.common import RESULTS, Options, in_one_line, machine_name, say
 
 # Rooms of the folder benchmarks, each with its benchmarks.
 ROOMS = {
-    "rays": ("cast", "raster", "accel", "instances", "deform", "undeformed", "grid-build"),
-    "stream": ("policies", "host", "gpu"),
+    "rays": ("cast", "accel", "deform", "policies", "gpu"),
     "processes": ("fresh", "farm", "drivers"),
-    "light": ("path", "photon", "progressive", "bias", "materials", "lights", "blur"),
-    "noise": ("converge", "denoise", "adaptive"),
-    "viewing": ("window", "live", "readable", "ladder", "paced", "flight", "opening"),
+    "noise": ("converge", "denoise", "adaptive", "lights", "bias"),
+    "viewing": ("live", "readable", "ladder", "paced", "flight", "opening"),
 }
 NAMES = tuple(name for names in ROOMS.values() for name in names)
 

@@ -33,10 +33,8 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-if __name__ == "__main__":
-    sys.path.insert(
-        0, str(Path(__file__).resolve().parent / "editable")
-    )  # the checkout goes before an installed package
+if __name__ == "__main__":  # the checkout goes before an installed package
+    sys.path.insert(0, str(Path(__file__).resolve().parent / "editable"))
 
 import numpy as np
 from fuzzing.mutate import mutated
@@ -203,20 +201,17 @@ class Fuzzing:
             arguments = map(str, (numbers.start, numbers.stop, numbers.step, self.seed, self.only, end, path))
             command = [sys.executable, "-B", __file__, "--worker", *arguments]
             mark["number"] = numbers.start
-            with (
-                tempfile.TemporaryFile() as said,
-                subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=said, text=True) as process,
-            ):
-                assert process.stdout is not None
-                for line in process.stdout:
-                    self._hear(line, marks)
-                code = process.wait()
+            with tempfile.TemporaryFile() as said:
+                pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": said, "text": True}
+                with subprocess.Popen(command, env=environment, **pipes) as process:
+                    for line in process.stdout or ():
+                        self._hear(line, marks)
+                code = process.returncode
                 said.seek(0)
-                words = said.read().decode(errors="replace")
+                if code == 1:  # a fault of the worker's own
+                    raise SystemExit(said.read().decode(errors="replace"))
             if code == 0:
                 return
-            if code == 1:  # a fault of the worker's own
-                raise SystemExit(words)
             name = signal.Signals(-code).name if code < 0 else f"exit code {code}"
             number = int(mark["number"])
             mark["cases"] += 1
@@ -262,12 +257,9 @@ def main(arguments: list[str] | None = None) -> int:
         worker(int(first), int(stop), int(step), int(seed), only, float(end), marks)
         return 0
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    for name, default, what in (
-        ("first", 0, "number of the first case"),
-        ("seed", 0, "another seed makes other cases"),
-        ("jobs", 1, "worker processes"),
-    ):
-        parser.add_argument(f"--{name}", type=int, default=default, help=f"{what} ({default})")
+    parser.add_argument("--first", type=int, default=0, help="number of the first case (0)")
+    parser.add_argument("--seed", type=int, default=0, help="another seed makes other cases (0)")
+    parser.add_argument("--jobs", type=int, default=1, help="worker processes (1)")
     parser.add_argument("--count", type=int, help=f"cases ({CASES:,}, with --seconds any number)")
     parser.add_argument("--seconds", type=float, help="time after which no case is begun (any)")
     parser.add_argument("--only", default="", help="files whose name holds this word")
@@ -278,10 +270,9 @@ def main(arguments: list[str] | None = None) -> int:
         parser.error(f"no file's name holds {options.only!r}")
     if options.case is None:
         fuzzing = Fuzzing(options.seed, options.only, options.keep)
-        count = options.count if options.count is not None else CASES if options.seconds is None else ENDLESS
-        fuzzing.run(
-            options.first, count, max(1, options.jobs), math.inf if options.seconds is None else options.seconds
-        )
+        seconds = math.inf if options.seconds is None else options.seconds
+        count = options.count if options.count is not None else CASES if math.isinf(seconds) else ENDLESS
+        fuzzing.run(options.first, count, max(1, options.jobs), seconds)
         return int(fuzzing.faults > 0)
     folder = Path(options.keep or tempfile.mkdtemp())
     folder.mkdir(parents=True, exist_ok=True)

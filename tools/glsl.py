@@ -15,10 +15,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-if __name__ == "__main__":
-    sys.path.insert(
-        0, str(Path(__file__).resolve().parent / "editable")
-    )  # the checkout goes before an installed package
+if __name__ == "__main__":  # the checkout goes before an installed package
+    sys.path.insert(0, str(Path(__file__).resolve().parent / "editable"))
 
 import raystream
 from raystream.base.errors import ViewerError
@@ -69,10 +67,10 @@ def listing(source: Source) -> Iterator[str]:
 def main(argv: Sequence[str] | None = None) -> int:
     """Print; 0, or 2 with one line on standard error."""
     parser = argparse.ArgumentParser(prog="glsl.py", description=__doc__.splitlines()[0])
-    parser.add_argument("--program", default="cast", choices=[*PICTURES, "trace"])
-    parser.add_argument("--machine", default="multipass", choices=list(MACHINES))
+    choices = {"--program": [*PICTURES, "trace"], "--machine": list(MACHINES), "--mask": list(MASKS)}
+    for flag, default in {"--program": "cast", "--machine": "multipass", "--mask": "depth"}.items():
+        parser.add_argument(flag, default=default, choices=choices[flag])
     parser.add_argument("--fuse", default="none", help="none (the default), or a group of the program: ray, surface")
-    parser.add_argument("--mask", default="depth", choices=list(MASKS))
     for name in ("accel", "traversal", "intersection"):
         option = options.option(name)
         parser.add_argument(option.flag, default=option.value.default, choices=option.value.choices or None)
@@ -93,10 +91,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         stepwise = arguments.machine == "multipass" and arguments.fuse == "none"
         parts = prepared.modules(stepwise, "film" in program.inputs)
         passes = list(sources(program, arguments.machine, arguments.fuse, arguments.mask, arguments.counting, parts))
+        step = arguments.step
         selected = [
-            (name, text)
-            for name, states, text in passes
-            if arguments.step in (None, name, *states, *(origin(state) for state in states))
+            (name, text) for name, states, text in passes if step in (None, name, *states, *map(origin, states))
         ]
         if not selected:
             names = ", ".join(name for name, _, _ in passes)
@@ -106,9 +103,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 2
     try:
         for name, source in selected:
-            print(f"==== {arguments.program}, {arguments.machine}: {name} ====")
-            for line in listing(source):
-                print(line)
+            print(f"==== {arguments.program}, {arguments.machine}: {name} ====", *listing(source), sep="\n")
         sys.stdout.flush()
     except BrokenPipeError:  # a pager that was left
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,16 +1,12 @@
 """Renders the glTF models of ``scenes/models`` as their reference pictures were, and tells how far block means are off.
 
     python tools/gltf_sheet.py [names ...] --out DIR --spp 64 [--lobes] [--sheet sheet.jpg] [--table table.md]
-    python tools/gltf_sheet.py [files ...] --defaults [--size 200x150] --out DIR [--spp 32] [--sheet sheet.png]
-
-The second form renders models, or scenes that are built in, as a user sees them who gives no option (but --spp), all
-of the folder without a file named, and compares them with nothing.
 
 Pictures are kept as ``DIR/<model>.npz`` and used again; delete them to render anew. A block of 20 x 20 pixels agrees
 where its mean lies within 5 % of the bracket of both of the reference's forms of GGX, or beyond that within the noise
-of both pictures. Blocks of `EXPECTED` differ for a reason, and are counted apart. The reference culls no back faces,
-and neither do pictures that are compared with it; sheets of ``--back-faces culled`` are judged by the models' own
-cards. Needs a folder ``gltf_refs``.
+of both pictures. Blocks of ``gltf_sheet.toml`` differ for a reason, and are counted apart. The reference culls no back
+faces, and neither do pictures that are compared with it; sheets of ``--back-faces culled`` are judged by the models'
+own cards. Needs a folder ``gltf_refs``.
 """
 
 from __future__ import annotations
@@ -19,10 +15,10 @@ import argparse
 import json
 import os
 import sys
-import time
+import tomllib
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,8 +29,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parent / "editable"))  # the che
 import raystream
 from raystream.base.errors import ViewerError
 from raystream.film.tonemap import srgb8
-from raystream.options.picture import DEFAULT_QUALITY
-from raystream.renderer.empty_view import add_default_sky
 from raystream.scene.camera import Camera
 from raystream.scene.environment import ConstantEnvironment
 
@@ -45,72 +39,18 @@ SIGMAS = 3.0  # standard errors of a difference: of 192 numbers in a picture one
 REFERENCE_SPP = 128
 
 
-@dataclass(frozen=True)
-class Expected:
-    """Blocks (row, column) in which a picture is not the reference's, and why. lobes : under lobes.hdr, or white."""
-
-    blocks: frozenset[tuple[int, int]]
-    reason: str
-    lobes: bool = False
-
-
-_BENT = (
-    "normal maps that lean by 25 and 28 degrees on average: 18 and 27 % of the mirror directions lie below the "
-    "surface, and glTF does not say what becomes of these. Each renderer bends such normals in its own way. Of a "
-    "coat alone, plain mirrors (float64) would give 0.031 and 0.024; ours 0.036 and 0.030, the reference 0.042 and "
-    "0.035"
-)
-EXPECTED: dict[str, list[Expected]] = {
-    "ClearCoatTest": [
-        Expected(frozenset({(5, 4), (5, 5), (6, 4), (6, 5)}), _BENT),
-        Expected(frozenset({(5, 4), (5, 5), (6, 4), (6, 5)}), _BENT, lobes=True),
-    ],
-    "GlassVaseFlowers": [
-        Expected(
-            frozenset({(3, 5)}),
-            "at the vase's rim the normals lie 25 degrees off the faces. The reference bends them until mirrored "
-            "light stays above the face: float64 rays with that rule give its picture there (0.21 and 1.00 at two "
-            "points, the reference 0.17 and 0.95). By the file's own normals light is reflected within the rim "
-            "more often than the depth of 9 allows; from 14 on the place is as white as glass in white "
-            "surroundings must be",
-        )
-    ],
-    "IridescenceLamp": [
-        Expected(
-            frozenset({(4, 3), (4, 4)}),
-            "film of index 1.8 and 500 nm on metal, seen at up to 75 degrees: KHR_materials_iridescence has "
-            "Schlick's reflectances and a real index below the film, which gives 0.00 of red there, the reference "
-            "Fresnel's; the exact film (float64, by wavelengths) 0.39. With exact reflectances these blocks are "
-            "8.8 % off in place of 10.9 %; below the film the reference has a metal, whose index is complex",
-        )
-    ],
-    "TransmissionTest": [
-        Expected(
-            frozenset({(4, 2), (4, 7)}),
-            "the middle row's panes are rough (KHR_materials_transmission: what is seen through them is blurred), "
-            "and the reference's thin walls do not blur",
-        )
-    ],
-}
-
-
 def render(name: str, spp: int, lobes: bool, program: str, back_faces: str) -> dict[str, NDArray[np.float32]]:
     """``picture`` (H, W, 3) linear, seen and lit as the reference, and ``deviation`` (rows, columns): the standard
     deviation of a block's luminance by one sample a pixel, as a part of it."""
     about = json.loads((REFERENCES / f"{name}.json").read_text())
     camera = about["camera"]
     viewpoint = Camera(camera["origin"], camera["target"], camera["up"], camera["fov_vertical"])
-    environment = str(REFERENCES / "lobes.hdr") if lobes else ConstantEnvironment((1.0, 1.0, 1.0))
-    renderer = raystream.Renderer(
-        str(MODELS / about["model"]),
-        program=program,
-        camera=viewpoint,
-        environment=environment,
-        machine="singlepass",
-        pixel_filter="box",
-        back_faces=back_faces,
-        **({"depth": about["settings"]["same_depth_in_raystream"]} if program == "path" else {}),
-    )
+    options: dict[str, Any] = {"program": program, "machine": "singlepass", "pixel_filter": "box"}
+    options["environment"] = str(REFERENCES / "lobes.hdr") if lobes else ConstantEnvironment((1.0, 1.0, 1.0))
+    if program == "path":
+        options["depth"] = about["settings"]["same_depth_in_raystream"]
+    model = str(MODELS / about["model"])
+    renderer = raystream.Renderer(model, camera=viewpoint, back_faces=back_faces, **options)
     for line in renderer.scene.warnings:
         print(f"    {name}: {line}")
     rendered = renderer.render(size=(about["size"], about["size"]), spp=spp)
@@ -143,24 +83,21 @@ def compare(name: str, rendered: dict[str, NDArray], lobes: bool) -> dict[str, f
     noise = SIGMAS * rendered["deviation"][..., None] * np.sqrt(1.0 / float(rendered["spp"]) + 1.0 / REFERENCE_SPP)
     near = off <= NEAR + noise
     expected = np.zeros(near.shape[:2], bool)
-    for expectation in _expected(name, lobes):
-        for block in expectation.blocks:
-            expected[block] = True
+    for row, column in (block for entry in _expected(name, lobes) for block in entry["blocks"]):
+        expected[row, column] = True
     for row, column in np.argwhere(~near.all(axis=2) & ~expected).tolist():
         print(f"    {name}: block {row}, {column}: {mine[row, column]} of {low[row, column]} .. {high[row, column]}")
-    return {
-        "agree": float((off <= NEAR).mean()),
-        "unexpected": float((~near.all(axis=2) & ~expected).sum()),
-        "expected": float(((off > NEAR).any(axis=2) & expected).sum()),
-        "worst": float(off.max()),
-        "mean": float(picture.mean()),
-        "low": float(min(reference.mean() for reference in references)),
-        "high": float(max(reference.mean() for reference in references)),
-    }
+    means = [float(reference.mean()) for reference in references]
+    figures = {"agree": float((off <= NEAR).mean()), "worst": float(off.max()), "mean": float(picture.mean())}
+    figures["unexpected"] = float((~near.all(axis=2) & ~expected).sum())
+    figures["expected"] = float(((off > NEAR).any(axis=2) & expected).sum())
+    return {**figures, "low": min(means), "high": max(means)}
 
 
-def _expected(name: str, lobes: bool) -> list[Expected]:
-    return [entry for entry in EXPECTED.get(name, []) if entry.lobes == lobes]
+def _expected(name: str, lobes: bool) -> list[dict[str, Any]]:
+    """Entries of a model: ``blocks`` (row, column) in which a picture is not the reference's, and the ``reason``."""
+    entries = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))["expected"]
+    return [entry for entry in entries if entry["model"] == name and lobes in entry["lobes"]]
 
 
 def _blocks(picture: NDArray) -> NDArray:
@@ -168,55 +105,18 @@ def _blocks(picture: NDArray) -> NDArray:
     return picture.reshape(rows, BLOCK, columns, BLOCK, 3).mean(axis=(1, 3))
 
 
-def by_defaults(file: str, size: tuple[int, int], spp: int | None) -> NDArray[np.uint8]:
-    """(H, W, 3): the picture of a scene as PNG files have it, by the defaults of every option."""
-    renderer = raystream.Renderer(file)
-    try:
-        for line in (*renderer.scene.warnings, *renderer.notes):
-            print(f"    {Path(file).stem}: {line}")
-        add_default_sky(renderer, size)
-        return renderer.render(size=size, spp=spp, quality=None if spp else DEFAULT_QUALITY).srgb8()
-    finally:
-        renderer.release()
-
-
-def defaults_sheet(chosen: argparse.Namespace) -> None:
-    """Pictures of the defaults, and a sheet of them."""
-    width, height = map(int, chosen.size.split("x"))
-    folder, tiles = Path(chosen.out), []
-    for file in chosen.names or sorted(map(str, MODELS.glob("*.glb"))):
-        path = folder / f"{Path(file).stem}_{width}x{height}.png"
-        if not path.exists():
-            began = time.perf_counter()
-            try:
-                Image.fromarray(by_defaults(file, (width, height), chosen.spp)).save(path)
-            except ViewerError as error:
-                print(f"{file}: {error}")
-                continue
-            print(f"{path.name:44} {time.perf_counter() - began:.0f} s", flush=True)
-        tiles.append((Path(file).stem, np.asarray(Image.open(path))))
-    if chosen.sheet and tiles:
-        _sheet(tiles, chosen.sheet)
-
-
 def main() -> None:
     """See above."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*")
     parser.add_argument("--out", default="gltf_sheet")
-    parser.add_argument("--spp", type=int, help="samples of a pixel, 64 without --defaults")
+    parser.add_argument("--spp", type=int, default=64, help="samples of a pixel")
     parser.add_argument("--lobes", action="store_true", help="under lobes.hdr instead of white")
     parser.add_argument("--program", default="path")
     parser.add_argument("--back-faces", default="shown", choices=("shown", "culled"))
     parser.add_argument("--table", help="Markdown")
     parser.add_argument("--sheet", help="PNG or JPEG of all pictures, the reference below each")
-    parser.add_argument("--defaults", action="store_true", help="as without any option; names are files")
-    parser.add_argument("--size", default="200x150", help="of pictures by --defaults")
     chosen = parser.parse_args()
-    if chosen.defaults:
-        Path(chosen.out).mkdir(parents=True, exist_ok=True)
-        defaults_sheet(chosen)
-        return
     trust = json.loads((REFERENCES / "trust.json").read_text())
     folder = Path(chosen.out)
     folder.mkdir(parents=True, exist_ok=True)
@@ -225,30 +125,25 @@ def main() -> None:
         stored = np.load(REFERENCES / f"{name}.npz")
         if chosen.lobes and "multi_lobes" not in stored:
             continue
-        file = (
-            folder / f"{name}{'_lobes' if chosen.lobes else ''}{'' if chosen.program == 'path' else chosen.program}.npz"
-        )
-        began = time.perf_counter()
+        lobes, program = "_lobes" if chosen.lobes else "", "" if chosen.program == "path" else chosen.program
+        file = folder / f"{name}{lobes}{program}.npz"
         if not file.exists():
             try:
-                np.savez(file, **render(name, chosen.spp or 64, chosen.lobes, chosen.program, chosen.back_faces))
+                np.savez(file, **render(name, chosen.spp, chosen.lobes, chosen.program, chosen.back_faces))
             except ViewerError as error:
                 print(f"{name:28} {error}")
                 continue
         rendered = dict(np.load(file))
         picture, figures = rendered["picture"], compare(name, rendered, chosen.lobes)
-        seconds = time.perf_counter() - began
         print(
             f"{name:28} {100 * figures['agree']:5.1f} % of blocks agree, worst {100 * figures['worst']:6.1f} %, "
             f"{figures['unexpected']:.0f} beyond noise without a reason, {figures['expected']:.0f} with, "
             f"mean {figures['mean']:.4f} of {figures['low']:.4f} .. {figures['high']:.4f}  "
-            f"[{trust[name].get('material')}, {trust[name]['use']}] {seconds:.0f} s",
+            f"[{trust[name].get('material')}, {trust[name]['use']}]",
             flush=True,
         )
         rows.append((name, trust[name], figures))
-        key = (
-            "thin" if trust[name]["use"] == "thin" and not chosen.lobes else f"multi{'_lobes' if chosen.lobes else ''}"
-        )
+        key = "thin" if trust[name]["use"] == "thin" and not chosen.lobes else f"multi{lobes}"
         tiles.append((name, srgb8(np.concatenate([picture, stored[key].astype(np.float32)]))))
     if chosen.sheet and tiles:
         _sheet(tiles, chosen.sheet)
@@ -268,25 +163,22 @@ def _table(rows: Iterable[tuple[str, dict, dict[str, float]]], lobes: bool) -> s
         lines.append(f"| {' | '.join(cells)} |")
         if trust["material"] == "no":
             notes.append(f"- {name}, not trusted: {trust['note']}")
-        for expectation in _expected(name, lobes):
-            notes.append(f"- {name}, blocks {', '.join(map(str, sorted(expectation.blocks)))}: {expectation.reason}")
+        for entry in _expected(name, lobes):
+            blocks = ", ".join(str(tuple(block)) for block in entry["blocks"])
+            notes.append(f"- {name}, blocks {blocks}: {entry['reason']}")
     return "\n".join([*lines, "", *notes, ""])
 
 
 def _sheet(tiles: list[tuple[str, NDArray]], name: str) -> None:
     """Eight in a row, by name; as JPEG small enough to be kept."""
     wide, (tile_height, tile_width) = 8, tiles[0][1].shape[:2]
-    picture = np.zeros((-(-len(tiles) // wide) * tile_height, wide * tile_width, 3), np.uint8)
-    for number, (_, tile) in enumerate(tiles):
-        row, column = divmod(number, wide)
-        picture[row * tile_height : (row + 1) * tile_height, column * tile_width : (column + 1) * tile_width] = tile
-    image = Image.fromarray(picture)
+    image = Image.new("RGB", (wide * tile_width, -(-len(tiles) // wide) * tile_height))
     drawing = ImageDraw.Draw(image)
-    for number, (label, _) in enumerate(tiles):
-        row, column = divmod(number, wide)
-        at = (column * tile_width + 4, row * tile_height + 2)
-        drawing.rectangle(drawing.textbbox(at, label[:26]), fill="white")
-        drawing.text(at, label[:26], fill="black")
+    for number, (label, tile) in enumerate(tiles):
+        x, y = number % wide * tile_width, number // wide * tile_height
+        image.paste(Image.fromarray(tile), (x, y))
+        drawing.rectangle(drawing.textbbox((x + 4, y + 2), label[:26]), fill="white")
+        drawing.text((x + 4, y + 2), label[:26], fill="black")
     image.save(name, quality=80, optimize=True)
 
 

@@ -32,6 +32,7 @@ _SIGNS = {
     "<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "+": "-", "-": "+", "*": "/", "/": "*",
     "//": "/", "&&": "||", "||": "&&", "+=": "-=", "-=": "+=", "*=": "/=", "&": "|", "|": "&",
 }  # fmt: skip
+KINDS = (".py", ".glsl")
 _OPERAND = r"[\w.]+(?:\[[\w., ]*\])?(?:\([\w., ]*\))?"
 _GLSL_TOKEN = re.compile(r"[A-Za-z_]\w*|\d+\.?\d*(?:e-?\d+)?|\.\d+|&&|\|\||[<>=!+*/-]=|\+\+|--|[-+*/<>]")
 _SWIZZLE = re.compile(r"\.([xyz]{1,4}|[rgb]{1,4})\b")
@@ -71,37 +72,32 @@ def drawn(count: int, seed: int, within: Sequence[str] = ("viewer", "shaders"), 
     Lines are drawn uniformly, so that a file's part is its length, not its number of operators. nearest : how many test
     files are run.
     """
-    paths = sorted(
-        path
-        for name in within
-        for path in ([ROOT / name] if (ROOT / name).is_file() else (ROOT / name).rglob("*"))
-        if path.suffix in (".py", ".glsl")
-    )
+    places = [ROOT / name for name in within]
+    files = sorted(path for place in places for path in ([place] if place.is_file() else place.rglob("*")))
+    texts = {file.relative_to(ROOT).as_posix(): file.read_text("utf-8") for file in files if file.suffix in KINDS}
     by_line: dict[tuple[str, int], list[Mutant]] = {}
-    texts = {path.relative_to(ROOT).as_posix(): path.read_text("utf-8") for path in paths}
     for file, text in texts.items():
         for mutant in mutants(file, text):
             by_line.setdefault((file, mutant.number), []).append(mutant)
     chance = random.Random(seed)
-    entries = []
-    places = sorted(by_line)
-    chance.shuffle(places)
-    for place in places:
+    entries: list[dict] = []
+    lines = sorted(by_line)
+    chance.shuffle(lines)
+    for line in lines:
         if len(entries) == count:
             break
-        mutant = chance.choice(by_line[place])
+        mutant = chance.choice(by_line[line])
         old, new = mutant.texts(texts[mutant.file].split("\n"))
-        if mutant.file.endswith(".py") and not _parses(texts[mutant.file].replace(old, new, 1)):
-            continue
-        tests = nearest_tests(ROOT / mutant.file, nearest, mutant.number)
-        entries.append({
-            "name": f"{seed}-{len(entries)}",
-            "file": mutant.file,
-            "old": old,
-            "new": new,
-            "tests": tuple(test.relative_to(ROOT).as_posix() for test in tests),
-            "about": f"{mutant.operator}: {mutant.line.strip()} -> {mutant.changed.strip() or 'nothing'}",
-        })  # fmt: skip
+        if mutant.file.endswith(".py"):
+            try:
+                ast.parse(texts[mutant.file].replace(old, new, 1))
+            except SyntaxError:
+                continue
+        nearby = nearest_tests(ROOT / mutant.file, nearest, mutant.number)
+        tests = tuple(test.relative_to(ROOT).as_posix() for test in nearby)
+        about = f"{mutant.operator}: {mutant.line.strip()} -> {mutant.changed.strip() or 'nothing'}"
+        entry = {"name": f"{seed}-{len(entries)}", "file": mutant.file, "old": old, "new": new}
+        entries.append({**entry, "tests": tests, "about": about})
     return entries
 
 
@@ -163,18 +159,9 @@ def _computing_lines(tree: ast.Module) -> set[int]:
 
 
 def _dropped_factors(number: int, line: str) -> Iterator[tuple[int, str, str]]:
-    for factor in re.finditer(rf" \* {_OPERAND}(?![\w.(\[*])", line):
+    after, before = rf" \* {_OPERAND}(?![\w.(\[*])", rf"(?<![\w.)\]]){_OPERAND} \* "
+    for factor in (*re.finditer(after, line), *re.finditer(before, line)):
         yield number, line[: factor.start()] + line[factor.end() :], "dropped factor"
-    for factor in re.finditer(rf"(?<![\w.)\]]){_OPERAND} \* ", line):
-        yield number, line[: factor.start()] + line[factor.end() :], "dropped factor"
-
-
-def _parses(text: str) -> bool:
-    try:
-        ast.parse(text)
-    except SyntaxError:
-        return False
-    return True
 
 
 def _glsl_changes(lines: Sequence[str]) -> Iterator[tuple[int, str, str]]:
@@ -196,11 +183,8 @@ def _glsl_changes(lines: Sequence[str]) -> Iterator[tuple[int, str, str]]:
             elif word.isdigit() and not re.search(r"[\w.]$", head):
                 yield number, head + str(int(word) + 1) + remainder, "off by one"
             elif re.fullmatch(r"\d+\.\d*", word) and head.strip() and "e" not in word:
-                yield (
-                    number,
-                    head + {"0.0": "1.0", "1.0": "0.0"}.get(word, f"{2.0 * float(word)}") + remainder,
-                    "constant",
-                )
+                other = {"0.0": "1.0", "1.0": "0.0"}.get(word, f"{2.0 * float(word)}")
+                yield number, head + other + remainder, "constant"
         for swizzle in _SWIZZLE.finditer(code):
             names, letters = ("xyz", swizzle[1]) if swizzle[1][0] in "xyz" else ("rgb", swizzle[1])
             swapped = letters.translate(str.maketrans(names, names[1] + names[0] + names[0]))

@@ -23,11 +23,11 @@ import time
 import tomllib
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 from queue import SimpleQueue
+from typing import Any
 
 from mutants import drawn
 
@@ -62,6 +62,11 @@ class Fault:
         """The line, from 1, on which it begins."""
         return text.count("\n", 0, text.index(self.old)) + 1
 
+    @property
+    def place(self) -> str:
+        """File and line."""
+        return f"{self.file}:{self.line((ROOT / self.file).read_text('utf-8'))}"
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -71,6 +76,11 @@ class Outcome:
     what: str
     said: str
     seconds: float
+
+    def __str__(self) -> str:
+        """A line of the table."""
+        fault = self.fault
+        return f"{self.what:9} {self.seconds:5.1f} s  {fault.name:32} {fault.place:52} {self.said}"
 
 
 def faults(path: Path = LIST) -> list[Fault]:
@@ -92,18 +102,15 @@ def chosen(candidates: Sequence[Fault], patterns: Sequence[str]) -> list[Fault]:
     return [f for f in candidates if not patterns or any(fnmatchcase(f.name, pattern) for pattern in patterns)]
 
 
-@contextmanager
-def copy_of_project(folder: Path) -> Iterator[Path]:
-    """The files that git knows or would take, as they are now, in a folder of their own."""
+def copy_of_project(tree: Path) -> Path:
+    """The files that git knows or would take, as they are now, copied into a folder."""
     listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     names = subprocess.run(listed, cwd=ROOT, check=True, capture_output=True).stdout.decode().split("\0")
-    with tempfile.TemporaryDirectory(dir=folder, prefix="tree-") as location:
-        tree = Path(location)
-        for name in filter(None, names):
-            if (ROOT / name).is_file():
-                (tree / name).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(ROOT / name, tree / name)
-        yield tree
+    for name in filter(None, names):
+        if (ROOT / name).is_file():
+            (tree / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(ROOT / name, tree / name)
+    return tree
 
 
 def write(path: Path, text: str) -> None:
@@ -118,10 +125,9 @@ def run_tests(tree: Path, tests: Sequence[str], timeout: float) -> tuple[int | N
     paths = os.pathsep.join((str(tree), str(tree / "tools" / "editable")))
     environment = {"RAYSTREAM_SHARED": str(ROOT.parent / "shared"), **os.environ, "PYTHONPATH": paths}
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-rfE", "--tb=line", "-p", "no:cacheprovider", *tests]
+    captured: dict[str, Any] = {"capture_output": True, "text": True, "timeout": timeout, "check": False}
     try:
-        done = subprocess.run(
-            command, cwd=tree, env=environment, capture_output=True, text=True, timeout=timeout, check=False
-        )
+        done = subprocess.run(command, cwd=tree, env=environment, **captured)
     except subprocess.TimeoutExpired as late:
         return None, str(late.stdout)
     return done.returncode, done.stdout + done.stderr
@@ -161,24 +167,10 @@ def tried_all(selected: Sequence[Fault], jobs: int, timeout: float) -> Iterator[
             trees.put(tree)
 
     with tempfile.TemporaryDirectory(prefix="raystream-mutate-") as folder:
-        copies = [copy_of_project(Path(folder)) for _ in range(jobs)]
-        for copy in copies:
-            trees.put(copy.__enter__())  # all of them go with the folder
+        for number in range(jobs):
+            trees.put(copy_of_project(Path(folder) / str(number)))
         with ThreadPoolExecutor(jobs) as pool:
             yield from pool.map(job, selected)
-
-
-def shown(outcome: Outcome) -> str:
-    """A line of the table."""
-    fault = outcome.fault
-    place = f"{fault.file}:{fault.line((ROOT / fault.file).read_text('utf-8'))}"
-    return f"{outcome.what:9} {outcome.seconds:5.1f} s  {fault.name:32} {place:52} {outcome.said}"
-
-
-def listed(fault: Fault) -> str:
-    """What ``--list`` says of it."""
-    place = f"{fault.file}:{fault.line((ROOT / fault.file).read_text('utf-8'))}"
-    return f"{fault.name:32} {place}\n    {fault.about}\n    {' '.join(fault.tests)}"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -195,12 +187,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--no-check", action="store_true", help="do not run the tests without a fault first")
     options = parser.parse_args(arguments)
     try:
-        if options.draw is None:
-            candidates = faults(options.faults)
-        else:
-            candidates = [
-                Fault(**entry) for entry in drawn(options.draw, options.seed, options.within, options.nearest)
-            ]
+        candidates = faults(options.faults) if options.draw is None else []
+        if options.draw is not None:
+            entries = drawn(options.draw, options.seed, options.within, options.nearest)
+            candidates = [Fault(**entry) for entry in entries]
         selected = chosen(candidates, options.names)
         for fault in selected:
             fault.put((ROOT / fault.file).read_text("utf-8"))
@@ -208,7 +198,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"mutate.py: {error}", file=sys.stderr)
         return 2
     if options.list:
-        print("\n".join(map(listed, selected)))
+        for fault in selected:
+            print(f"{fault.name:32} {fault.place}\n    {fault.about}\n    {' '.join(fault.tests)}")
         return 0
     if not options.no_check:
         every = dict.fromkeys(test for fault in selected for test in fault.tests)
@@ -219,7 +210,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     outcomes = []
     for outcome in tried_all(selected, max(1, options.jobs), options.timeout):
         outcomes.append(outcome)
-        print(shown(outcome), flush=True)
+        print(outcome, flush=True)
     counted = {what: sum(o.what == what for o in outcomes) for what in (CAUGHT, LATE, SURVIVED, WRONG)}
     print(f"{len(outcomes)} faults: " + ", ".join(f"{n} {what}" for what, n in counted.items() if n))
     for outcome in outcomes:

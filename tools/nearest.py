@@ -1,16 +1,18 @@
 """The test files nearest to a source, of all: ``python tools/nearest.py PATH[:LINE] [COUNT]`` prints them.
 
+``bash tools/test --for PATH`` runs eight. Of a folder they are those of the folder of `tests` that mirrors it, and the
+nearest four of each file.
+
 Texts are alike by the words that they share and few tests have: the cosine between both texts' words, each weighted by
 the logarithms of its count and of its rarity (G. Salton and C. Buckley, Term-weighting approaches in automatic text
 retrieval, 1988). To the likeness of the source itself comes a part of that of its users, which are the modules that
 import it, or name the shader, and the shaders that include it; and a little for a test of the mirrored folder, of its
 name or of a module's that names the shader, that imports or names it, and that catches a fault of tools/mutate.toml in
 it or beside it. Of a line in a module there counts as well how alike tests are to the function around it and to the
-lines beside it; and of any line how often they name this function, or those without an underscore that call it.
+lines beside it; of one in a shader how often they name its function.
 
-Of the faults of that list, each by the others, four files so chosen hold one that is named to catch it for 74 % of
-those in shaders and 83 % of those in modules; without their lines for 74 % and 79 %; four in the order of
-covering.py for 52 % and 73 %.
+Of the faults of that list four files so chosen, by words and names alone, hold one that is named to catch it for 69 %
+of those in shaders and 85 % of those in modules.
 """
 
 from __future__ import annotations
@@ -21,30 +23,36 @@ import re
 import sys
 import tomllib
 from collections import Counter
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 import numpy as np
-from covering import (
-    ROOT,
-    TESTS,
-    all_shaders,
-    all_sources,
-    counted_words,
-    imports_of,
-    mirror_of,
-    module_name,
-    names_in,
-    test_files,
-)
 from numpy.typing import NDArray
 
+ROOT = Path(__file__).resolve().parents[1]
+TESTS = ROOT / "tests"
 LIST = Path(__file__).with_name("mutate.toml")
 USERS, BESIDE, CAUGHT, AROUND = 0.4, 0.08, 0.2, 0.05  # weights beside the source's own cosine
 LINES, NAMED = 0.6, 0.008
 NEIGHBOURS = 4  # lines on either side of one
 Scores = NDArray[np.float64]
+
+
+_IMPORT = re.compile(r"^[ \t>]*(?:from ([\w.]+) import (\([^)]*\)|[^\n;]+)|import ([\w., ]+))", re.MULTILINE)
+
+
+def tests_for(path: Path, count: int = 4) -> list[Path]:
+    """The test files of a file or a folder, the nearest first. Raises ValueError for a path out of the project."""
+    if not path.exists() or not path.is_relative_to(ROOT):
+        raise ValueError(f"{path}: neither a file nor a folder of the project")
+    if path.is_relative_to(TESTS):
+        return list(test_files(path))
+    if path.is_file():
+        return nearest(path, count)
+    files = [file for file in (*all_sources(), *all_shaders()) if file.is_relative_to(path)]
+    mirror = mirror_of(path)
+    mirrored = sorted(test_files(mirror)) if mirror is not None else []
+    return list(dict.fromkeys([*mirrored, *(test for file in files for test in nearest(file, 4))]))
 
 
 def nearest(path: Path, count: int, line: int = 0) -> list[Path]:
@@ -59,14 +67,89 @@ def nearest(path: Path, count: int, line: int = 0) -> list[Path]:
     return [tests[k] for k in order.tolist()]
 
 
+# -- files, and what they name -----------------------------------------------------------------------------------------
+
+
 @cache
 def _tests() -> tuple[Path, ...]:
     return tuple(sorted(test_files(TESTS)))
 
 
 @cache
+def test_files(path: Path) -> tuple[Path, ...]:
+    return (path,) if path.is_file() else tuple(path.rglob("test_*.py"))
+
+
+@cache
+def all_sources() -> tuple[Path, ...]:
+    """The modules of the package and of the tools."""
+    return tuple(file for folder in ("viewer", "tools") for file in (ROOT / folder).rglob("*.py"))
+
+
+@cache
+def all_shaders() -> tuple[Path, ...]:
+    return tuple((ROOT / "shaders").rglob("*.glsl"))
+
+
+@cache
 def _text(path: Path) -> str:
     return path.read_text(encoding="utf-8")
+
+
+def mirror_of(path: Path) -> Path | None:
+    """The folder of `tests` for a file's or a folder's tests: of the same name below `viewer` or `shaders`, or of one
+    above; None without one."""
+    base = next((ROOT / name for name in ("viewer", "shaders") if path.is_relative_to(ROOT / name)), path)
+    folders = (each for each in (path, *path.parents) if each.is_relative_to(base) and each != base)
+    return next((mirror for each in folders if (mirror := TESTS / each.relative_to(base)).is_dir()), None)
+
+
+def module_name(path: Path) -> str:
+    """The name that tests import a file by; those of `tools` are found there."""
+    base = ROOT / "tools" if path.is_relative_to(ROOT / "tools") else ROOT
+    name = ".".join(path.relative_to(base).with_suffix("").parts).removesuffix(".__init__")
+    return re.sub(r"^viewer\b", "raystream", name)
+
+
+@cache
+def _imported(path: Path) -> frozenset[str]:
+    """The modules that a file imports, also in the text of a script."""
+    imported: set[str] = set()
+    for module, names, modules in _IMPORT.findall(_text(path)):
+        words = re.findall(r"[\w.]+", re.sub(r"#[^\n]*| as \w+", "", names or modules))
+        imported.update((module, *(f"{module}.{word}" for word in words)) if module else words)
+    return frozenset(imported)
+
+
+@cache
+def _helpers(test: Path) -> tuple[Path, ...]:
+    """Modules of the tests' own that a test imports."""
+    names = (name.rpartition(".")[2] for name in _imported(test))
+    beside = ((test.parent / f"{name}.py", TESTS / f"{name}.py") for name in names if name.isidentifier())
+    return tuple(dict.fromkeys(file for both in beside for file in both if file.is_file() and file != test))
+
+
+@cache
+def imports_of(path: Path) -> frozenset[str]:
+    """The modules that a file imports; a test's with those of the modules of the tests' own."""
+    helpers = _helpers(path) if path.is_relative_to(TESTS) else ()
+    return frozenset().union(*map(_imported, (path, *helpers)))
+
+
+@cache
+def counted_words(test: Path) -> Counter[str]:
+    """How often a test has each word, with the modules of the tests' own that it imports."""
+    return Counter(re.findall(r"[A-Za-z]\w+", "\n".join(map(_text, (test, *_helpers(test))))))
+
+
+@cache
+def names_in(path: Path) -> frozenset[str]:
+    """The quoted words of a file, without a shader's folder and ending."""
+    words = re.findall(r"[\"']([\w./]+)[\"']", _text(path))
+    return frozenset(Path(word).name.removesuffix(".glsl") for word in words)
+
+
+# -- likeness ----------------------------------------------------------------------------------------------------------
 
 
 def _words(text: str) -> Counter[str]:
@@ -135,63 +218,29 @@ def _name_words(test: Path) -> tuple[frozenset[str], frozenset[Path]]:
 
 def _near_line(path: Path, line: int) -> Scores:
     """(tests,): what counts for a line."""
-    lines = _text(path).split("\n")
-    inside = [function for function in _functions(path) if function.first <= line <= function.last]
-    scores = np.zeros(len(_tests()))
-    if path.suffix == ".py":
-        beside = "\n".join(lines[max(line - 1 - NEIGHBOURS, 0) : line + NEIGHBOURS])
-        around = "\n".join(lines[inside[0].first - 1 : inside[0].last]) if inside else beside
-        scores += LINES * (_cosines_of_text(around) + _cosines_of_text(beside))
-    names = _callers(path, inside[0].name) if inside else set()
-    return scores + NAMED * np.max([np.zeros(len(scores)), *map(_mentions, sorted(names))], axis=0)
+    inside = (span for span in _functions(path) if span[1] <= line <= span[2])
+    name, first, last = next(inside, ("", line - NEIGHBOURS, line + NEIGHBOURS))
+    if path.suffix == ".glsl":
+        return NAMED * _mentions(name)
+    texts = (_lines(path, first, last), _lines(path, line - NEIGHBOURS, line + NEIGHBOURS))
+    return LINES * sum(map(_cosines_of_text, texts), np.zeros(len(_tests())))
 
 
-@dataclass(frozen=True)
-class _Function:
-    """A function's or a method's lines, from 1. name : of a class where it is the class's own, as ``__init__``; of what
-    is around it where it is nested. words : all that it has."""
-
-    name: str
-    first: int
-    last: int
-    words: frozenset[str]
+def _lines(path: Path, first: int, last: int) -> str:
+    """Some lines of a file, from 1."""
+    return "\n".join(_text(path).split("\n")[max(first - 1, 0) : last])
 
 
 @cache
-def _functions(path: Path) -> tuple[_Function, ...]:
-    """Those that a source defines, without nested ones."""
+def _functions(path: Path) -> tuple[tuple[str, int, int], ...]:
+    """Name, first and last line, from 1, of those that a source defines, outer ones before nested ones."""
     text = _text(path)
-    lines = text.split("\n")
-    spans: list[tuple[str, int, int]] = []
     if path.suffix == ".glsl":
-        for match in re.finditer(r"^\w+ (\w+)\([^;{}]*\) \{(?:[^\n]*\}|.*?\n\})$", text, re.MULTILINE | re.DOTALL):
-            spans.append((match[1], text.count("\n", 0, match.start()) + 1, text.count("\n", 0, match.end()) + 1))
-    else:
-        bodies = [(node, "") for node in ast.parse(text).body]
-        for node, owner in bodies:  # which grows
-            if isinstance(node, ast.ClassDef):
-                bodies += [(each, node.name) for each in node.body]
-            elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                name = owner if node.name.startswith("__") else node.name
-                spans.append((name, node.lineno, node.end_lineno or node.lineno))
-    return tuple(
-        _Function(name, first, last, frozenset(re.findall(r"\w+", "\n".join(lines[first - 1 : last]))))
-        for name, first, last in spans
-    )
-
-
-def _callers(path: Path, name: str) -> set[str]:
-    """A function's name if it is public, else those of the public ones of its source that name it, or that name one
-    which does."""
-    public, visited, pending = set(), {name}, [name]
-    for callee in pending:  # which grows
-        if not callee.startswith("_"):
-            public.add(callee)
-            continue
-        callers = {function.name for function in _functions(path) if callee in function.words} - visited
-        visited |= callers
-        pending += sorted(callers)
-    return public
+        pattern = r"^\w+ (\w+)\([^;{}]*\) \{(?:[^\n]*\}|.*?\n\})$"
+        matches = re.finditer(pattern, text, re.MULTILINE | re.DOTALL)
+        return tuple((m[1], *(text.count("\n", 0, at) + 1 for at in m.span())) for m in matches)
+    nodes = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+    return tuple((node.name, node.lineno, node.end_lineno or node.lineno) for node in nodes)
 
 
 @cache
@@ -233,7 +282,11 @@ def _catching() -> dict[Path, set[Path]]:
 
 if __name__ == "__main__":
     name, _, number = sys.argv[1].partition(":") if len(sys.argv) in (2, 3) else ("", "", "")
-    if not Path(name).is_file() or not (number or "0").isdecimal():
+    if not name or not (number or "0").isdecimal():
         sys.exit(__doc__)
-    chosen = nearest(Path(name).resolve(), int(sys.argv[2]) if sys.argv[2:] else 4, int(number or 0))
+    resolved, count = Path(name).resolve(), int(sys.argv[2]) if sys.argv[2:] else 4
+    try:
+        chosen = nearest(resolved, count, int(number)) if number else tests_for(resolved, count)
+    except ValueError as error:
+        sys.exit(str(error))
     print(*(test.relative_to(ROOT).as_posix() for test in chosen), sep="\n")

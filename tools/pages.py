@@ -47,8 +47,7 @@ def figures() -> str:
     """The figures that have a results file, by topic, in the order of the first of each; a topic's row is an anchor."""
     topics: dict[str, list[str]] = {}
     for entry in _entries("figure"):
-        row = f"| {_filled(entry)} | {_where(entry['file'])} |"
-        topics.setdefault(entry["topic"], []).append(row)
+        topics.setdefault(entry["topic"], []).append(f"| {_filled(entry)} | {_where(entry['file'])} |")
     rows = ["| figure | machine, date |", "|---|---|"]
     for topic, entries in topics.items():
         anchor = re.sub(r"[^a-z ]", "", topic.lower()).replace(" ", "-")
@@ -154,9 +153,8 @@ def _shown(name: str, cell: list[Any]) -> str:
         return format(top / below, form)
     if cell[0] in ("median", "most"):
         of, title, end, column, form = cell
-        return format(
-            {"median": median, "most": max}[of](_values(name, title, lambda row: row.endswith(end), column)), form
-        )
+        values = _values(name, title, lambda row: row.endswith(end), column)
+        return format(median(values) if of == "median" else max(values), form)
     title, row, column, form, factor = [*cell, 1][:5]
     value = _values(name, title, row.__eq__, column)[0]
     return value.split(" (")[0] if isinstance(value, str) else format(value * factor, form).replace("%", " %")

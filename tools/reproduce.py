@@ -24,18 +24,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
-    from reproduction.context import Context
     from reproduction.registry import Registered
 
-if __name__ == "__main__":
-    sys.path.insert(
-        0, str(Path(__file__).resolve().parent / "editable")
-    )  # the checkout goes before an installed package
+if __name__ == "__main__":  # the checkout goes before an installed package
+    sys.path.insert(0, str(Path(__file__).resolve().parent / "editable"))
 
 from raystream.base.errors import ViewerError
 from raystream.cli.progress import TerminalProgress, duration
 
 FOLDER = "raystream-report"
+RESULTS = "{0.made} results made, {0.found} kept from before"  # of a context
 
 
 class _Parser(argparse.ArgumentParser):
@@ -80,7 +78,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: argparse.Namespace, words: list[str]) -> int:
-    from reproduction import run
+    from reproduction import run, scene_files
     from reproduction.context import Context
     from reproduction.page import TALLIES, tallies
     from reproduction.stored import Measurements
@@ -92,8 +90,10 @@ def _run(arguments: argparse.Namespace, words: list[str]) -> int:
             remark = "" if section.quick else " (not with --quick)"
             print(f"{section.identifier:{width}}  {section.paper}: {section.title}{remark}")
         return 0
-    if arguments.scenes is not None:
-        return _scenes(arguments.scenes)
+    if arguments.scenes is not None:  # where they come from; 1 where a file of the folder is another one
+        lines_of_scenes, right = scene_files.summary(arguments.scenes)
+        print("\n".join(lines_of_scenes))
+        return 0 if right else 1
     if not sections:
         raise ViewerError("--timed", "none of these sections times", "--list --timed names those that do")
     if arguments.update is not None and arguments.stored is not None:
@@ -121,25 +121,17 @@ def _run(arguments: argparse.Namespace, words: list[str]) -> int:
             before = stored if arguments.timed else None
             again = Context(folder, quick, arguments.device, before=before, kept="updating")
             run.update(again, sections, stored, lines)
-            sections, units = run.chosen(), _made(again)
+            sections, units = run.chosen(), RESULTS.format(again)
         context = Context(folder, quick, arguments.device, stored=stored)
         forced = arguments.update is None and bool(arguments.only or arguments.timed)
         path, checks = run.report(context, sections, command, lines, forced)
     for kind, count in tallies(checks).items():
         print(f"{TALLIES[kind]}: {count.passed} agree, {count.failed} differ, {count.beside} beside")
-    units = _made(context) if stored is None else units
+    if stored is None:
+        units = RESULTS.format(context)
     took = duration(time.perf_counter() - began)
     print(f"{units}, in {took}; wrote {path} ({os.path.getsize(path) / 1e6:.1f} MB)")
     return 0
-
-
-def _scenes(folder: Path) -> int:
-    """Say where the scenes come from; 1 where a file of the folder is another one."""
-    from reproduction import scene_files
-
-    lines, right = scene_files.summary(folder)
-    print("\n".join(lines))
-    return 0 if right else 1
 
 
 def _prove(folder: Path, sections: Sequence[Registered]) -> int:
@@ -156,22 +148,12 @@ def _prove(folder: Path, sections: Sequence[Registered]) -> int:
     return 1 if unproven else 0
 
 
-def _made(context: Context) -> str:
-    return f"{context.made} results made, {context.found} kept from before"
-
-
 def _without_output(words: list[str]) -> list[str]:
     """The arguments less the folder, which says nothing to a reader."""
-    remaining = []
-    skip = False
-    for argument in words:
-        if skip or argument.startswith(("--output=", "-o=")):
-            skip = False
-        elif argument in ("-o", "--output"):
-            skip = True
-        elif argument != "--debug":
-            remaining.append(argument)
-    return remaining
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("-o", "--output")
+    parser.add_argument("--debug", action="store_true")
+    return parser.parse_known_args(words)[1]
 
 
 class _Lines:

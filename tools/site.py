@@ -65,8 +65,7 @@ def stage(folder: Path) -> list[str]:
         linked |= targets
     for target in sorted(linked - set(pages())):
         if target.is_file():
-            (folder / place(target)).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(target, folder / place(target))
+            shutil.copy(target, _with_folder(folder / place(target)))
         elif not (target / "README.md").exists():
             _write(folder / place(target) / "index.md", _listing(target, folder))
             listed.append(f"{place(target)}/index.md")
@@ -77,8 +76,7 @@ def stage(folder: Path) -> list[str]:
 
 
 def _write(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
+    _with_folder(path).write_text(text, encoding="utf-8")
 
 
 def _relinked(page: Path) -> tuple[str, set[Path]]:
@@ -112,15 +110,15 @@ def _lists(text: str) -> str:
 
 def _listing(folder: Path, site: Path) -> str:
     """A page on a folder without one: its files, which become part of the site."""
-    rows = []
-    for path in sorted(folder.iterdir()):
-        if path.is_file() and not path.name.startswith((".", "__")):
-            shutil.copy(path, _made(site / place(path)))
-            rows.append(f"- [{path.name}]({path.name})")
-    return f"# {folder.relative_to(ROOT).as_posix()}\n\n" + "\n".join(rows or ["Folders alone."]) + "\n"
+    paths = [path for path in sorted(folder.iterdir()) if path.is_file() and not path.name.startswith((".", "__"))]
+    for path in paths:
+        shutil.copy(path, _with_folder(site / place(path)))
+    rows = [f"- [{path.name}]({path.name})" for path in paths] or ["Folders alone."]
+    return f"# {folder.relative_to(ROOT).as_posix()}\n\n" + "\n".join(rows) + "\n"
 
 
-def _made(path: Path) -> Path:
+def _with_folder(path: Path) -> Path:
+    """A path whose folder is there."""
     path.parent.mkdir(parents=True, exist_ok=True)
     return path
 
@@ -136,7 +134,7 @@ def gallery(folder: Path, size: int) -> str:
         if size:
             packages = os.pathsep.join((str(ROOT), str(ROOT / "tools" / "editable")))
             environment = {**os.environ, "EXAMPLE_SIZE": str(size), "PYTHONPATH": packages}
-            to = _made(folder / "gallery" / f"{script.stem}.png")
+            to = _with_folder(folder / "gallery" / f"{script.stem}.png")
             subprocess.run([sys.executable, str(script)], cwd=to.parent, env=environment, check=True)
             parts.append(f"![{title}](gallery/{to.name})")
         parts.append(f"```python\n{code.strip()}\n```")

@@ -21,10 +21,8 @@ def reference() -> Iterator[tuple[str, str]]:
     rows = []
     for name, home in sorted(homes.items()):
         definition = _definition(f"raystream.{home}", name)
-        yield (
-            f"{PLACE}/{name}.md",
-            "\n\n".join([f"# {name}", *_entry(definition, f"raystream.{name}"), *_methods(definition)]) + "\n",
-        )
+        parts = [f"# {name}", *_entry(definition, f"raystream.{name}"), *_methods(definition)]
+        yield f"{PLACE}/{name}.md", "\n\n".join(parts) + "\n"
         rows.append(f"- [`raystream.{name}`]({name}.md): {_purpose(definition)}")
     rows += ["- [`raystream.farm`](../viewer/farm/README.md)", "- [`raystream.pyrender`](../viewer/pyrender/README.md)"]
     yield f"{PLACE}/index.md", "# Reference\n\nThe names of `import raystream`.\n\n" + "\n".join(rows) + "\n"
@@ -37,11 +35,8 @@ def _definition(module: str, name: str) -> Definition:
     for node in ast.parse(path.read_text(encoding="utf-8")).body:
         if isinstance(node, Definition) and node.name == name:
             return node
-        if (
-            isinstance(node, ast.ImportFrom)
-            and node.module
-            and name in {alias.asname or alias.name for alias in node.names}
-        ):
+        imported = [alias.asname or alias.name for alias in node.names] if isinstance(node, ast.ImportFrom) else []
+        if isinstance(node, ast.ImportFrom) and node.module and name in imported:
             return _definition(node.module, name)
     raise LookupError(f"{module}: no {name}")
 

@@ -49,10 +49,7 @@ def accepted(option: Option) -> str:
         return str(taken)
     kinds: dict[str, None] = {}
     for kind in re.split(r" \| (?![^\[]*\])", stored(option)):
-        if kind.startswith("tuple["):
-            kinds["Sequence[Any]"] = None
-        else:
-            kinds[kind] = None
+        kinds["Sequence[Any]" if kind.startswith("tuple[") else kind] = None
         if kind.startswith(("tuple[", "Literal[")) or kind in ("PhotonFilter", "PolicyChoice"):
             kinds["str"] = None  # words for editors to complete; a variable's text is any
     return " | ".join(sorted(kinds, key=lambda kind: kind == "None"))

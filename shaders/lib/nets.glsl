@@ -46,8 +46,8 @@ uint shuffled_within(int number, uint key) {
 
 // The index under which a second pair of coordinates is taken, so that both pairs are even together, in four dimensions. A
 // linear order of the digits that keeps aligned squares of pixels and the first 2^m numbers of each: bits of the place
-// act on those of smaller squares, bits of the number on lower ones. Found by search (tools/joint_order.py): the variance
-// that both pairs together have in squares of 1, 2, 4 and 8 pixels and 1 to 64 numbers is a fourth of two random orders'.
+// act on those of smaller squares, bits of the number on lower ones. Found by search for the least variance that both
+// pairs together have in squares of 1, 2, 4 and 8 pixels and 1 to 64 numbers: a fourth of two random orders'.
 const uint JOINT_ORDER[18] = uint[](
     0x5E9u, 0x2E6u, 0x64Cu, 0x428u, 0x670u, 0x220u, 0xDC0u, 0x880u, 0x700u, 0x200u, 0xC00u, 0x800u,  // of the place
     0x1000u, 0x3000u, 0x6000u, 0xA000u, 0x18000u, 0x25000u  // of the number; further ones stay

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,9 +22,6 @@ from numpy.typing import NDArray
 from raystream.base.errors import ViewerError
 from raystream.base.version import __version__
 from raystream.stream.gl.device import Device, shared_device
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 ROOT = Path(__file__).resolve().parents[2]  # the project's folder
 RESULTS = ROOT / "tools" / "results"
@@ -53,13 +50,9 @@ class Timing:
 
     def to_json(self) -> dict[str, Any]:
         """Medians and extremes, milliseconds."""
-        return {
-            "runs": len(self.wall),
-            "ms": 1e3 * statistics.median(self.wall),
-            "ms_least": 1e3 * min(self.wall),
-            "ms_most": 1e3 * max(self.wall),
-            "cpu_ms": 1e3 * statistics.median(self.cpu),
-        }
+        wall = {"ms": statistics.median(self.wall), "ms_least": min(self.wall), "ms_most": max(self.wall)}
+        milliseconds = {name: 1e3 * each for name, each in (wall | {"cpu_ms": statistics.median(self.cpu)}).items()}
+        return {"runs": len(self.wall), **milliseconds}
 
     def ratio(self, other: Timing) -> float:
         """Median over rounds of this case's wall time over the other's in the same round: drift cancels."""
@@ -106,15 +99,11 @@ def _cpu_name() -> str:
 def facts(device: Device) -> dict[str, Any]:
     """Machine, driver, versions, date, and the machine's load."""
     described = device.describe()
+    date = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+    system = f"{platform.system()} {platform.release()} {platform.machine()}"
     return {
-        "raystream": __version__,
-        "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        "cpu": _cpu_name(),
-        "cpus": cpus(),
-        "os": f"{platform.system()} {platform.release()} {platform.machine()}",
-        "python": platform.python_version(),
-        "renderer": described["renderer"],
-        "driver": described["version"],
+        **{"raystream": __version__, "date": date, "cpu": _cpu_name(), "cpus": cpus(), "os": system},
+        **{"python": platform.python_version(), "renderer": described["renderer"], "driver": described["version"]},
         "texture_barrier": described["texture_barrier"],
         "load_average": list(os.getloadavg()) if hasattr(os, "getloadavg") else None,
     }
@@ -148,8 +137,8 @@ class Table:
         console = Console(width=None if sys.stdout.isatty() else NARROWEST)
         table = Rich(title=self.title, title_justify="left", title_style="bold", caption=self.note or None)
         table.caption_justify = "left"
-        for number, column in enumerate(self.columns):
-            table.add_column(column, justify="left" if number == 0 else "right")
+        for column in self.columns:
+            table.add_column(column, justify="right" if table.columns else "left")
         for row in self.rows:
             table.add_row(*map(cell, row))
         console.print(table)
@@ -171,23 +160,18 @@ def cell(value: Any) -> str:
 
 @dataclass
 class Result:
-    """A benchmark's result: its data as plain Python, its tables, a figure if matplotlib is installed, and a contact
-    sheet (H, W, 3)."""
+    """A benchmark's result: its data as plain Python or arrays, its tables, and a contact sheet (H, W, 3)."""
 
     data: dict[str, Any]
     tables: list[Table]
-    figure: Figure | None = None
     sheet: NDArray[np.uint8] | None = None
 
     def write(self, folder: Path, name: str) -> list[Path]:
-        """Write ``<name>.json``, a figure ``<name>.png``, and ``<name>_sheet.png`` to the folder; returns the files."""
+        """Write ``<name>.json`` and perhaps ``<name>_sheet.png`` to the folder; returns the files."""
         folder.mkdir(parents=True, exist_ok=True)
         written = [folder / f"{name}.json"]
         data = {**self.data, "tables": [asdict(table) for table in self.tables]}
         written[0].write_text(json.dumps(data, indent=1, allow_nan=False, default=_plain) + "\n", encoding="utf-8")
-        if self.figure is not None:
-            written.append(folder / f"{name}.png")
-            self.figure.savefig(written[1], dpi=130)
         if self.sheet is not None:
             from PIL import Image
 
@@ -197,8 +181,8 @@ class Result:
 
 
 def _plain(value: Any) -> Any:
-    if hasattr(value, "item"):
-        return value.item()
+    if hasattr(value, "tolist"):
+        return value.tolist()
     return str(value)
 
 

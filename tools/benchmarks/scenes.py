@@ -7,7 +7,6 @@ import os
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,9 +25,8 @@ class Absent(Exception):
     """A scene missing on this machine; the text has its name and a remedy."""
 
 
-@dataclass(frozen=True)
-class View:
-    """A scene from one camera. source: argument of `raystream.load`; camera: None for the scene's own of that name."""
+class View(NamedTuple):
+    """A scene from one camera. source: argument of `raystream.load`; camera: or the name of one of the scene's."""
 
     name: str
     source: str
@@ -40,7 +38,8 @@ def shared() -> Path:
     return Path(os.environ.get("RAYSTREAM_SHARED", ROOT.parent / "shared"))
 
 
-def _file(path: Path) -> Path:
+def required(path: Path) -> Path:
+    """The path of a file. Raises Absent without it."""
     if not path.is_file():
         raise Absent(f"{path.name} not found in {path.parent} (set RAYSTREAM_SHARED to the folder of the scene data)")
     return path
@@ -56,44 +55,45 @@ def forest_flat() -> Path:
 
     Raises Absent without either.
     """
-    given = shared() / "scenes" / "forest_flat.ply"
-    kept = _cache() / "forest_flat.ply"
-    for path in (given, kept):
+    cached = _cache() / "forest_flat.ply"
+    for path in (shared() / "scenes" / "forest_flat.ply", cached):
         if path.is_file():
             return path
-    script = _file(shared() / "scenes" / "scripts" / "forest.py")
-    say(f"writing {kept}")
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=kept.parent) as folder:
+    script = required(shared() / "scenes" / "scripts" / "forest.py")
+    say(f"writing {cached}")
+    cached.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=cached.parent) as folder:
         done = subprocess.run([sys.executable, str(script), folder], capture_output=True, text=True, check=False)
-        made = Path(folder) / "forest_flat.ply"
-        if done.returncode or not made.is_file():
+        written = Path(folder) / "forest_flat.ply"
+        if done.returncode or not written.is_file():
             raise Absent(f"{script} failed: {done.stderr.strip()[-200:]}")
-        made.replace(kept)
-    return kept
+        written.replace(cached)
+    return cached
 
 
 def reference_camera(name: str) -> Camera:
     """The camera of a reference of primary hits."""
-    data = json.loads(_file(shared() / "refs" / f"{name}.json").read_text(encoding="utf-8"))["camera"]
+    data = json.loads(required(shared() / "refs" / f"{name}.json").read_text(encoding="utf-8"))["camera"]
     return Camera(tuple(data["origin"]), tuple(data["target"]), tuple(data["up"]), data["fov"], name=name)
 
 
 class ReferencePicture(NamedTuple):
-    """Mitsuba's picture of a scene. depth : the largest length of its paths in surface interactions."""
+    """Mitsuba's picture of a scene. depth : the largest length of its paths in surface interactions. path : of the
+    scene's file."""
 
     reference: Reference
     scene: Scene
     depth: int
+    path: Path
 
 
 def reference_picture(name: str) -> ReferencePicture:
     """A reference picture by its name, with its scene. Raises Absent."""
     folder = shared() / "refs"
-    said = json.loads(_file(folder / f"{name}.json").read_text(encoding="utf-8"))
-    reference = Reference.load(_file(folder / f"{name}.npz"))
-    scene = raystream.load(str(_file(folder / f"{said['scene']}.glb")))
-    return ReferencePicture(reference, scene, said["integrator"]["max_depth"] - 1)  # Mitsuba counts edges
+    about = json.loads(required(folder / f"{name}.json").read_text(encoding="utf-8"))
+    reference, path = Reference.load(required(folder / f"{name}.npz")), required(folder / f"{about['scene']}.glb")
+    depth = about["integrator"]["max_depth"] - 1  # Mitsuba counts the edges of a path
+    return ReferencePicture(reference, raystream.load(path), depth, path)
 
 
 def facing(scene: Scene, fov: float = 40.0) -> Camera:
@@ -121,15 +121,14 @@ def facing(scene: Scene, fov: float = 40.0) -> Camera:
 def view(name: str) -> View:
     """A view by its name: ``bunny``, ``dragon``, ``forest_flat``, or a built-in scene, perhaps with one of its cameras
     (``forest inside``). Raises Absent."""
-    if name == "bunny":
-        return View(name, str(_file(shared() / "scenes" / "bunny.ply")), reference_camera("primary_bunny_512"))
     if name == "forest_flat":
         return View(name, str(forest_flat()), reference_camera("primary_forest_flat_path_512"))
-    if name == "dragon":
-        path = str(_file(shared() / "scenes" / "dragon.ply"))
-        return View(name, path, facing(raystream.load(path)))
-    scene, _, camera = name.partition(" ")
-    return View(name, scene, camera or raystream.load(scene).cameras[0].name)
+    if name in ("bunny", "dragon"):
+        path = str(required(shared() / "scenes" / f"{name}.ply"))
+        camera = reference_camera("primary_bunny_512") if name == "bunny" else facing(raystream.load(path))
+        return View(name, path, camera)
+    source, _, of_scene = name.partition(" ")
+    return View(name, source, of_scene or raystream.load(source).cameras[0].name)
 
 
 def found(names: tuple[str, ...]) -> tuple[list[View], list[str]]:

@@ -1,4 +1,4 @@
-"""A display for the scripts that open windows: the user's, or one of Xvfb's own."""
+"""A display for the scripts that open windows, the user's or one of Xvfb's own, and the application in a window."""
 
 from __future__ import annotations
 
@@ -6,10 +6,14 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
 
 from raystream.base.errors import ViewerError
+from raystream.scene.scene import Scene
 
 
 @contextmanager
@@ -42,3 +46,20 @@ def screen(size: tuple[int, int], own: bool = False) -> Iterator[str]:
         os.environ.update({name: value for name, value in before.items() if value is not None})
         server.terminate()
         server.wait()
+
+
+@contextmanager
+def window(
+    source: str | Scene, size: tuple[int, int], camera: str | None = None, options: Any = None, **preferences: Any
+) -> Iterator[Any]:
+    """The application with a scene, by these options or path traced, and with preferences of its own."""
+    from raystream.viewport.preferences import Preferences
+    from raystream.window.app import App
+
+    with tempfile.TemporaryDirectory(prefix="raystream-bench-") as folder:
+        settings = Preferences(path=Path(folder) / "settings.toml", **preferences)
+        app = App(source, size, settings, **{"camera": camera, "program": "path", **(options or {})})
+        try:
+            yield app
+        finally:
+            app.release()

@@ -93,13 +93,9 @@ class Pages:
     async def _page(self, text: str | None, data: bytes) -> None:
         width, height = SIZE
         size = {"type": "resize", "timestamp": 0.0, "pwidth": width, "pheight": height, "ratio": 1.0}
-        events = iter(
-            [
-                {"type": "websocket.connect"},
-                {"type": "websocket.receive", "text": json.dumps(size)},
-                {"type": "websocket.receive", **({"bytes": data} if text is None else {"text": text})},
-            ]
-        )
+        message = {"bytes": data} if text is None else {"text": text}
+        received = [{"type": "websocket.receive", **each} for each in ({"text": json.dumps(size)}, message)]
+        events = iter([{"type": "websocket.connect"}, *received])
 
         async def receive() -> dict[str, Any]:
             if (event := next(events, None)) is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import random
 import struct
@@ -11,39 +12,13 @@ from typing import Any
 PIECES = (
     *(b"", b"\0", b"\xff", b"\xff\xff\xff\xff", b"\xff\xff\xff\x7f", b"\0\0\0\x80", b"-1", b"9999999999", b"nan"),
     *(b"1e999", b"1e38", b" ", b"\n", b"/", b"[", b"}", b"-", b".", b"\\\n", b"#", b"list", b"\x7f\x7f\xff\xff"),
-    *(
-        b"\x01\0\x80\x7f",
-        b"f ",
-        b"v ",
-        b"endsolid",
-        b'"',
-        b",",
-        b"\r",
-        b"\0\0\xc0\x7f",
-        b"0",
-        b"4294967295",
-        b"\x01\0\0\0",
-        b"\x10",
-    ),
+    *(b"\x01\0\x80\x7f", b"f ", b"v ", b"endsolid", b'"', b",", b"\r", b"\0\0\xc0\x7f", b"0", b"4294967295"),
+    *(b"\x01\0\0\0", b"\x10"),
 )
 ODD: tuple[Any, ...] = (
     *(None, True, False, [], {}, "", "x", 0, 1, 2, 3, -1, 5, 7, 1.5, -0.5, 1e-300, 1e308, 2**31, 2**53, 2**70),
-    *(
-        [0],
-        [1, 2],
-        [1e308] * 3,
-        [0, 0, 0, 0],
-        [-1],
-        "../a",
-        "data:,",
-        "SCALAR",
-        "VEC4",
-        "STEP",
-        5120,
-        5126,
-        1000,
-        65536,
-    ),
+    *([0], [1, 2], [1e308] * 3, [0, 0, 0, 0], [-1], "../a", "data:,", "SCALAR", "VEC4", "STEP", 5120, 5126, 1000),
+    65536,
 )
 
 
@@ -147,16 +122,14 @@ def _document(data: bytes, rng: random.Random) -> bytes:
 
 def _places(value: Any) -> list[tuple[Any, Any]]:
     """(holder, key) of every member of a document."""
-    found: list[tuple[Any, Any]] = []
+    places: list[tuple[Any, Any]] = []
     pending = [value]
     while pending:
         holder = pending.pop()
-        items = holder.items() if isinstance(holder, dict) else enumerate(holder)
-        for key, child in items:
-            found.append((holder, key))
-            if isinstance(child, (dict, list)):
-                pending.append(child)
-    return found
+        items = list(holder.items() if isinstance(holder, dict) else enumerate(holder))
+        places += [(holder, key) for key, _ in items]
+        pending += [child for _, child in items if isinstance(child, (dict, list))]
+    return places
 
 
 def _chunks(data: bytes, rng: random.Random) -> bytes:
@@ -182,11 +155,8 @@ def _chunks(data: bytes, rng: random.Random) -> bytes:
 
 def parts_data(parts: list[list[bytes]]) -> bytes:
     """The first image data among a PNG's chunks that can be unpacked, or packed nothing."""
-    for kind, body in parts:
-        if kind == b"IDAT":
-            try:
-                zlib.decompress(body)
-            except zlib.error:
-                continue
+    for body in (body for kind, body in parts if kind == b"IDAT"):
+        with contextlib.suppress(zlib.error):
+            zlib.decompress(body)
             return body
     return zlib.compress(b"")

@@ -196,6 +196,11 @@ def _rich(png: bytes) -> Document:
     times = doc.accessor(np.float32([0, 1]))
     turns = doc.accessor(np.float32([[0, 0, 0, 1], [0, 1, 0, 0]]))
     moves = doc.accessor(np.float32([[k, 0, 0] for k in range(6)]))
+    targets = {"node": 0, "path": "rotation"}, {"node": 2, "path": "translation"}
+    channels = [{"sampler": number, "target": target} for number, target in enumerate(targets)]
+    samplers = [{"input": times, "output": turns}]
+    samplers.append({"input": times, "output": moves, "interpolation": "CUBICSPLINE"})
+    color = {"index": 0, "extensions": {"KHR_texture_transform": {"scale": [2, 2]}}}
     uri = "data:image/png;base64," + base64.b64encode(png).decode()
     doc.json |= {
         "scenes": [{"nodes": [0, 2, 3]}],
@@ -213,26 +218,13 @@ def _rich(png: bytes) -> Document:
         "textures": [{"source": 0, "sampler": 0}, {"source": 1}],
         "materials": [
             {
-                "pbrMetallicRoughness": {
-                    "baseColorTexture": {"index": 0, "extensions": {"KHR_texture_transform": {"scale": [2, 2]}}}
-                },
+                "pbrMetallicRoughness": {"baseColorTexture": color},
                 "emissiveFactor": [1, 1, 1],
                 "emissiveTexture": {"index": 1},
                 "extensions": {"KHR_materials_ior": {"ior": 1.4}, "KHR_materials_transmission": {}},
             }
         ],
-        "animations": [
-            {
-                "channels": [
-                    {"sampler": 0, "target": {"node": 0, "path": "rotation"}},
-                    {"sampler": 1, "target": {"node": 2, "path": "translation"}},
-                ],
-                "samplers": [
-                    {"input": times, "output": turns},
-                    {"input": times, "output": moves, "interpolation": "CUBICSPLINE"},
-                ],
-            }
-        ],
+        "animations": [{"channels": channels, "samplers": samplers}],
     }
     return doc
 
@@ -246,14 +238,10 @@ def _pictures() -> dict[str, bytes]:
     linear = rng.random((SIZE[1], SIZE[0], 3)).astype(np.float32)
     bytes_ = (linear * 255).astype(np.uint8)
     found: dict[str, bytes] = {}
-    for name, picture in (
-        ("small.png", Image.fromarray(bytes_)),
-        ("grey.png", Image.fromarray((linear[..., 0] * 65535).astype(np.uint16))),
-        ("palette.png", Image.fromarray(bytes_).quantize(4)),
-        ("small.jpg", Image.fromarray(bytes_)),
-        ("lossy.webp", Image.fromarray(bytes_)),
-        ("lossless.webp", Image.fromarray(bytes_).convert("RGBA")),
-    ):
+    small = Image.fromarray(bytes_)
+    grey = Image.fromarray((linear[..., 0] * 65535).astype(np.uint16))
+    pictures = {"small.png": small, "grey.png": grey, "palette.png": small.quantize(4), "small.jpg": small}
+    for name, picture in {**pictures, "lossy.webp": small, "lossless.webp": small.convert("RGBA")}.items():
         stream = io.BytesIO()
         form = {"jpg": "JPEG", "webp": "WEBP"}.get(name.split(".")[1], "PNG")
         picture.save(stream, format=form, **({"lossless": True} if name == "lossless.webp" else {}))
@@ -276,11 +264,8 @@ def _pictures() -> dict[str, bytes]:
             with OpenEXR.File(header, {"RGB": linear}) as file:
                 file.write(path)
             found[f"{name.lower()}.exr"] = Path(path).read_bytes()
-        header = {
-            "type": OpenEXR.tiledimage,
-            "tiles": OpenEXR.TileDescription(),
-            "compression": OpenEXR.ZIP_COMPRESSION,
-        }
+        header = {"type": OpenEXR.tiledimage, "tiles": OpenEXR.TileDescription()}
+        header["compression"] = OpenEXR.ZIP_COMPRESSION
         with OpenEXR.File(header, {"RGB": linear.astype(np.float16)}) as file:
             file.write(path)
         found["tiles.exr"] = Path(path).read_bytes()
@@ -298,11 +283,6 @@ def _state() -> bytes:
         film.add(rng.random((SIZE[1], SIZE[0], 3)))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "a.exr"
-        layers = {"depth": np.ones(SIZE[::-1], np.float32)}
-        image.save(
-            path,
-            film.mean(),
-            {**layers, **checkpoint.film_layers(film)},
-            {"camera": "front", **checkpoint.film_metadata(film, SETTINGS)},
-        )
+        layers = {"depth": np.ones(SIZE[::-1], np.float32), **checkpoint.film_layers(film)}
+        image.save(path, film.mean(), layers, {"camera": "front", **checkpoint.film_metadata(film, SETTINGS)})
         return path.read_bytes()

@@ -32,14 +32,10 @@ MODULES = tuple(str(ROOT / name) for name in (".", "tests", "tests/materials", "
 _BLOCK = re.compile(
     r"(?:^\*\*(?P<name>[\w.]+)\*\*\n\n)?^```(?P<language>\w+)\n(?P<code>.*?)^```", re.DOTALL | re.MULTILINE
 )
-_SMALL = (
-    (re.compile(r"--size \S+"), "--size 16x12"),
-    (re.compile(r"--spp \d+"), "--spp 2"),
-    (re.compile(r"--frames 0-\d+"), "--frames 0-1"),
-    (re.compile(r"--quality \w+"), "--spp 2"),
-    (re.compile(r"\bsize=\(\d+, \d+\)"), "size=(16, 12)"),
-    (re.compile(r"\bspp=\d+"), "spp=2"),
-)
+_SMALL = {
+    **{r"--size \S+": "--size 16x12", r"--spp \d+": "--spp 2", r"--frames 0-\d+": "--frames 0-1"},
+    **{r"--quality \w+": "--spp 2", r"\bsize=\(\d+, \d+\)": "size=(16, 12)", r"\bspp=\d+": "spp=2"},
+}
 
 
 @dataclass(frozen=True)
@@ -76,8 +72,8 @@ def run(page: Path, small: bool = False) -> dict[str, Any]:
         for block in blocks(page):
             code = block.code
             if small:
-                for long, short in _SMALL:
-                    code = long.sub(short, code)
+                for long, short in _SMALL.items():
+                    code = re.sub(long, short, code)
             if block.name:
                 Path(block.name).write_text(code, encoding="utf-8")
             elif block.language == "python":

@@ -377,7 +377,7 @@ def _cost(sums):
 
 # -- modules -----------------------------------------------------------------------------------------------------------
 
-# Near ones: a lamp's two triangles alone are as well chosen by power, in less time (tools/benchmarks/light/lights.py).
+# Near ones: a lamp's two triangles alone are as well chosen by power, in less time (tools/benchmarks/noise/lights.py).
 MIN_TREE_LIGHTS = 3
 # Least of a receiver's cosine: its normal may be bent by a texture, which light sampling does not look up.
 MIN_FACING_COSINE = 0.05

@@ -16,7 +16,7 @@ ROULETTE = 5  # surface interactions from which Russian roulette ends paths at t
 # limit.
 SMOOTH, SMOOTH_OF_TREES = 0.02, 0.25
 # Candidates of resampled direct light (RIS): chosen by power, or by a light tree, where more would cost more time than
-# they save (tools/benchmarks/light/lights.py).
+# they save (tools/benchmarks/noise/lights.py).
 CANDIDATES, CANDIDATES_OF_TREE = 8, 2
 UNLIMITED_DEPTH = 1 << 20  # longer than any path
 

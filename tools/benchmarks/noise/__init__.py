@@ -1,1 +1,1 @@
-"""Noise: convergence beside other renderers, adaptive sampling, denoisers."""
+"""Light, photons, convergence beside other renderers, adaptive sampling, denoisers."""

@@ -25,33 +25,31 @@ ABOUT = "denoised pictures: FLIP, relative error and mean on eight scenes"
 SIZE, COUNTS, SAMPLES = (240, 135), (1, 4, 16, 64), 512
 SIGMA, K_SIGMA, THRESHOLD = 5.0, 1.0, 0.03  # of the bilateral filter: three-gpu-pathtracer's defaults
 DENOISERS = ("none", "bilateral", "shader", "oidn")
-SHOWN = 4  # samples of the pictures on the contact sheet
 SHEET = (160, 90)  # pixels of one of them
 Picture = NDArray[np.float32]
 
 
 def run(options: Options) -> Result:
     """Every scene, every number of samples, every denoiser."""
-    size, counts, samples = ((48, 27), (1, 4), 16) if options.quick else (SIZE, COUNTS, SAMPLES)
+    size, counts, samples = ((96, 54), (1, 16), 16) if options.quick else (SIZE, COUNTS, SAMPLES)
     subjects, missing = present(("cornell",) if options.quick else ())
     if not oidn_there():
         missing.append("oidn: it is not installed: pip install raystream[denoise]")
     device = options.open()
-    data: dict[str, Any] = {"facts": facts(device), "size": size}
-    data |= {"missing": missing, "scenes": {}}
+    data: dict[str, Any] = {"facts": facts(device), "size": size, "missing": missing, "scenes": {}}
     rows: list[list[Picture]] = []
     for subject in subjects:
         truth = converged(subject, size, samples, device)
         say(f"{subject.name}: {', '.join(map(str, counts))} samples")
         renderer = subject.renderer(device, seed=1, denoise="shader")
-        found: dict[str, dict[str, Any]] = {}
+        figures: dict[str, dict[str, Any]] = {}
         for count in counts:
             pictures = pictures_of(renderer, size, count)
-            found[str(count)] = {name: judged(truth, made, pictures["none"]) for name, made in pictures.items()}
-            if count == min(SHOWN, counts[-1]):
+            figures[str(count)] = {name: judged(truth, each, pictures["none"]) for name, each in pictures.items()}
+            if count == counts[1]:
                 rows.append([truth.shown(each) for each in (*pictures.values(), truth.linear)])
         renderer.release()
-        data["scenes"][subject.name] = {"converged": truth.samples, "its_error": truth.error, "samples": found}
+        data["scenes"][subject.name] = {"converged": truth.samples, "its_error": truth.error, "samples": figures}
     return Result(data, [_table(data)], sheet=contact_sheet(rows))
 
 
@@ -66,14 +64,12 @@ def oidn_there() -> bool:
 
 def pictures_of(renderer: Renderer, size: tuple[int, int], count: int) -> dict[str, Picture]:
     """Pictures of ``count`` samples, the same ones, by every denoiser."""
-    made: dict[str, Picture] = {}
+    rendered = {}
     for denoiser in ("shader", "oidn") if oidn_there() else ("shader",):
         renderer.update(denoise=denoiser)
-        picture = renderer.render(size, count)
-        noisy: Picture = picture.layers["noisy"]
-        made |= {"none": noisy, "bilateral": bilateral(noisy)} if not made else {}
-        made[denoiser] = picture.linear
-    return made
+        rendered[denoiser] = renderer.render(size, count)
+    noisy: Picture = rendered["shader"].layers["noisy"]
+    return {"none": noisy, "bilateral": bilateral(noisy), **{name: each.linear for name, each in rendered.items()}}
 
 
 def bilateral(linear: NDArray, sigma: float = SIGMA, k_sigma: float = K_SIGMA, threshold: float = THRESHOLD) -> Picture:
@@ -99,15 +95,10 @@ def bilateral(linear: NDArray, sigma: float = SIGMA, k_sigma: float = K_SIGMA, t
 def judged(truth: Converged, picture: NDArray, noisy: NDArray) -> dict[str, float]:
     """flip, error : see `Converged`. mean : of the picture's luminance over its noisy one's, minus 1. bias : the same
     over the converged one's."""
-    mean, of_noisy, of_truth = (
-        float((np.asarray(each, np.float64) @ LUMINANCE).mean()) for each in (picture, noisy, truth.linear)
-    )
-    return {
-        "flip": truth.flip(picture),
-        "error": truth.relative(picture),
-        "mean": mean / of_noisy - 1,
-        "bias": mean / of_truth - 1,
-    }
+    each = (picture, noisy, truth.linear)
+    mean, of_noisy, of_truth = (float((np.asarray(one, np.float64) @ LUMINANCE).mean()) for one in each)
+    distances = {"flip": truth.flip(picture), "error": truth.relative(picture)}
+    return {**distances, "mean": mean / of_noisy - 1, "bias": mean / of_truth - 1}
 
 
 def contact_sheet(rows: list[list[Picture]]) -> NDArray[np.uint8]:

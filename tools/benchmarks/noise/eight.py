@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.common import say
-from benchmarks.scenes import Absent, _cache, _file, shared
+from benchmarks.scenes import Absent, _cache, required, shared
 from raystream import load
 from raystream.film.files.compare import Blemishes, blemishes, flip, relative_error
 from raystream.film.tonemap import srgb8, stops
@@ -41,19 +41,16 @@ def many_lights() -> Scene:
     room += [[(-8, 0, 8), (-8, 0, -8), (-8, 5, -8), (-8, 5, 8)], [(8, 0, -8), (8, 0, 8), (8, 5, 8), (8, 5, -8)]]
     builder.add(quads(room), (0.7, 0.7, 0.7), 0)
     feet = np.stack([rng.uniform(-6.5, 6.5, 24), np.zeros(24), rng.uniform(-7, 3, 24)], axis=-1)
-    builder.add(
-        boxes(feet - [0.25, 0, 0.25], feet + [0.25, 1, 0.25] * rng.uniform(0.6, 3.0, (24, 1))), (0.6, 0.55, 0.5), 0
-    )
+    tops = feet + [0.25, 1, 0.25] * rng.uniform(0.6, 3.0, (24, 1))
+    builder.add(boxes(feet - [0.25, 0, 0.25], tops), (0.6, 0.55, 0.5), 0)
     at = np.stack([rng.uniform(-7.5, 7.5, LAMPS), rng.uniform(0.3, 4.5, LAMPS), rng.uniform(-7.8, 4, LAMPS)], axis=-1)
-    half = 0.02
-    square = half * np.array([[-1, 0, -1], [1, 0, -1], [1, 0, 1], [-1, 0, 1]])  # facing down
+    square = 0.02 * np.array([[-1, 0, -1], [1, 0, -1], [1, 0, 1], [-1, 0, 1]])  # facing down
     kind = rng.integers(0, 6, LAMPS)
     for number in range(6):
         builder.add(quads(at[kind == number][:, None] + square), (1.0, 1.0, 1.0), 1 + number)
     hues = ((1, 0.25, 0.1), (1, 0.6, 0.2), (0.9, 0.9, 0.4), (0.2, 0.9, 0.4), (0.2, 0.5, 1), (0.8, 0.3, 1))
-    lamps = [
-        Material(f"lamp {n}", (0, 0, 0, 1), emission=(60.0 * r, 60.0 * g, 60.0 * b)) for n, (r, g, b) in enumerate(hues)
-    ]
+    emissions = [(60.0 * r, 60.0 * g, 60.0 * b) for r, g, b in hues]
+    lamps = [Material(f"lamp {n}", (0, 0, 0, 1), emission=emission) for n, emission in enumerate(emissions)]
     camera = Camera((0.0, 2.2, 7.6), (0.0, 1.6, -2.0), fov=60, name="front")
     return Scene([builder.mesh("room")], [Instance(0)], [Material("walls"), *lamps], [camera], name="many_lights")
 
@@ -80,7 +77,7 @@ class Subject:
 
 
 def shared_file(*parts: str) -> Callable[[], str]:
-    return lambda: str(_file(shared().joinpath("scenes", *parts)))
+    return lambda: str(required(shared().joinpath("scenes", *parts)))
 
 
 def built_in(name: str) -> Callable[[], str]:

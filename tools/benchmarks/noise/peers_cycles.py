@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import tempfile
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -22,17 +21,12 @@ NEAR, FAR = 1e-4, 1e3  # clipping planes of the camera, as shares of the scene's
 
 def load(job: Job) -> None:
     """Import Blender. Raises Missing."""
-    if find_spec("bpy") is None:
-        raise Missing("Cycles (bpy): not installed")
     try:
         import bpy  # noqa: F401
+    except ModuleNotFoundError:
+        raise Missing("Cycles (bpy): not installed") from None
     except ImportError as error:
         raise Missing(f"Cycles (bpy): {error}") from None
-
-
-def make(job: Job) -> Cycles:
-    """The renderer with its scene."""
-    return Cycles(job)
 
 
 class Cycles:
@@ -170,17 +164,19 @@ def _material(base_color: NDArray, emission: NDArray) -> Any:
     surface.inputs["Roughness"].default_value = 0.0
     shader = surface.outputs["BSDF"]
     if emission.any():
-        emitter = tree.nodes.new("ShaderNodeEmission")
+        kinds = ("Emission", "NewGeometry", "MixShader", "AddShader")
+        # The mixture takes its first shader at factor 0: a front face.
+        emitter, geometry, front, both = (tree.nodes.new(f"ShaderNode{kind}") for kind in kinds)
         emitter.inputs["Color"].default_value = (*emission.tolist(), 1.0)
         emitter.inputs["Strength"].default_value = 1.0
-        geometry = tree.nodes.new("ShaderNodeNewGeometry")
-        front = tree.nodes.new("ShaderNodeMixShader")  # the first shader at factor 0: a front face
         tree.links.new(geometry.outputs["Backfacing"], front.inputs[0])
         tree.links.new(emitter.outputs["Emission"], front.inputs[1])
-        both = tree.nodes.new("ShaderNodeAddShader")
         tree.links.new(front.outputs["Shader"], both.inputs[0])
         tree.links.new(shader, both.inputs[1])
         shader = both.outputs["Shader"]
         material.cycles.emission_sampling = "FRONT"
     tree.links.new(shader, output.inputs["Surface"])
     return material
+
+
+make = Cycles

@@ -37,11 +37,6 @@ def load(job: Job) -> None:
         raise Missing(f"{job.title}: {str(error).splitlines()[0]}") from None
 
 
-def make(job: Job) -> Mitsuba:
-    """The renderer with its scene."""
-    return Mitsuba(job)
-
-
 class Mitsuba:
     """A scene of one mesh per material, with one integrator and one camera."""
 
@@ -65,7 +60,6 @@ class Mitsuba:
                 _write_ply(path, positions, triangles)
                 scene[f"mesh{number}"] = _mesh(path, arrays["base_color"][number], arrays["emission"][number])
             self._scene = mi.load_dict(scene)
-        self._picture: NDArray[np.float32] | None = None
 
     def render(self, samples: int, seed: int) -> int:
         """See `Peer`: times `mitsuba.render`, with the picture read back."""
@@ -77,7 +71,6 @@ class Mitsuba:
 
     def picture(self) -> NDArray[np.float32]:
         """See `Peer`."""
-        assert self._picture is not None
         return self._picture
 
 
@@ -86,23 +79,11 @@ def _sensor(arrays: Any, job: Job) -> dict[str, Any]:
 
     span = float(np.ptp(np.vstack([arrays["positions"], arrays["origin"]]), axis=0).max())
     origin, target, up = (arrays[name].tolist() for name in ("origin", "target", "up"))
-    return {
-        "type": "perspective",
-        "fov": float(arrays["fov"]),
-        "fov_axis": "y",
-        "near_clip": NEAR * span,
-        "far_clip": FAR * span,
-        "to_world": mi.ScalarTransform4f().look_at(origin, target, up),
-        "sampler": {"type": job.sampler},
-        "film": {
-            "type": "hdrfilm",
-            "width": job.size[0],
-            "height": job.size[1],
-            "rfilter": {"type": "box"},
-            "pixel_format": "rgb",
-            "component_format": "float32",
-        },
-    }
+    film: dict[str, Any] = {"type": "hdrfilm", "pixel_format": "rgb", "component_format": "float32"}
+    film |= {"width": job.size[0], "height": job.size[1], "rfilter": {"type": "box"}}
+    sensor: dict[str, Any] = {"type": "perspective", "fov": float(arrays["fov"]), "fov_axis": "y"}
+    sensor |= {"near_clip": NEAR * span, "far_clip": FAR * span, "film": film, "sampler": {"type": job.sampler}}
+    return {**sensor, "to_world": mi.ScalarTransform4f().look_at(origin, target, up)}
 
 
 def _mesh(path: Path, base_color: NDArray, emission: NDArray) -> dict[str, Any]:
@@ -124,3 +105,6 @@ def _write_ply(path: Path, positions: NDArray, triangles: NDArray) -> None:
     faces = np.zeros(len(triangles), [("count", "u1"), ("corners", "<i4", 3)])
     faces["count"], faces["corners"] = 3, triangles
     path.write_bytes(header.encode() + positions.astype("<f4").tobytes() + faces.tobytes())
+
+
+make = Mitsuba

@@ -1,1 +1,1 @@
-"""New processes and many processes: starts, caches, farms, memory over time."""
+"""New processes, many processes, drivers."""

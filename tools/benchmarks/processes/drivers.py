@@ -16,7 +16,7 @@ from statistics import median
 from typing import Any
 
 from benchmarks.common import ROOT, Options, Result, Table, facts, say
-from benchmarks.scenes import Absent, _file, shared
+from benchmarks.scenes import Absent, required, shared
 
 ABOUT = "three pictures on a driver: CPU time, and beside another checkout's"
 
@@ -28,7 +28,22 @@ PICTURES: dict[str, tuple[str | Path, str, tuple[int, int]]] = {
     "DamagedHelmet": (HELMET, "path", (256, 256)),
 }
 RUNS, QUICK, QUICK_SIZE = 25, 2, (32, 32)
-PROCESS = Path(__file__).with_name("drivers_process.py")
+# Of the package of the checkout that is its argument: answers each line of JSON (name, scene, program, size) by the CPU
+# milliseconds of a whole call of `Renderer.render`, one sample, all threads; a name is compiled and rendered before.
+SERVER = """
+import json, os, sys, time
+sys.path.insert(0, os.path.join(sys.argv[1], "tools", "editable"))
+from raystream.renderer.renderer import Renderer
+renderers = {}
+for line in sys.stdin:
+    asked = json.loads(line)
+    if asked["name"] not in renderers:
+        renderers[asked["name"]] = Renderer(asked["scene"], program=asked["program"])
+        renderers[asked["name"]].render(tuple(asked["size"]), spp=1)
+    began = time.process_time()
+    renderers[asked["name"]].render(tuple(asked["size"]), spp=1)
+    print(1e3 * (time.process_time() - began), flush=True)
+"""
 
 
 def run(options: Options) -> Result:
@@ -40,7 +55,7 @@ def run(options: Options) -> Result:
     rows = []
     for name, (scene, program, whole) in PICTURES.items():
         try:
-            source = str(_file(shared() / "scenes" / scene)) if isinstance(scene, Path) else scene
+            source = str(required(shared() / "scenes" / scene)) if isinstance(scene, Path) else scene
         except Absent as error:
             data["missing"].append(f"{name}: {error}")
             continue
@@ -60,7 +75,7 @@ def run(options: Options) -> Result:
 
 
 def _process(checkout: str) -> subprocess.Popen[str]:
-    command = [sys.executable, "-W", "ignore", str(PROCESS), checkout]
+    command = [sys.executable, "-W", "ignore", "-c", SERVER, checkout]
     environment = {**os.environ, "LP_NUM_THREADS": "1"}
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
 

@@ -20,7 +20,7 @@ import statistics
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -30,7 +30,6 @@ from raystream.farm.cluster import processes
 from raystream.farm.pictures import render_on
 from raystream.farm.units import Unit, tile_side, tile_units
 from raystream.farm.worker import Traced
-from raystream.film.film import Film
 
 ABOUT = "pictures by many processes: efficiency, deaths of workers, and a forecast for more"
 
@@ -43,32 +42,41 @@ LINE = 1.25e8  # bytes per second: gigabit Ethernet of the asking process
 
 def run(options: Options) -> Result:
     """Measure everything."""
-    data: dict[str, Any] = {"facts": facts(options.open()), "scene": SCENE}
     size, spp, deaths, counts = (SMALL, FEW, 1, (1, 2)) if options.quick else (SIZE, SPP, DEATHS, WORKERS)
-    data |= {"size": size, "spp": spp, "load": os.getloadavg(), "cores": os.cpu_count()}
-    renderer = raystream.Renderer(SCENE, machine="singlepass")
-    data["workers"], seen = {}, []
+    data: dict[str, Any] = {"facts": facts(options.open()), "scene": SCENE, "size": size, "spp": spp}
+    data |= {"load": os.getloadavg(), "cores": os.cpu_count(), "workers": {}}
+    renderer, runs = raystream.Renderer(SCENE, machine="singlepass"), list[Run]()
     for count in counts:
         say(f"{count} worker{'s' * (count > 1)}")
         units: list[tuple[Unit, Traced, float]] = []
         began = time.perf_counter()
         render_on(renderer, f"local:{count}", size=size, spp=spp, on_unit=lambda *each: units.append(each))  # noqa: B023
-        seconds = time.perf_counter() - began
-        data["workers"][str(count)] = {"seconds": seconds, "tiles": len(units)}
-        seen.append((count, units, seconds))
-    alone = data["workers"]["1"]["seconds"]
-    for name, row in data["workers"].items():
-        row["efficiency"] = alone / row["seconds"] / min(int(name), data["cores"])
+        runs.append(Run(count, units, time.perf_counter() - began))
+    for run in runs:
+        efficiency = runs[0].seconds / run.seconds / min(run.workers, data["cores"])
+        row = {"seconds": run.seconds, "tiles": len(run.units), "efficiency": efficiency}
+        data["workers"][str(run.workers)] = row
     say("deaths")
     data["deaths"] = _deaths(renderer, deaths)
-    costs = _costs(renderer, seen)
-    data["costs"] = {name: getattr(costs, name) for name in costs.__dataclass_fields__ if name != "spread"}
-    data["forecast"] = {
-        name: _rows([forecast(size, spp, workers, costs) for workers in FORECAST])
-        for name, (size, spp) in FORECASTS.items()
-    }
+    costs = _costs(renderer, runs)
+    data["costs"] = {name: value for name, value in vars(costs).items() if name != "spread"}
+    data["forecast"] = {}
+    for name, (size, spp) in FORECASTS.items():
+        forecasts = [forecast(size, spp, workers, costs) for workers in FORECAST]
+        alone = forecasts[0].seconds  # efficiency by the time of one worker
+        data["forecast"][name] = [
+            {**vars(each), "bound": each.bound, "efficiency": alone / each.seconds / each.workers} for each in forecasts
+        ]
     renderer.release()
     return Result(data, _tables(data))
+
+
+class Run(NamedTuple):
+    """A picture by so many workers: its units with results and seconds of their trips, and the seconds of all."""
+
+    workers: int
+    units: list[tuple[Unit, Traced, float]]
+    seconds: float
 
 
 def _deaths(renderer: raystream.Renderer, deaths: int) -> dict[str, Any]:
@@ -78,35 +86,29 @@ def _deaths(renderer: raystream.Renderer, deaths: int) -> dict[str, Any]:
     alone, moments = renderer.render(SMALL, FEW), random.Random(1)
     assert alone.film is not None
     same, killed, lost = 0, 0, 0
-    with (
-        processes(2) as cluster,
-        distributed.Client(cluster, set_as_default=False) as client,
-    ):
+    with processes(2) as cluster, distributed.Client(cluster, set_as_default=False) as client:
         for _ in range(deaths):
             client.wait_for_workers(2, timeout=60)
             pids, at = list(client.run(os.getpid).values()), moments.random()
-            told: list[str] = []
+            notes: list[str] = []
 
             def kill(share: float | None, text: str, pids: list[int] = pids, at: float = at) -> None:
                 if share is not None and share >= at and pids:
                     os.kill(moments.choice(pids), signal.SIGKILL)
                     pids.clear()
 
-            picture = render_on(
-                renderer, cluster.scheduler_address, size=SMALL, spp=FEW, progress=kill, notify=told.append
-            )
-            killed, lost, same = killed + (not pids), lost + len(told), same + _same(picture.film, alone.film)
+            told: dict[str, Any] = {"progress": kill, "notify": notes.append}
+            film = render_on(renderer, cluster.scheduler_address, size=SMALL, spp=FEW, **told).film
+            assert film is not None
+            same += all(np.array_equal(array, alone.film.arrays[name]) for name, array in film.arrays.items())
+            killed, lost = killed + (not pids), lost + len(notes)
     return {"pictures": deaths, "killed": killed, "seen before the end": lost, "same bits": same}
 
 
-def _same(one: Film | None, other: Film) -> bool:
-    return one is not None and all(np.array_equal(array, other.arrays[name]) for name, array in one.arrays.items())
-
-
-def _costs(renderer: raystream.Renderer, seen: list[tuple[int, list[tuple[Unit, Traced, float]], float]]) -> Costs:
+def _costs(renderer: raystream.Renderer, runs: list[Run]) -> Costs:
     """Costs from the runs with at most as many workers as cores."""
-    runs = [each for each in seen if each[0] <= (os.cpu_count() or 1)]
-    units = [each for _, found, _ in runs for each in found]
+    runs = [run for run in runs if run.workers <= (os.cpu_count() or 1)]
+    units = [unit for run in runs for unit in run.units]
     own = np.array([traced.seconds - traced.preparing for _, traced, _ in units])
     cost = np.array([unit.cost for unit, _, _ in units])
     # Tiles of two sizes, of one and of two workers, give a tile's fixed cost.
@@ -115,27 +117,17 @@ def _costs(renderer: raystream.Renderer, seen: list[tuple[int, list[tuple[Unit, 
     slope, tile = np.polyfit(sizes, means, 1) if len(sizes) > 1 else (means[0] / sizes[0], 0.0)
     tile, sample = max(float(tile), 0.0), float(slope if tile > 0 else (own.sum() / cost.sum()))
     # A worker's first unit makes its renderer and compiles: its time above the median of its size.
-    firsts = [each for count, found, _ in runs for each in sorted(found, key=lambda unit: -unit[1].preparing)[:count]]
+    firsts = [each for run in runs for each in sorted(run.units, key=lambda unit: -unit[1].preparing)[: run.workers]]
     preparing = statistics.median(traced.preparing for _, traced, _ in firsts)
     usual = {size: float(np.median(own[cost == size])) for size in sizes.tolist()}
     above = [traced.seconds - traced.preparing - usual[unit.cost] for unit, traced, _ in firsts]
     giving = statistics.median(max(0.0, trip - traced.seconds) for _, traced, trip in units)
-    first = runs[0]
-    starting = first[2] - sum(trip for _, _, trip in first[1])
+    starting = runs[0].seconds - sum(trip for _, _, trip in runs[0].units)
     spread = tuple((own / np.maximum(cost * sample + tile, 1e-9)).tolist())
     scene = len(pickle.dumps(renderer.prepared.given, pickle.HIGHEST_PROTOCOL))
     return Costs(
         max(starting, 0.0), preparing + max(statistics.median(above), 0.0), tile, sample, spread, giving, LINE, scene
     )
-
-
-def _rows(found: Sequence[Any]) -> list[dict[str, Any]]:
-    """Rows by number of workers, the first with one; efficiency by its measured time."""
-    rows = [
-        {**{name: getattr(each, name) for name in each.__dataclass_fields__}, "bound": each.bound} for each in found
-    ]
-    alone = rows[0]["seconds"]
-    return [{**row, "efficiency": alone / row["seconds"] / row["workers"]} for row in rows]
 
 
 def _tables(data: dict[str, Any]) -> list[Table]:
@@ -148,8 +140,8 @@ def _tables(data: dict[str, Any]) -> list[Table]:
         Table("processes on this machine", ("workers", "tiles", "seconds", "efficiency, %"), rows, note),
         Table("a worker is killed at random moments", tuple(deaths), [tuple(deaths.values())]),
     ]
-    for name, found in data["forecast"].items():
-        rows = [(row["workers"], row["tiles"], row["seconds"], 100 * row["efficiency"], row["bound"]) for row in found]
+    for name, each in data["forecast"].items():
+        rows = [(row["workers"], row["tiles"], row["seconds"], 100 * row["efficiency"], row["bound"]) for row in each]
         columns = ("workers", "tiles", "seconds", "efficiency, %", "most is lost to")
         tables.append(Table(f"simulated: {name}", columns, rows, "By the costs measured above and a line of 1 Gbit/s."))
     return tables
@@ -179,14 +171,12 @@ class Costs:
 
 @dataclass(frozen=True)
 class Forecast:
-    """A picture on ``workers`` workers: seconds, the share of the workers' time spent on samples, and the durations of
-    its bounds: before the start of a worker, in the asking process, and at the end, when workers wait for the last
-    tile."""
+    """A picture on ``workers`` workers: seconds, and the durations of its bounds: before the start of a worker, in the
+    asking process, and at the end, when workers wait for the last tile."""
 
     workers: int
     tiles: int
     seconds: float
-    efficiency: float
     before: float
     asking: float
     tail: float
@@ -210,47 +200,25 @@ def forecast(size: tuple[int, int], samples: int, workers: int, costs: Costs) ->
     begin = costs.starting + scene + costs.preparing
     ends, asked, first_idle = _run(work, sent, workers, begin, costs.giving)
     useful = sum(unit.cost * costs.sample for unit in units)
-    return Forecast(
-        workers,
-        len(units),
-        ends,
-        useful / (workers * ends),
-        begin,
-        max(0.0, asked - useful / workers),
-        ends - first_idle,
-    )
+    return Forecast(workers, len(units), ends, begin, max(0.0, asked - useful / workers), ends - first_idle)
 
 
 def _run(
     work: Sequence[float], sent: Sequence[float], workers: int, begin: float, giving: float
 ) -> tuple[float, float, float]:
     """Time of the last film, busy time of the asking process, and time of the first idle worker."""
-    free = [(begin, number) for number in range(workers)]
-    heapq.heapify(free)
-    asking = begin  # the asking process is free again
-    busy, first_idle, last = 0.0, math.inf, begin
-    following = 0
-    results: list[tuple[float, int]] = []
-    while following < len(work) or results:
-        if following < len(work) and free and (not results or free[0][0] <= results[0][0]):
-            at, _ = heapq.heappop(free)
-            asking = max(asking, at) + giving
-            busy += giving
-            heapq.heappush(results, (asking + work[following], following))
+    asking = last = begin  # the asking process is free again
+    busy, first_idle, following = 0.0, math.inf, 0
+    idle: list[tuple[float, int]] = [(begin, -1)] * workers  # when a worker is, and the unit that it has done
+    while idle:
+        at, unit = heapq.heappop(idle)
+        if following < len(work):  # the next one is assigned before this one's film is collected
+            asking, busy = max(asking, at) + giving, busy + giving
+            heapq.heappush(idle, (asking + work[following], following))
             following += 1
-            continue
-        at, unit = heapq.heappop(results)
-        heapq.heappush(free, (at, unit))
-        if following == len(work):
+        elif unit >= 0:
             first_idle = min(first_idle, at)
-        else:
-            continue_at = max(asking, at) + giving  # the next one is assigned before this one's film is collected
-            heapq.heappop(free)
-            busy += giving
-            heapq.heappush(results, (continue_at + work[following], following))
-            asking = continue_at
-            following += 1
-        asking = max(asking, at) + sent[unit]
-        busy += sent[unit]
-        last = max(last, asking)
+        if unit >= 0:
+            asking, busy = max(asking, at) + sent[unit], busy + sent[unit]
+            last = max(last, asking)
     return last, busy, min(first_idle, last)

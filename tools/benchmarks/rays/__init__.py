@@ -1,1 +1,1 @@
-"""Structures and rays: builds, rates, memory, meshes that deform."""
+"""Structures, machines, meshes that deform, programs for GPUs."""

@@ -7,22 +7,41 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 import raystream
-from benchmarks.common import Options, Result, Table, Timing, cpus, facts, interleave, say
+from benchmarks.common import Options, Result, Table, cpus, facts, interleave, say
 from benchmarks.rays import embree
-from benchmarks.scenes import View, found
-from benchmarks.stream.machines import Setting, make, whole_run
+from benchmarks.scenes import found
+from raystream.cameras.lens import camera_uniforms
+from raystream.kernels import PIXEL
+from raystream.programs import LEVELS, PICTURES
 from raystream.renderer.renderer import Renderer
+from raystream.stream.machines import MACHINES
+from raystream.stream.machines.common import Machine
+from raystream.stream.machines.policy import Policy, Sweep
 
 ABOUT = "the ray caster's machines beside Embree: Mrays/s, first runs, memory"
 
-SINGLEPASS, FUSED, UNFUSED = "singlepass", "multipass --fuse ray", "multipass --fuse none --unroll auto"
+
+@dataclass(frozen=True)
+class Setting:
+    """A machine and its options; all but ``machine`` belong to multipass."""
+
+    machine: str
+    fuse: str = "none"
+    policy: Policy = field(default_factory=Sweep)
+    unroll: int | tuple[int, ...] | str = 1
+    mask: str = "depth"
+
+
 SETTINGS = {
-    SINGLEPASS: Setting("singlepass"),
-    FUSED: Setting("multipass", fuse="ray", unroll="auto"),
-    UNFUSED: Setting("multipass", unroll="auto"),
+    "singlepass": Setting("singlepass"),
+    "multipass --fuse ray": Setting("multipass", fuse="ray", unroll="auto"),
+    "multipass --fuse none --unroll auto": Setting("multipass", unroll="auto"),
 }
 RUNS = 9
 
@@ -35,25 +54,16 @@ def run(options: Options) -> Result:
     data["scenes"] = {}
     for view in views:
         say(view.name)
-        data["scenes"][view.name] = _scene(view, size, runs, options)
+        scene = raystream.load(view.source).tessellated()
+        renderer = Renderer(scene, camera=view.camera, device=options.open(), program="cast", accel="grid")
+        settings, memories = _settings(renderer, size, runs), renderer.gpu_scene.resources.bytes()
+        data["scenes"][view.name] = {
+            **{"triangles": len(renderer.prepared.triangles), "grid": dict(renderer.prepared.structure.statistics)},
+            **{"camera": renderer.camera.text(), "fov": renderer.camera.fov, "settings": settings},
+            "memory_textures": {**memories, "total": sum(memories.values())},
+        }
+        renderer.gpu_scene.resources.release()
     return Result(data, _tables(data))
-
-
-def _scene(view: View, size: tuple[int, int], runs: int, options: Options) -> dict[str, Any]:
-    scene = raystream.load(view.source).tessellated()
-    renderer = Renderer(scene, camera=view.camera, device=options.open(), program="cast", accel="grid")
-    rows = _settings(renderer, size, runs)
-    memories = renderer.gpu_scene.resources.bytes()
-    out = {
-        "triangles": len(renderer.prepared.triangles),
-        "camera": renderer.camera.text(),
-        "fov": renderer.camera.fov,
-        "grid": dict(renderer.prepared.structure.statistics),
-        "memory_textures": {**memories, "total": sum(memories.values())},
-        "settings": rows,
-    }
-    renderer.gpu_scene.resources.release()
-    return out
 
 
 def _settings(renderer: Renderer, size: tuple[int, int], runs: int) -> dict[str, dict[str, Any]]:
@@ -72,60 +82,83 @@ def _settings(renderer: Renderer, size: tuple[int, int], runs: int) -> dict[str,
                 name = f"Embree, {threads} thread{'s' if threads > 1 else ''}"
                 peers[name] = stack.enter_context(embree.Embree(corners, origins, directions, threads))
         timings = interleave(cases | {name: peer.run for name, peer in peers.items()}, runs)
-        theirs = {name: peer.triangles() for name, peer in peers.items()}
-    rows = {name: _row(timing, timings[SINGLEPASS], size) for name, timing in timings.items()}
+        triangles = {name: peer.triangles() for name, peer in peers.items()}
+    rows, base = {}, timings["singlepass"]
+    for name, timing in timings.items():
+        row = timing.to_json()
+        rates = {"mrays": size[0] * size[1] / row["ms"] / 1e3, "ratio": timing.ratio(base)}
+        rows[name] = {**row, **rates, "cpu_ratio": timing.cpu_ratio(base)}
     with renderer.device.current():
-        ours = machines[SINGLEPASS].read("hit")["triangle"].ravel()
+        ours = machines["singlepass"].read("hit")["triangle"].ravel()
         for name, machine in machines.items():
-            rows[name] |= {
-                "first_run_ms": 1e3 * first[name],
-                "passes": machine.stats.kernel_passes,
-                "mask_passes": machine.stats.mask_passes,
-                "stream_bytes": machine.bytes,
-                "kernel_calls": _kernel_calls(renderer, SETTINGS[name], size),
-            }
+            counters: dict[str, Any] = {"passes": machine.stats.kernel_passes, "mask_passes": machine.stats.mask_passes}
+            counters |= {"first_run_ms": 1e3 * first[name], "stream_bytes": machine.bytes}
             machine.release()
-    for name, triangles in theirs.items():
-        rows[name]["same_triangle"] = float((ours == triangles).mean())  # a check that the same work was timed
+            counted = make(renderer, SETTINGS[name], size, counting=True)
+            counted.finish()
+            calls = {state: total.calls for state, total in counted.stats.kernels.items()}
+            counted.release()
+            rows[name] |= {**counters, "kernel_calls": calls}
+    for name, of_peer in triangles.items():
+        rows[name]["same_triangle"] = float((ours == of_peer).mean())  # a check that the same work was timed
     return rows
-
-
-def _row(timing: Timing, base: Timing, size: tuple[int, int]) -> dict[str, Any]:
-    row = timing.to_json()
-    row["mrays"] = size[0] * size[1] / row["ms"] / 1e3
-    return {**row, "ratio": timing.ratio(base), "cpu_ratio": timing.cpu_ratio(base)}
-
-
-def _kernel_calls(renderer: Renderer, setting: Setting, size: tuple[int, int]) -> dict[str, int]:
-    """Calls of each state's kernel, from a counting run."""
-    machine = make(renderer, setting, size, counting=True)
-    machine.finish()
-    calls = {state: total.calls for state, total in machine.stats.kernels.items()}
-    machine.release()
-    return calls
 
 
 def _tables(data: dict[str, Any]) -> list[Table]:
     width, height = data["size"]
+    columns: tuple[str, ...] = ("setting", "ms", "CPU ms", "Mrays/s", "ratio", "CPU ratio", "passes", "kernel calls")
+    columns += ("first run ms", "streams MiB")
     tables = []
     for name, scene in data["scenes"].items():
-        rows = [
-            (
-                setting,
-                *(row[key] for key in ("ms", "cpu_ms", "mrays", "ratio", "cpu_ratio")),
-                row.get("passes"),
-                sum(row["kernel_calls"].values()) if "kernel_calls" in row else None,
-                row.get("first_run_ms"),
-                row["stream_bytes"] / 2**20 if "stream_bytes" in row else None,
-            )
-            for setting, row in scene["settings"].items()
-        ]
-        title = f"{name}: {scene['triangles']:,} triangles, grid {scene['grid']['resolution']}"
-        columns = ("setting", "ms", "CPU ms", "Mrays/s", "ratio", "CPU ratio", "passes", "kernel calls", "first run ms")
+        rows = []
+        for setting, row in scene["settings"].items():
+            cells = [row[key] for key in ("ms", "cpu_ms", "mrays", "ratio", "cpu_ratio")]
+            if "passes" in row:
+                counters = (row["passes"], sum(row["kernel_calls"].values()), row["first_run_ms"])
+                cells += [*counters, row["stream_bytes"] / 2**20]
+            rows.append((setting, *cells, *[None] * (len(columns) - 1 - len(cells))))
         note = (
             f"{width} x {height} rays, median of {data['runs']} runs in turn after an untimed one; CPU: all threads; "
             "ratio: median over rounds of time by singlepass's; kernel calls: of all rays and kernels. Scene: "
             f"{scene['memory_textures']['total'] / 2**20:.0f} MiB."
         )
-        tables.append(Table(title, (*columns, "streams MiB"), rows, note))
+        title = f"{name}: {scene['triangles']:,} triangles, grid {scene['grid']['resolution']}"
+        tables.append(Table(title, columns, rows, note))
     return tables
+
+
+# -- machines, of other benchmarks too -------------------------------------------------------------------------------
+
+
+def make(renderer: Renderer, setting: Setting, size: tuple[int, int], counting: bool = False) -> Machine:
+    """The ray caster on a machine, its pixels and camera set: every `Machine.run` makes the same picture."""
+    options: dict[str, Any] = {}
+    if setting.machine == "multipass":
+        options = {"fuse": setting.fuse, "policy": setting.policy, "unroll": setting.unroll, "mask": setting.mask}
+    stepwise = setting.machine == "multipass" and setting.fuse == "none"
+    program = PICTURES["cast"](LEVELS[renderer.prepared.structure.levels])
+    machine = MACHINES[setting.machine](
+        renderer.device,
+        renderer.gpu_scene.bind(program, renderer.settings, stepwise),
+        size,
+        resources=renderer.gpu_scene.resources,
+        counting=counting,
+        fallback=lambda: renderer.gpu_scene.bind(program, renderer.settings, stepwise=True),
+        **options,
+    )
+    machine.set(camera_uniforms(renderer.camera, size))
+    pixels = np.zeros((size[1], size[0]), PIXEL.dtype)
+    pixels["at"][..., 1], pixels["at"][..., 0] = np.mgrid[: size[1], : size[0]]
+    machine.write("pixel", pixels)
+    return machine
+
+
+def whole_run(machine: Machine) -> Callable[[], None]:
+    """A complete run, device included, without read-back beyond the host's needs: the timed unit."""
+
+    def run() -> None:
+        with machine.device.current():
+            machine.finish()
+            machine.device.context.finish()
+
+    return run

@@ -7,11 +7,9 @@ hits. The rate is that of single rays (`rtcIntersect1`) with the robust flag, as
 from __future__ import annotations
 
 import multiprocessing
-import tempfile
 import time
+from importlib.util import find_spec
 from multiprocessing.connection import Connection
-from pathlib import Path
-from types import TracebackType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,11 +17,7 @@ from numpy.typing import NDArray
 
 def available() -> bool:
     """Whether embreex is installed."""
-    try:
-        import embreex  # noqa: F401
-    except ImportError:
-        return False
-    return True
+    return find_spec("embreex") is not None
 
 
 class Embree:
@@ -36,32 +30,24 @@ class Embree:
     def __init__(
         self, corners: NDArray, origins: NDArray, directions: NDArray, threads: int, ends: NDArray | None = None
     ) -> None:
-        self.threads = threads
-        self._parts = np.array_split(np.arange(len(origins)), threads)
-        self._arrays = {"corners": corners, "origins": origins, "directions": directions}
-        if ends is not None:
-            self._arrays["ends"] = ends
+        rays = [array for array in (origins, directions, ends) if array is not None]
+        parts = zip(*(np.array_split(np.asarray(array, np.float32), threads) for array in rays), strict=True)
+        self._arrays = [(np.ascontiguousarray(corners, np.float32), *part) for part in parts]
         self._workers: list[tuple[multiprocessing.process.BaseProcess, Connection]] = []
 
     def __enter__(self) -> Embree:
         context = multiprocessing.get_context("spawn")
-        with tempfile.TemporaryDirectory() as folder:
-            for name, array in self._arrays.items():
-                np.save(Path(folder) / f"{name}.npy", np.ascontiguousarray(array, np.float32))
-            for part in self._parts:
-                here, there = context.Pipe()
-                bounds = (int(part[0]), int(part[-1]) + 1) if len(part) else (0, 0)
-                worker = context.Process(target=_work, args=(folder, *bounds, there), daemon=True)
-                worker.start()
-                there.close()
-                self._workers.append((worker, here))
-            for _, pipe in self._workers:
-                pipe.recv()  # built
+        for arrays in self._arrays:
+            here, there = context.Pipe()
+            worker = context.Process(target=_work, args=(there, *arrays), daemon=True)
+            worker.start()
+            there.close()
+            self._workers.append((worker, here))
+        for _, pipe in self._workers:
+            pipe.recv()  # built
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         for worker, pipe in self._workers:
             pipe.close()
             worker.join(5)
@@ -81,17 +67,14 @@ class Embree:
         return np.concatenate([pipe.recv() for _, pipe in self._workers])
 
 
-def _work(folder: str, first: int, last: int, pipe: Connection) -> None:
+def _work(pipe: Connection, corners: NDArray, origins: NDArray, directions: NDArray, *ends: NDArray) -> None:
     from embreex.mesh_construction import TriangleMesh
     from embreex.rtcore_scene import EmbreeScene
 
     scene = EmbreeScene(robust=True)
-    TriangleMesh(scene, np.load(Path(folder) / "corners.npy"))
-    origins = np.load(Path(folder) / "origins.npy")[first:last]
-    directions = np.load(Path(folder) / "directions.npy")[first:last]
+    TriangleMesh(scene, corners)
     hits = scene.run(origins[:1], directions[:1])  # Embree builds its tree at the first query
-    file = Path(folder) / "ends.npy"
-    more = (np.load(file)[first:last], "OCCLUDED") if file.is_file() else ()
+    more = (*ends, "OCCLUDED") if ends else ()
     pipe.send("built")
     while True:
         try:

@@ -1,1 +1,1 @@
-"""The window: first pictures, answers, flight, rest, playing."""
+"""The window: first pictures, answers, flight, rest."""

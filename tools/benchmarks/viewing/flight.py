@@ -51,8 +51,8 @@ def run(options: Options) -> Result:
     size, pictures = ((96, 54), 6) if options.quick else (SIZE, PICTURES)
     subjects, missing = present(SCENES[:1] if options.quick else SCENES)
     device = options.open()
-    data: dict[str, Any] = {"missing": missing, "facts": facts(device)}
-    data |= {"size": size, "light": LIGHT, "pictures": pictures, "degrees": STEP, "scenes": {}}
+    data: dict[str, Any] = {"missing": missing, "facts": facts(device), "size": size, "light": LIGHT}
+    data |= {"pictures": pictures, "degrees": STEP, "scenes": {}}
     for subject in subjects:
         say(f"{subject.name}: {pictures} pictures")
         data["scenes"][subject.name] = _case(subject, size, pictures, device, options.quick)
@@ -72,17 +72,15 @@ def _case(subject: Subject, size: tuple[int, int], pictures: int, device: Any, q
         linear = renderer.render(size, 4 if quick else SAMPLES, time=LONGEST).linear
         truths[number] = Converged(linear, SAMPLES, 0.0)
     exposure = truths[judged[-1]]
-    made: dict[str, Any] = {"judged": judged}
+    case: dict[str, Any] = {"judged": judged}
     for past, shots in flown.items():
         shown = [exposure.shown(shot) for shot in shots]
         moves = range(max(1, pictures - STILL), pictures)
         flicker = [_change(renderer, cameras[k - 1 : k + 1], shown[k - 1], shown[k]) for k in moves]
         flips = [flip(exposure.shown(truths[k].linear), shown[k]) for k in judged]
-        made["past" if past else "alone"] = {"flips": flips, "flicker": statistics.mean(flicker)}
-    truth = [exposure.shown(truths[k].linear) for k in judged]
-    made["converged_flicker"] = _change(renderer, [cameras[k] for k in judged[-2:]], *truth[-2:])
+        case["past" if past else "alone"] = {"flips": flips, "flicker": statistics.mean(flicker)}
     renderer.release()
-    return made
+    return case
 
 
 def fly(renderer: Renderer, cameras: list[Camera], size: tuple[int, int], past: bool) -> list[NDArray[np.float32]]:
@@ -98,42 +96,35 @@ def fly(renderer: Renderer, cameras: list[Camera], size: tuple[int, int], past: 
 def _change(renderer: Renderer, cameras: list[Camera], before: NDArray, now: NDArray) -> float:
     """Root mean square change of a picture's points since the picture before, where they were visible."""
     height, width = now.shape[:2]
-    rays = []
+    points, depths = [], []
     for camera in cameras:
-        right, up, forward = camera.basis()
-        slope = np.tan(np.radians(camera.fov) / 2)
-        x = (2 * (np.arange(width) + 0.5) / width - 1) * slope * width / height
-        y = (1 - 2 * (np.arange(height) + 0.5) / height) * slope
-        towards = forward + x[None, :, None] * right + y[:, None, None] * up
-        rays.append((np.array(camera.origin), towards / np.linalg.norm(towards, axis=-1, keepdims=True)))
-    depths = []
-    for origin, towards in rays:
-        hits = renderer.trace(np.broadcast_to(origin, towards.shape).reshape(-1, 3), towards.reshape(-1, 3))
-        depths.append(np.asarray(hits.distance).reshape(height, width))
+        origins, directions = camera.rays(width, height)
+        hits = renderer.trace(origins.reshape(-1, 3), directions.reshape(-1, 3))
+        depths.append(np.asarray(hits.distance, np.float64).reshape(height, width))
+        with np.errstate(invalid="ignore"):
+            points.append(origins + directions * depths[-1][..., None])
+    hit = np.isfinite(depths[1])
+    places = cameras[0].project(np.where(hit[..., None], points[1], 0.0).reshape(-1, 3), (width, height)) - 0.5
+    column, row = np.moveaxis(places.reshape(height, width, 2), -1, 0)
+    there = hit & (column >= 0) & (row >= 0) & (column <= width - 1) & (row <= height - 1)
+    at = np.where(there, np.rint(row), 0).astype(int), np.where(there, np.rint(column), 0).astype(int)
     with np.errstate(invalid="ignore"):
-        place = rays[1][0] + rays[1][1] * depths[1][..., None] - rays[0][0]
-        right, up, forward = cameras[0].basis()
-        slope, depth = np.tan(np.radians(cameras[0].fov) / 2), place @ forward
-        column = ((place @ right) / (depth * slope * width / height) + 1) * width / 2 - 0.5
-        row = (1 - (place @ up) / (depth * slope)) * height / 2 - 0.5
-        there = np.isfinite(depths[1]) & (depth > 0) & (column >= 0) & (row >= 0)
-        there &= (column <= width - 1) & (row <= height - 1)
-        at = np.where(there, np.rint(row), 0).astype(int), np.where(there, np.rint(column), 0).astype(int)
-        there &= np.abs(depths[0][at] - np.linalg.norm(place, axis=-1)) < 0.02 * depths[1]
+        distance = np.linalg.norm(points[1] - cameras[0].origin, axis=-1)
+        there &= np.abs(depths[0][at] - distance) < 0.02 * depths[1]
     return float(np.sqrt(np.mean((now - before[at])[there] ** 2)))
 
 
 def _table(data: dict[str, Any]) -> Table:
-    rows = []
-    for name, scene in data["scenes"].items():
-        for which, label in (("alone", "each picture alone"), ("past", "with those before")):
-            case = scene[which]
-            rows.append((name, label, *case["flips"], case["flicker"]))
+    labels = {"alone": "each picture alone", "past": "with those before"}
+    rows = [
+        (name, label, *scene[which]["flips"], scene[which]["flicker"])
+        for name, scene in data["scenes"].items()
+        for which, label in labels.items()
+    ]
     judged = next(iter(data["scenes"].values()))["judged"] if data["scenes"] else []
     columns = ("scene", "", *(f"FLIP of picture {number + 1}" for number in judged), "flicker")
-    note = "{} x {}, one sample of light in {} pixels; {:g} degrees a picture.".format(
-        *data["size"], LIGHT * LIGHT, STEP
-    )
+    width, height = data["size"]
+    note = f"{width} x {height}, one sample of light in {LIGHT**2} pixels; {STEP:g} degrees a picture."
     return Table("a moving camera", columns, rows, note)
 
 

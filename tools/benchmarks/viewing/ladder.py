@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import math
 import os
-import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,7 +20,7 @@ from numpy.typing import NDArray
 from benchmarks.common import Options, Result, Table, facts, say
 from benchmarks.noise.denoise import contact_sheet, oidn_there
 from benchmarks.noise.eight import Subject, converged, present
-from benchmarks.screen import screen
+from benchmarks.screen import screen, window
 from benchmarks.viewing.readable import enlarged
 from raystream.base.errors import ViewerError
 from raystream.scene.camera import Camera
@@ -54,39 +52,28 @@ def run(options: Options) -> Result:
     """Every scene in a window of its own."""
     size, rest = (QUICK_SIZE, 3.0) if options.quick else (SIZE, REST)
     subjects, missing = present(("cornell",) if options.quick else ())
-    data: dict[str, Any] = {"size": size, "rest": rest, "missing": missing}
-    data |= {"load": os.getloadavg(), "limit": RISE, "scenes": {}}
+    data: dict[str, Any] = {"size": size, "rest": rest, "missing": missing, "load": os.getloadavg(), "limit": RISE}
+    data["scenes"] = {}
     rows: list[list[NDArray[np.float32]]] = []
     with screen((1280, 1024)) as where:
         data["display"] = where
         for subject in subjects:
             say("{}, {} x {}".format(subject.name, *size))
-            shots, found = watched(subject, size, rest)
-            data.setdefault("facts", found)
-            case, row = judged(subject, size, shots, 8 if options.quick else SAMPLES)
-            data["scenes"][subject.name] = case
+            shots, machine = watched(subject, size, rest)
+            data.setdefault("facts", machine)
+            data["scenes"][subject.name], row = judged(subject, size, shots, 8 if options.quick else SAMPLES)
             rows.append(row)
     return Result(data, [_table(data)], sheet=contact_sheet(rows))
 
 
 def watched(subject: Subject, size: tuple[int, int], rest: float) -> tuple[list[Shot], dict[str, Any]]:
     """Fly to the scene's camera and rest there for so many seconds: the pictures that were shown, and the machine."""
-    from raystream.viewport.preferences import Preferences
-    from raystream.window.app import App
-
-    with tempfile.TemporaryDirectory(prefix="raystream-bench-") as folder:
-        app = None
-        try:
-            preferences = Preferences(path=Path(folder) / "settings.toml")
-            app = App(subject.source(), size, preferences, subject.camera, program="path")
-            while app.view.renderer is None or not app.session.complete or app.session.samples < 6:
-                app.turn()  # what is compiled for the flight is compiled from four samples on
-                if app.view.message.is_error:
-                    raise ViewerError(subject.name, app.view.message.text)
-            return _flown(app, rest), facts(app.device)
-        finally:
-            if app is not None:
-                app.release()
+    with window(subject.source(), size, subject.camera) as app:
+        while app.view.renderer is None or not app.session.complete or app.session.samples < 6:
+            app.turn()  # what is compiled for the flight is compiled from four samples on
+            if app.view.message.is_error:
+                raise ViewerError(subject.name, app.view.message.text)
+        return _flown(app, rest), facts(app.device)
 
 
 def _flown(app: Any, rest: float) -> list[Shot]:

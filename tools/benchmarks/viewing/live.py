@@ -8,17 +8,17 @@ it is less sensitive to other load.
 from __future__ import annotations
 
 import math
-import tempfile
 import time
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.common import Options, Result, Table, facts, say
-from benchmarks.screen import screen
+from benchmarks.errors import LUMINANCE
+from benchmarks.screen import screen, window
 from raystream.base.errors import ViewerError
+from raystream.renderer.renderer import Renderer
 
 ABOUT = "photon mapping in the window: seconds from key 5 to a caustic"
 
@@ -45,11 +45,11 @@ def run(options: Options) -> Result:
 
 def luminance(linear: NDArray) -> NDArray[np.float64]:
     """(H, W) of (H, W, 3), clipped at 4, as on a screen."""
-    return np.minimum(linear.astype(np.float64) @ (0.2126, 0.7152, 0.0722), 4.0)
+    return np.minimum(linear.astype(np.float64) @ LUMINANCE, 4.0)
 
 
 def caustic(converged: NDArray, plain: NDArray) -> tuple[slice, slice]:
-    """The box of the pixels (H, W) add_default_sky most by photons, enlarged by a quarter on every side.
+    """The box of the pixels (H, W) that gain most by photons, enlarged by a quarter on every side.
 
     Raises ViewerError without any.
     """
@@ -58,12 +58,13 @@ def caustic(converged: NDArray, plain: NDArray) -> tuple[slice, slice]:
     rows, columns = np.nonzero(lit)
     if not len(rows):
         raise ViewerError("live", "photons brighten nothing in the converged picture")
-    found = []
-    for places, most in ((rows, lit.shape[0]), (columns, lit.shape[1])):
+
+    def span(places: NDArray, most: int) -> slice:
         low, high = np.percentile(places, (2, 98))
         margin = 2 + (high - low) / 4
-        found.append(slice(max(0, int(low - margin)), min(most, int(high + margin) + 1)))
-    return found[0], found[1]
+        return slice(max(0, int(low - margin)), min(most, int(high + margin) + 1))
+
+    return span(rows, lit.shape[0]), span(columns, lit.shape[1])
 
 
 def correlation(one: NDArray, other: NDArray) -> float:
@@ -85,31 +86,22 @@ def shrunk(linear: NDArray, size: tuple[int, int]) -> NDArray[np.float64]:
 
 
 def _scene(name: str, size: tuple[int, int], samples: int, data: dict[str, Any]) -> dict[str, Any]:
-    from raystream.renderer.renderer import Renderer
-    from raystream.viewport.preferences import Preferences
-    from raystream.window.app import App
-
     coarse = size[0] // COARSE, size[1] // COARSE
-    with tempfile.TemporaryDirectory(prefix="raystream-bench-") as folder:
-        app = App(name, size, Preferences(path=Path(folder) / "settings.toml"), program="path")
-        try:
-            app.session.stop_at(1, None)
-            while app.view.renderer is None or not app.session.idle:
-                app.turn()
-            data.setdefault("facts", facts(app.device))
-            shown = app.view.renderer
-            other = Renderer(shown.scene, camera=shown.camera, program="photon", machine="singlepass")
-            converged = luminance(other.render(coarse, spp=samples).linear)
-            other.update(program="whitted")
-            plain = luminance(other.render(coarse, spp=samples).linear)
-            other.release()
-            made: dict[str, Any] = {"key": _key(app, caustic(converged, plain), converged, coarse)}
-            while not app.session.complete:
-                app.turn()
-            made["stored"] = app.view.renderer.photon_map.stored
-            return made
-        finally:
-            app.release()
+    with window(name, size) as app:
+        app.session.stop_at(1, None)
+        while app.view.renderer is None or not app.session.idle:
+            app.turn()
+        data.setdefault("facts", facts(app.device))
+        shown = app.view.renderer
+        other = Renderer(shown.scene, camera=shown.camera, program="photon", machine="singlepass")
+        converged = luminance(other.render(coarse, spp=samples).linear)
+        other.update(program="whitted")
+        plain = luminance(other.render(coarse, spp=samples).linear)
+        other.release()
+        key = _key(app, caustic(converged, plain), converged, coarse)
+        while not app.session.complete:
+            app.turn()
+        return {"key": key, "stored": app.view.renderer.photon_map.stored}
 
 
 def _key(app: Any, box: tuple[slice, slice], converged: NDArray, coarse: tuple[int, int]) -> dict[str, Any]:
@@ -117,20 +109,23 @@ def _key(app: Any, box: tuple[slice, slice], converged: NDArray, coarse: tuple[i
     app.session.stop_at(4, None)
     began, used = time.perf_counter(), time.process_time()
     app.view.actions.perform("program.photon")
-    pictures, found, alike, steps = app.session.pictures, None, 0.0, []
-    while found is None or not app.session.complete:
+    pictures, alike, steps = app.session.pictures, 0.0, []
+    caustic: dict[str, float] | None = None
+    while caustic is None or not app.session.complete:
         draws = app.draws
         app.turn()
         now = time.perf_counter() - began
         if now > LONGEST:
             break
-        if found is None and app.draws > draws and app.session.pictures > pictures:
+        if caustic is None and app.draws > draws and app.session.pictures > pictures:
             alike = correlation(shrunk(app.canvas.linear(), coarse)[box], converged[box])
             steps.append((round(now, 3), round(alike, 3)))
             if alike >= ALIKE:
-                found = {"seconds": now, "cpu": time.process_time() - used, "scale": app.session.scale, "alike": alike}
+                cpu = time.process_time() - used
+                caustic = {"seconds": now, "cpu": cpu, "scale": app.session.scale, "alike": alike}
     whole = {"whole_seconds": time.perf_counter() - began, "whole_cpu": time.process_time() - used}
-    return {**(found or {"seconds": math.inf, "cpu": math.inf, "scale": 0.0, "alike": alike}), **whole, "steps": steps}
+    none = {"seconds": math.inf, "cpu": math.inf, "scale": 0.0, "alike": alike}
+    return {**(caustic or none), **whole, "steps": steps}
 
 
 def _table(data: dict[str, Any]) -> Table:

@@ -17,10 +17,11 @@ import time
 from pathlib import Path
 from typing import Any
 
-from benchmarks.common import ROOT, Options, Result, Table, facts, say
+from benchmarks.common import Options, Result, Table, facts, say
 from benchmarks.processes import launch
 from benchmarks.scenes import Absent, shared, view
 from benchmarks.screen import screen
+from benchmarks.viewing import opening_process
 from raystream.base.errors import ViewerError
 
 ABOUT = "new processes to their first pictures, and the window's answers to input while models are opened"
@@ -32,15 +33,8 @@ STARTS = 5
 LONGEST_GAP = 60.0  # milliseconds between two answers
 UNCOMPILED = ("gap_ms", "gap_cpu_ms", "over_60_ms", "over_60_cpu_ms")  # told of the first process
 REST = 0.3  # seconds that a model stays
-MODELS: tuple[str, ...] = (
-    "DamagedHelmet",
-    "ToyCar",
-    "FlightHelmet_512",
-    "GlassVaseFlowers",
-    "BrainStem",
-    "CesiumMilkTruck",
-)
-MODELS += ("IridescenceLamp", "MetalRoughSpheresNoTextures", "Avocado", "LightsPunctualLamp")
+MODELS = ("DamagedHelmet", "ToyCar", "FlightHelmet_512", "GlassVaseFlowers", "BrainStem", "CesiumMilkTruck", "Avocado")
+MORE_MODELS = ("IridescenceLamp", "MetalRoughSpheresNoTextures", "LightsPunctualLamp")
 LARGER = ("bunny", "dragon", "forest")
 
 
@@ -63,7 +57,8 @@ def run(options: Options) -> Result:
         data["small"] = {key: min(each[key] for each in several) for key in several[0]}
         say(f"{len(models)} models under steady input")
         cache = {"MESA_SHADER_CACHE_DIR": str(Path(folder) / "driver")}
-        first, data["answers"] = (_answers(models, size, {**os.environ, **cache}) for _ in range(2))
+        words = ("models", *map(str, size), str(REST), *models)
+        first, data["answers"] = (_process({**os.environ, **cache}, *words) for _ in range(2))
         data["answers_uncompiled"] = {name: first[name] for name in UNCOMPILED}
     return Result(data, _tables(data))
 
@@ -71,7 +66,7 @@ def run(options: Options) -> Result:
 def _models() -> tuple[list[str], list[str]]:
     """Files and names of what is opened, and a remark on what is missing."""
     folder, found, missing = shared() / "scenes" / "models", [], []
-    for name in MODELS:
+    for name in MODELS + MORE_MODELS:
         path = folder / f"{name}.glb"
         found.append(str(path)) if path.is_file() else missing.append(f"{path.name} not found in {folder}")
     for name in LARGER:
@@ -84,46 +79,32 @@ def _models() -> tuple[list[str], list[str]]:
 
 def _first(source: str, environment: dict[str, str], starts: int) -> dict[str, dict[str, float]]:
     """The parts of a first picture, the least of several starts, after one that fills the caches."""
-    made: list[dict[str, dict[str, float]]] = []
-    script = str(ROOT / "tools/benchmarks/viewing/first_picture.py")
-    for _ in range(starts + 1):
-        made.append(launch.output([sys.executable, script, str(time.monotonic()), source], environment)[0])
+    _, *runs = [_process(environment, "first", str(time.monotonic()), source) for _ in range(starts + 1)]
     return {
-        part: {key: min(each[part][key] for each in made[1:]) for key in ("seconds", "cpu_seconds")}
-        for part in made[-1]  # in the order of a run that counts
+        part: {key: min(each[part][key] for each in runs) for key in ("seconds", "cpu_seconds")}
+        for part in runs[-1]  # in the order of a run that counts
     }
 
 
-def _answers(models: list[str], size: tuple[int, int], environment: dict[str, str]) -> dict[str, Any]:
-    script = str(ROOT / "tools/benchmarks/viewing/opening_process.py")
-    return launch.output([sys.executable, script, *map(str, size), str(REST), *models], environment)[0]
-
-
-# -- output --------------------------------------------------------------------------------------------------------
+def _process(environment: dict[str, str], *arguments: str) -> dict[str, Any]:
+    """The answer of a process of `opening_process`."""
+    return launch.output([sys.executable, opening_process.__file__, *arguments], environment)[0]
 
 
 def _tables(data: dict[str, Any]) -> list[Table]:
     width, height = data["size"]
-    rows = [
-        (name, part, each["seconds"], each["cpu_seconds"])
-        for name, parts in data["first"].items()
-        for part, each in parts.items()
-    ]
-    rows.append(("cornell, 64 x 64", "file", data["small"]["seconds"], data["small"]["cpu_seconds"]))
+    costs = [(name, part, cost) for name, parts in data["first"].items() for part, cost in parts.items()]
+    costs.append(("cornell, 64 x 64", "file", data["small"]))
+    rows = [(name, part, cost["seconds"], cost["cpu_seconds"]) for name, part, cost in costs]
     goals = ", ".join(f"{name} {seconds:g} s" for name, seconds in FIRST.items())
     note = f"Seconds from the command, the least of several; the window has {width} x {height}. Wanted: {goals}."
     tables = [Table("new processes to their first pictures", ("scene", "until", "s", "CPU s"), rows, note)]
     answers = data["answers"]
     names = {"handled_ms": "from a move to its handling", "answered_ms": "from a move to its answer"}
     names |= {"gap_ms": "between two answers", "gap_cpu_ms": "between two answers, CPU of the window's thread"}
-    spreads = [
-        (text, *(answers[name][key] for key in ("median", "p95", "p99", "most"))) for name, text in names.items()
-    ]
     before = data["answers_uncompiled"]
-    spreads += [
-        (f"{names[name]}, nothing compiled before", *(before[name][key] for key in ("median", "p95", "p99", "most")))
-        for name in ("gap_ms", "gap_cpu_ms")
-    ]
+    spreads = [(text, *answers[name].values()) for name, text in names.items()]
+    spreads += [(f"{names[gap]}, nothing compiled before", *before[gap].values()) for gap in ("gap_ms", "gap_cpu_ms")]
     note = (
         f"{len(answers['opened'])} models, {answers['moves']} moves, {answers['moves_handled']} handled. Over "
         f"{LONGEST_GAP:g} ms: {answers['over_60_ms']} gaps, {answers['over_60_cpu_ms']} by CPU time; with "

@@ -109,8 +109,9 @@ def _played(
     diagonal = float(np.linalg.norm(np.subtract(high, low)))
     canvas = PictureTexture(renderer.device)
     session = Session(renderer, size, Stop(samples), screen=canvas)
-    assert session.on_screen is not None
-    session.on_screen.white = 2.0**-exposure
+    on_screen = session.on_screen
+    assert on_screen is not None
+    on_screen.white = 2.0**-exposure
     clock, frames, changes, opened = Clock(slowness), list[ShownFrame](), 0, 0
     began, phase = clock(), OPENING
 
@@ -123,11 +124,8 @@ def _played(
             changes = canvas.changes
             if phase == AWAY or session.shown is None or session.shown[0] != home or session.pictures == opened:
                 return
-            linear = enlarged(canvas.linear(), size)
-            screen = session.on_screen
-            assert screen is not None
-            held = screen.samples if session.complete else 0
-            frames.append(ShownFrame(phase, clock() - began, held, session.scale, linear, screen.denoiser))
+            linear, of_film = enlarged(canvas.linear(), size), on_screen.samples if session.complete else 0
+            frames.append(ShownFrame(phase, clock() - began, of_film, session.scale, linear, on_screen.denoiser))
 
     with clock.running():
         while not (session.complete and session.samples >= OPENED):
@@ -186,12 +184,11 @@ def strip(pictures: list[NDArray[np.float32]], last: NDArray[np.float32]) -> NDA
 def _pictures(truth: Converged, frames: list[ShownFrame]) -> list[dict[str, Any]]:
     """Facts and figures of each picture."""
     figures = [truth.figures(frame.linear) for frame in frames]
-    rows = []
-    for frame, values, rise in zip(frames, figures, rises(frames, figures), strict=True):
-        flip, specks, holes = values
-        told = {"phase": frame.phase, "seconds": frame.seconds, "samples": frame.samples, "scale": frame.scale}
-        rows.append({**told, "flip": flip, "specks": specks, "holes": holes, "rises": rise})
-    return rows
+    return [
+        {name: getattr(frame, name) for name in ("phase", "seconds", "samples", "scale")}
+        | dict(zip(("flip", "specks", "holes"), values, strict=True), rises=rise)
+        for frame, values, rise in zip(frames, figures, rises(frames, figures), strict=True)
+    ]
 
 
 def _table(data: dict[str, Any]) -> Table:
@@ -201,10 +198,8 @@ def _table(data: dict[str, Any]) -> Table:
         flip, specks, holes = (max(each["rises"][k] for each in pictures) for k in range(3))
         full = [each for each in pictures if each["samples"] >= 2]
         most = [100 * max(each[kind] for each in full) for kind in ("specks", "holes")]
-        worse = flip > RISE or max(specks, holes) > SPOILT
-        rows.append(
-            (f"{row['scene']}, {row['slowness']:g}", len(pictures), flip, 100 * specks, 100 * holes, *most, worse)
-        )
+        name, worse = f"{row['scene']}, {row['slowness']:g}", flip > RISE or max(specks, holes) > SPOILT
+        rows.append((name, len(pictures), flip, 100 * specks, 100 * holes, *most, worse))
     rises = "scene, slowness", "pictures", "rise of FLIP", "of specks %", "of holes %"
     columns = *rises, "specks %, from 2 samples", "holes %", "worse than before"
     return Table("every picture from opening to rest", columns, rows, "Rises: over the best picture before.")

@@ -11,10 +11,8 @@ from __future__ import annotations
 
 import os
 import statistics
-import tempfile
 import time
-from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +20,7 @@ from numpy.typing import NDArray
 from benchmarks.common import Options, Result, Table, facts, say
 from benchmarks.noise.denoise import contact_sheet, oidn_there
 from benchmarks.noise.eight import Converged, Subject, converged, present
-from benchmarks.screen import screen
+from benchmarks.screen import screen, window
 from raystream.base.errors import ViewerError
 from raystream.scene.camera import Camera
 from raystream.viewport.camera_controller import LOOK, ORBIT
@@ -42,7 +40,14 @@ SECONDS_OF_FLIGHT = 75.0  # seconds of one of flight
 WARM_UP, LOOKS = 1.5, 4  # seconds before measurements; judged pictures
 AHEAD, TURNED, AROUND = 1.0, 25.0, 45.0  # seconds of flight one way, degrees of the head a second, and of an orbit
 OPENED = (2.0, 5.0)  # seconds of pictures in a scene's row, beside the first ones and the last
-Shot = tuple[float, NDArray[np.float32], Camera]  # seconds, linear RGB of any size, and the camera
+
+
+class Shot(NamedTuple):
+    """A picture that was shown. linear : RGB of any size."""
+
+    seconds: float
+    linear: NDArray[np.float32]
+    camera: Camera
 
 
 def run(options: Options) -> Result:
@@ -50,19 +55,17 @@ def run(options: Options) -> Result:
     size, seconds = ((96, 54), 1.0) if options.quick else (SIZE, 6.0)
     subjects, missing = present(("cornell",) if options.quick else ())
     cases = [(subject, size) for subject in subjects]
-    if not options.quick:
-        cases += [(subject, LARGE) for subject in subjects if subject.name in AT_LARGE]
-    data: dict[str, Any] = {"missing": missing}
-    data["load"] = os.getloadavg()  # of the last 1, 5 and 15 minutes: other processes make all slower
-    data |= {"limits": {"rest": READABLE, "flight": FLYING}, "seconds_of_flight": seconds, "scenes": {}}
+    cases += [(each, LARGE) for each in subjects if each.name in AT_LARGE and not options.quick]
+    # The load of the last 1, 5 and 15 minutes: other processes make all slower.
+    data: dict[str, Any] = {"missing": missing, "load": os.getloadavg(), "seconds_of_flight": seconds, "scenes": {}}
+    data["limits"] = {"rest": READABLE, "flight": FLYING}
     rows: list[list[NDArray[np.float32]]] = []
     with screen((1280, 1024)) as where:
         data["display"] = where
         for subject, shape in cases:
             name = "{}, {} x {}".format(subject.name, *shape)
             say(name)
-            case, row = _case(subject, shape, seconds, data, options.quick)
-            data["scenes"][name] = case
+            data["scenes"][name], row = _case(subject, shape, seconds, data, options.quick)
             rows.append(row)
     return Result(data, [_table(data)], sheet=contact_sheet(rows))
 
@@ -71,95 +74,82 @@ def _case(
     subject: Subject, size: tuple[int, int], seconds: float, data: dict[str, Any], quick: bool
 ) -> tuple[dict[str, Any], list[NDArray[np.float32]]]:
     """A scene's figures, and its row of the sheet."""
-    seen, still, flown, controller = _watched(subject, size, seconds, data, 4 if quick else AT_REST)
-    truth = _cleaned(subject, size, 8 if quick else SAMPLES)
-    found, looks = None, []
-    for shot in _thinned(still):
-        looks.append((round(shot[0], 3), round(truth.flip(enlarged(shot[1], size)), 4)))
+    source, began = subject.source(), time.perf_counter()
+    with window(source, size, subject.camera, samples=4 if quick else AT_REST) as app:
+        data.setdefault("facts", facts(app.device))
+        headlight, still = _opened(app, subject.name, began)
+        flown, rates = _flown(app, seconds)
+    cleaner = "oidn" if oidn_there() else "none"
+    truth = converged(subject, size, 8 if quick else SAMPLES, denoise=cleaner)
+    readable, looks = None, []
+    numbers = np.round(np.geomspace(1, len(still), min(MOST_LOOKS, len(still)))).astype(int) - 1
+    for shot in (still[number] for number in np.unique(numbers)):  # with the first and the last
+        looks.append((round(shot.seconds, 3), round(truth.flip(enlarged(shot.linear, size)), 4)))
         if looks[-1][1] <= READABLE:
-            found = looks[-1][0]
+            readable = looks[-1][0]
             break
-    renderer = subject.renderer(denoise=_by())
+    renderer = subject.renderer(denoise=cleaner)
     flips = []
-    for _, linear, camera in flown:
-        renderer.update(camera=camera)
+    for shot in flown:
+        renderer.update(camera=shot.camera)
         picture = renderer.render(size, 4 if quick else OF_FLIGHT, time=SECONDS_OF_FLIGHT)
-        flips.append(Converged(picture.linear, 0, 0.0).flip(enlarged(linear, size)))
+        flips.append(Converged(picture.linear, 0, 0.0).flip(enlarged(shot.linear, size)))
     renderer.release()
-    made = {"readable_seconds": found, "looks": looks, "first_picture_seconds": still[0][0], "flips": flips}
-    made |= {"headlight_seconds": seen[0], "flip_of_flight": max(flips) if flips else None, **controller}
-    opened = [max((shot for shot in still if shot[0] <= due), key=_seconds, default=still[0]) for due in OPENED]
-    shots = [seen, still[0], *opened, *flown[:-1], still[-1]]
-    return made, [truth.shown(enlarged(picture, size)) for picture in (*(shot[1] for shot in shots), truth.linear)]
+    case = {"readable_seconds": readable, "looks": looks, "first_picture_seconds": still[0].seconds, "flips": flips}
+    case |= {"headlight_seconds": headlight.seconds, "flip_of_flight": max(flips, default=None), **rates}
+    opened = [([shot for shot in still if shot.seconds <= due] or still[:1])[-1] for due in OPENED]
+    shots = [headlight, still[0], *opened, *flown[:-1], still[-1]]
+    return case, [truth.shown(enlarged(picture, size)) for picture in (*(shot.linear for shot in shots), truth.linear)]
 
 
-def _seconds(shot: Shot) -> float:
-    return shot[0]
-
-
-def _watched(
-    subject: Subject, size: tuple[int, int], seconds: float, data: dict[str, Any], samples: int
-) -> tuple[Shot, list[Shot], list[Shot], dict[str, float]]:
-    """(what is seen first, traced pictures after opening, some of a flight, its rates)."""
-    from raystream.viewport.preferences import Preferences
-    from raystream.window.app import App
-
-    source = subject.source()
-    with tempfile.TemporaryDirectory(prefix="raystream-bench-") as folder:
-        preferences = Preferences(path=Path(folder) / "settings.toml", samples=samples)
-        app, began = None, time.perf_counter()
-        try:
-            app = App(source, size, preferences, subject.camera, program="path")
-            seen: Shot | None = None
-            still: list[Shot] = []
-            while not still or not app.session.idle:
-                pictures = app.session.pictures
-                app.turn()
-                now = time.perf_counter() - began
-                if seen is None and app.scene_loader.first_picture.shown and app.view.controller is not None:
-                    seen = now, app.canvas.linear().copy(), app.view.controller.camera
-                if app.session.pictures > pictures and app.session.shown is not None:
-                    still.append((now, app.canvas.linear().copy(), app.session.shown[0]))
-                if now > LONGEST:
-                    break
-            data.setdefault("facts", facts(app.device))
-            if not still:
-                raise ViewerError(subject.name, app.view.message.text or "no picture", f"within {LONGEST:g} s")
-            return seen or still[0], still, *_flown(app, seconds)
-        finally:
-            if app is not None:
-                app.release()
+def _opened(app: Any, name: str, began: float) -> tuple[Shot, list[Shot]]:
+    """The picture under the headlight, and those that were traced, until the last one at rest."""
+    headlight: Shot | None = None
+    still: list[Shot] = []
+    while not still or not app.session.idle:
+        pictures = app.session.pictures
+        app.turn()
+        now = time.perf_counter() - began
+        if headlight is None and app.scene_loader.first_picture.shown and app.view.controller is not None:
+            headlight = Shot(now, app.canvas.linear().copy(), app.view.controller.camera)
+        if app.session.pictures > pictures and app.session.shown is not None:
+            still.append(Shot(now, app.canvas.linear().copy(), app.session.shown[0]))
+        if now > LONGEST:
+            break
+    if not still:
+        raise ViewerError(name, app.view.message.text or "no picture", f"within {LONGEST:g} s")
+    return headlight or still[0], still
 
 
 def _flown(app: Any, seconds: float) -> tuple[list[Shot], dict[str, float]]:
     """Fly for ``seconds``: some pictures, the frame rate and their scale."""
+    session = app.session
     shots: list[Shot] = []
-    began = counted = time.perf_counter()
-    first, traced, scales, used, before = None, 0, [], 0.0, 0.0
+    began, before = time.perf_counter(), 0.0
+    start: tuple[float, float, int, int] | None = None  # seconds, CPU seconds, shown and traced pictures
+    scales = []
     while (now := time.perf_counter() - began) < WARM_UP + seconds:
-        if first is None and now >= WARM_UP:
-            first, counted, used = _shown(app.session), time.perf_counter(), time.process_time()
-            traced = app.session.pictures
-        _steered(app.view.controller, before, now)
-        before = now
-        pictures = _shown(app.session)
+        if start is None and now >= WARM_UP:
+            start = time.perf_counter(), time.process_time(), _shown(session), session.pictures
+        _steer(app.view.controller, before, now)
+        before, pictures = now, _shown(session)
         app.turn()
-        if first is not None and _shown(app.session) > pictures:
-            scales.append(app.session.scale)
+        if start is not None and _shown(session) > pictures:
+            scales.append(session.scale)
             due = WARM_UP + seconds * (len(shots) + 0.7) / LOOKS
-            if now >= due and len(shots) < LOOKS and app.session.shown is not None:
-                shots.append((now, app.canvas.linear().copy(), app.session.shown[0]))
-    took, made = time.perf_counter() - counted, _shown(app.session) - (first or 0)
-    traced = app.session.pictures - traced
-    used = time.process_time() - used
+            if now >= due and len(shots) < LOOKS and session.shown is not None:
+                shots.append(Shot(now, app.canvas.linear().copy(), session.shown[0]))
+    assert start is not None
+    took, used = time.perf_counter() - start[0], time.process_time() - start[1]
+    shown, traced = _shown(session) - start[2], session.pictures - start[3]
     app.view.controller.release_all()
+    rates = {"pictures_per_second": shown / took, "traced_per_second": traced / took}
     scale = statistics.median(scales) if scales else 0.0
-    rates = {"pictures_per_second": made / took, "traced_per_second": traced / took}
-    return shots, {**rates, "cpu_ms_per_picture": 1e3 * used / max(made, 1), "scale": scale}
+    return shots, {**rates, "cpu_ms_per_picture": 1e3 * used / max(shown, 1), "scale": scale}
 
 
-def _steered(controller: Any, before: float, now: float) -> None:
-    """The inputs from one second to another: keys and the mouse. DriverFallbacks back mirror those ahead."""
+def _steer(controller: Any, before: float, now: float) -> None:
+    """The inputs from one second to another: keys and the mouse. Ways back mirror those ahead."""
     if not controller.entered:
         controller.orbit(np.radians(AROUND) / ORBIT * (now - before), 0.0)
         return
@@ -175,21 +165,6 @@ def _steered(controller: Any, before: float, now: float) -> None:
 def _shown(session: Any) -> int:
     """Pictures shown so far: traced, or warped to the camera."""
     return int(session.pictures + session.warped)
-
-
-def _by() -> str:
-    """The denoiser of converged pictures."""
-    return "oidn" if oidn_there() else "none"
-
-
-def _cleaned(subject: Subject, size: tuple[int, int], samples: int) -> Converged:
-    return converged(subject, size, samples, denoise=_by())
-
-
-def _thinned(shots: list[Shot]) -> list[Shot]:
-    """At most `MOST_LOOKS` of them, with the first and the last."""
-    numbers = np.unique(np.round(np.geomspace(1, len(shots), min(MOST_LOOKS, len(shots)))).astype(int)) - 1
-    return [shots[number] for number in numbers]
 
 
 def enlarged(linear: NDArray, size: tuple[int, int]) -> NDArray[np.float32]:
@@ -208,31 +183,14 @@ def enlarged(linear: NDArray, size: tuple[int, int]) -> NDArray[np.float32]:
 
 
 def _table(data: dict[str, Any]) -> Table:
-    rows = [
-        (
-            name,
-            scene["headlight_seconds"],
-            scene["first_picture_seconds"],
-            scene["looks"][0][1],
-            scene["readable_seconds"],
-            scene["pictures_per_second"],
-            scene["traced_per_second"],
-            scene["cpu_ms_per_picture"],
-            scene["scale"],
-            statistics.median(scene["flips"]) if scene["flips"] else None,
-            scene["flip_of_flight"],
-        )
-        for name, scene in data["scenes"].items()
-    ]
-    columns: tuple[str, ...] = (
-        "scene",
-        "headlight s",
-        "traced s",
-        "its FLIP",
-        f"FLIP {READABLE:g} s",
-        "in flight: pictures/s",
-    )
-    columns = (*columns, "of them traced", "CPU ms each", "scale", "FLIP, median", "most")
+    keys = ("pictures_per_second", "traced_per_second", "cpu_ms_per_picture", "scale")
+    rows = []
+    for name, scene in data["scenes"].items():
+        seconds = (scene["headlight_seconds"], scene["first_picture_seconds"], scene["looks"][0][1])
+        flips = (statistics.median(scene["flips"]) if scene["flips"] else None, scene["flip_of_flight"])
+        rows.append((name, *seconds, scene["readable_seconds"], *(scene[key] for key in keys), *flips))
+    columns: tuple[str, ...] = ("scene", "headlight s", "traced s", "its FLIP", f"FLIP {READABLE:g} s")
+    columns += ("in flight: pictures/s", "of them traced", "CPU ms each", "scale", "FLIP, median", "most")
     note = (
         f"Windows on {data['display']}. Seconds from the start of the application, loading, building and compiling "
         f"included, the driver's own cache of shaders filled by an earlier run; -: not within {LONGEST:g} s or "

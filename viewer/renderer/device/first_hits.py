@@ -191,7 +191,7 @@ def differing_share(hits: NDArray, reference: NDArray) -> float:
 # -- how a program finds its first hits --------------------------------------------------------------------------------
 
 # Rasterising costs in proportion to the triangles, traversal to the logarithm of their number: a software rasteriser is
-# slower beyond so many triangles (tools/bench.py raster).
+# slower beyond so many triangles, measured at 512 x 512.
 MAX_SOFTWARE_TRIANGLES = 10_000
 MAX_TARGET_PIXELS = 1 << 22  # of a picture that is rasterised as a whole, for all its tiles
 

@@ -33,38 +33,30 @@ def run(options: Options) -> Result:
     """Measure everything."""
     device = options.open()
     data: dict[str, Any] = {"facts": facts(device), "missing": [], "scenes": {}}
+    tables, counts = [], SAMPLES[: 2 if options.quick else None]
     for name, picture in list(SCENES.items())[: 1 if options.quick else None]:
         try:
-            reference, scene, depth = reference_picture(picture)
+            reference, scene, depth, _ = reference_picture(picture)
         except Absent as error:
             data["missing"].append(f"{name}: {error}")
             continue
-        rows = {}
+        estimates: dict[str, dict[str, list[float]]] = {}
         for title, chosen in ESTIMATES.items():
             say(f"{name}: {title}")
             common: dict[str, Any] = {"program": "photon", "depth": depth, "photon_bounces": depth - 1}
             renderer = raystream.Renderer(scene, device=device, machine="singlepass", **common, **chosen)
-            row: dict[str, list[float]] = {"samples": [], "errors": [], "bias": []}
-            for samples in SAMPLES[: 2 if options.quick else None]:
-                linear = renderer.render(reference.size, spp=samples).linear
-                row["samples"].append(samples)
-                row["errors"].append(reference.error(linear, EDGE))
-                row["bias"].append(reference.mean_error(linear))
-            rows[title] = row
+            pictures = [renderer.render(reference.size, spp=samples).linear for samples in counts]
+            estimates[title] = {"errors": [reference.error(linear, EDGE) for linear in pictures]}
+            estimates[title]["bias"] = [reference.mean_error(linear) for linear in pictures]
             renderer.release()
-        data["scenes"][name] = {"size": reference.size, "floor": reference.floor(EDGE), "estimates": rows}
-    return Result(data, [_table(name, scene) for name, scene in data["scenes"].items()])
-
-
-def _table(name: str, scene: dict[str, Any]) -> Table:
-    rows = [
-        (title, *(100 * error for error in row["errors"]), 100 * row["bias"][-1])
-        for title, row in scene["estimates"].items()
-    ]
-    samples = next(iter(scene["estimates"].values()))["samples"]
-    note = (
-        f"{scene['size'][0]} x {scene['size'][1]}: relative RMS error in luminance of the means of {EDGE} x {EDGE} "
-        "pixels, each by the reference's or a tenth of the picture's mean; last the error of the picture's mean. The "
-        f"reference's own noise, {100 * scene['floor']:.2g} %, is taken off."
-    )
-    return Table(f"{name}: errors in %", ("estimate", *(f"{n} samples" for n in samples), "mean"), rows, note)
+        floor = reference.floor(EDGE)
+        data["scenes"][name] = {"size": reference.size, "floor": floor, "samples": counts, "estimates": estimates}
+        rows = [(n, *(100 * error for error in row["errors"]), 100 * row["bias"][-1]) for n, row in estimates.items()]
+        note = (
+            f"{reference.size[0]} x {reference.size[1]}: relative RMS error in luminance of the means of {EDGE} x "
+            f"{EDGE} pixels, each by the reference's or a tenth of the picture's mean; last the error of the picture's "
+            f"mean. The reference's own noise, {100 * floor:.2g} %, is taken off."
+        )
+        columns = ("estimate", *(f"{n} samples" for n in counts), "mean")
+        tables.append(Table(f"{name}: errors in %", columns, rows, note))
+    return Result(data, tables)

@@ -15,7 +15,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -44,23 +43,8 @@ CASES = (
     ("cornell", "path", "multipass", "none"),
 )
 QUICK_CASES = (CASES[0], CASES[2])
-_MARK, _SECONDS = "PROGRAM ", "SECONDS "
+_MARK, _SECONDS = "PROGRAM ", "SECONDS "  # of a line before and behind each program, among the driver's own
 _COMPILED = re.compile(r"SIMD(\d+) shader: (\d+) inst\w*\. (\d+) loops\. \d+ cycles\. (\d+):(\d+) spills")
-
-
-@dataclass
-class Compiled:
-    """A program: its narrowest variant's instructions, loops, spills and fills; the widest variant that spills nothing
-    (0: none); CPU seconds of compiling all variants."""
-
-    name: str
-    instructions: int = 0
-    loops: int = 0
-    spills: int = 0
-    fills: int = 0
-    width: int = 0
-    seconds: float = 0.0
-    variants: list[int] = field(default_factory=list)
 
 
 def run(options: Options) -> Result:
@@ -74,15 +58,15 @@ def run(options: Options) -> Result:
     for platform in QUICK if options.quick else PLATFORMS:
         say(f"{platform}: compiling")
         name, programs = compiled(start, platform, cases)
-        data["platforms"][platform] = {"renderer": name, "programs": [asdict(each) for each in programs]}
+        data["platforms"][platform] = {"renderer": name, "programs": programs}
     return Result(data, _tables(data))
 
 
-def compiled(start: Path, platform: str, cases: tuple[tuple[str, ...], ...]) -> tuple[str, list[Compiled]]:
+def compiled(start: Path, platform: str, cases: tuple[tuple[str, ...], ...]) -> tuple[str, list[dict[str, Any]]]:
     """The driver's name, and the programs of some cases."""
     paths = [str(ROOT / "tools"), str(ROOT / "tools" / "editable"), *filter(None, [os.environ.get("PYTHONPATH")])]
     environment = {**os.environ, "INTEL_DEBUG": "fs", "PYTHONPATH": os.pathsep.join(paths)}
-    command = [str(start), platform, sys.executable, "-m", "benchmarks.stream.gpu", json.dumps(cases)]
+    command = [str(start), platform, sys.executable, "-m", "benchmarks.rays.gpu", json.dumps(cases)]
     done = subprocess.run(
         command, env=environment, capture_output=True, text=True, errors="replace", timeout=LIMIT, check=False
     )
@@ -91,40 +75,37 @@ def compiled(start: Path, platform: str, cases: tuple[tuple[str, ...], ...]) -> 
     return done.stdout.strip(), list(_read(done.stderr.splitlines()))
 
 
-def _read(lines: list[str]) -> Iterator[Compiled]:
-    """The programs of a log."""
-    program: Compiled | None = None
+def _read(lines: list[str]) -> Iterator[dict[str, Any]]:
+    """The programs of a log: of the narrowest variant instructions, loops, spills and fills; the width of the widest
+    that spills nothing (0: none); CPU seconds of compiling all variants."""
+    name, variants = "", list[tuple[int, ...]]()
     for line in lines:
         if line.startswith(_MARK):
-            program = Compiled(line.removeprefix(_MARK))
-        elif line.startswith(_SECONDS) and program is not None:
-            program.seconds = float(line.removeprefix(_SECONDS))
-            yield program
-            program = None
-        elif program is not None and (found := _COMPILED.search(line)):
-            width, instructions, loops, spills, fills = map(int, found.groups())
-            program.variants.append(width)
-            if width == min(program.variants):
-                program.instructions, program.loops, program.spills, program.fills = instructions, loops, spills, fills
-            if not spills:
-                program.width = max(program.width, width)
+            name, variants = line.removeprefix(_MARK), []
+        elif line.startswith(_SECONDS):
+            _, *counts = min(variants, default=(0,) * 5)
+            width = max((variant[0] for variant in variants if not variant[3]), default=0)
+            program = {"name": name, **dict(zip(("instructions", "loops", "spills", "fills"), counts, strict=True))}
+            yield {**program, "width": width, "seconds": float(line.removeprefix(_SECONDS))}
+        elif variant := _COMPILED.search(line):
+            variants.append(tuple(map(int, variant.groups())))
 
 
 def _tables(data: dict[str, Any]) -> list[Table]:
     """The programs on all platforms beside each other, and the largest of each platform."""
-    found: dict[str, dict[str, dict[str, Any]]] = {
-        platform: {each["name"]: each for each in made["programs"]} for platform, made in data["platforms"].items()
-    }
-    names = dict.fromkeys(name for programs in found.values() for name in programs)
-    rows = [[name, *(_short(programs.get(name)) for programs in found.values())] for name in names]
+    platforms = data["platforms"]
+    by_name = [{each["name"]: each for each in platform["programs"]} for platform in platforms.values()]
+    names = dict.fromkeys(name for programs in by_name for name in programs)
+    rows = [[name, *(_short(programs.get(name)) for programs in by_name)] for name in names]
     note = "Instructions of the narrowest variant; spills:fills; x width of the widest variant without spills."
-    tables = [Table("programs by platform", ["program", *found], rows, note)]
+    tables = [Table("programs by platform", ["program", *platforms], rows, note)]
     columns = ["program", "instructions", "loops", "width without spills", "spills", "fills", "CPU s"]
-    for platform, programs in found.items():
-        largest = sorted(programs.values(), key=lambda each: -each["instructions"])[:LARGEST]
-        keys = ("name", "instructions", "loops", "width", "spills", "fills", "seconds")
-        rows = [[each[key] for key in keys] for each in largest]
-        tables.append(Table(f"{platform}: {data['platforms'][platform]['renderer']}", columns, rows))
+    keys = ("name", "instructions", "loops", "width", "spills", "fills", "seconds")
+    for name, platform in platforms.items():
+        largest = sorted(platform["programs"], key=lambda each: -each["instructions"])[:LARGEST]
+        tables.append(
+            Table(f"{name}: {platform['renderer']}", columns, [[each[key] for key in keys] for each in largest])
+        )
     return tables
 
 
@@ -136,7 +117,7 @@ def _short(made: dict[str, Any] | None) -> str:
 
 
 def main(cases: str) -> None:
-    """Of the process that compiles: a line before and behind each program, among the driver's own."""
+    """Of the process that compiles."""
     device = shared_device(0)
     trust(device)
     print(device.name, flush=True)
@@ -145,13 +126,11 @@ def main(cases: str) -> None:
         source = str(file) if file.is_file() else scene
         renderer = Renderer(source, program=program, machine=machine, fuse=fuse, device=device)
         for step, text in _sources(renderer):
-            sys.stderr.write(f"{_MARK}{scene}, {program}, {machine}{f' {fuse}' * (machine == 'multipass')}: {step}\n")
-            sys.stderr.flush()
+            say(f"{_MARK}{scene}, {program}, {machine}{f' {fuse}' * (machine == 'multipass')}: {step}")
             began = time.process_time()
             with device.current():
                 device.program(tiles_source(), text)
-            sys.stderr.write(f"{_SECONDS}{time.process_time() - began:.3f}\n")
-            sys.stderr.flush()
+            say(f"{_SECONDS}{time.process_time() - began:.3f}")
     os._exit(0)  # what the driver waits for when it ends never comes
 
 

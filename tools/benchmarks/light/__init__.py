@@ -1,1 +1,0 @@
-"""Light transport: paths, lights, materials, samplers, photons, motion blur."""

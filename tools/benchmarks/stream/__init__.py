@@ -1,1 +1,0 @@
-"""The stream processor: machines, masks, policies, memories, programs for GPUs."""
