@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
     from reproduction.context import Context
-    from reproduction.registry import Registered
+    from reproduction.report import Registered
 
 if __name__ == "__main__":
     sys.path.insert(

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from reproduction import run
 from reproduction.context import Context
-from reproduction.model import OWN, Absent, Cell, Figure, Section, Table
 from reproduction.published.chapter5 import (
     COST_DERIVED,
     PIXELS,
@@ -18,6 +17,7 @@ from reproduction.published.chapter5 import (
     TABLE_5_4,
     VIEWS,
 )
+from reproduction.report import OWN, Absent, Cell, Figure, Section, Table
 from reproduction.sections import limits
 
 from raystream.stream.analysis import spirv

@@ -9,11 +9,10 @@ import pytest
 pytest.importorskip("jinja2", reason="jinja2 is not installed")
 pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 
-from reproduction import grades, page, run
+from reproduction import page, run
+from reproduction import report as grades
 from reproduction.context import Context
-from reproduction.grades import beside, exact, unprinted
-from reproduction.model import OURS, Cell, Section, Table
-from reproduction.registry import Registered
+from reproduction.report import OURS, Cell, Registered, Section, Table, beside, exact, unprinted
 from reproduction.stored import Measurements
 
 COMMITTED = Path(__file__).parents[2] / "tools" / "results" / "reproduction"

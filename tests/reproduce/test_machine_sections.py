@@ -16,10 +16,10 @@ pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 
 from reproduction import cache_traces, diagram_drawings, measured, run, timed
 from reproduction.context import Context
-from reproduction.model import OWN, Figure, Listing, Section, Table
 from reproduction.photon_cases import STAGES
 from reproduction.published import adinetz, frame_rates, thesis
 from reproduction.published.chapter5 import TABLE_5_1
+from reproduction.report import OWN, Figure, Listing, Section, Table
 from reproduction.sections import (
     benchmarks,
     cache,

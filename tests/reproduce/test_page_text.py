@@ -15,11 +15,24 @@ import pytest
 pytest.importorskip("jinja2", reason="jinja2 is not installed")
 pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 
-from reproduction import grades, page, run
-from reproduction.model import ARITHMETIC, CLAIM, NOT_EXAMINED, Check, Conclusion, Fault, Section, Table, Text
-from reproduction.registry import PAPERS
+from reproduction import page, run
+from reproduction import report as grades
+from reproduction.report import (
+    ARITHMETIC,
+    CLAIM,
+    FAULTS,
+    NOT_EXAMINED,
+    OMISSIONS,
+    PAPERS,
+    WISHES,
+    Check,
+    Conclusion,
+    Fault,
+    Section,
+    Table,
+    Text,
+)
 from reproduction.sections import table_5_2
-from reproduction.statements import FAULTS, OMISSIONS, WISHES
 from reproduction.stored import Measurements
 
 REPORT = Path(page.__file__).parent

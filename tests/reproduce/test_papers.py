@@ -17,9 +17,8 @@ pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 from benchmarks.scenes import shared
 from reproduction import run
 from reproduction.context import Context
-from reproduction.model import Conclusion, Fault, Figure, Listing, Section, Table, Wish
 from reproduction.published import adinetz, chapter5, chapter6, chapter6_instructions, thesis
-from reproduction.statements import CLAIMS, FAULTS, WISHES
+from reproduction.report import CLAIMS, FAULTS, WISHES, Conclusion, Fault, Figure, Listing, Section, Table, Wish
 from reproduction.stored import Measurements
 
 COMMITTED = Path(__file__).parents[2] / "tools" / "results" / "reproduction"

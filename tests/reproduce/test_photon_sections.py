@@ -15,9 +15,9 @@ pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 
 from reproduction import photon_pictures
 from reproduction.context import Context
+from reproduction.report import described
 from reproduction.sections import photon_mapping, photon_settings, tiles, wishes
 from reproduction.simulators.photons import route, stencil_count
-from reproduction.statements import described
 from reproduction.timed import Spread, Timed
 
 import raystream

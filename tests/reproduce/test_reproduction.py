@@ -16,13 +16,15 @@ pytest.importorskip("jinja2", reason="jinja2 is not installed")
 pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 
 import reproduce
-from reproduction import grades, kept, page, run, shown
+from reproduction import kept, page, run, shown
+from reproduction import report as grades
 from reproduction.context import Context
-from reproduction.model import (
+from reproduction.report import (
     ARITHMETIC,
     CLAIM,
     NOT_EXAMINED,
     OWN,
+    SECTIONS,
     Absent,
     AbsentError,
     Cell,
@@ -30,12 +32,12 @@ from reproduction.model import (
     Conclusion,
     Fault,
     Figure,
+    Registered,
     Section,
     Table,
     Text,
     Wish,
 )
-from reproduction.registry import SECTIONS, Registered
 from reproduction.stored import Measurements
 
 from raystream.base.errors import ViewerError

@@ -6,8 +6,8 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from reproduction.model import ARITHMETIC
 from reproduction.published.chapter5 import COST_DERIVED, TABLE_5_1, TRIANGLE_HITS, VIEWS
+from reproduction.report import ARITHMETIC
 from reproduction.sections import cost_model, table_3
 from reproduction.simulators.cache import Cache
 from reproduction.simulators.cost import COLOR, INTERSECT, STEP, Workload, cost

@@ -11,10 +11,10 @@ from reproduction import diagram_drawings
 from reproduction import thesis_back_ends as ends
 from reproduction import thesis_drawings as drawings
 from reproduction.context import Context
-from reproduction.model import OWN, Table
 from reproduction.plane_tests import CONDITION, FILE, conditional
 from reproduction.published import frame_rates
 from reproduction.published.thesis import RATES, SECONDS
+from reproduction.report import OWN, Table
 from reproduction.sections import adinetz, thesis
 from reproduction.simulators import packets
 from reproduction.simulators.rays import eye_rays

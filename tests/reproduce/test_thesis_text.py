@@ -13,7 +13,7 @@ pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 from reproduction import thesis_drawings as drawings
 from reproduction import thesis_measures as measures
 from reproduction.context import Context
-from reproduction.model import OWN, Conclusion
+from reproduction.report import OWN, Conclusion
 from reproduction.sections import thesis, thesis_rounding, thesis_text
 from reproduction.simulators.emulation import Emulation, Level
 from reproduction.simulators.packets import traffic

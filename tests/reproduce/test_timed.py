@@ -17,8 +17,7 @@ pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 import reproduce
 from reproduction import run, timed
 from reproduction.context import Context
-from reproduction.model import Absent, Text
-from reproduction.registry import SECTIONS, Registered
+from reproduction.report import SECTIONS, Absent, Registered, Text
 from reproduction.stored import FILE, Measurements
 from reproduction.timed import Quiet, Spread
 

@@ -8,8 +8,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from reproduction import plain_kernels
-from reproduction.model import NOT_EXAMINED
 from reproduction.published.chapter5 import TABLE_3, TABLE_5_1
+from reproduction.report import NOT_EXAMINED
 from reproduction.sections import limits, table_3, table_5_1, table_5_2, table_5_3, table_5_4, unrolling
 from reproduction.simulators.counts import Instructions
 from reproduction.simulators.rays import scattered_rays

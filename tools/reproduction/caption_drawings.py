@@ -16,8 +16,7 @@ from reproduction.simulators.whitted.model import Model
 
 from .diagram_drawings import GAP, HEIGHT, ROW, WIDTH, Box, draw_pipeline, draw_row, draw_streams
 from .drawing import SHADES, SOFT, Drawing, Point
-from .model import Figure
-from .statements import captioned
+from .report import Figure, captioned
 from .thesis_drawings import ANGLE, INDEX, directions, draw_structure, small
 
 # -- D ---------------------------------------------------------------------------------------------------------------

@@ -16,8 +16,8 @@ from reproduction.simulators.counts import (
 )
 
 from .context import Context
-from .model import Absent
 from .plain_kernels import plain_counts
+from .report import Absent
 
 PROGRAMS = ("cast", "shadow", "whitted", "path")
 GRID = 8  # of the Cornell box: counts do not depend on it

@@ -24,7 +24,7 @@ from reproduction.simulators.walk import Space, walk
 
 from . import stand_ins, views
 from .context import Context
-from .model import OWN, Absent, AbsentError, Check
+from .report import OWN, Absent, AbsentError, Check
 
 FOREST_INSIDE = "Forest Inside"
 BUNNY = "Bunny Ray Cast"

@@ -16,13 +16,19 @@ from typing import Any
 from benchmarks.common import cell
 from PIL import Image
 
-from .grades import COST, COUNT, POINTS
 from .kept import write_beside
-from .model import (
+from .report import (
     ARITHMETIC,
     CLAIM,
+    CLAIMS,
+    COST,
+    COUNT,
+    GLOSSARY,
     KINDS_OF_CHECKS,
+    OMISSIONS,
     OWN,
+    PAPERS,
+    POINTS,
     Absent,
     Cell,
     Check,
@@ -35,8 +41,6 @@ from .model import (
     Text,
     Wish,
 )
-from .registry import PAPERS
-from .statements import CLAIMS, GLOSSARY, OMISSIONS
 
 MILLION = 1e6
 WORDS = [name for name in GLOSSARY if re.fullmatch(r"[A-Z]{3,}", name)]  # abbreviations that are words of texts

@@ -25,8 +25,7 @@ import numpy as np
 from . import page, plots, run
 from .context import Context
 from .kept import write_beside
-from .model import ARITHMETIC, CLAIM, OWN, Cell, Section, Table
-from .registry import Registered
+from .report import ARITHMETIC, CLAIM, OWN, Cell, Registered, Section, Table
 from .stored import Measurements
 
 MEASURED, PRINTED, COMPUTED = "measured", "printed", "computed"
@@ -44,7 +43,7 @@ PROBES = ("not", "x 2", "x 0", "x -1", "+ 1", "turn", "drop")  # whether an inpu
 STARS = 3  # `ANY` in a place at most
 OURS = ("raystream.", ".simulators.", "_drawings")  # modules whose constants are settings of what is computed
 MOST = 300  # values of a result; more are no numbers but programs and scenes
-LAYOUT = ("model", "grades", "statements", "texts", "plots", "context", "registry", "shown", "kept", "timed", "page")
+LAYOUT = ("report", "plots", "context", "shown", "kept", "timed", "page")
 Places = dict[Steps, Any]  # of inputs, with the value of each
 
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from raystream.renderer.renderer import Renderer
 
 from .machine_load import QUIET, Quiet, load_average
-from .model import OWN, Check
+from .report import OWN, Check
 
 if TYPE_CHECKING:
     from .context import Context

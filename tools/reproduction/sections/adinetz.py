@@ -21,14 +21,27 @@ from reproduction.simulators.whitted.model import hierarchy
 from .. import timed
 from ..context import Context
 from ..diagram_drawings import draw_loops, draw_texture
-from ..grades import LITTLE, NOT_PRINTED, OTHER_DEVICE, POINTS, at_points, beside
-from ..model import OWN, Check, Figure, Parts
 from ..plane_tests import CONDITION, by_test, differing
 from ..published.adinetz import DEVICE, FIGURES, INTERFACE, SIZE, TABLE, TEXTURE
-from ..registry import section
+from ..report import (
+    LITTLE,
+    NOT_PRINTED,
+    OTHER_DEVICE,
+    OWN,
+    POINTS,
+    Check,
+    Figure,
+    Parts,
+    at_points,
+    beside,
+    captioned,
+    concluded,
+    described,
+    listed,
+    section,
+    tabled,
+)
 from ..shown import Shot, sheet
-from ..statements import captioned, concluded, described, tabled
-from ..texts import listed
 from ..timed import Case, Releasing
 from .diagrams import listing
 

@@ -7,11 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from ..context import Context
-from ..grades import TWICE
-from ..model import Conclusion, Parts
-from ..registry import section
-from ..statements import concluded, tabled
-from ..texts import listed
+from ..report import TWICE, Conclusion, Parts, concluded, listed, section, tabled
 
 ACCEL = Path(__file__).parents[2] / "results" / "llvmpipe-amd-epyc-2-cpus" / "accel.json"  # of tools/bench.py
 PROCESSOR = "Embree, 2 threads"

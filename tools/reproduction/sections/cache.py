@@ -31,11 +31,24 @@ from ..cache_traces import (
     try_reflect,
 )
 from ..context import Context
-from ..grades import LITTLE, MUCH, POINTS, at_points
-from ..model import CLAIM, OURS, Check, Conclusion, Figure, Parts, Table
 from ..published.chapter5 import CACHE, TRIANGLE_HITS
-from ..registry import section
-from ..statements import captioned, concluded, tabled
+from ..report import (
+    CLAIM,
+    LITTLE,
+    MUCH,
+    OURS,
+    POINTS,
+    Check,
+    Conclusion,
+    Figure,
+    Parts,
+    Table,
+    at_points,
+    captioned,
+    concluded,
+    section,
+    tabled,
+)
 
 QUICK_ROWS, TILED_ROWS = 8, 128  # rows of a picture that are traced: quick, and of tiles; else all
 BY_LIGHT = "a light after the other"  # the order of shadow rays

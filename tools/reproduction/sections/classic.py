@@ -21,11 +21,24 @@ from raystream.scene.scene import Instance, Scene
 from raystream.scene.texture import Image, Texture
 
 from ..context import Context
-from ..model import CLAIM, OWN, Absent, Check, Figure, Parts, Table, Text
-from ..registry import section
+from ..report import (
+    CLAIM,
+    OWN,
+    Absent,
+    Check,
+    Figure,
+    Parts,
+    Table,
+    Text,
+    captioned,
+    concluded,
+    faults,
+    listed,
+    section,
+    table,
+    tabled,
+)
 from ..shown import Shot, sheet, webp
-from ..statements import captioned, concluded, faults, tabled
-from ..texts import listed, table
 
 PLAIN = ClassicMaterial()  # which neither reflects nor refracts: it shines in its colour
 # Colours of table 1, exact in a half float but for the material's.
@@ -47,7 +60,7 @@ def classic(context: Context) -> Parts:
     """Modes by their formulas, and pictures."""
     yield _modes(context)
     yield from _order(context)
-    yield tabled("formulas_of_shading", table("sections/shading")[1:])
+    yield tabled("formulas_of_shading", table("sections/shading"))
     yield from faults("T (6", "T 6.3", "T algorithm", "T 6.2", "T 6.4")
     if context.quick:
         yield Absent("Figures 6-6 and 6-11 to 6-13", "take long: without --quick")

@@ -11,12 +11,32 @@ from reproduction.simulators.machines import stream_buffer
 
 from .. import measured, plots
 from ..context import Context
-from ..grades import ALL, COUNT, FITTED, LONGEST, MOST, MUCH, POINTS, about, beside
-from ..model import ARITHMETIC, CLAIM, OWN, Check, Conclusion, Figure, Parts, Table
 from ..published.chapter5 import COST_DERIVED, HARDWARE, PIXELS, TABLE_5_1, VIEWS
-from ..registry import section
-from ..statements import captioned, concluded, tabled, told
-from ..texts import listed
+from ..report import (
+    ALL,
+    ARITHMETIC,
+    CLAIM,
+    COUNT,
+    FITTED,
+    LONGEST,
+    MOST,
+    MUCH,
+    OWN,
+    POINTS,
+    Check,
+    Conclusion,
+    Figure,
+    Parts,
+    Table,
+    about,
+    beside,
+    captioned,
+    concluded,
+    listed,
+    section,
+    tabled,
+    told,
+)
 
 GIGA = 1e9
 # Claims, what the statements of their checks have, and the unit of these.

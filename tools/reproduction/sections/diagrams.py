@@ -15,9 +15,7 @@ from ..diagram_drawings import (
     draw_scene_memory,
     draw_stages,
 )
-from ..model import Figure, Listing, Parts
-from ..registry import section
-from ..statements import captioned, faults, told
+from ..report import Figure, Listing, Parts, captioned, faults, section, told
 
 WITHOUT = "Drawn with a structure over the scene; the paper has none, nor has preset 2003 in its scenes (--accel none)."
 DRAWN_FROM = "Made from the program's table: raystream graph {} -o {}.svg."

@@ -10,9 +10,7 @@ from reproduction.simulators.schedule import Simulation
 
 from .. import measured, plots
 from ..context import Context
-from ..model import OWN, Check, Figure, Parts, Table
-from ..registry import section
-from ..statements import captioned, tabled, told
+from ..report import OWN, Check, Figure, Parts, Table, captioned, section, tabled, told
 
 EDGE, QUICK_EDGE = 512, 96  # pixels along a picture
 PUBLISHED = 4  # pixels along the smallest block of the boards of the day

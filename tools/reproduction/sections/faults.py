@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from ..context import Context
-from ..model import Parts
-from ..registry import section
-from ..statements import faults, told
+from ..report import Parts, faults, section, told
 
 
 @section("faults", paper="all", title="Errors and inconsistencies of the papers", order=9)

@@ -12,9 +12,7 @@ from reproduction.simulators.counts.programs import RECIPE
 from .. import timed
 from ..context import Context
 from ..kept import digest
-from ..model import OWN, Check, Parts
-from ..registry import section
-from ..statements import concluded, tabled
+from ..report import OWN, Check, Parts, concluded, section, tabled
 
 SIZE, QUICK = 256, 32
 AGAIN = "depth, query, again"  # the same work timed twice

@@ -11,13 +11,10 @@ from raystream.scene.builtin import SCENES
 
 from .. import timed
 from ..context import Context
-from ..grades import OTHER_DEVICE, beside
-from ..model import Absent, AbsentError, Parts
 from ..published.chapter5 import TABLE_5_4
 from ..published.chapter6 import GPU, TABLE_6_1, TOTALS
 from ..published.frame_rates import RATES, Rate
-from ..registry import section
-from ..statements import tabled
+from ..report import OTHER_DEVICE, Absent, AbsentError, Parts, beside, section, tabled
 from .thesis import model
 
 EDGE = 512  # pixels, where a paper gives no size

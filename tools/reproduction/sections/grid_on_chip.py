@@ -14,9 +14,7 @@ from raystream.scene.scene import Scene
 
 from .. import timed
 from ..context import Context
-from ..model import OWN, Check, Parts
-from ..registry import section
-from ..statements import concluded, tabled
+from ..report import OWN, Check, Parts, concluded, section, tabled
 
 RAYS = 20_000
 COUNTS = ("triangles", "list_entries", "sort_passes")

@@ -13,11 +13,8 @@ from reproduction.simulators.walk import Space, walk
 
 from .. import measured, plots
 from ..context import Context
-from ..grades import COUNT
-from ..model import Figure, Parts, Table
 from ..published.chapter5 import TABLE_5_1
-from ..registry import section
-from ..statements import captioned, tabled, told
+from ..report import COUNT, Figure, Parts, Table, captioned, section, tabled, told
 
 EDGE, QUICK_EDGE = 256, 64  # pixels along a picture
 SHARES = (1 / 8, 1 / 4, 3 / 8, 1 / 2, 3 / 4, 1)  # of the published voxels along the shortest side

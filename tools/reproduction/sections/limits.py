@@ -19,12 +19,24 @@ from reproduction.simulators.walk import Space, walk
 
 from ..context import Context
 from ..counted import PROGRAMS, counted, program
-from ..grades import beside, exact, unprinted
-from ..model import ARITHMETIC, OWN, AbsentError, Cell, Check, Parts, Table
 from ..published.chapter5 import BUNNY_VOXELS, LARGEST_INTEGERS, LARGEST_TEXTURE, LIMITS_PRINTED, TABLE_5_3, VIEWS
-from ..registry import section
+from ..report import (
+    ARITHMETIC,
+    OWN,
+    AbsentError,
+    Cell,
+    Check,
+    Parts,
+    Table,
+    beside,
+    captioned,
+    concluded,
+    exact,
+    section,
+    tabled,
+    unprinted,
+)
 from ..shown import webp
-from ..statements import captioned, concluded, tabled
 
 YEARS = tuple(LIMITS)
 STEPWISE: dict[str, Any] = {**RECIPE, "fuse": "none", "unroll": 1}

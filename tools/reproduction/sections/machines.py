@@ -20,12 +20,9 @@ from reproduction.simulators.walk import State
 
 from .. import measured
 from ..context import Context
-from ..grades import LONGEST, beside, unprinted
-from ..model import OWN, Check, Figure, Parts
 from ..published.chapter5 import TABLE_5_1, VIEWS
-from ..registry import section
+from ..report import LONGEST, OWN, Check, Figure, Parts, beside, section, tabled, unprinted
 from ..shown import webp
-from ..statements import tabled
 
 MACHINES = ("SIMD", "MIMD", "stream buffer")
 EDGE, QUICK_EDGE = 256, 128  # calls are simulated one by one

@@ -10,10 +10,8 @@ from numpy.typing import NDArray
 
 from .. import plots
 from ..context import Context
-from ..model import Parts
 from ..published.chapter7 import LAST, MEMORY, PROCESSOR
-from ..registry import section
-from ..statements import captioned
+from ..report import Parts, captioned, section
 
 
 def growth(rates: Sequence[tuple[int, float]], years: NDArray[np.int64]) -> NDArray[np.float64]:

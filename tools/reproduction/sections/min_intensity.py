@@ -10,11 +10,8 @@ from numpy.typing import NDArray
 import raystream
 
 from ..context import Context
-from ..model import OWN, Check, Parts
 from ..published.adinetz import SIZE, TABLE
-from ..registry import section
-from ..statements import concluded, tabled
-from ..texts import listed
+from ..report import OWN, Check, Parts, concluded, listed, section, tabled
 from ..timed import Releasing
 from .adinetz import SETTINGS
 

@@ -14,10 +14,7 @@ from reproduction.simulators.counts.programs import RECIPE
 
 from .. import timed
 from ..context import Context
-from ..model import OWN, Check, Parts
-from ..registry import section
-from ..statements import tabled, told
-from ..texts import listed
+from ..report import OWN, Check, Parts, listed, section, tabled, told
 
 SIZE, QUICK = 256, 32
 SCENES = {"Cornell box": "cornell", "Teapotahedron": "teapotahedron"}

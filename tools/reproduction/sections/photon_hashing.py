@@ -11,12 +11,9 @@ from raystream.photons.grid import PhotonGrid
 from reproduction.simulators.hashing import buckets, route
 
 from ..context import Context
-from ..grades import TWICE
-from ..model import CLAIM, Check, Parts
 from ..photon_cases import renderer_of
 from ..published.chapter6 import ROUTED, SETTINGS
-from ..registry import section
-from ..statements import concluded, tabled, told
+from ..report import CLAIM, TWICE, Check, Parts, concluded, section, tabled, told
 
 PLACES = (65_536, 16_384, 4_096)  # of the hash table
 EXACT = 1e-9  # of all power: rounding of sums

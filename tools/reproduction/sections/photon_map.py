@@ -12,8 +12,6 @@ from reproduction.simulators.photons import STENCIL_LARGEST, bitonic_passes, bit
 from .. import photon_cases, plots, timed
 from ..context import Context
 from ..diagram_drawings import draw_photon_memory
-from ..grades import beside, exact, unprinted
-from ..model import ARITHMETIC, CLAIM, OWN, Check, Parts
 from ..published.chapter6 import (
     CAPTION_NEAREST,
     CAPTION_REJECTED,
@@ -22,8 +20,21 @@ from ..published.chapter6 import (
     SORT_PASSES,
     STENCIL_EDGES,
 )
-from ..registry import section
-from ..statements import captioned, concluded, tabled, told
+from ..report import (
+    ARITHMETIC,
+    CLAIM,
+    OWN,
+    Check,
+    Parts,
+    beside,
+    captioned,
+    concluded,
+    exact,
+    section,
+    tabled,
+    told,
+    unprinted,
+)
 from .diagrams import listing
 
 BUS = "another bus, or none where the device is the processor itself; and no numbers are printed of "

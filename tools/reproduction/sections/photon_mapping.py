@@ -16,14 +16,25 @@ from reproduction.simulators.photons import converge
 
 from .. import plots
 from ..context import Context
-from ..grades import BY_EYE, COUNT, POINTS, about, at_points
-from ..model import CLAIM, OWN, Check, Parts
 from ..photon_cases import MAPS
 from ..photon_pictures import greatest_radius, pictures
 from ..published.chapter6 import ROUTED, TABLE_6_1, VISUAL_CONVERGENCE
-from ..registry import section
+from ..report import (
+    BY_EYE,
+    CLAIM,
+    COUNT,
+    OWN,
+    POINTS,
+    Check,
+    Parts,
+    about,
+    at_points,
+    captioned,
+    concluded,
+    section,
+    told,
+)
 from ..shown import webp
-from ..statements import captioned, concluded, told
 
 SHOWN = {each.scene: each.shows for each in TABLE_6_1.values()}
 MEAN = 0.06  # of a picture: at its radius an estimate by k photons has a standard error of 1 / sqrt(k), less on average

@@ -21,13 +21,29 @@ from raystream.scene.builtin.caustics import PUBLISHED
 
 from .. import timed
 from ..context import Context
-from ..grades import ALL, OTHER_DEVICE, ROUND_NUMBER, about, beside, exact, near
-from ..model import ARITHMETIC, CLAIM, OWN, Check, Parts
 from ..photon_cases import STAGES, renderer_of
 from ..photon_pictures import POINTS, ends, greatest_radius, published
 from ..published.chapter6 import INTERACTIVE, SETTINGS, STENCIL_EDGES, TABLE_6_1, WINDOWS
-from ..registry import section
-from ..statements import concluded, described, faults, tabled, told
+from ..report import (
+    ALL,
+    ARITHMETIC,
+    CLAIM,
+    OTHER_DEVICE,
+    OWN,
+    ROUND_NUMBER,
+    Check,
+    Parts,
+    about,
+    beside,
+    concluded,
+    described,
+    exact,
+    faults,
+    near,
+    section,
+    tabled,
+    told,
+)
 
 # Photons depend on chance and on geometry that is not published; "stored" is printed in thousands.
 SENT = "as many photons are sent as store about the number printed in thousands"

@@ -10,12 +10,25 @@ from raystream.scene.scene import Scene
 
 from .. import measured, views
 from ..context import Context
-from ..grades import FITTED, LONGEST, ROUND_NUMBER, beside, between, exact, near
-from ..model import CLAIM, Check, Figure, Parts
 from ..published.chapter5 import VIEWS
-from ..registry import section
+from ..report import (
+    CLAIM,
+    FITTED,
+    LONGEST,
+    ROUND_NUMBER,
+    Check,
+    Figure,
+    Parts,
+    beside,
+    between,
+    captioned,
+    concluded,
+    exact,
+    near,
+    section,
+    tabled,
+)
 from ..shown import Shot, sheet
-from ..statements import captioned, concluded, tabled
 
 LEVEL = "chapel.bsp"
 WORDS = 27  # of a triangle in texture memory

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from ..context import Context
-from ..model import Parts
-from ..registry import section
+from ..report import Parts, section, tabled
 from ..scene_files import FILES, SCENES
-from ..statements import tabled
 
 
 @section("scene_files", paper="all", title="Scenes and their files", order=-1)

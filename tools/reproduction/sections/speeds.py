@@ -15,12 +15,9 @@ from reproduction.simulators.cost import WORD
 
 from .. import measured, timed
 from ..context import Context
-from ..grades import NOT_RUN, beside, unprinted
-from ..model import ARITHMETIC, AbsentError, Cell, Check, Parts
 from ..published.chapter5 import HARDWARE, RATES, TABLE_5_1
 from ..published.thesis import BANDWIDTH, COPIED
-from ..registry import section
-from ..statements import concluded, tabled
+from ..report import ARITHMETIC, NOT_RUN, AbsentError, Cell, Check, Parts, beside, concluded, section, tabled, unprinted
 
 RATIO = "the claim is that CUDA is better in every type of copy; the ratio is that of the printed numbers"
 MACHINES = ("multipass", "singlepass")

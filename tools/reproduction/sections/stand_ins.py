@@ -6,12 +6,9 @@ from typing import Any
 
 from .. import measured
 from ..context import Context
-from ..grades import FITTED, beside
-from ..model import OWN, Check, Parts
 from ..published.chapter5 import VIEWS
-from ..registry import section
+from ..report import FITTED, OWN, Check, Parts, beside, section, tabled
 from ..stand_ins import AGREES, CLOSE, EDGE, FIRST, ROUNDS, error, search
-from ..statements import tabled
 
 
 @section("stand_ins", paper="D 5.2.1, P2 4.1", title="Stand-ins: how their cameras were found", quick=False, order=-1)

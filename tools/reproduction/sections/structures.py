@@ -11,11 +11,7 @@ import raystream
 
 from .. import timed
 from ..context import Context
-from ..grades import TWICE
-from ..model import AbsentError, Parts
-from ..registry import section
-from ..statements import concluded, tabled
-from ..texts import listed
+from ..report import TWICE, AbsentError, Parts, concluded, listed, section, tabled
 
 SIZE, QUICK = 512, 64
 STRUCTURES = ("grid", "bvh", "octree")

@@ -14,12 +14,25 @@ from reproduction.simulators.walk import Space, walk
 
 from .. import measured, plots
 from ..context import Context
-from ..grades import COST, beside, near
-from ..model import ARITHMETIC, OWN, Check, Conclusion, Figure, Parts, Table
 from ..published.chapter5 import TABLE_3, TABLE_3_RAYS_DERIVED, TABLE_5_1, VIEWS
-from ..registry import section
-from ..statements import captioned, concluded, tabled, told
-from ..texts import listed
+from ..report import (
+    ARITHMETIC,
+    COST,
+    OWN,
+    Check,
+    Conclusion,
+    Figure,
+    Parts,
+    Table,
+    beside,
+    captioned,
+    concluded,
+    listed,
+    near,
+    section,
+    tabled,
+    told,
+)
 
 SAMPLES = 64
 BOUND = "the view is fitted, and the light; directions scattered at random and other grids' borders remain"

@@ -9,12 +9,26 @@ from reproduction.simulators.counts import MACHINES, PUBLISHED_KERNELS, Instruct
 
 from ..context import Context
 from ..counted import PROGRAMS, all_words, as_described, counted, of_kernel, program_of, words_of
-from ..grades import COUNT, NOT_HERE, about, beside, near
-from ..model import CLAIM, OWN, Cell, Check, Parts, Table
 from ..published.chapter5 import TABLE_5_1
-from ..registry import section
-from ..statements import concluded, faults, tabled, told
-from ..texts import table
+from ..report import (
+    CLAIM,
+    COUNT,
+    NOT_HERE,
+    OWN,
+    Cell,
+    Check,
+    Parts,
+    Table,
+    about,
+    beside,
+    concluded,
+    faults,
+    near,
+    section,
+    table,
+    tabled,
+    told,
+)
 
 RECORDS = (
     "our records hold the end of a ray's interval, barycentric weights, instances and colours of any "

@@ -13,12 +13,26 @@ from reproduction.simulators.schedule import Runs, Simulation
 
 from .. import measured, plots
 from ..context import Context
-from ..grades import FEWEST, LONGEST, beside, between
-from ..model import ARITHMETIC, CLAIM, OWN, Check, Conclusion, Figure, Parts, Table
 from ..published.chapter5 import ACTIVE, NAIVE_OF_OPTIMUM, ORACLE_OF_OPTIMUM, PASSES, TABLE_5_2, VIEWS
-from ..registry import section
-from ..statements import captioned, concluded, tabled
-from ..texts import listed
+from ..report import (
+    ARITHMETIC,
+    CLAIM,
+    FEWEST,
+    LONGEST,
+    OWN,
+    Check,
+    Conclusion,
+    Figure,
+    Parts,
+    Table,
+    beside,
+    between,
+    captioned,
+    concluded,
+    listed,
+    section,
+    tabled,
+)
 
 # Which decide what the next pass serves. H. C. Delany (1988): the kernel that most rays wait for.
 ORACLES: dict[str, Policy] = {

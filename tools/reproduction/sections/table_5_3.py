@@ -10,12 +10,25 @@ from reproduction.simulators.counts import PUBLISHED_KERNELS, Instructions
 
 from ..context import Context
 from ..counted import as_described, counted, program, program_of
-from ..grades import COUNT, NOT_HERE, about, beside, near
-from ..model import ARITHMETIC, CLAIM, OWN, Cell, Check, Parts
 from ..plain_kernels import STEP_BY_AXIS
 from ..published.chapter5 import HARDWARE, RATES, TABLE_5_1, TABLE_5_3
-from ..registry import section
-from ..statements import concluded, faults, tabled
+from ..report import (
+    ARITHMETIC,
+    CLAIM,
+    COUNT,
+    NOT_HERE,
+    OWN,
+    Cell,
+    Check,
+    Parts,
+    about,
+    beside,
+    concluded,
+    faults,
+    near,
+    section,
+    tabled,
+)
 
 SAME = ("Generate Eye Ray", "Traverse: Setup", "Traverse: Step", "Intersect")
 ALIKE = "the same algorithm, written down independently"

@@ -21,12 +21,25 @@ from reproduction.simulators.schedule import LOOP
 from reproduction.simulators.walk import Space, walk
 
 from ..context import Context
-from ..grades import COUNT, OTHER_SCENE, about, beside, near
-from ..model import CLAIM, OWN, Cell, Check, Figure, Parts, Table
 from ..published.chapter5 import TABLE_5_4
-from ..registry import section
+from ..report import (
+    CLAIM,
+    COUNT,
+    OTHER_SCENE,
+    OWN,
+    Cell,
+    Check,
+    Figure,
+    Parts,
+    Table,
+    about,
+    beside,
+    concluded,
+    near,
+    section,
+    tabled,
+)
 from ..shown import Shot, sheet
-from ..statements import concluded, tabled
 
 SIZE, QUICK = 256, 64
 DEVICE_EDGE = 32  # where the device runs it too

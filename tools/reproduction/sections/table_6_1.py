@@ -8,13 +8,23 @@ from typing import Any
 
 from .. import photon_cases, timed
 from ..context import Context
-from ..grades import LITTLE, MOST, OTHER_DEVICE, beside
-from ..model import ARITHMETIC, CLAIM, Check, Conclusion, Parts
 from ..photon_cases import FAST, MAPS, PASSES, STAGES, VISITS, WAYS, calls
 from ..published.chapter6 import GPU, MACHINE, ROUTED, TABLE_6_1, TOTALS
-from ..registry import section
-from ..statements import concluded, tabled
-from ..texts import listed
+from ..report import (
+    ARITHMETIC,
+    CLAIM,
+    LITTLE,
+    MOST,
+    OTHER_DEVICE,
+    Check,
+    Conclusion,
+    Parts,
+    beside,
+    concluded,
+    listed,
+    section,
+    tabled,
+)
 from ..timed import Spread, Timed
 
 # A picture by passes takes up to minutes; one run of the longest.

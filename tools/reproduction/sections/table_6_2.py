@@ -10,11 +10,26 @@ from reproduction.simulators.counts import NoCompiler
 from reproduction.simulators.counts.photons import listed_sort, photon_instructions
 
 from ..context import Context
-from ..grades import COUNT, NOT_HERE, POINTS, about, beside, unprinted
-from ..model import ARITHMETIC, CLAIM, OWN, Absent, Cell, Check, Parts
 from ..published.chapter6_instructions import ESTIMATE_OVERHEAD, HAND_CODED_SORT, LEAST_PER_TEXTURE, TABLE_6_2, Row
-from ..registry import section
-from ..statements import concluded, faults, tabled
+from ..report import (
+    ARITHMETIC,
+    CLAIM,
+    COUNT,
+    NOT_HERE,
+    OWN,
+    POINTS,
+    Absent,
+    Cell,
+    Check,
+    Parts,
+    about,
+    beside,
+    concluded,
+    faults,
+    section,
+    tabled,
+    unprinted,
+)
 
 
 @section("table_6_2", paper="D table 6.2, P3 table 2", title="Kernels of photon mapping: instructions (table 6.2)")

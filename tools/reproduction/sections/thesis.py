@@ -16,12 +16,28 @@ from reproduction.simulators.whitted.model import SETTINGS
 
 from .. import timed
 from ..context import Context
-from ..grades import ABOUT, OTHER_DEVICE, about, beside
-from ..model import ARITHMETIC, CLAIM, NOT_EXAMINED, OWN, Absent, AbsentError, Cell, Check, Part, Parts
 from ..published.thesis import BACK_ENDS, INTERSECTIONS, MINUTE, RATES, SCENES, SECONDS, TRIANGLES
-from ..registry import section
+from ..report import (
+    ABOUT,
+    ARITHMETIC,
+    CLAIM,
+    NOT_EXAMINED,
+    OTHER_DEVICE,
+    OWN,
+    Absent,
+    AbsentError,
+    Cell,
+    Check,
+    Part,
+    Parts,
+    about,
+    beside,
+    captioned,
+    concluded,
+    section,
+    tabled,
+)
 from ..shown import Shot, sheet
-from ..statements import captioned, concluded, tabled
 from ..thesis_back_ends import (
     DEPTH,
     FRAME,

@@ -19,11 +19,8 @@ from reproduction.simulators.whitted.processor import Processor
 from .. import timed
 from ..caption_drawings import figures
 from ..context import Context
-from ..grades import POINTS
-from ..model import OWN, Check, Parts
-from ..registry import section
+from ..report import OWN, POINTS, Check, Parts, captioned, concluded, section, tabled
 from ..shown import webp
-from ..statements import captioned, concluded, tabled
 from ..thesis_back_ends import DEPTH, FRAME, SKY, Draw, drawn, fragments, going_around, pixels, prepared
 from ..thesis_drawings import ANGLE, INDEX, directions, draw_kernels, draw_vectors
 from .thesis import model as scene_of

@@ -14,9 +14,7 @@ from reproduction.simulators.whitted.model import Traced
 from reproduction.simulators.whitted.processor import Processor, wide
 
 from ..context import Context
-from ..model import OWN, Check, Parts
-from ..registry import section
-from ..statements import tabled
+from ..report import OWN, Check, Parts, section, tabled
 from ..thesis_back_ends import DEPTH, SAME, SHARE, SKY, back_ends, prepared
 from .thesis import model, of_scenes
 

@@ -16,12 +16,9 @@ from raystream.scene.scene import Scene
 from reproduction.simulators.whitted.formulas import reflectance
 
 from ..context import Context
-from ..model import ARITHMETIC, OWN, Check, Parts
 from ..published.thesis import REFLECTION
-from ..registry import section
+from ..report import ARITHMETIC, OWN, Check, Parts, captioned, concluded, listed, section, tabled, told
 from ..shown import Shot, sheet
-from ..statements import captioned, concluded, tabled, told
-from ..texts import listed
 from ..thesis_back_ends import DEPTH, SAME, SHARE
 from ..thesis_drawings import INDEX, SCHLICK, draw_tree, share
 from ..thesis_measures import ANGLES, DEEPEST, TESTED, angles, channels, grids, rigid, structure, tree, weights

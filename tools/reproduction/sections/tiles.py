@@ -8,13 +8,27 @@ from typing import Any
 
 from .. import photon_cases, plots, timed
 from ..context import Context
-from ..grades import COUNT, about, beside, unprinted
-from ..model import ARITHMETIC, CLAIM, OWN, Cell, Check, Conclusion, Parts, Table
 from ..photon_cases import PASSES, TILES, calls, gains, renderer_of
 from ..photon_pictures import greatest_radius
 from ..published.chapter6 import TABLE_6_1, TILES_GAIN
-from ..registry import section
-from ..statements import captioned, concluded, tabled
+from ..report import (
+    ARITHMETIC,
+    CLAIM,
+    COUNT,
+    OWN,
+    Cell,
+    Check,
+    Conclusion,
+    Parts,
+    Table,
+    about,
+    beside,
+    captioned,
+    concluded,
+    section,
+    tabled,
+    unprinted,
+)
 from ..timed import Timed
 from .table_6_1 import GPU_2003
 

@@ -12,11 +12,21 @@ from reproduction.simulators.machines import unrolled, workload
 
 from .. import measured, plots
 from ..context import Context
-from ..grades import POINTS, saves
-from ..model import CLAIM, Check, Conclusion, Figure, Parts, Table
 from ..published.chapter5 import TABLE_5_1, UNROLL
-from ..registry import section
-from ..statements import captioned, concluded, tabled
+from ..report import (
+    CLAIM,
+    POINTS,
+    Check,
+    Conclusion,
+    Figure,
+    Parts,
+    Table,
+    captioned,
+    concluded,
+    saves,
+    section,
+    tabled,
+)
 
 TIMES = (1, 2, 4, 8, 16)
 PUBLISHED = int(UNROLL["steps"]), int(UNROLL["tests"])

@@ -17,11 +17,8 @@ from reproduction.simulators.walk import walk
 
 from .. import measured
 from ..context import Context
-from ..grades import FITTED, LONGEST, beside
-from ..model import Cell, Parts
 from ..published.chapter5 import VIEWS
-from ..registry import section
-from ..statements import tabled, told
+from ..report import FITTED, LONGEST, Cell, Parts, beside, section, tabled, told
 
 EDGE, QUICK_EDGE = 256, 48  # pixels along a picture
 VIEWPOINTS, QUICK_VIEWPOINTS = 12, 3

@@ -8,9 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from ..context import Context
-from ..model import Parts, Wish
-from ..registry import section
-from ..statements import WISHES, told
+from ..report import WISHES, Parts, Wish, section, told
 
 ADAPTIVE = Path(__file__).parents[2] / "results" / "llvmpipe-amd-epyc-2-cpus" / "adaptive.json"  # of tools/bench.py
 
