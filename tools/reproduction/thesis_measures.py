@@ -15,12 +15,12 @@ from reproduction.simulators.packets import traffic
 from reproduction.simulators.rays import eye_rays
 from reproduction.simulators.whitted import formulas, loops
 from reproduction.simulators.whitted.model import SETTINGS, Model, Traced, build
+from reproduction.simulators.whitted.probes import INDEX, SCHLICK, directions, share
 from reproduction.simulators.whitted.processor import Processor, wide
 
 from .context import Context
 from .plane_tests import differing
 from .thesis_back_ends import DEPTH, SAME, SKY, drawn, fragments, prepared
-from .thesis_drawings import INDEX, SCHLICK, directions, share
 
 DEEPEST = 8
 ANGLES = range(90)

@@ -20,7 +20,7 @@ from reproduction.simulators.whitted.model import hierarchy
 
 from .. import timed
 from ..context import Context
-from ..diagram_drawings import draw_loops, draw_texture
+from ..drawings import by_hand, draw_texture
 from ..plane_tests import CONDITION, by_test, differing
 from ..published.adinetz import DEVICE, FIGURES, INTERFACE, SIZE, TABLE, TEXTURE
 from ..report import (
@@ -153,7 +153,7 @@ def _diagrams() -> Parts:
     note = "Ours scales the planes of the sides by 1 / h."
     yield listing("Figure 3: our ray-triangle intersection by planes", "accel/triangle_planes.glsl", note)
     yield captioned("grids_in_texture", svg=draw_texture())
-    yield captioned("loops_of_pass", svg=draw_loops())
+    yield captioned("loops_of_pass", svg=by_hand("loops_of_pass"))
 
 
 def _tests(context: Context, edge: int) -> Parts:

@@ -11,7 +11,7 @@ from reproduction.simulators.photons import STENCIL_LARGEST, bitonic_passes, bit
 
 from .. import photon_cases, plots, timed
 from ..context import Context
-from ..diagram_drawings import draw_photon_memory
+from ..drawings import draw_photon_memory
 from ..published.chapter6 import (
     CAPTION_NEAREST,
     CAPTION_REJECTED,

@@ -14,15 +14,15 @@ import numpy as np
 from raystream.scene.builtin import build as builtin
 from reproduction.simulators.emulation import Emulation
 from reproduction.simulators.whitted.model import SETTINGS, Model, Traced, build
+from reproduction.simulators.whitted.probes import ANGLE, INDEX, directions
 from reproduction.simulators.whitted.processor import Processor
 
 from .. import timed
-from ..caption_drawings import figures
 from ..context import Context
+from ..drawings import by_hand, draw_vectors, figures
 from ..report import OWN, POINTS, Check, Parts, captioned, concluded, section, tabled
 from ..shown import webp
 from ..thesis_back_ends import DEPTH, FRAME, SKY, Draw, drawn, fragments, going_around, pixels, prepared
-from ..thesis_drawings import ANGLE, INDEX, directions, draw_kernels, draw_vectors
 from .thesis import model as scene_of
 from .thesis import of_scenes
 
@@ -52,7 +52,7 @@ def make(context: Context) -> Parts:
     yield from figures("6-")
     yield from _vectors()
     yield from _arrays(context)
-    yield captioned("opencl_kernels", svg=draw_kernels())
+    yield captioned("opencl_kernels", svg=by_hand("opencl_kernels"))
     yield from _layers(context)
     yield from _colors(context)
 

@@ -14,13 +14,14 @@ from raystream.scene.edits.classic_plane import GLASS
 from raystream.scene.material import ClassicMaterial
 from raystream.scene.scene import Scene
 from reproduction.simulators.whitted.formulas import reflectance
+from reproduction.simulators.whitted.probes import INDEX, SCHLICK, share
 
 from ..context import Context
+from ..drawings import draw_tree
 from ..published.thesis import REFLECTION
 from ..report import ARITHMETIC, OWN, Check, Parts, captioned, concluded, listed, section, tabled, told
 from ..shown import Shot, sheet
 from ..thesis_back_ends import DEPTH, SAME, SHARE
-from ..thesis_drawings import INDEX, SCHLICK, draw_tree, share
 from ..thesis_measures import ANGLES, DEEPEST, TESTED, angles, channels, grids, rigid, structure, tree, weights
 from .thesis import model as scene_of
 from .thesis import of_scenes
