@@ -7,16 +7,16 @@ import shutil
 import pytest
 from reproduction.simulators.counts import (
     PUBLISHED_KERNELS,
-    NoCompiler,
     count,
     instructions,
     kernel_rows,
+    listed_sort,
     published_program,
     words,
 )
-from reproduction.simulators.counts.photons import listed_sort
 
 from raystream.stream.analysis import spirv
+from raystream.stream.analysis.spirv import NoCompiler
 
 needs_compiler = pytest.mark.skipif(shutil.which(spirv.VALIDATOR) is None, reason=f"{spirv.VALIDATOR} is not installed")
 

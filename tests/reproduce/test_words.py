@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 from reproduction.published.chapter5 import TABLE_5_1
-from reproduction.simulators.counts import PUBLISHED_KERNELS, published_program, words
-from reproduction.simulators.counts.words import calls_within
+from reproduction.simulators.counts import PUBLISHED_KERNELS, calls_within, published_program, words
 
 from raystream import Renderer
 from raystream.stream.compile.source import Source

@@ -28,7 +28,7 @@ from raystream.scene.builtin import build as builtin
 from raystream.stream.declare.kernel import Table, Volume
 from raystream.stream.declare.limits import LIMITS
 from raystream.stream.declare.record import COMPONENTS
-from reproduction.simulators.counts.programs import RECIPE, published_program
+from reproduction.simulators.counts import RECIPE, published_program
 from reproduction.simulators.photons import bitonic_sort
 from reproduction.simulators.whitted.probes import ANGLE, INDEX, directions, small, visited
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from raystream.renderer.renderer import Renderer
-from reproduction.simulators.counts.programs import RECIPE
+from reproduction.simulators.counts import RECIPE
 
 from .. import timed
 from ..context import Context

@@ -13,7 +13,7 @@ from raystream.renderer.inputs.settings import Settings
 from raystream.renderer.scene_update import address_counts
 from raystream.scene.scene import Scene
 from raystream.stream.declare.limits import LIMITS, rounded
-from reproduction.simulators.counts.programs import RECIPE
+from reproduction.simulators.counts import RECIPE
 from reproduction.simulators.rays import OFFSET, eye_rays, places, shadow_rays
 from reproduction.simulators.walk import Space, walk
 

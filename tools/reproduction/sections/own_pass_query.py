@@ -10,7 +10,7 @@ from unittest.mock import patch
 
 import raystream
 from raystream.stream.machines.multipass import Multipass
-from reproduction.simulators.counts.programs import RECIPE
+from reproduction.simulators.counts import RECIPE
 
 from .. import timed
 from ..context import Context

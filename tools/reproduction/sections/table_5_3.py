@@ -9,8 +9,7 @@ from raystream.stream.declare.limits import LIMITS
 from reproduction.simulators.counts import PUBLISHED_KERNELS, Instructions
 
 from ..context import Context
-from ..counted import as_described, counted, program, program_of
-from ..plain_kernels import STEP_BY_AXIS
+from ..counted import STEP_BY_AXIS, as_described, counted, program, program_of
 from ..published.chapter5 import HARDWARE, RATES, TABLE_5_1, TABLE_5_3
 from ..report import (
     ARITHMETIC,

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from raystream.stream.analysis.instructions import Instructions
-from reproduction.simulators.counts import NoCompiler
-from reproduction.simulators.counts.photons import listed_sort, photon_instructions
+from raystream.stream.analysis.spirv import NoCompiler
+from reproduction.simulators.counts import listed_sort, photon_instructions
 
 from ..context import Context
 from ..published.chapter6_instructions import ESTIMATE_OVERHEAD, HAND_CODED_SORT, LEAST_PER_TEXTURE, TABLE_6_2, Row

@@ -1,22 +1,6 @@
-"""The kernels of table 5.1 as the papers describe them, in floats alone, so that our rules can count them.
-
-Programs of the day have no integers: an address of a voxel, a list or a triangle is a float, which a product, a floor
-and a remainder turn into a place in a texture. A grid's walk keeps the distances to the next voxels and adds to them
-(Amanatides and Woo 1987), where this project's finds them anew. Eye rays are tested against the scene's box, and
-hand on their direction and where they enter it: four words, which set-up reads with the origin, and writes the
-twelve of voxel, distances, their steps and the voxel's. Shading is of one point light, of interpolated normals
-and colours. Streams are read and written as whole texels of four floats.
-
-Sources: Purcell et al. (2002), section 3 and figure 5; Purcell (2004), sections 3.3, 5.1 and 5.3.
-"""
-
-from __future__ import annotations
-
-from functools import cache
-
-from raystream.stream.analysis.instructions import Instructions, count
-
-_HEAD = """#version 330
+#version 330
+// The kernels of table 5.1 as the papers describe them, each behind its name; see `counted.py`. What stands before the
+// first is common to all.
 uniform sampler2D stream0, stream1, stream2, stream3, stream4, stream5, stream6;
 uniform sampler2D memory, corner0, corner1, corner2, normal0, normal1, normal2, color0, color1, color2;
 uniform vec3 resolution, low, voxel_size, inverse_size, strides, light, ambient, albedo, eye, matrix0, matrix1, matrix2;
@@ -35,14 +19,8 @@ vec3 interpolated(sampler2D a, sampler2D b, sampler2D c, float triangle, vec2 we
     return (1.0 - weights.x - weights.y) * fetch_texel(a, triangle).xyz + weights.x * fetch_texel(b, triangle).xyz
         + weights.y * fetch_texel(c, triangle).xyz;
 }
-"""
-_RAY = """
-    vec4 ray0 = load(stream0), ray1 = load(stream1), hit = load(stream2);
-    vec3 at = ray0.xyz + hit.x * ray1.xyz;
-"""
-_NORMAL = "vec3 normal = normalize(interpolated(normal0, normal1, normal2, hit.w, hit.yz));"
-PLAIN = {
-    "Generate Eye Ray": """
+
+// -- Generate Eye Ray
 void main() {
     vec2 pixel = gl_FragCoord.xy * texture_size.yw;
     vec3 at = vec3(2.0 * pixel - 1.0, 1.0);
@@ -54,8 +32,9 @@ void main() {
     float leaves = min(min(farther.x, farther.y), farther.z);
     out0 = vec4(direction, enters);
     out1 = vec4(enters <= leaves ? 1.0 : 0.0);
-}""",
-    "Traverse: Setup": """
+}
+
+// -- Traverse: Setup
 void main() {
     vec3 origin = load(stream0).xyz;
     vec4 ray1 = load(stream1);
@@ -68,8 +47,9 @@ void main() {
     out1 = vec4(t_max, 0.0);
     out2 = vec4(t_delta, 0.0);
     out3 = vec4(2.0 * sides - 1.0, 0.0);
-}""",
-    "Traverse: Step": """
+}
+
+// -- Traverse: Step
 void main() {
     vec4 place = load(stream0);
     vec3 t_max = load(stream1).xyz, t_delta = load(stream2).xyz, side = load(stream3).xyz;
@@ -83,8 +63,9 @@ void main() {
     out0 = vec4(voxel, list);
     out1 = vec4(t_max, t_exit);
     out2 = vec4(state);
-}""",
-    "Intersect": """
+}
+
+// -- Intersect
 void main() {
     vec3 origin = load(stream0).xyz, direction = load(stream1).xyz;
     vec4 walk = load(stream2), best = load(stream3);
@@ -98,40 +79,54 @@ void main() {
     best = valid ? vec4(hit, triangle) : best;
     out0 = triangle < 0.0 ? vec4(-1.0) : best;
     out1 = vec4(walk.x + 1.0, triangle < 0.0 ? (best.w >= 0.0 ? 3.0 : 1.0) : 2.0, 0.0, 0.0);
-}""",
-    "Shade: Color": f"""
-void main() {{{_RAY}
-    {_NORMAL}
+}
+
+// -- Shade: Color
+void main() {
+    vec4 ray0 = load(stream0), ray1 = load(stream1), hit = load(stream2);
+    vec3 at = ray0.xyz + hit.x * ray1.xyz;
+
+    vec3 normal = normalize(interpolated(normal0, normal1, normal2, hit.w, hit.yz));
     vec3 color = albedo * interpolated(color0, color1, color2, hit.w, hit.yz);
     out0 = vec4(color * (ambient + max(dot(normal, normalize(light - at)), 0.0)), 1.0);
-}}""",
-    "Shade: Shadow": f"""
-void main() {{{_RAY}
+}
+
+// -- Shade: Shadow
+void main() {
+    vec4 ray0 = load(stream0), ray1 = load(stream1), hit = load(stream2);
+    vec3 at = ray0.xyz + hit.x * ray1.xyz;
+
     vec3 to = light - at;
     float inverse = inversesqrt(dot(to, to));
     out0 = vec4(at + 1e-3 * to, 1.0 / inverse);
     out1 = vec4(to * inverse, hit.w >= 0.0 ? 1.0 : 0.0);
-}}""",
-    "Shade: Reflected": f"""
-void main() {{{_RAY}
-    {_NORMAL}
+}
+
+// -- Shade: Reflected
+void main() {
+    vec4 ray0 = load(stream0), ray1 = load(stream1), hit = load(stream2);
+    vec3 at = ray0.xyz + hit.x * ray1.xyz;
+
+    vec3 normal = normalize(interpolated(normal0, normal1, normal2, hit.w, hit.yz));
     vec3 direction = reflect(ray1.xyz, normal);
     out0 = vec4(at + 1e-3 * direction, 0.0);
     out1 = vec4(direction, hit.w >= 0.0 ? 1.0 : 0.0);
     out2 = load(stream3) * vec4(albedo, 1.0);
-}}""",
-    "Shade: Path": f"""
-void main() {{{_RAY}
-    {_NORMAL}
+}
+
+// -- Shade: Path
+void main() {
+    vec4 ray0 = load(stream0), ray1 = load(stream1), hit = load(stream2);
+    vec3 at = ray0.xyz + hit.x * ray1.xyz;
+
+    vec3 normal = normalize(interpolated(normal0, normal1, normal2, hit.w, hit.yz));
     vec3 direction = normalize(normal + load(stream4).xyz);  // a point of a sphere, from the texture of random numbers
     out0 = vec4(at + 1e-3 * direction, 0.0);
     out1 = vec4(direction, hit.w >= 0.0 ? 1.0 : 0.0);
     out2 = load(stream3) * vec4(albedo, 1.0);
-}}""",
 }
 
-# The step again, an axis after the other, with the seven textures that table 5.3 reads and the four that it writes.
-AXIS_BY_AXIS = """
+// -- Traverse: Step, axis by axis
 void main() {
     vec4 place = load(stream0), ray0 = load(stream4), ray1 = load(stream5);
     vec3 t_max = load(stream1).xyz, t_delta = load(stream2).xyz, side = load(stream3).xyz, voxel = place.xyz;
@@ -156,11 +151,4 @@ void main() {
     out1 = vec4(t_max, t_exit);
     out2 = vec4(list >= 0.0 ? 2.0 : outside || place.w < t_exit ? 0.0 : 1.0, ray0.xyz);
     out3 = ray1;
-}"""
-STEP_BY_AXIS = "Traverse: Step, axis by axis"
-
-
-@cache
-def plain_counts() -> dict[str, Instructions]:
-    """By the names of table 5.1, and `STEP_BY_AXIS`. Raises `NoCompiler` without glslangValidator."""
-    return {name: count(_HEAD + text) for name, text in {**PLAIN, STEP_BY_AXIS: AXIS_BY_AXIS}.items()}
+}
