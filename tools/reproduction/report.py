@@ -335,15 +335,17 @@ def unprinted(ours: Any) -> Cell:
 
 
 class _Formatter(string.Formatter):
-    """``format`` with shares as percents: ``{share:+.1 %}`` is ``+12.3 %``; a text that is one field stays its value."""
+    """``format`` with shares as percents, ``{share:+.1 %}`` is ``+12.3 %``, or points, ``{share:.0p}`` is ``12``."""
 
     def format_field(self, value: Any, spec: str) -> str:
-        return f"{format(100 * value, spec[:-2] + 'f')} %" if spec.endswith(" %") else str(format(value, spec))
+        if spec.endswith((" %", "p")):
+            return format(100 * value, spec.removesuffix(" %").removesuffix("p") + "f") + " %" * spec.endswith(" %")
+        return str(format(value, spec))
 
     def value(self, text: str, values: Mapping[str, Any]) -> Any:
-        """The text with the values in braces."""
+        """The text with the values in braces; of a text that is one of them, or a number, the value itself."""
         if "{" not in text:
-            return text
+            return int(text) if text.isdigit() else text
         if re.fullmatch(r"\{[\w.\[\]]+\}", text):
             return self.get_field(text[1:-1], (), values)[0]
         return self.vformat(text, (), values)
