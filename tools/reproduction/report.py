@@ -343,9 +343,9 @@ class _Formatter(string.Formatter):
         return str(format(value, spec))
 
     def value(self, text: str, values: Mapping[str, Any]) -> Any:
-        """The text with the values in braces; of a text that is one of them, or a number, the value itself."""
+        """The text with the values in braces; of a text that is one of them, or a number behind ``=``, the value."""
         if "{" not in text:
-            return int(text) if text.isdigit() else text
+            return int(text[1:]) if re.fullmatch(r"=\d+", text) else text
         if re.fullmatch(r"\{[\w.\[\]]+\}", text):
             return self.get_field(text[1:-1], (), values)[0]
         return self.vformat(text, (), values)
