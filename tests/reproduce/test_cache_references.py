@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from reproduction.published.chapter5 import KernelRow as Row
 from reproduction.simulators import references
-from reproduction.simulators.cache import Cache
-from reproduction.simulators.cost import COLOR, EYE, INTERSECT, KERNELS, SETUP, STEP, cost
+from reproduction.simulators.references import Cache
+from reproduction.simulators.machines import COLOR, EYE, INTERSECT, KERNELS, SETUP, STEP, cost
 from reproduction.simulators.machines import OTHER_PASSES, simd, workload
 from reproduction.simulators.rays import eye_rays
 from reproduction.simulators.references import KINDS, READS, TRIANGLES, WRITES, Layout, Traffic

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from reproduction.simulators.emulation import Emulation
+from reproduction.simulators.whitted.back_ends import Emulation
 from reproduction.simulators.whitted.model import Traced
 
 from raystream import Renderer

@@ -19,8 +19,8 @@ from reproduction import caption_drawings, diagram_drawings, measured, plots
 from reproduction.context import Context
 from reproduction.published.chapter5 import COST_DERIVED, PIXELS, VIEWS
 from reproduction.sections import grid_resolution, photon_settings, speeds, viewpoints
-from reproduction.simulators.early_z import blocks
-from reproduction.simulators.hashing import buckets, route
+from reproduction.simulators.machines import blocks
+from reproduction.simulators.photons import buckets, route
 from reproduction.simulators.machines import TWENTY
 from reproduction.simulators.schedule import Runs, Simulation
 

@@ -34,7 +34,7 @@ from reproduction.sections import (
     unrolling,
 )
 from reproduction.sections.photon_map import DRAWN
-from reproduction.simulators.cost import cost
+from reproduction.simulators.machines import cost
 from reproduction.simulators.machines import simd, workload
 from reproduction.simulators.rays import eye_rays
 from reproduction.simulators.references import Traffic, mimd_references

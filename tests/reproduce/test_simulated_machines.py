@@ -9,8 +9,8 @@ import pytest
 from reproduction.published.chapter5 import COST_DERIVED, TABLE_5_1, TRIANGLE_HITS, VIEWS
 from reproduction.report import ARITHMETIC
 from reproduction.sections import cost_model, table_3
-from reproduction.simulators.cache import Cache
-from reproduction.simulators.cost import COLOR, INTERSECT, STEP, Workload, cost
+from reproduction.simulators.references import Cache
+from reproduction.simulators.machines import COLOR, INTERSECT, STEP, Workload, cost
 from reproduction.simulators.machines import (
     OTHER_PASSES,
     TWENTY,

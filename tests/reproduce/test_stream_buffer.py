@@ -7,7 +7,7 @@ import pytest
 from reproduction.published.chapter5 import KernelRow as Row
 from reproduction.simulators import references
 from reproduction.simulators import stream_buffer as calls
-from reproduction.simulators.cost import COLOR, INTERSECT, KERNELS, STEP
+from reproduction.simulators.machines import COLOR, INTERSECT, KERNELS, STEP
 from reproduction.simulators.machines import stream_buffer
 from reproduction.simulators.rays import eye_rays
 from reproduction.simulators.references import KINDS, READS, WRITES, Traffic

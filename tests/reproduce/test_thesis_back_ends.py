@@ -8,11 +8,11 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from reproduction.simulators.emulation import Emulation
+from reproduction.simulators.whitted.back_ends import Emulation
 from reproduction.simulators.whitted import opencl
 from reproduction.simulators.whitted.model import SETTINGS, Traced, build
-from reproduction.simulators.whitted.opencl import NoOpenClError, OpenCl
-from reproduction.simulators.whitted.processor import Processor
+from reproduction.simulators.whitted.back_ends import NoOpenClError, OpenCl
+from reproduction.simulators.whitted.back_ends import Processor
 
 from raystream import Renderer
 from raystream.base.errors import ViewerError

@@ -19,8 +19,8 @@ from reproduction.sections import adinetz, thesis
 from reproduction.simulators import packets
 from reproduction.simulators.rays import eye_rays
 from reproduction.simulators.whitted.model import SETTINGS, hierarchy
-from reproduction.simulators.whitted.opencl import NoOpenClError
-from reproduction.simulators.whitted.opencl import device as opencl_device
+from reproduction.simulators.whitted.back_ends import NoOpenClError
+from reproduction.simulators.whitted.back_ends import device as opencl_device
 
 import raystream
 from raystream.accel.structures import Structure, StructureOptions

@@ -15,11 +15,11 @@ from reproduction import thesis_measures as measures
 from reproduction.context import Context
 from reproduction.report import OWN, Conclusion
 from reproduction.sections import thesis, thesis_rounding, thesis_text
-from reproduction.simulators.emulation import Emulation, Level
+from reproduction.simulators.whitted.back_ends import Emulation, Level
 from reproduction.simulators.packets import traffic
 from reproduction.simulators.whitted import formulas, loops
 from reproduction.simulators.whitted.model import Traced
-from reproduction.simulators.whitted.processor import Processor
+from reproduction.simulators.whitted.back_ends import Processor
 from reproduction.thesis_back_ends import SHARE, SKY, prepared
 
 from raystream.scene import builtin

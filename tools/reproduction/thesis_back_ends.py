@@ -23,10 +23,8 @@ from numpy.typing import NDArray
 import raystream
 from raystream.scene.camera import Camera
 from raystream.scene.scene import Scene
-from reproduction.simulators.emulation import Emulation
+from reproduction.simulators.whitted.back_ends import Emulation, NoOpenClError, OpenCl, Processor, device, named
 from reproduction.simulators.whitted.model import SETTINGS, Traced
-from reproduction.simulators.whitted.opencl import NoOpenClError, OpenCl, device, named
-from reproduction.simulators.whitted.processor import Processor
 
 from .context import Context
 from .timed import Case, Releasing

@@ -10,13 +10,12 @@ import numpy as np
 from raystream.scene.builtin import build as builtin
 from raystream.scene.camera import Camera
 from raystream.scene.scene import Scene
-from reproduction.simulators.emulation import Emulation
 from reproduction.simulators.packets import traffic
 from reproduction.simulators.rays import eye_rays
 from reproduction.simulators.whitted import formulas, loops
+from reproduction.simulators.whitted.back_ends import Emulation, Processor, wide
 from reproduction.simulators.whitted.model import SETTINGS, Model, Traced, build
 from reproduction.simulators.whitted.probes import INDEX, SCHLICK, directions, share
-from reproduction.simulators.whitted.processor import Processor, wide
 
 from .context import Context
 from .plane_tests import differing

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 from reproduction.plots import COLORS, figure
-from reproduction.simulators.measured import WHOLE_RUNS, extract
+from reproduction.simulators.schedule import WHOLE_RUNS, extract
 from reproduction.simulators.schedule import LOOP, Runs, Schedule, Simulation
 
 import raystream

@@ -10,9 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reproduction.simulators.cache import Cache, play_all
-from reproduction.simulators.cost import EYE, INTERSECT, STEP
-from reproduction.simulators.machines import OTHER_PASSES
+from reproduction.simulators.machines import EYE, INTERSECT, OTHER_PASSES, STEP
 from reproduction.simulators.rays import eye_rays, places, reflected_rays, shadow_rays
 from reproduction.simulators.references import (
     LISTS,
@@ -20,9 +18,11 @@ from reproduction.simulators.references import (
     STRUCTURES,
     TRIANGLES,
     VOXELS,
+    Cache,
     Layout,
     Traffic,
     mimd_references,
+    play_all,
     simd_references,
     tiles_of,
 )

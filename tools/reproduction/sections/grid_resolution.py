@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from raystream.accel.grid.build import build
-from reproduction.simulators.cost import INTERSECT, SETUP, STEP, Workload, cost
-from reproduction.simulators.machines import OTHER_PASSES, TWENTY
+from reproduction.simulators.machines import INTERSECT, OTHER_PASSES, SETUP, STEP, TWENTY, Workload, cost
 from reproduction.simulators.rays import eye_rays
 from reproduction.simulators.schedule import Simulation
 from reproduction.simulators.walk import Space, walk

@@ -12,14 +12,38 @@ from numpy.typing import NDArray
 
 from raystream.renderer.renderer import Renderer
 from raystream.stream.machines.policy import MostWork, Naive, Policy, Sweep, Threshold
-from reproduction.simulators.cache import Cache, play_all
-from reproduction.simulators.cost import COLOR, EYE, INTERSECT, KERNELS, SETUP, STEP, Cost, Workload, cost
-from reproduction.simulators.early_z import EDGES, blocks
-from reproduction.simulators.machines import OTHER_PASSES, TWENTY, count, stream_buffer, unrolled, workload
+from reproduction.simulators.machines import (
+    COLOR,
+    EDGES,
+    EYE,
+    INTERSECT,
+    KERNELS,
+    OTHER_PASSES,
+    SETUP,
+    STEP,
+    TWENTY,
+    Cost,
+    Workload,
+    blocks,
+    cost,
+    count,
+    stream_buffer,
+    unrolled,
+    workload,
+)
 from reproduction.simulators.rays import places
-from reproduction.simulators.references import STREAM, STRUCTURES, Layout, Traffic, mimd_references, simd_references
+from reproduction.simulators.references import (
+    STREAM,
+    STRUCTURES,
+    Cache,
+    Layout,
+    Traffic,
+    buffer_references,
+    mimd_references,
+    play_all,
+    simd_references,
+)
 from reproduction.simulators.schedule import Runs, Simulation
-from reproduction.simulators.stream_buffer import buffer_references
 from reproduction.simulators.walk import State
 
 from .. import measured, plots, report

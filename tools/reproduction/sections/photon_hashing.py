@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from raystream.photons.grid import PhotonGrid
-from reproduction.simulators.hashing import buckets, route
+from reproduction.simulators.photons import buckets, redistributed
 
 from ..context import Context
 from ..photon_cases import renderer_of
@@ -67,9 +67,11 @@ def tables(context: Context, name: str) -> dict[str, Any]:
     dense = PhotonGrid.over(low, high, SETTINGS[name].grid)
     numbers = dense.numbers(at)
     text = " x ".join(map(str, SETTINGS[name].grid))
-    found = [[f"dense grid, {text}", asdict(route(numbers, numbers, power, ROUTED))]]
+    found = [[f"dense grid, {text}", asdict(redistributed(numbers, numbers, power, ROUTED))]]
     for places in PLACES:
         cells = PhotonGrid.hashed(low, min(dense.cell[0], dense.cell[2]), places).cells_of(at)
         _, own = np.unique(cells, axis=0, return_inverse=True)
-        found.append([f"hash, {places:,} places", asdict(route(own.ravel(), buckets(cells, places), power, ROUTED))])
+        found.append(
+            [f"hash, {places:,} places", asdict(redistributed(own.ravel(), buckets(cells, places), power, ROUTED))]
+        )
     return {"tables": found, "spread": float(power.std() / power.mean())}

@@ -11,7 +11,7 @@ import numpy as np
 
 import raystream
 from raystream.scene.camera import Camera
-from reproduction.simulators.cost import WORD
+from reproduction.simulators.machines import WORD
 
 from .. import measured, timed
 from ..context import Context

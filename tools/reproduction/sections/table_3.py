@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reproduction.simulators.cost import COLOR, EYE, WORD
+from reproduction.simulators.machines import COLOR, EYE, WORD
 from reproduction.simulators.rays import eye_rays, places, reflected_rays, scattered_rays, shadow_rays
 from reproduction.simulators.walk import Space, walk
 

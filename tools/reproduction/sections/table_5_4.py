@@ -15,9 +15,8 @@ from raystream.renderer.renderer import Renderer
 from raystream.scene.camera import Camera
 from raystream.scene.scene import Scene
 from reproduction.simulators.machines import TWENTY, by_type
-from reproduction.simulators.measured import trace_machine
 from reproduction.simulators.rays import eye_rays, places, rays_between, reflected_rays, shadow_rays
-from reproduction.simulators.schedule import LOOP
+from reproduction.simulators.schedule import LOOP, trace_machine
 from reproduction.simulators.walk import Space, walk
 
 from ..context import Context

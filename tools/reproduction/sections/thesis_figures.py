@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 
 from raystream.scene.builtin import build as builtin
-from reproduction.simulators.emulation import Emulation
+from reproduction.simulators.whitted.back_ends import Emulation, Processor
 from reproduction.simulators.whitted.model import SETTINGS, Model, Traced, build
 from reproduction.simulators.whitted.probes import ANGLE, INDEX, directions
-from reproduction.simulators.whitted.processor import Processor
 
 from .. import timed
 from ..context import Context

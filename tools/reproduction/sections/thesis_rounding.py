@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from raystream.scene.camera import Camera
 from reproduction.simulators.rays import eye_rays
+from reproduction.simulators.whitted.back_ends import Processor, wide
 from reproduction.simulators.whitted.model import Traced
-from reproduction.simulators.whitted.processor import Processor, wide
 
 from ..context import Context
 from ..report import OWN, Check, Parts, section, tabled
