@@ -9,6 +9,7 @@ checked against public bibliographies in November 2026; dates of extensions and 
 
 from __future__ import annotations
 
+import json
 import math
 import re
 import string
@@ -343,9 +344,9 @@ class _Formatter(string.Formatter):
         return str(format(value, spec))
 
     def value(self, text: str, values: Mapping[str, Any]) -> Any:
-        """The text with the values in braces; of a text that is one of them, or a number behind ``=``, the value."""
+        """The text with the values in braces; of a text that is one of them, or is behind ``=``, the value."""
         if "{" not in text:
-            return int(text[1:]) if re.fullmatch(r"=\d+", text) else text
+            return json.loads(text[1:].lower()) if text.startswith("=") else text
         if re.fullmatch(r"\{[\w.\[\]]+\}", text):
             return self.get_field(text[1:-1], (), values)[0]
         return self.vformat(text, (), values)
