@@ -18,29 +18,12 @@ from reproduction.simulators.packets import ROW, blocks, traffic
 from reproduction.simulators.rays import eye_rays, places, reflected_rays
 from reproduction.simulators.whitted.model import hierarchy
 
-from .. import timed
+from .. import report, timed
 from ..context import Context
 from ..drawings import by_hand, draw_texture
 from ..plane_tests import CONDITION, by_test, differing
 from ..published.adinetz import DEVICE, FIGURES, INTERFACE, SIZE, TABLE, TEXTURE
-from ..report import (
-    LITTLE,
-    NOT_PRINTED,
-    OTHER_DEVICE,
-    OWN,
-    POINTS,
-    Check,
-    Figure,
-    Parts,
-    at_points,
-    beside,
-    captioned,
-    concluded,
-    described,
-    listed,
-    section,
-    tabled,
-)
+from ..report import LITTLE, OWN, POINTS, Check, Figure, Parts, beside, captioned, concluded, listed, section, tabled
 from ..shown import Shot, sheet
 from ..timed import Case, Releasing
 from .diagrams import listing
@@ -59,7 +42,7 @@ SHOWN = {**SETTINGS, "environment": "sky"}
 FRAME = 0.04  # seconds between two frames of what moves
 MOVING = "Balls-1"
 MOVES = f"{MOVING}, as it moves"
-WHY = f"{OTHER_DEVICE} than the published {DEVICE}; a stand-in of the same counts"
+WHY = f"{report.OTHER_DEVICE} than the published {DEVICE}; a stand-in of the same counts"
 SLACKLESS = "planes, weights to 1"
 TESTS = {
     "planes": SETTINGS,
@@ -102,12 +85,12 @@ def make(context: Context) -> Parts:
         rates += [each.median for each in fps.values()]
         if name == MOVING:
             rows.append((MOVES, *shown, beside(entry.fps, fps[MOVES].text(), WHY)))
-            rows.append((f"{name}, at rest", *shown, beside("", fps[name].text(), NOT_PRINTED)))
+            rows.append((f"{name}, at rest", *shown, beside("", fps[name].text(), report.NOT_PRINTED)))
         else:
             rows.append((name, *shown, beside(entry.fps, fps[name].text(), WHY)))
     frame: dict[str, Any] = {"edge": edge, "slack": PUBLISHED_SLACK, "frame": FRAME}
     yield tabled("classical_frames", rows, checks, device=context.device_name, theirs=DEVICE, **frame)
-    yield tabled("the_method_published_and_here", described("classical", **METHOD))
+    yield tabled("the_method_published_and_here", report.described("classical", **METHOD))
     yield concluded("frame_rates", [None], f"here {min(rates):.3g} to {max(rates):.3g} on {context.device_name}")
     slower = made[MOVES].median / made[MOVING].median - 1
     yield concluded(
@@ -173,7 +156,7 @@ def _tests(context: Context, edge: int) -> Parts:
     yield tabled("the_triangle_s_test", rows, checks, edge=edge, published_slack=PUBLISHED_SLACK)
     yield concluded(
         "conditional",
-        [at_points(GAIN, each) for each in gains],
+        [report.at_points(GAIN, each) for each in gains],
         f"{listed(gains, '+.1%')} for {', '.join(names)}, to {100 * POINTS:.0f} points; "
         f"on {context.device_name}; published on an {DEVICE}",
     )

@@ -10,43 +10,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reproduction.simulators import references
 from reproduction.simulators.machines import EYE, INTERSECT, OTHER_PASSES, STEP
 from reproduction.simulators.rays import eye_rays, places, reflected_rays, shadow_rays
-from reproduction.simulators.references import (
-    LISTS,
-    STREAM,
-    STRUCTURES,
-    TRIANGLES,
-    VOXELS,
-    Cache,
-    Layout,
-    Traffic,
-    mimd_references,
-    play_all,
-    simd_references,
-    tiles_of,
-)
+from reproduction.simulators.references import LISTS, STREAM, STRUCTURES, TRIANGLES, Cache, Layout, Traffic, play_all
 from reproduction.simulators.walk import BEYOND, Space, walk
 
-from .. import measured, plots
+from .. import measured, plots, report
 from ..context import Context
 from ..published.chapter5 import CACHE, TABLE_5_1, TRIANGLE_HITS
-from ..report import (
-    LITTLE,
-    MUCH,
-    POINTS,
-    Check,
-    Parts,
-    at_points,
-    captioned,
-    checked,
-    concluded,
-    listed,
-    percent,
-    section,
-    tabled,
-    worded,
-)
+from ..report import LITTLE, MUCH, POINTS, Check, Parts, checked, concluded, listed, percent, section, tabled, worded
 
 EDGE = 1024  # of the papers' pictures
 QUICK_ROWS, TILED_ROWS = 8, 128  # rows of a picture that are traced: quick, and of tiles; else all
@@ -129,7 +102,7 @@ def make(context: Context) -> Parts:
         hits = f"{percent(reasons[f'above, {edge}'])} hits of triangles"
         tried.append([f"{TOP}, {edge} pixels a side, {pixels}", hits])
     yield tabled("what_decides_what_the_cache", tried, which=which(some).rstrip(","))
-    yield captioned("cache", svg=_bars(found))
+    yield report.captioned("cache", svg=_bars(found))
     lines = []
     for name, _, machine, kept in pairs:
         apart = (kept["stream"][0] + kept["structures apart"]) / (kept["stream"][0] + kept["structures"][0])
@@ -194,7 +167,9 @@ def checks(found: Mapping[str, Row], reasons: Mapping[str, float] = NOTHING) -> 
 
 def _gained(what: str, ours: float, theirs: float, why: str, more: str = "") -> Check:
     shown = {name: percent(each, "+.0f") if each else "0 %" for name, each in (("theirs", theirs), ("ours", ours))}
-    return checked("bytes_gained", at_points(theirs, ours), what=what, why=why, points=POINTS, more=more, **shown)
+    return checked(
+        "bytes_gained", report.at_points(theirs, ours), what=what, why=why, points=POINTS, more=more, **shown
+    )
 
 
 def why_secondary(kind: str, row: Row, reasons: Mapping[str, float]) -> str:
@@ -296,17 +271,17 @@ def _trace(
 ) -> int:
     """A trace through caches; states that rays had in passes, as a machine of several reads them: rays times passes."""
     if machine == "MIMD":
-        play_all(caches, mimd_references(space, rays, traffic, layout=layout, beyond=beyond))
+        play_all(caches, references.mimd_references(space, rays, traffic, layout=layout, beyond=beyond))
         return 0
     passes = [0, 0]
-    play_all(caches, simd_references(space, rays, traffic, layout=layout, passes=passes, beyond=beyond))
+    play_all(caches, references.simd_references(space, rays, traffic, layout=layout, passes=passes, beyond=beyond))
     return len(rays) * (sum(passes) + SETUP_PASSES + traffic.eye + traffic.shade)
 
 
 def _states(cache: Cache, machine: str, groups: Group, traffic: Traffic, read: int) -> int:
     """Bytes of states: read in passes, and written by calls, which the cache has counted by what each fetches first."""
     calls = {EYE: sum(map(len, groups)) * traffic.eye}
-    calls |= {STEP: cache.references([VOXELS]), INTERSECT: cache.references([LISTS])}
+    calls |= {STEP: cache.references([references.VOXELS]), INTERSECT: cache.references([LISTS])}
     rows = TABLE_5_1[machine]
     return read + sum(int(rows[name].state_written) * number for name, number in calls.items())
 
@@ -434,7 +409,7 @@ def gained(space: Space, groups: Group) -> float:
 def _mimd(space: Space, groups: Group, caches: Sequence[Cache], eye: bool = False) -> None:
     layout, traffic = Layout.of(space, max(map(len, groups))), Traffic(TABLE_5_1["MIMD"], eye=eye, shade=eye)
     for rays in groups:
-        play_all(caches, mimd_references(space, rays, traffic, layout=layout))
+        play_all(caches, references.mimd_references(space, rays, traffic, layout=layout))
 
 
 def tiles(context: Context, rows: int) -> list[list[Any]]:
@@ -444,24 +419,24 @@ def tiles(context: Context, rows: int) -> list[list[Any]]:
     space, eye = measured.space(context, measured.FOREST_INSIDE), eye_rays(camera, (EDGE, EDGE), chosen)
     lines: list[list[Any]] = []
 
-    def add(name: str, count: Callable[[], int], references: Any) -> None:
+    def add(name: str, count: Callable[[], int], trace: Any) -> None:
         half = 32 * 1024
         apart = Cache(half, kinds=STRUCTURES), Cache(half, kinds=STREAM, write_back=True)
         through, back = Cache(), Cache(write_back=True)
-        play_all([through, back, *apart], references)
+        play_all([through, back, *apart], trace)
         split = sum(each.bytes_with() for each in apart) / through.bytes_without()
         lines.append([name, count(), through.ratio(), back.ratio(), split])
 
     for edge in (0, 64, 32, 16, 8):
         if edge <= rows:
-            parts, passes = tiles_of((EDGE, rows), edge) if edge else None, list[int]()
+            parts, passes = references.tiles_of((EDGE, rows), edge) if edge else None, list[int]()
             name, many = f"tiles of {edge} x {edge}" if edge else f"all {rows} rows", len(parts) if parts else 1
-            references = simd_references(space, eye, Traffic(TABLE_5_1["SIMD"]), tiles=parts, passes=passes)
-            add(name, lambda passes=passes, many=many: round(sum(passes) / many), references)
+            trace = references.simd_references(space, eye, Traffic(TABLE_5_1["SIMD"]), tiles=parts, passes=passes)
+            add(name, lambda passes=passes, many=many: round(sum(passes) / many), trace)
     rays = reflect(space, eye)["MIMD"][0]
     for name, each in (("as they come", rays), ("by direction and origin", _ordered(rays))):
         traffic = Traffic(TABLE_5_1["MIMD"], eye=False, shade=False)
-        add(f"reflected rays {name}", lambda: 1, mimd_references(space, each, traffic))
+        add(f"reflected rays {name}", lambda: 1, references.mimd_references(space, each, traffic))
     return lines
 
 

@@ -20,24 +20,9 @@ from raystream.scene.material import CLASSIC_MODES, ClassicMaterial, ClassicText
 from raystream.scene.scene import Instance, Scene
 from raystream.scene.texture import Image, Texture
 
+from .. import report
 from ..context import Context
-from ..report import (
-    CLAIM,
-    OWN,
-    Absent,
-    Check,
-    Figure,
-    Parts,
-    Table,
-    Text,
-    captioned,
-    concluded,
-    faults,
-    listed,
-    section,
-    table,
-    tabled,
-)
+from ..report import CLAIM, OWN, Absent, Check, Figure, Parts, Table, Text, captioned, faults, listed, table, tabled
 from ..shown import Shot, sheet, webp
 
 PLAIN = ClassicMaterial()  # which neither reflects nor refracts: it shines in its colour
@@ -55,7 +40,7 @@ SLANT = 45.0  # degrees from the normal, of a ray through the pane
 AMBIENT = {"ambient colour white": (1.0, 1.0, 1.0), "blue": (0.25, 0.35, 1.0)}
 
 
-@section("classic", paper="T 6.3", title="Materials (table 1; figures 6-5, 6-6, 6-11 to 6-13)")
+@report.section("classic", paper="T 6.3", title="Materials (table 1; figures 6-5, 6-6, 6-11 to 6-13)")
 def classic(context: Context) -> Parts:
     """Modes by their formulas, and pictures."""
     yield _modes(context)
@@ -187,7 +172,7 @@ def _order(context: Context) -> Parts:
         same = made["same"][last]
         what = f"{last} looks like {alone}, bit for bit: what replaces hides what was before"
         yield Check(CLAIM, what, "yes", "yes" if same else "no", same, "the pictures differ")
-    yield concluded(
+    yield report.concluded(
         "last_replaces",
         list(made["same"].values()),
         f"{sum(made['same'].values())} of {len(HIDDEN)} orders the same bits",

@@ -11,32 +11,12 @@ from raystream.stream.analysis.spirv import NoCompiler
 from raystream.stream.declare.limits import LIMITS
 from reproduction.simulators.counts import MACHINES, PUBLISHED_KERNELS, listed_sort, photon_instructions
 
-from .. import counted
+from .. import counted, report
 from ..context import Context
 from ..counted import STEP_BY_AXIS, Counts, all_words, as_described, of_kernel, program, program_of, words_of
 from ..published.chapter5 import HARDWARE, RATES, TABLE_5_1, TABLE_5_3
 from ..published.chapter6 import ESTIMATE_OVERHEAD, HAND_CODED_SORT, LEAST_PER_TEXTURE, TABLE_6_2, InstructionsRow
-from ..report import (
-    COUNT,
-    NOT_HERE,
-    POINTS,
-    Absent,
-    Cell,
-    Check,
-    Parts,
-    Table,
-    about,
-    beside,
-    checked,
-    concluded,
-    faults,
-    near,
-    section,
-    tabled,
-    told,
-    unprinted,
-    worded,
-)
+from ..report import COUNT, NOT_HERE, POINTS, Cell, Check, Parts, about, beside, checked, faults, near, tabled, worded
 from ..report import table as read
 
 WALK = ("Traverse: Setup", "Traverse: Step", "Intersect")
@@ -47,7 +27,9 @@ REMAINS = {kernel: remains for kernel, _, remains in read("sections/kernels")}
 Plain = Mapping[str, Instructions]
 
 
-@section("table_5_1", paper="D table 5.1, P2 table 1", title="Kernels: instructions and words (table 5.1)", order=1)
+@report.section(
+    "table_5_1", paper="D table 5.1, P2 table 1", title="Kernels: instructions and words (table 5.1)", order=1
+)
 def table_5_1(context: Context) -> Parts:
     """Both machines' columns beside ours, and all states of four programs."""
     counts, absent = counted.counted(context)
@@ -68,13 +50,13 @@ def table_5_1(context: Context) -> Parts:
         yield tabled(f"{machine.lower()}_of_a_call", rows, list(checks))
     if plain:
         yield described(plain)
-    yield told("table_5_1")
+    yield report.told("table_5_1")
     if counts:
         printed = {kernel: TABLE_5_1["SIMD"][kernel].instructions for kernel in GRADED}
         ours = {kernel: _several(counts, kernel) for kernel in GRADED}
         figures = (f"{kernel.split(': ')[-1].lower()} {ours[kernel]} for {printed[kernel]}" for kernel in GRADED)
         close = [about(printed[kernel], ours[kernel], COUNT) for kernel in GRADED]
-        yield concluded("kernels_short", close, ", ".join(figures))
+        yield report.concluded("kernels_short", close, ", ".join(figures))
     for name in counted.PROGRAMS:
         yield _states(name, counts.get(name, {}))
     yield from faults("table 5.1", "P2 table 1")
@@ -90,7 +72,7 @@ def instructions_cell(kernel: str, theirs: float, number: Any, plain: Plain) -> 
     return beside(theirs, number, reason)
 
 
-def described(plain: Plain) -> Table:
+def described(plain: Plain) -> report.Table:
     """The kernels written as the papers describe them, beside the printed numbers."""
     rows = []
     for kernel, theirs in TABLE_5_1["SIMD"].items():
@@ -133,7 +115,7 @@ def _mimd_checks(counts: Counts) -> Iterator[Check]:
         yield checked("mimd_fewer", fewer == len(each), all=len(each), fewer=fewer)
 
 
-def _states(name: str, counts: dict[str, Instructions]) -> Table:
+def _states(name: str, counts: dict[str, Instructions]) -> report.Table:
     used, padded, single = all_words(name, "SIMD"), all_words(name, "SIMD", True), all_words(name, "MIMD")
     rows = []
     for state in used:
@@ -144,7 +126,7 @@ def _states(name: str, counts: dict[str, Instructions]) -> Table:
     return tabled("program_name_all_states", rows, name=name)
 
 
-@section("table_5_3", paper="D table 5.3", title="Kernels on the Radeon 9700 Pro (table 5.3)", order=3)
+@report.section("table_5_3", paper="D table 5.3", title="Kernels on the Radeon 9700 Pro (table 5.3)", order=3)
 def table_5_3(context: Context) -> Parts:
     """Instructions with fetches and addresses; RGBA float textures of streams, state and scene."""
     counts, absent = counted.counted(context)
@@ -185,7 +167,7 @@ def table_5_3(context: Context) -> Parts:
     yield tabled("of_a_pass", rows, checks)
     if grades:
         of = f"{sum(map(bool, grades))} of the {len(grades)} kernels compared"
-        yield concluded("kernels_fit", grades, f"{of} are within a quarter of the printed number")
+        yield report.concluded("kernels_fit", grades, f"{of} are within a quarter of the printed number")
     yield from faults("D 5.3")
 
 
@@ -219,7 +201,9 @@ CLAIMS = {
 RULES = "another set of instructions, with integers, and several outputs in place of packing"
 
 
-@section("table_6_2", paper="D table 6.2, P3 table 2", title="Kernels of photon mapping: instructions (table 6.2)")
+@report.section(
+    "table_6_2", paper="D table 6.2, P3 table 2", title="Kernels of photon mapping: instructions (table 6.2)"
+)
 def table_6_2(context: Context) -> Parts:
     """One iteration of each; the estimates are three kernels here."""
     ours: dict[str, dict[str, int]] = {}
@@ -234,13 +218,15 @@ def table_6_2(context: Context) -> Parts:
         )
         listed = context.keep("listed sort", lambda: parts(listed_sort()))
     except NoCompiler as error:
-        yield Absent("instructions of ours", str(error))
+        yield report.Absent("instructions of ours", str(error))
     rows: list[tuple[Any, ...]] = []
     for name, theirs in TABLE_6_2.items():
         mine = {part: ours.get(name, {}).get(part, "-") for part in InstructionsRow._fields}
         cells = (beside(old, mine[part], NOT_HERE if not ours else RULES) for part, old in theirs._asdict().items())
         rows.append((name, *cells))
-    rows += [(f"of it {name}", *map(unprinted, mine.values())) for name, mine in ours.items() if name not in TABLE_6_2]
+    rows += [
+        (f"of it {name}", *map(report.unprinted, mine.values())) for name, mine in ours.items() if name not in TABLE_6_2
+    ]
     claims = list(_photon_claims())
     checks = [*claims, *(_photon_checks(ours, listed) if ours and listed else ())]
     yield tabled("instructions_of_one_iteration", rows, checks, hand_coded_sort=HAND_CODED_SORT)
@@ -249,7 +235,7 @@ def table_6_2(context: Context) -> Parts:
         figure = f"by table 6.2 {', '.join(str(check.ours) for check in found)}"
         if kernel in ours:
             figure += f"; here {ours[kernel]['addresses'] / ours[kernel]['all']:.0%}, with integers"
-        yield concluded(claim, found, figure)
+        yield report.concluded(claim, found, figure)
     yield from faults("D 6.3.2")
 
 

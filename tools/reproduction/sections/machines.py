@@ -12,77 +12,18 @@ from numpy.typing import NDArray
 
 from raystream.renderer.renderer import Renderer
 from raystream.stream.machines.policy import MostWork, Naive, Policy, Sweep, Threshold
-from reproduction.simulators.machines import (
-    COLOR,
-    EDGES,
-    EYE,
-    INTERSECT,
-    KERNELS,
-    OTHER_PASSES,
-    SETUP,
-    STEP,
-    TWENTY,
-    Cost,
-    Workload,
-    blocks,
-    cost,
-    count,
-    stream_buffer,
-    unrolled,
-    workload,
-)
+from reproduction.simulators import machines, references
+from reproduction.simulators.machines import INTERSECT, OTHER_PASSES, SETUP, STEP, TWENTY, Cost, Workload, cost, count
 from reproduction.simulators.rays import places
-from reproduction.simulators.references import (
-    STREAM,
-    STRUCTURES,
-    Cache,
-    Layout,
-    Traffic,
-    buffer_references,
-    mimd_references,
-    play_all,
-    simd_references,
-)
+from reproduction.simulators.references import STREAM, STRUCTURES, Cache, Layout, Traffic, mimd_references, play_all
 from reproduction.simulators.schedule import Runs, Simulation
 from reproduction.simulators.walk import State
 
 from .. import measured, plots, report
 from ..context import Context
-from ..published.chapter5 import (
-    ACTIVE,
-    COST_DERIVED,
-    HARDWARE,
-    NAIVE_OF_OPTIMUM,
-    ORACLE_OF_OPTIMUM,
-    PASSES,
-    PIXELS,
-    TABLE_5_1,
-    TABLE_5_2,
-    UNROLL,
-    VIEWS,
-)
-from ..report import (
-    ARITHMETIC,
-    CLAIM,
-    FITTED,
-    LONGEST,
-    Check,
-    Figure,
-    Parts,
-    Table,
-    about,
-    beside,
-    between,
-    captioned,
-    checked,
-    concluded,
-    listed,
-    percent,
-    section,
-    tabled,
-    told,
-    unprinted,
-)
+from ..published import chapter5
+from ..published.chapter5 import ACTIVE, HARDWARE, NAIVE_OF_OPTIMUM, PASSES, PIXELS, TABLE_5_1, TABLE_5_2, UNROLL, VIEWS
+from ..report import CLAIM, Check, Parts, Table, beside, captioned, checked, concluded, listed, percent, section, tabled
 from ..shown import webp
 
 GIGA = 1e9
@@ -97,7 +38,12 @@ CLAIMS = (
 )
 RADEON = HARDWARE["Radeon 9700 Pro (D)"]["instructions"] / HARDWARE["Radeon 9700 Pro (D)"]["bytes"]
 SHOWN = 12  # of the figures of `derived`, in a table
-GROUPS = {"eye, set-up": (EYE, SETUP), "traversal": (STEP,), "intersection": (INTERSECT,), "shading": (COLOR,)}
+GROUPS = {
+    "eye, set-up": (machines.EYE, SETUP),
+    "traversal": (STEP,),
+    "intersection": (INTERSECT,),
+    "shading": (machines.COLOR,),
+}
 TYPES = {"state": ("state",), "stream data": ("stream",), "data structures": ("structures",)}
 Views = Mapping[str, Mapping[str, Cost]]  # by view and machine
 Sides = Sequence[tuple[Views, Mapping[str, int]]]  # derived and ours, with the rays of each view
@@ -116,7 +62,7 @@ def derived(found: Mapping[str, Cost]) -> dict[str, float]:
         "instructions": simd.total_instructions,
         "traverse": simd.instructions[SETUP] + simd.instructions[STEP],
         "intersect": simd.instructions[INTERSECT],
-        "color": simd.instructions[COLOR],
+        "color": simd.instructions[machines.COLOR],
         "bytes": simd.total_bytes,
         **{kind: simd.bytes_by_type[kind] for kind in ("stream", "structures", "state")},
         "instructions per byte": GIGA * simd.instructions_per_byte,
@@ -139,26 +85,26 @@ def sums() -> Iterator[Check]:
     """Every digit of what follows from the printed tables."""
     for name, found in published().items():
         ours, wrong = derived(found), {}
-        for key, value in COST_DERIVED[name].items():
+        for key, value in chapter5.COST_DERIVED[name].items():
             digits = f".{max(2, len(repr(value).partition('.')[2]))}f"
             if format(ours[key], digits) != format(value, digits):
                 wrong[key] = ours[key]
         text = report.by_name(wrong, ".4f") or "all equal"
-        yield checked("model_figures", not wrong, name=name, many=len(COST_DERIVED[name]), ours=text)
+        yield checked("model_figures", not wrong, name=name, many=len(chapter5.COST_DERIVED[name]), ours=text)
 
 
 def claims(kind: str, name: str, found: Mapping[str, Cost]) -> Iterator[Check]:
     """What the text says of every view, for one. kind : of the checks: `ARITHMETIC` of the published views."""
     simd, mimd = found["SIMD"], found["MIMD"]
     moved, both = simd.bytes_by_kernel, {"kind": kind, "name": name}
-    loop = (moved[STEP] + moved[INTERSECT]) / sum(moved[kernel] for kernel in KERNELS)
+    loop = (moved[STEP] + moved[INTERSECT]) / sum(moved[kernel] for kernel in machines.KERNELS)
     equal = (simd.instructions[SETUP] + simd.instructions[STEP]) / simd.instructions[INTERSECT]
     ratio = simd.instructions_per_byte / RADEON
     states, between_ = (simd.bytes_by_type[each] / simd.total_bytes for each in ("state", "stream"))
     stream = mimd.bytes_by_type["stream"] / mimd.total_bytes
     yield checked("dominate", loop > report.MOST, loop=loop, **both)
-    yield checked("equal_times", about(1, equal, report.COUNT), equal=equal, count=report.COUNT, **both)
-    near = about(1, ratio, report.COUNT)
+    yield checked("equal_times", report.about(1, equal, report.COUNT), equal=equal, count=report.COUNT, **both)
+    near = report.about(1, ratio, report.COUNT)
     yield checked("radeon", near, ratio=ratio, states=states, count=report.COUNT, radeon=RADEON, **both)
     held = between_ > report.MOST and states > report.POINTS
     bounds = {"most": report.MOST, "points": report.POINTS}
@@ -189,19 +135,21 @@ def with_common_ending(values: list[str]) -> str:
 )
 def cost_model(context: Context) -> Parts:
     """C = R (C_r + v C_v + t C_t + s C_s) + R P C_state, over the published figures and ours."""
-    yield told("cost_model", pixels=PIXELS)
+    yield report.told("cost_model", pixels=PIXELS)
     theirs, ours, works = published(), {}, {}
     for name in (yield from measured.there(context)):
         works[name] = Workload(**measured.workload(context, name))
         ours[name] = costs(works[name], TABLE_5_1)
-    printed = [check for name, found in theirs.items() for check in claims(ARITHMETIC, name, found)]
+    printed = [check for name, found in theirs.items() for check in claims(report.ARITHMETIC, name, found)]
     printed += [limited(name, found) for name, found in theirs.items()]
     yield _table("costs_derived", theirs, [*sums(), *printed])
     yield _bytes("bytes_derived", theirs, dict.fromkeys(theirs, GIGA), ".2f")
     rows: list[tuple[Any, ...]] = []
     for name, work in works.items():
-        cells = [beside(getattr(VIEWS[name], key), f"{getattr(work, key):.2f}", FITTED) for key in ("v", "t", "s")]
-        rows.append((name, *cells, beside(VIEWS[name].passes, work.passes, LONGEST)))
+        cells = [
+            beside(getattr(VIEWS[name], key), f"{getattr(work, key):.2f}", report.FITTED) for key in ("v", "t", "s")
+        ]
+        rows.append((name, *cells, beside(VIEWS[name].passes, work.passes, report.LONGEST)))
     yield tabled("what_a_ray_does", rows)
     own = [check for name, found in ours.items() for check in claims(CLAIM, name, found)]
     yield _table("costs_by_published_kernels", ours, own)
@@ -242,13 +190,13 @@ def _table(key: str, found: Views, checks: Sequence[Check] = ()) -> Table:
 def _bytes(key: str, found: Views, over: Mapping[str, float], shown: str) -> Table:
     """Bytes of SIMD by kernel, over a number of each view, in a format."""
     moved = {name: each["SIMD"].bytes_by_kernel for name, each in found.items()}
-    kernels = (*KERNELS, "state reads")
+    kernels = (*machines.KERNELS, "state reads")
     return tabled(
         key, [(name, *(format(each[k] / over[name], shown) for k in kernels)) for name, each in moved.items()]
     )
 
 
-def _by_kernel(number: str, machine: str, sides: Sides) -> Figure:
+def _by_kernel(number: str, machine: str, sides: Sides) -> report.Figure:
     figure, axes = plots.figure(9.0, 3.8, ncols=2)
     for axis, what, unit in zip(axes, ("instructions", "bytes_by_kernel"), ("instructions", "bytes"), strict=True):
         reads = {"state reads": ("state reads",)} if machine == "SIMD" and unit == "bytes" else {}
@@ -280,7 +228,7 @@ def _buffers(context: Context, works: Mapping[str, Workload]) -> Table:
 
     def make(name: str) -> list[float]:
         view = measured.eye(context, name)
-        found = stream_buffer(view.runs, view.shaded, TABLE_5_1["SIMD"])
+        found = machines.stream_buffer(view.runs, view.shaded, TABLE_5_1["SIMD"])
         return [found.rays, *found.launches, found.occupancy, found.cost.total_bytes, found.on_chip]
 
     rows = []
@@ -324,7 +272,7 @@ def table_5_2(context: Context) -> Parts:
         pairs.append((percent(theirs.efficiency), percent(ours["efficiency"])))
         pairs += [(f"{theirs.over_bound:.2f}", f"{ours['over bound']:.2f}")]
         pairs += [(f"{theirs.over_larger:.2f}", f"{ours['over larger']:.2f}")]
-        rows.append((name, *(beside(*pair, LONGEST) for pair in pairs)))
+        rows.append((name, *(beside(*pair, report.LONGEST) for pair in pairs)))
     checks = [*(measured.agreement(context, name) for name in found), *map(_cross_check, TABLE_5_2), *active()]
     heads = dict.fromkeys(("over sum", "over larger"), ("derived", "ours"))
     rays = f"{report.sides(measured.size(context))} eye rays, intersection once 20 % of the active rays wait for it."
@@ -351,7 +299,7 @@ def table_5_2(context: Context) -> Parts:
     text = f"here {listed((row['over bound'] for row in naive), '.1f')} times the bound"
     yield concluded("naive_five", of("naive needs"), text)
     text = f"here {listed(totals)}; printed {listed(each.total for each in TABLE_5_2.values())}"
-    yield concluded("passes_of_picture", [between(*PASSES, each) for each in totals], text)
+    yield concluded("passes_of_picture", [report.between(*PASSES, each) for each in totals], text)
     shares, printed = (listed(check.ours for check in each) for each in (active(found), active()))
     yield concluded("active_share", active(found), f"here {shares}; scenes are stand-ins; printed {printed}")
     figure, axes = plots.figure(6.6, 3.2)
@@ -405,9 +353,9 @@ def active(found: Mapping[str, Mapping[str, Any]] | None = None) -> list[Check]:
     shares = {name: row.efficiency for name, row in TABLE_5_2.items()}
     if found is not None:
         shares = {name: kept["rows"]["20 % of active"]["efficiency"] for name, kept in found.items()}
-    same: dict[str, Any] = {"kind": ARITHMETIC if found is None else CLAIM, "excepted": EXCEPTED, "ends": ACTIVE}
+    same: dict[str, Any] = {"kind": report.ARITHMETIC if found is None else CLAIM, "excepted": EXCEPTED, "ends": ACTIVE}
     return [
-        checked("active_share", between(*ACTIVE, share), name=name, share=share, **same)
+        checked("active_share", report.between(*ACTIVE, share), name=name, share=share, **same)
         for name, share in shares.items()
         if name != EXCEPTED
     ]
@@ -417,7 +365,11 @@ def oracle_checks(name: str, kept: dict[str, Any]) -> Iterator[Check]:
     """What the text claims of the oracles, for one of our measured."""
     best, without = kept["best"], kept["naive of most"]
     loop = {oracle: row["total"] - OTHER_PASSES for oracle, row in kept["rows"].items()}
-    naive, twenty, (least, most) = loop["naive"] / bound(kept), loop["20 % of active"] / bound(kept), ORACLE_OF_OPTIMUM
+    naive, twenty, (least, most) = (
+        loop["naive"] / bound(kept),
+        loop["20 % of active"] / bound(kept),
+        chapter5.ORACLE_OF_OPTIMUM,
+    )
     few = "of the bound, as the text has it"
     if without is not None:
         few = f"without the {100 * FEW:g} % of the rays that do most it is {without:.2f}"
@@ -503,10 +455,10 @@ def curves(context: Context, name: str) -> dict[str, list[float]]:
     runs = np.diff(view.runs.start)
     pairs = (view.runs.steps, (runs + 1) // 2), (view.runs.tests, runs // 2)
     found = {"runs": [float(calls.sum() / max(1, each.sum())) for calls, each in pairs]}
-    alone = cost(workload(view.runs, view.shaded), TABLE_5_1["MIMD"], state=0.0)
+    alone = cost(machines.workload(view.runs, view.shaded), TABLE_5_1["MIMD"], state=0.0)
     found["MIMD"] = [alone.total_instructions, alone.total_bytes]
     for pair in wanted:
-        each = unrolled(view.runs, view.shaded, TABLE_5_1["SIMD"], TABLE_5_1["MIMD"], *pair)
+        each = machines.unrolled(view.runs, view.shaded, TABLE_5_1["SIMD"], TABLE_5_1["MIMD"], *pair)
         numbers = (each.passes, each.instructions, each.bytes, each.suppressed_bytes, each.full_instructions)
         found["{} {}".format(*pair)] = list(numbers)
     return found
@@ -580,24 +532,26 @@ def early_z(context: Context) -> Parts:
 
     def counted(context: Context, name: str) -> dict[str, Any]:
         runs = measured.eye(context, name, edge).runs
-        each, other = blocks(runs, edge), Simulation(runs).play(TWENTY)
+        each, other = machines.blocks(runs, edge), Simulation(runs).play(TWENTY)
         run = {str(size): share for size, share in each.run.items()}
         return {"passes": each.passes, "run": run, "expected": [other.passes, other.active_share(runs.rays)]}
 
     found = yield from measured.of_views(context, "early z", (edge,), counted)
-    yield told("early_z", published=SMALLEST)
+    yield report.told("early_z", published=SMALLEST)
     figure, axes = plots.figure(6.6, 3.2)
     rows, checks = [], []
     for name, each in found.items():
         run = {int(size): share for size, share in each["run"].items()}
-        rows.append((name, *(percent(run[size]) for size in EDGES), f"{run[SMALLEST] / run[1]:.1f}"))
+        rows.append((name, *(percent(run[size]) for size in machines.EDGES), f"{run[SMALLEST] / run[1]:.1f}"))
         passes, active = each["expected"]
         same = passes == each["passes"] and abs(active - run[1]) < 1e-9
         checks.append(checked("two_simulations", same, name=name, expected=each["expected"], each=each, run=run[1]))
-        axes.plot(EDGES, [100 * run[size] for size in EDGES], marker=".", label=name)
+        axes.plot(machines.EDGES, [100 * run[size] for size in machines.EDGES], marker=".", label=name)
     yield tabled("fragments_that_a_pass_of", rows, checks, edge=edge)
     axes.axvline(SMALLEST, color="0.6", linestyle="--", linewidth=0.8)
-    plots.powers_of_two(axes, EDGES, "{0} x {0}", xlabel="pixels of a block", ylabel="fragments that run, % of all")
+    plots.powers_of_two(
+        axes, machines.EDGES, "{0} x {0}", xlabel="pixels of a block", ylabel="fragments that run, % of all"
+    )
     axes.set_ylim(bottom=0)
     axes.legend()
     yield captioned("early_z", svg=plots.svg(figure))
@@ -611,23 +565,25 @@ SKY = 0.93  # of a pixel that nothing hits
 
 
 @section("machines", paper="D 5.2, P2 3.2, D 5.4.2", title="The simulated machines: their pictures and words", order=1)
-def machines(context: Context) -> Parts:
+def call_by_call(context: Context) -> Parts:
     """Every view by every machine: picture, passes, words by type."""
     edge = QUICK_EDGE if context.quick else EDGE
     rows: list[tuple[Any, ...]] = []
-    checks, figures = list[Check](), list[Figure]()
+    checks, figures = list[Check](), list[report.Figure]()
     for name in (yield from measured.there(context)):
         found = context.keep(("machines", name, edge), lambda name=name: summary(simulated(context, name, edge)))
         for machine in MACHINES:
             each = found[machine]
             own = machine != "SIMD"
-            count = unprinted(each["passes"]) if own else beside(VIEWS[name].passes, each["passes"], LONGEST)
+            count = (
+                report.unprinted(each["passes"]) if own else beside(VIEWS[name].passes, each["passes"], report.LONGEST)
+            )
             moved = (f"{each[kind]:.0f}" for kind in ("stream", "structures", "state"))
             work = (f"{part:.2f}" for part in each["work"])
             rows.append((name, machine, *work, count, *moved, percent(each["cached"], ".0f")))
         checks += machine_checks(name, found)
         note = f"By each of {', '.join(MACHINES)}: {'one picture' if found['same'] else 'pictures differ'}."
-        figures.append(Figure(name, png=found["picture"], note=note, alt=name))
+        figures.append(report.Figure(name, png=found["picture"], note=note, alt=name))
     yield tabled("what_each_machine_runs_and", rows, checks, edge=edge)
     yield from figures
 
@@ -636,7 +592,7 @@ def simulated(context: Context, name: str, edge: int) -> dict[str, Any]:
     """Of each machine: its picture, passes, and bytes by type."""
     view = measured.eye(context, name, edge)
     space, rays = view.space, view.rays
-    buffered = stream_buffer(view.runs, view.shaded, TABLE_5_1["SIMD"])
+    buffered = machines.stream_buffer(view.runs, view.shaded, TABLE_5_1["SIMD"])
     layout, passes, launches = Layout.of(space, len(rays)), [0, 0], [0, 0]
     found: dict[str, Any] = {}
     for machine in MACHINES:
@@ -644,11 +600,11 @@ def simulated(context: Context, name: str, edge: int) -> dict[str, Any]:
         traffic = Traffic(TABLE_5_1["MIMD" if machine == "MIMD" else "SIMD"])
         own: dict[str, Any] = {"layout": layout, "state": state}
         if machine == "SIMD":
-            trace = simd_references(space, rays, traffic, passes=passes, **own)
+            trace = references.simd_references(space, rays, traffic, passes=passes, **own)
         elif machine == "MIMD":
             trace = mimd_references(space, rays, traffic, **own)
         else:
-            trace = buffer_references(space, rays, traffic, buffered.rays, launches=launches, **own)
+            trace = references.buffer_references(space, rays, traffic, buffered.rays, launches=launches, **own)
         cache = Cache()
         play_all([cache], trace)
         found[machine] = {
@@ -661,8 +617,8 @@ def simulated(context: Context, name: str, edge: int) -> dict[str, Any]:
             "work": [float(view.runs.steps.mean()), float(view.runs.tests.mean()), view.shaded],
         }
     total = sum(passes) + OTHER_PASSES
-    model = cost(workload(view.runs, view.shaded, total), TABLE_5_1["SIMD"])
-    alone = cost(workload(view.runs, view.shaded), TABLE_5_1["MIMD"], 0.0)
+    model = cost(machines.workload(view.runs, view.shaded, total), TABLE_5_1["SIMD"])
+    alone = cost(machines.workload(view.runs, view.shaded), TABLE_5_1["MIMD"], 0.0)
     found["SIMD"] |= {"passes": total, "state": model.bytes_by_type["state"] / len(rays)}
     found["MIMD"]["passes"], found["stream buffer"]["passes"] = 1, sum(launches)
     kinds = ("stream", "structures")

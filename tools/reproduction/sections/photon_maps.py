@@ -12,37 +12,12 @@ from raystream.photons.grid import PhotonGrid, list_size
 from reproduction.simulators import photons
 from reproduction.simulators.photons import STENCIL_LARGEST, bitonic_passes, bitonic_sort, buckets, redistributed, route
 
-from .. import photon_cases, plots, timed
+from .. import photon_cases, plots, report, timed
 from ..context import Context
 from ..drawings import draw_photon_memory
-from ..published.chapter6 import (
-    CAPTION_NEAREST,
-    CAPTION_REJECTED,
-    LARGEST_GRID,
-    READ_BACK_SHARE,
-    ROUTED,
-    SETTINGS,
-    SORT_PASSES,
-    STENCIL_EDGES,
-)
-from ..report import (
-    CLAIM,
-    OWN,
-    TWICE,
-    Parts,
-    beside,
-    captioned,
-    checked,
-    concluded,
-    exact,
-    listed,
-    section,
-    sides,
-    tabled,
-    told,
-    unprinted,
-    worded,
-)
+from ..published import chapter6
+from ..published.chapter6 import CAPTION_NEAREST, CAPTION_REJECTED, READ_BACK_SHARE, ROUTED, SETTINGS, SORT_PASSES
+from ..report import CLAIM, OWN, Parts, captioned, checked, concluded, exact, section, tabled, told, unprinted, worded
 from .diagrams import listing
 
 SCENE_PHOTONS = {5_000: 91, 16_000: 105, 65_000: 136}  # k (k + 1) / 2 passes of their lists
@@ -126,7 +101,7 @@ def stencil_routing(context: Context) -> Parts:
     """Photons drawn over a cell's texels, of which the stencil lets one pass."""
     yield captioned("stencil_routing", svg=_routing())
     rows: list[tuple[Any, ...]] = []
-    checks, (edge_printed, cells_printed) = [], STENCIL_EDGES
+    checks, (edge_printed, cells_printed) = [], chapter6.STENCIL_EDGES
     for edge, wraps in ((2, False), (4, False), (15, False), (16, False), (16, True)):
         texels, cells = edge * edge, (1024 // edge) ** 2
         kept, told_ = len(set(route(texels, edge, wraps).tolist()) - {-1}), photons.stencil_count(CROWD, wraps)
@@ -142,11 +117,11 @@ def stencil_routing(context: Context) -> Parts:
     yield tabled("photons_that_are_left_of", rows, checks, crowd=CROWD, **stencil)
     text = "to m = 15; with the published m = 16 one of 256 photons is left, as eight bits saturate"
     yield concluded("stencil_keeps", checks, text)
-    cells, largest = (1024 // edge_printed) ** 2, LARGEST_GRID**3
+    cells, largest = (1024 // edge_printed) ** 2, chapter6.LARGEST_GRID**3
     same = cells == cells_printed
     yield checked("stencil_cells", same, edge=edge_printed, printed=cells_printed, cells=cells, why=MIXED_UP)
     fits = 0.9 * cells_printed <= largest <= cells_printed
-    yield checked("cells_enough", fits, cells=cells_printed, edge=LARGEST_GRID, largest=largest)
+    yield checked("cells_enough", fits, cells=cells_printed, edge=chapter6.LARGEST_GRID, largest=largest)
     counts = (1_000,) if context.quick else (5_000, 65_000, 1_000_000)
     found = timed.keep(context, ("read back", counts), lambda: photon_cases.read_backs(context.device, counts))
     rows, checks, shares = [], [], []
@@ -155,14 +130,14 @@ def stencil_routing(context: Context) -> Parts:
         fetch, back = (found[f"{many} {way}"].parts for way in ("fetch", "read-back"))
         shares.append(f"{back['reading'].median / back['build'].median:.0%}")
         seconds = fetch["build"].milliseconds(), back["build"].milliseconds()
-        cell = beside(share, shares[-1], worded("another_bus"))
+        cell = report.beside(share, shares[-1], worded("another_bus"))
         rows.append((f"{many:,}", int(back["stored"].median), *seconds, cell))
         texts = {"printed": READ_BACK_SHARE, "share": shares[-1], "why": worded("another_bus")}
         checks.append(checked("read_back", None, photons=many, **texts))
     ends = {"least": min(SCENE_PHOTONS), "most": max(SCENE_PHOTONS)}
     yield tabled("reading_photons_back_to_draw", rows, checks, **ends)
     if len(shares) > 1:
-        yield concluded("read_back", [None], f"here {listed(shares)} on {context.device_name}")
+        yield concluded("read_back", [None], f"here {report.listed(shares)} on {context.device_name}")
 
 
 def _routing() -> str:
@@ -244,9 +219,9 @@ def photon_hashing(context: Context) -> Parts:
             shares = (f"{100 * numbers[key]:.1f} %" for key in ("shared", "lost", "empty", "total", "apart", "own"))
             rows.append((name, table, f"{numbers['cells']:,}", *shares))
         dense, *hashed = (numbers for _, numbers in each["tables"])
-        more = hashed[-1]["apart"] >= TWICE * max(dense["apart"], EXACT)
+        more = hashed[-1]["apart"] >= report.TWICE * max(dense["apart"], EXACT)
         ends = {"first": hashed[0]["apart"], "last": hashed[-1]["apart"], "places": (PLACES[0], PLACES[-1])}
-        off.append(checked("power_of_cells", more, name=name, dense=dense["apart"], twice=TWICE, **ends))
+        off.append(checked("power_of_cells", more, name=name, dense=dense["apart"], twice=report.TWICE, **ends))
         apart = abs(dense["total"] - 1)
         texts = {"spread": each["spread"], "bound": CONSERVED}
         power.append(checked("power_stays", apart <= CONSERVED, name=name, off=apart, **texts))
@@ -271,7 +246,9 @@ def tables(context: Context, name: str) -> dict[str, Any]:
     at, power = stored["position"], stored["power"].astype(float).sum(axis=1)
     dense = PhotonGrid.over(low, high, SETTINGS[name].grid)
     numbers = dense.numbers(at)
-    found = [[f"dense grid, {sides(SETTINGS[name].grid)}", asdict(redistributed(numbers, numbers, power, ROUTED))]]
+    found = [
+        [f"dense grid, {report.sides(SETTINGS[name].grid)}", asdict(redistributed(numbers, numbers, power, ROUTED))]
+    ]
     for places in PLACES:
         cells = PhotonGrid.hashed(low, min(dense.cell[0], dense.cell[2]), places).cells_of(at)
         _, own = np.unique(cells, axis=0, return_inverse=True)

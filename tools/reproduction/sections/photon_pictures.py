@@ -26,38 +26,13 @@ from raystream.renderer.renderer import Renderer
 from raystream.scene.builtin.caustics import PUBLISHED
 from reproduction.simulators.photons import converge
 
-from .. import photon_pictures, plots, timed
+from .. import photon_pictures, plots, report, timed
 from ..context import Context
 from ..photon_cases import MAPS, STAGES, renderer_of, stored_photons
 from ..photon_pictures import POINTS as SEARCHED
 from ..photon_pictures import greatest_radius
 from ..published.chapter6 import INTERACTIVE, ROUTED, SETTINGS, STENCIL_EDGES, TABLE_6_1, VISUAL_CONVERGENCE, WINDOWS
-from ..report import (
-    ALL,
-    BY_EYE,
-    COUNT,
-    OTHER_DEVICE,
-    POINTS,
-    ROUND_NUMBER,
-    Check,
-    Parts,
-    about,
-    at_points,
-    beside,
-    captioned,
-    checked,
-    concluded,
-    described,
-    exact,
-    faults,
-    listed,
-    near,
-    section,
-    sides,
-    tabled,
-    told,
-    worded,
-)
+from ..report import ALL, BY_EYE, COUNT, Parts, captioned, checked, concluded, listed, section, sides, tabled, worded
 from ..shown import webp
 
 FOOTPRINT = 4  # m of stencil routing here
@@ -67,7 +42,7 @@ SAMPLERS = {name: preset("2003", each.scene)["sampler"] for name, each in TABLE_
 @section("photon_settings", paper="D 6.3.1, P3 3.1", title="The three scenes and their settings (section 6.3.1)")
 def photon_settings(context: Context) -> Parts:
     """The published settings beside those of the preset 2003."""
-    rows, checks = [], list[Check]()
+    rows, checks = [], list[report.Check]()
     for name, theirs in SETTINGS.items():
         ours, scene, stored = PUBLISHED[TABLE_6_1[name].scene], context.scene(TABLE_6_1[name].scene), None
         if not context.quick:
@@ -81,27 +56,27 @@ def photon_settings(context: Context) -> Parts:
             (theirs.samples, ours["light_samples"]),
         )
         # Photons depend on chance and on geometry that is not published; "stored" is printed in thousands.
-        photons = beside(theirs.stored, None, "not counted with --quick")
+        photons = report.beside(theirs.stored, None, "not counted with --quick")
         if stored is not None:
-            photons = near(theirs.stored, stored, ROUND_NUMBER, worded("photons_sent"))
-        rows.append((name, *(exact(*pair) for pair in both), photons))
+            photons = report.near(theirs.stored, stored, report.ROUND_NUMBER, worded("photons_sent"))
+        rows.append((name, *(report.exact(*pair) for pair in both), photons))
         same = all(a == b for a, b in both)
         checks.append(checked("same_settings", same, name=name, word="yes" if same else "no"))
         cells, most = int(np.prod(theirs.grid)), STENCIL_EDGES[1]
         checks.append(checked("cells_fit", cells <= most, name=name, edge=FOOTPRINT, most=most, cells=cells))
         if stored is not None:
             close, bound = (
-                about(theirs.stored, stored, ROUND_NUMBER),
-                f"to {ROUND_NUMBER:.0%}: {worded('photons_sent')}",
+                report.about(theirs.stored, stored, report.ROUND_NUMBER),
+                f"to {report.ROUND_NUMBER:.0%}: {worded('photons_sent')}",
             )
             checks.append(checked("photons_stored", close, name=name, theirs=theirs.stored, ours=stored, bound=bound))
     note = "" if not context.quick else "Photons are counted without --quick."
     yield tabled("settings_of_the_preset_2003", rows, checks, note=note)
     own = {name: OPTIONS[name].value.default for name in ("sampler", "photon_bounces")}
     samplers = " or ".join(dict.fromkeys(SAMPLERS.values()))
-    yield tabled("what_the_papers_say_of", described("photons_told", samplers=samplers, **own))
-    yield tabled("what_the_papers_leave_open", described("photons_open", **own, **chosen(context)))
-    yield from faults("D 6.3.1")
+    yield tabled("what_the_papers_say_of", report.described("photons_told", samplers=samplers, **own))
+    yield tabled("what_the_papers_leave_open", report.described("photons_open", **own, **chosen(context)))
+    yield from report.faults("D 6.3.1")
 
 
 def chosen(context: Context) -> dict[str, str]:
@@ -136,7 +111,7 @@ def search_end(context: Context) -> Parts:
             return photon_pictures.ends(held.own(renderer), (width // scale, height // scale))
 
     found = {name: context.keep(("ends", name, scale), lambda name=name: ends(name)) for name in names}
-    yield told("search_end")
+    yield report.told("search_end")
     rows = [
         (name, f"{each['enough']:.1%}", f"{each['same']:.1%}", f"{each['lit']:.3f}") for name, each in found.items()
     ]
@@ -147,7 +122,7 @@ def search_end(context: Context) -> Parts:
     yield tabled("light_of_the_photons_by", rows, [*checks, alike], points=SEARCHED, scale=scale, light=2 / np.pi)
     texts = {"shares": listed(same.values(), ".1%"), "lights": listed((each["lit"] for each in found.values()), ".2f")}
     yield concluded("all_in_sphere", checks, worded("all_in_sphere", **texts))
-    yield from faults("D 6.2.3")
+    yield from report.faults("D 6.2.3")
 
 
 # -- moves -------------------------------------------------------------------------------------------------------------
@@ -167,7 +142,7 @@ def interactive(context: Context) -> Parts:
         edge = whole // part
         found = timed.keep(context, ("interactive", edge), lambda edge=edge: _anew(context, edge))["anew"]
         made.append(found.median)
-        rows.append((f"{paper}, {edge} x {edge}", beside(INTERACTIVE, found.wall.text(), OTHER_DEVICE)))
+        rows.append((f"{paper}, {edge} x {edge}", report.beside(INTERACTIVE, found.wall.text(), report.OTHER_DEVICE)))
     small = " A quarter of that, with few photons." if context.quick else ""
     yield tabled("glass_ball_from_a_moved", rows, device=context.device_name, small=small)
     edge, rows = WINDOWS["D"] // part, []
@@ -246,8 +221,8 @@ PUBLISHED_SHARE = VISUAL_CONVERGENCE[0] / VISUAL_CONVERGENCE[1]
 def fig_6_7(context: Context) -> Parts:
     """By either map, and by a reference in NumPy."""
     names, scale = tuple(PUBLISHED)[: 2 if context.quick else None], 8 if context.quick else 2
-    checks, differences = list[Check](), dict[str, float]()
-    yield told("fig_6_7", scale=scale)
+    checks, differences = list[report.Check](), dict[str, float]()
+    yield report.told("fig_6_7", scale=scale)
     for name in names:
         found = context.keep(("pictures", name, scale), lambda name=name: photon_pictures.pictures(name, scale))
         yield captioned("photon_pictures", png=found["pictures"], name=name, shown=SHOWN[name])
@@ -258,7 +233,7 @@ def fig_6_7(context: Context) -> Parts:
     yield from checks
     text = listed(f"{name} {each:.1%}" for name, each in differences.items())
     text = f"mean difference of a pixel, map by sort, from the picture of the k nearest: {text}"
-    yield concluded("larger_radius", [each <= POINTS for each in differences.values()], text)
+    yield concluded("larger_radius", [each <= report.POINTS for each in differences.values()], text)
 
 
 @section(
@@ -281,15 +256,20 @@ def fig_6_8(context: Context) -> Parts:
     shorter = TABLE_6_1["GLASS BALL"].stencil[-1] / TABLE_6_1["GLASS BALL"].sort[-1]
     share, of, eye = close / total, routed["most"], worded("by_eye")
     texts: dict[str, Any] = {"total": total, "routed": routed, "eye": eye, "close": close}
-    same = at_points(PUBLISHED_SHARE, share, BY_EYE)
-    whole = at_points(1, routed["close"] / of, BY_EYE)
+    same = report.at_points(PUBLISHED_SHARE, share, BY_EYE)
+    whole = report.at_points(1, routed["close"] / of, BY_EYE)
     of_done = {"routed_done": routed["close"] / routed["done"], "sort_done": close / found["done"]}
     counts = {"done": found["done"], "all": DONE, "count": COUNT, "points": BY_EYE}
     checks = [
         checked("looks_converged", same, printed=PUBLISHED_SHARE, share=share, **counts, **texts),
         checked("visual_is_total", whole, share=routed["close"] / of, **of_done, **counts, **texts),
         checked(
-            "estimate_shorter", about(shorter, of / total, COUNT), shorter=shorter, ours=of / total, **counts, **texts
+            "estimate_shorter",
+            report.about(shorter, of / total, COUNT),
+            shorter=shorter,
+            ours=of / total,
+            **counts,
+            **texts,
         ),
     ]
     yield from checks

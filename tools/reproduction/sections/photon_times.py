@@ -8,36 +8,17 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from .. import photon_cases, plots, timed
+from .. import photon_cases, plots, report, timed
 from ..context import Context
 from ..photon_cases import FAST, MAPS, PASSES, STAGES, TILES, WAYS, calls, gains, renderer_of
 from ..photon_pictures import greatest_radius
 from ..published.chapter6 import GPU, MACHINE, ROUTED, TABLE_6_1, TILES_GAIN, TOTALS
-from ..report import (
-    COUNT,
-    LITTLE,
-    MOST,
-    OTHER_DEVICE,
-    Cell,
-    Check,
-    Conclusion,
-    Parts,
-    about,
-    beside,
-    captioned,
-    checked,
-    concluded,
-    listed,
-    section,
-    tabled,
-    unprinted,
-    worded,
-)
+from ..report import COUNT, MOST, Check, Parts, beside, checked, concluded, listed, section, tabled, unprinted, worded
 from ..timed import Spread, Timed
 
 # A picture by passes takes up to minutes; one run of the longest.
 UNFUSED_RUNS = {"GLASS BALL": 2, "RING": 2, "CORNELL BOX": 1}
-GPU_2003 = f"{OTHER_DEVICE} than the {GPU} of 2003, and the geometry of the scenes is not published"
+GPU_2003 = f"{report.OTHER_DEVICE} than the {GPU} of 2003, and the geometry of the scenes is not published"
 BUILDS = ("sort", "stencil", "read-back")
 ESTIMATE = "radiance estimate"
 
@@ -90,7 +71,7 @@ def table_6_1(context: Context) -> Parts:
     yield concluded("routing_slower", slower, "; ".join(figures))
 
 
-def shares(context: Context) -> Iterator[Conclusion]:
+def shares(context: Context) -> Iterator[report.Conclusion]:
     """What rays and the estimate take of all stages, by the map that is sorted."""
     printed = [[each / sum(row.sort) for each in row.sort] for row in TABLE_6_1.values()]
     ours: dict[str, list[list[float]]] = {way: [] for way in WAYS}
@@ -104,7 +85,7 @@ def shares(context: Context) -> Iterator[Conclusion]:
         theirs = listed((each[place] for each in printed), ".0%")
         text = f"of the stages' seconds of {listed(names(context))}: here {here}; by table 6.1 {theirs}"
         every = [each[place] for by in ours.values() for each in by]
-        yield concluded(claim, [each > MOST if stage == ESTIMATE else each <= LITTLE for each in every], text)
+        yield concluded(claim, [each > MOST if stage == ESTIMATE else each <= report.LITTLE for each in every], text)
 
 
 def _stages(context: Context, name: str, way: str) -> dict[str, Timed]:
@@ -171,13 +152,16 @@ def tiles(context: Context) -> Parts:
     for name, found in counted.items():
         longest, quad = found["longest"], f"{found['quad'] / 1e6:,.0f}"
         rows.append((f"{name}, {QUAD}", beside(1, 1, "the measure of the others"), 1, longest, longest, quad))
-        close, texts = about(GAINS[name], found["gains"][str(TILE)], COUNT), {"theirs": GAINS[name], "count": COUNT}
+        close, texts = (
+            report.about(GAINS[name], found["gains"][str(TILE)], COUNT),
+            {"theirs": GAINS[name], "count": COUNT},
+        )
         why = worded("gain_follows", found=found, radii=_radii(found))
         ours = f"{found['gains'][str(TILE)]:.3g}"
         reason = f"agrees to {COUNT:.0%}" if close else f"differs: {why}"
         for way, edge in ((IN_TILES, TILE), ("mask of single pixels", 1)):
             passes, draws, fragments = found["tiles"][str(edge)]
-            gain = Cell(f"{GAINS[name]:.2g}", ours, close, reason)
+            gain = report.Cell(f"{GAINS[name]:.2g}", ours, close, reason)
             gain = gain if edge == TILE else unprinted(f"{found['gains'][str(edge)]:.3g}")
             number = (-(-found["pixels"] // edge**2), passes, draws) if edge != 1 else (None, passes, None)
             rows.append((f"{name}, {way}", gain, *number, f"{fragments / 1e6:,.0f}"))
@@ -188,7 +172,7 @@ def tiles(context: Context) -> Parts:
     of_edges = partial(photon_cases.masks, TIMED, context.device, context.quick, SWEPT_PART, masks)
     swept = timed.keep(context, ("sweep", TIMED_EDGES), of_edges, SWEPT, warm_up=False)
     gained = [_gain(swept, str(edge)) for edge in TIMED_EDGES]
-    yield captioned("tiles", svg=_plot(counted, gained), part=SWEPT_PART)
+    yield report.captioned("tiles", svg=_plot(counted, gained), part=SWEPT_PART)
     best = TIMED_EDGES[gained.index(max(gained))]
     text = listed(f"{edge}: {gain:.2g}" for edge, gain in zip(TIMED_EDGES, gained, strict=True))
     yield checked("best_tile", best == TILE, tile=TILE, best=best, gains=text)
@@ -204,7 +188,9 @@ def tiles(context: Context) -> Parts:
     yield from tiles_conclusions(counted, by_clock, f"{high} and {low}")
 
 
-def tiles_conclusions(counted: Mapping[str, Any], by_clock: Mapping[str, Timed], printed: str) -> Iterator[Conclusion]:
+def tiles_conclusions(
+    counted: Mapping[str, Any], by_clock: Mapping[str, Timed], printed: str
+) -> Iterator[report.Conclusion]:
     """By counts and by the clock."""
     ours, singles = ([found["gains"][str(edge)] for found in counted.values()] for edge in (TILE, 1))
     drawn, masked = (_gain(by_clock, each) for each in (IN_TILES, PIXELS))

@@ -8,26 +8,10 @@ from typing import Any
 from raystream.scene.camera import Camera
 from raystream.scene.scene import Scene
 
-from .. import measured, views
+from .. import measured, report, views
 from ..context import Context
 from ..published.chapter5 import VIEWS
-from ..report import (
-    CLAIM,
-    FITTED,
-    LONGEST,
-    ROUND_NUMBER,
-    Check,
-    Figure,
-    Parts,
-    beside,
-    between,
-    captioned,
-    concluded,
-    exact,
-    near,
-    section,
-    tabled,
-)
+from ..report import CLAIM, FITTED, Check, Figure, Parts, beside, between, captioned, exact, near, section, tabled
 from ..shown import Shot, sheet
 
 LEVEL = "chapel.bsp"
@@ -56,8 +40,8 @@ def scenes(context: Context) -> Parts:
         yield captioned("viewpoint", png=sheet(context, ("view", name), shot), **texts)
         kept, published = measured.workload(context, name), VIEWS[name]
         cells = [beside(f"{getattr(published, each):g}", f"{kept[each]:.2f}", FITTED) for each in ("v", "t", "s")]
-        passes = beside(published.passes, kept["passes"], LONGEST)
-        triangles = near(published.triangles, found["triangles"], ROUND_NUMBER, "it is printed to two digits")
+        passes = beside(published.passes, kept["passes"], report.LONGEST)
+        triangles = near(published.triangles, found["triangles"], report.ROUND_NUMBER, "it is printed to two digits")
         grid = exact(_edges(published.grid), _edges(found["resolution"]))
         rows.append((name, triangles, grid, *cells, passes, round(found["megabytes"])))
         largest = max(largest, found["megabytes"])
@@ -70,7 +54,7 @@ def scenes(context: Context) -> Parts:
     what = "texture memory of the largest scene, MB (P2 5.1)"
     check = Check(CLAIM, what, f"{least} to {most}", f"{largest:.0f}", within, why)
     yield tabled("scenes_and_what_a_ray", rows, [check], pixels=pixels)
-    yield concluded(
+    yield report.concluded(
         "textures_mb",
         [between(least, most, row[-1]) for row in rows if row[-1] > SMALL],
         ", ".join(dict.fromkeys(f"{row[-1]} MB" for row in rows if row[-1] > SMALL)),

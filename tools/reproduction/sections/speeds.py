@@ -24,7 +24,7 @@ from raystream.stream.machines.multipass import Multipass
 from reproduction.simulators.counts import RECIPE
 from reproduction.simulators.machines import WORD
 
-from .. import measured, timed
+from .. import measured, report, timed
 from ..context import Context
 from ..kept import digest
 from ..photon_cases import FEW
@@ -33,24 +33,7 @@ from ..published.chapter6 import GPU, TABLE_6_1, TOTALS
 from ..published.frame_rates import RATES as FRAME_RATES
 from ..published.frame_rates import Rate
 from ..published.thesis import BANDWIDTH, COPIED
-from ..report import (
-    NOT_RUN,
-    OTHER_DEVICE,
-    TWICE,
-    Absent,
-    AbsentError,
-    Cell,
-    Conclusion,
-    Parts,
-    beside,
-    checked,
-    concluded,
-    listed,
-    section,
-    tabled,
-    told,
-    unprinted,
-)
+from ..report import NOT_RUN, TWICE, AbsentError, Cell, Parts, beside, checked, concluded, listed, section, tabled, told
 from .thesis import model
 
 MACHINES = ("multipass", "singlepass")
@@ -131,7 +114,9 @@ def rates(context: Context) -> Parts:
         rows.append((*of, there, None) if "tests" in name else (*of, None, there))
 
     def ours(name: str, tests: float, rays: float) -> None:
-        rows.append((f"ours{name}", context.device_name, unprinted(_short(tests)), unprinted(_short(rays))))
+        rows.append(
+            (f"ours{name}", context.device_name, report.unprinted(_short(tests)), report.unprinted(_short(rays)))
+        )
 
     try:
         work = measured.workload(context, measured.BUNNY)
@@ -227,11 +212,11 @@ def frames(context: Context) -> Parts:
                 context.file(rate.scene)
             found = timed.keep(context, key, lambda rate=rate, size=(width, height): _picture(context, rate, size))
         except AbsentError as error:
-            absent.append(Absent(f"{rate.paper} {rate.name}", error.part.why))
+            absent.append(report.Absent(f"{rate.paper} {rate.name}", error.part.why))
             continue
         fps = found["picture"].wall.of(lambda seconds: 1 / seconds).text()
         derived = "; derived: one over the printed total, by sort" if rate.paper == SECONDS else ""
-        both = beside(rate.fps, fps, f"{OTHER_DEVICE} than the {rate.device}{derived}")
+        both = beside(rate.fps, fps, f"{report.OTHER_DEVICE} than the {rate.device}{derived}")
         name = f"{rate.paper}, {rate.name}"
         rows.append((name, rate.device, rate.settings["program"], f"{width} x {height}", both))
     small = f" Width and height are {QUICK} times smaller than published." if context.quick else ""
@@ -287,7 +272,7 @@ def benchmarks(context: Context) -> Parts:
     yield from tracers(made)
 
 
-def tracers(made: Measured) -> Iterator[Conclusion]:
+def tracers(made: Measured) -> Iterator[report.Conclusion]:
     """What the rates say of speed."""
     flat = {scene: kept["primary"] for scene, kept in made.items() if {GRID, TREE} <= set(kept["primary"])}
     shares = {each: [by[each] / by[PROCESSOR] for by in flat.values()] for each in (GRID, IN_PASSES, TREE)}

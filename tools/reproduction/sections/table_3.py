@@ -12,27 +12,10 @@ from reproduction.simulators.machines import COLOR, EYE, WORD
 from reproduction.simulators.rays import eye_rays, places, reflected_rays, scattered_rays, shadow_rays
 from reproduction.simulators.walk import Space, walk
 
-from .. import measured, plots
+from .. import measured, plots, report
 from ..context import Context
 from ..published.chapter5 import TABLE_3, TABLE_3_RAYS_DERIVED, TABLE_5_1, VIEWS
-from ..report import (
-    ARITHMETIC,
-    COST,
-    OWN,
-    Check,
-    Conclusion,
-    Figure,
-    Parts,
-    Table,
-    beside,
-    captioned,
-    concluded,
-    listed,
-    near,
-    section,
-    tabled,
-    told,
-)
+from ..report import COST, OWN, Check, Figure, Parts, Table, beside, captioned, listed, near, section, tabled, told
 
 SAMPLES = 64
 BOUND = "the view is fitted, and the light; directions scattered at random and other grids' borders remain"
@@ -78,7 +61,7 @@ def make(context: Context) -> Parts:
     yield from _conclusions(rows)
 
 
-def _conclusions(rows: Sequence[Sequence[Any]]) -> Iterator[Conclusion]:
+def _conclusions(rows: Sequence[Sequence[Any]]) -> Iterator[report.Conclusion]:
     """Of both columns. The light is placed so that shadow casting costs its printed instructions: these decide
     nothing."""
     shadow, *others = rows
@@ -87,7 +70,9 @@ def _conclusions(rows: Sequence[Sequence[Any]]) -> Iterator[Conclusion]:
         ("table_3_instructions", [row[1] for row in others], fitted),
         ("table_3_bytes", [row[2] for row in rows], ""),
     ):
-        yield concluded(claim, [cell.agrees for cell in cells], f"here {listed(cell.ours for cell in cells)}{more}")
+        yield report.concluded(
+            claim, [cell.agrees for cell in cells], f"here {listed(cell.ours for cell in cells)}{more}"
+        )
 
 
 def _by_lights(calls: Mapping[str, Mapping[str, float]]) -> Figure:
@@ -118,7 +103,7 @@ def arithmetic() -> list[Check]:
         published = TABLE_3[name][0]
         passed = f"{ours:.2f}" == f"{TABLE_3_RAYS_DERIVED[name]:.2f}" and abs(published / ours - 1) < 0.05
         what = f"{name}: rays by s = {s} explain the printed instructions to five percent"
-        checks.append(Check(ARITHMETIC, what, published, f"{ours:.2f}", passed, bound="the rest is shading"))
+        checks.append(Check(report.ARITHMETIC, what, published, f"{ours:.2f}", passed, bound="the rest is shading"))
     return checks
 
 

@@ -19,25 +19,10 @@ from reproduction.simulators.rays import eye_rays, places, rays_between, reflect
 from reproduction.simulators.schedule import LOOP, trace_machine
 from reproduction.simulators.walk import Space, walk
 
+from .. import report
 from ..context import Context
 from ..published.chapter5 import TABLE_5_4
-from ..report import (
-    CLAIM,
-    COUNT,
-    OTHER_SCENE,
-    OWN,
-    Cell,
-    Check,
-    Figure,
-    Parts,
-    Table,
-    about,
-    beside,
-    concluded,
-    near,
-    section,
-    tabled,
-)
+from ..report import CLAIM, COUNT, OWN, Cell, Check, Figure, Parts, Table, about, beside, near, section, tabled
 from ..shown import Shot, sheet
 
 SIZE, QUICK = 256, 64
@@ -93,7 +78,7 @@ def make(context: Context) -> Parts:
     yield tabled("passes_of_the_loop", rows, checks, heads={"passes a second": ("derived", "ours")}, edge=edge)
     yield _by_view(tried)
     devices = [check for check in checks if check.kind == CLAIM]
-    yield concluded(
+    yield report.concluded(
         "types_in_turn",
         devices,
         f"{sum(check.passed is True for check in devices)} of {len(devices)} scenes on this device; these runs end "
@@ -149,7 +134,7 @@ def why(tried: Mapping[str, Mapping[str, list[int]]], kind: int) -> str:
 def _cell(name: str, theirs: int, ours: int, tried: Mapping[str, Mapping[str, list[int]]], kind: int) -> Cell:
     """Graded for the Cornell box, which is known; the other scenes are stand-ins."""
     if SCENES[name] != "cornell":
-        return beside(theirs, ours, OTHER_SCENE)
+        return beside(theirs, ours, report.OTHER_SCENE)
     return near(theirs, ours, COUNT, "voxels along an edge are a whole number, and not published", why(tried, kind))
 
 

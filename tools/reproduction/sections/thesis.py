@@ -14,50 +14,19 @@ from raystream.scene.edits.classic_plane import on_plane
 from raystream.scene.scene import Scene
 from reproduction.simulators.whitted.model import SETTINGS
 
-from .. import timed
+from .. import report, thesis_back_ends, timed
 from ..context import Context
 from ..published.thesis import BACK_ENDS, INTERSECTIONS, MINUTE, RATES, SCENES, SECONDS, TRIANGLES
-from ..report import (
-    ABOUT,
-    ARITHMETIC,
-    CLAIM,
-    NOT_EXAMINED,
-    OTHER_DEVICE,
-    OWN,
-    Absent,
-    AbsentError,
-    Cell,
-    Check,
-    Part,
-    Parts,
-    about,
-    beside,
-    captioned,
-    concluded,
-    section,
-    tabled,
-)
+from ..report import ABOUT, CLAIM, OWN, Absent, AbsentError, Cell, Check, Part, Parts, about, beside, concluded, tabled
 from ..shown import Shot, sheet
-from ..thesis_back_ends import (
-    DEPTH,
-    FRAME,
-    OURS,
-    SAME,
-    SHARE,
-    compared,
-    drawn,
-    fragments,
-    frames,
-    going_around,
-    prepared,
-)
+from ..thesis_back_ends import DEPTH, FRAME, OURS, SAME, SHARE, compared, drawn, fragments, frames, prepared
 from ..timed import RUNS, Case, Spread
 
 DIGIT = 0.05  # half of the last printed digit of a rate
 SHOWN: dict[str, Any] = {"program": "whitted", "depth": 4, "environment": "sky", **SETTINGS}
 # Of table 2's columns, what stands for them here; CUDA has no device here, and one pass is our fastest.
 FOR = dict(zip(BACK_ENDS, OURS[:4], strict=True))
-WHY = f"{OTHER_DEVICE}, other cameras and materials"
+WHY = f"{report.OTHER_DEVICE}, other cameras and materials"
 SECONDS_OF_A_STRUCTURE, EDGE = 5.0, 192
 STRUCTURES = {
     "two levels by escape indices, halved boxes, 1 in a leaf (T)": SETTINGS,
@@ -67,7 +36,7 @@ STRUCTURES = {
 }
 
 
-@section("thesis", paper="T 7", title="Frame times by back end (tables 2 and 3)", timed=True)
+@report.section("thesis", paper="T 7", title="Frame times by back end (tables 2 and 3)", timed=True)
 def make(context: Context) -> Parts:
     """About 100,000 intersections a frame, the camera moving, a minute a scene."""
     found: dict[str, dict[str, Any]] = {}
@@ -91,7 +60,7 @@ def make(context: Context) -> Parts:
         frame = partial(_frames, context, file, edge, long / RUNS / len(OURS))
         made = timed.keep(context, ("frames", name, edge, long), frame, warm_up=False)
         found[name]["seconds"] = {end: each.parts[FRAME] for end, each in made.items()}
-        yield captioned("thesis_scene", png=picture, name=name, triangles=count, lower=name.lower())
+        yield report.captioned("thesis_scene", png=picture, name=name, triangles=count, lower=name.lower())
         checks += _checks(name, count, found[name], most)
     without = next((each["absent"] for each in found.values() if each["absent"]), "")
     if without:
@@ -153,7 +122,7 @@ def _claims(found: Mapping[str, dict[str, Any]]) -> Parts:
     )
     ratio = [each[2] / each[3] for each in SECONDS.values()]
     what, why = "CUDA is more than three times faster than OpenCL", "by table 2 not for the bunny"
-    yield Check(ARITHMETIC, what, "> 3", _listed(ratio), min(ratio) > 3, why)
+    yield Check(report.ARITHMETIC, what, "> 3", _listed(ratio), min(ratio) > 3, why)
     yield concluded(
         "cuda_thrice", [each > 3 for each in ratio], f"by table 2 {_listed(ratio)}; CUDA runs on no device here"
     )
@@ -181,7 +150,7 @@ def _structures(context: Context) -> Parts:
     yield tabled("the_thesis_s_structure_beside", rows, edge=edge)
     what = "leaves of several primitives, by surface area, are faster (wished in T 8.1)"
     faster = min(gains) > 1
-    yield Check(CLAIM, what, "faster", f"{_listed(gains)} times", faster, "" if faster else NOT_EXAMINED)
+    yield Check(CLAIM, what, "faster", f"{_listed(gains)} times", faster, "" if faster else report.NOT_EXAMINED)
 
 
 @contextmanager
@@ -193,7 +162,7 @@ def _by_structure(context: Context, file: str, edge: int) -> Iterator[dict[str, 
             name: partial(drawn, held.own(fragments(context, scene, machine="singlepass", **own)))
             for name, own in STRUCTURES.items()
         }
-        yield going_around(draws, scene, camera, (edge, edge), long / RUNS)
+        yield thesis_back_ends.going_around(draws, scene, camera, (edge, edge), long / RUNS)
 
 
 def _listed(values: Iterable[float]) -> str:

@@ -25,20 +25,9 @@ from numpy.typing import NDArray
 from raystream.base import jit
 from raystream.base.errors import ViewerError
 from reproduction.published.chapter5 import KernelRow
+from reproduction.simulators import walk
 from reproduction.simulators.machines import COLOR, EYE, INTERSECT, SETUP, STEP, TWENTY
-from reproduction.simulators.walk import (
-    BEYOND,
-    DONE,
-    LIST,
-    TRAVERSE,
-    TRIANGLE,
-    Space,
-    State,
-    address,
-    entry,
-    step,
-    test,
-)
+from reproduction.simulators.walk import BEYOND, DONE, LIST, TRAVERSE, TRIANGLE, Space, State, entry, step, test
 
 KINDS = VOXELS, LISTS, TRIANGLES, SHADING, READS, WRITES = range(6)
 STRUCTURES = (VOXELS, LISTS, TRIANGLES, SHADING)
@@ -226,7 +215,7 @@ def call(kernel, box, resolution, pointers, lists, corners, floats, ints, ray, a
     missed : hits beyond the voxel are none.
     """
     if kernel == TRAVERSE:
-        used = put(codes, used, at[AT_VOXELS] + 4 * address(resolution, ints, ray), 1, VOXELS)
+        used = put(codes, used, at[AT_VOXELS] + 4 * walk.address(resolution, ints, ray), 1, VOXELS)
         return step(box, resolution, pointers, floats, ints, ray, missed), used
     used = put(codes, used, at[AT_LISTS] + 4 * np.int64(ints[ray, LIST]), 1, LISTS)
     used = put_corners(codes, used, at, at[AT_CORNERS], entry(lists, ints, ray), TRIANGLES)
