@@ -440,7 +440,7 @@ def draw_vectors() -> str:
 
 
 def draw_tree(levels: Sequence[Mapping[str, Sequence[Any]]]) -> str:
-    """The rays of a pixel level by level, as of `thesis_measures.tree`: lines from parents, weights in the circles."""
+    """The rays of a pixel level by level, as of `sections.thesis_text.tree`: lines from parents, weights in the circles."""
     width = 60 + STEP * max(len(each["parent"]) for each in levels)
     drawing, places = Drawing(), []
     for number, each in enumerate(levels):

@@ -91,13 +91,6 @@ def compared(context: Context, scene: Scene, camera: Camera, most: int) -> dict[
     return {**found, "rays": emulation.render(camera, size).rays, "size": edge, "differs": differs}
 
 
-@contextmanager
-def frames(context: Context, scene: Scene, camera: Camera, edge: int, long: float) -> Iterator[dict[str, Case]]:
-    """Every back end while the camera goes around the scene, see `going_around`."""
-    with back_ends(context, scene) as draws:
-        yield going_around(draws, scene, camera, (edge, edge), long)
-
-
 def fragments(context: Context, scene: Scene, **settings: Any) -> raystream.Renderer:
     """The tracer as fragment programs, one ray through the middle of a pixel."""
     own = {"program": "whitted", "depth": DEPTH, "environment": ",".join(map(str, SKY)), "pixel_filter": "point"}
