@@ -1,5 +1,5 @@
-"""What the sections on counts share: counts of the papers' programs, kept; and of the kernels of table 5.1 as the papers
-describe them, in floats alone (``plain_kernels.glsl``), so that our rules can count them.
+"""What the sections on counts share: counts of the papers' programs, kept; and of the kernels of table 5.1 as the
+papers describe them, in floats alone (``plain_kernels.glsl``), so that our rules can count them.
 
 Programs of the day have no integers: an address of a voxel, a list or a triangle is a float, which a product, a floor
 and a remainder turn into a place in a texture. A grid's walk keeps the distances to the next voxels and adds to them

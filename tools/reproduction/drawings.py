@@ -1,5 +1,5 @@
-"""Drawings of boxes, texts and arrows: our own, after the papers' text and captions. Those in ``svg`` are drawn by hand;
-the rest shows names and numbers of linked programs, of small scenes' own arrays, and of records' declarations."""
+"""Drawings of boxes, texts and arrows: our own, after the papers' text and captions. Those in ``svg`` are drawn by
+hand; the rest shows names and numbers of linked programs, small scenes' own arrays, and records' declarations."""
 
 from __future__ import annotations
 
@@ -440,7 +440,7 @@ def draw_vectors() -> str:
 
 
 def draw_tree(levels: Sequence[Mapping[str, Sequence[Any]]]) -> str:
-    """The rays of a pixel level by level, as of `sections.thesis_text.tree`: lines from parents, weights in the circles."""
+    """The rays of a pixel by level, as of `sections.thesis_text.tree`: lines from parents, weights in the circles."""
     width = 60 + STEP * max(len(each["parent"]) for each in levels)
     drawing, places = Drawing(), []
     for number, each in enumerate(levels):

@@ -332,7 +332,7 @@ def unprinted(ours: Any) -> Cell:
     return Cell(None, ours, None, NOT_PRINTED)
 
 
-# -- statements and texts, from tables -----------------------------------------------------------------------------------
+# -- statements and texts, from tables ---------------------------------------------------------------------------------
 
 
 class _Formatter(string.Formatter):

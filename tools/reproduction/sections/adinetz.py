@@ -1,5 +1,5 @@
-"""The table of A, its figures 1, 4, 5 and 6, its test of a triangle, what moves, its packets of four rays, and paths that
-a least intensity ends."""
+"""The table of A, its figures 1, 4, 5 and 6, its test of a triangle, what moves, its packets of four rays, and paths
+that a least intensity ends."""
 
 from __future__ import annotations
 
@@ -208,7 +208,7 @@ def _rows(rays: Any) -> Any:
     return np.concatenate([rays["origin"], rays["direction"], rays["t_max"][:, None]], axis=1).astype(np.float32)
 
 
-# -- A 2: paths that a least intensity ends ------------------------------------------------------------------------------
+# -- A 2: paths that a least intensity ends ----------------------------------------------------------------------------
 
 # Two stand-ins of A's; and glass, of which each surface has two children.
 SCENES = {"SR71A": TABLE["SR71A"].scene, "PalmPC": TABLE["PalmPC"].scene, "Glass ball of P3": "glass_ball"}

@@ -1,5 +1,5 @@
-"""Counts of kernels: instructions and words (table 5.1; table 1 of P2), on the Radeon 9700 Pro (table 5.3), and of photon
-mapping (table 6.2)."""
+"""Counts of kernels: instructions and words (table 5.1; table 1 of P2), on the Radeon 9700 Pro (table 5.3), and of
+photon mapping (table 6.2)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """Seconds of photon mapping by stage (D table 6.1, P3 table 1), and why routing does here what it does; the radiance
-estimate as one quad, in tiles and under a mask (D 6.3.3): counts at the published size, times, and tiles of other sizes."""
+estimate as one quad, in tiles and under a mask (D 6.3.3): counts at the published size, times, tiles of other sizes."""
 
 from __future__ import annotations
 

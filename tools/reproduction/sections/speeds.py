@@ -1,5 +1,5 @@
-"""Seconds and rates that the papers' texts name: copies of memory (T fig. 8-1), rays and tests a second (D 5.3, P2 5.2),
-frames of all papers, structures, ways to leave rays out of a pass, and a grid built on the chip."""
+"""Seconds and rates that the papers' texts name: copies of memory (T fig. 8-1), rays and tests a second (D 5.3, P2
+5.2), frames of all papers, structures, ways to leave rays out of a pass, and a grid built on the chip."""
 
 from __future__ import annotations
 

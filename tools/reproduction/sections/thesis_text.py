@@ -1,5 +1,5 @@
-"""T 6.2 to 6.4: what the text claims of structure, rays and weights, measured on the thesis's own structure and back ends;
-and its materials (T 6.3): textures in turn (table 1, figure 6-5), filters (6-6), sheets (6-11), channels that part."""
+"""T 6.2 to 6.4: what the text claims of structure, rays and weights, measured on the thesis's own structure and back
+ends; its materials (T 6.3): textures in turn (table 1, figure 6-5), filters (6-6), sheets (6-11), channels apart."""
 
 from __future__ import annotations
 

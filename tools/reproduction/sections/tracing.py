@@ -1,5 +1,5 @@
-"""Types of ray: shadow casting, Whitted and path tracing relative to ray casting (table 3 of P2), by counts; and passes for
-each type, every type to its end before the next (table 5.4 of D)."""
+"""Types of ray: shadow casting, Whitted and path tracing relative to ray casting (table 3 of P2), by counts; and passes
+for each type, every type to its end before the next (table 5.4 of D)."""
 
 from __future__ import annotations
 
@@ -237,7 +237,7 @@ def _traced(space: Space, rays: NDArray) -> tuple[dict[str, int], tuple[NDArray,
     return numbers, (rays[hit], *places(rays[hit], state.distance[hit], state.triangle[hit], space.corners))
 
 
-# -- passes for each type of ray -----------------------------------------------------------------------------------------
+# -- passes for each type of ray ---------------------------------------------------------------------------------------
 
 SIZE, QUICK = 256, 64
 DEVICE_EDGE = 32  # where the device runs it too

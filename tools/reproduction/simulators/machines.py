@@ -10,7 +10,7 @@ streams stay in a memory on the chip; it launches a kernel on a queue that holds
 depth tests leave out blocks of pixels none of whose rays a pass serves; else all of their fragments run.
 
 Sources: T. J. Purcell, "Ray Tracing on a Stream Processor" (2004), sections 4.1.2, 5.2, 5.3 and 5.4.2; Purcell et al.
-(2002), sections 3.2 and 4; U. J. Kapasi et al., "The Imagine Stream Processor" (2002): a stream register file of 128 kB.
+(2002), sections 3.2 and 4; U. J. Kapasi et al., "The Imagine Stream Processor" (2002): a register file of 128 kB.
 """
 
 from __future__ import annotations

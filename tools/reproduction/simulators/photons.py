@@ -1,6 +1,7 @@
-"""The photon map's stages as the papers have them, step by step, and stencil routing into a table of cells, where each cell
-has its own place or a hash lets several share one: T. J. Purcell, *Ray Tracing on a Stream Processor* (2004), sections
-6.2.2, 6.2.3 and 6.4.4; the hash is the device's (M. Jarzynski and M. Olano, "Hash Functions for GPU Rendering", 2020)."""
+"""The photon map's stages as the papers have them, step by step, and stencil routing into a table of cells, where each
+cell has its own place or a hash lets several share one: T. J. Purcell, *Ray Tracing on a Stream Processor* (2004),
+sections 6.2.2, 6.2.3 and 6.4.4; the hash is the device's (M. Jarzynski and M. Olano, "Hash Functions for GPU
+Rendering", 2020)."""
 
 from __future__ import annotations
 
