@@ -75,7 +75,7 @@ WINDOWS = {"P3": 160, "D": 256}  # pixels along a side of the interactive window
 
 
 class InstructionsRow(NamedTuple):
-    """Of table 6.2 (P3 table 2), one iteration, nothing unrolled: all instructions, fetches, for addresses, for packing."""
+    """Of table 6.2 (P3 table 2), one iteration: all instructions, fetches, for addresses, for packing."""
 
     all: int
     textures: int

@@ -277,13 +277,11 @@ def table_5_2(context: Context) -> Parts:
     heads = dict.fromkeys(("over sum", "over larger"), ("derived", "ours"))
     rays = f"{report.sides(measured.size(context))} eye rays, intersection once 20 % of the active rays wait for it."
     yield tabled("passes_with_the_oracle_of", rows, checks, heads=heads, rays=rays)
-    rows = []
-    for name, kept in found.items():
-        over = (kept["rows"][oracle]["total"] - OTHER_PASSES for oracle in ORACLES)
-        rows.append((name, bound(kept), *(f"{each / bound(kept):.2f}" for each in (*over, kept["best"]))))
     checks = [check for name, kept in found.items() for check in oracle_checks(name, kept)]
     columns = ("view", "bound", *ORACLES, "best found")
-    yield tabled("passes_of_the_loop_over", rows, [*checks, together(found), *active(found)], columns=columns)
+    yield tabled(
+        "passes_of_the_loop_over", list(oracle_rows(found)), [*checks, together(found), *active(found)], columns=columns
+    )
 
     def of(words: str) -> list[bool | None]:
         return [check.passed for check in checks if words in check.what]
@@ -335,6 +333,13 @@ def naive_of_most(runs: Runs) -> float:
     start = np.concatenate([[0], np.cumsum(np.where(work < least, counts, 0))]).astype(np.int64)
     most = Runs.from_lengths(start, runs.length[np.repeat(work < least, counts)])
     return Simulation(most).play(Naive()).passes / max(1, most.bound)
+
+
+def oracle_rows(found: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[Any, ...]]:
+    """Of each view the bound, and passes over it by oracle, at last by the best found."""
+    for name, kept in found.items():
+        loop = [kept["rows"][oracle]["total"] - OTHER_PASSES for oracle in ORACLES]
+        yield name, bound(kept), *(f"{each / bound(kept):.2f}" for each in (*loop, kept["best"]))
 
 
 def bound(kept: Mapping[str, Any]) -> int:

@@ -225,18 +225,24 @@ def _gain(found: Mapping[str, Timed], way: str) -> float:
 
 
 def by_clock_rows(found: Mapping[str, Timed], counted: Mapping[str, Any]) -> Iterator[tuple[Any, ...]]:
-    """By the clock; of a scene that is counted alone the printed seconds, and about what ours would be."""
+    """Of the scene that is timed, by mask; and of the others."""
     old = {QUAD: TABLE_6_1[TIMED].quad, IN_TILES: TABLE_6_1[TIMED].sort[-1]}
     for way in TILES:
         seconds = found[way].parts["seconds"]
         shown = unprinted(seconds.text()) if way not in old else beside(old[way], seconds.text(), GPU_2003)
         passes, drawn = (int(found[way].parts[part].median) for part in ("passes", "tiles"))
         yield f"{TIMED}, {way}", shown, f"{_gain(found, way):.3g}", passes, drawn or None
-    for name in (name for name in counted if name != TIMED):
-        more = counted[name]["quad"] / counted[TIMED]["quad"] * found[QUAD].parts["seconds"].median
-        why = worded("not_timed", timed=TIMED, more=more, passes=PASSES)
-        for way, printed in ((QUAD, TABLE_6_1[name].quad), (IN_TILES, TABLE_6_1[name].sort[-1])):
-            yield f"{name}, {way}", beside(printed, None, why), None, None, None
+    for name in counted:
+        if name != TIMED:
+            yield from untimed_rows(name, found, counted)
+
+
+def untimed_rows(name: str, found: Mapping[str, Timed], counted: Mapping[str, Any]) -> Iterator[tuple[Any, ...]]:
+    """Of a scene that is counted alone the printed seconds, and about what ours would be."""
+    more = counted[name]["quad"] / counted[TIMED]["quad"] * found[QUAD].parts["seconds"].median
+    why = worded("not_timed", timed=TIMED, more=more, passes=PASSES)
+    for way, printed in ((QUAD, TABLE_6_1[name].quad), (IN_TILES, TABLE_6_1[name].sort[-1])):
+        yield f"{name}, {way}", beside(printed, None, why), None, None, None
 
 
 def _plot(counted: Mapping[str, Any], gained: list[float]) -> str:

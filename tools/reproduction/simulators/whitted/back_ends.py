@@ -5,7 +5,7 @@ The emulation has kernels for primary rays, intersection, and the shading of hit
 the rays of a level in one array; intersection is a compiled loop (float32). Textures are filtered bilinearly from the
 full image, where the machines take mip levels by ray cones; the environment is alike from all sides. Source of the
 shading: `raystream.scene.material`, and shaders/shading/bsdf_classic.glsl, which this follows in float64. For OpenCL,
-as there, the host reads the hits of a level back and sorts its rays into those for the cube map and those for the renderer
+as there, the host reads a level's hits back and sorts its rays into those for the cube map and those for the renderer
 (T 6.4, figure 6-16); each level is a layer that is added to the picture.
 """
 
