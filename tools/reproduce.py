@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
-    from reproduction.registry import Registered
+    from reproduction.report import Registered
 
 if __name__ == "__main__":  # the checkout goes before an installed package
     sys.path.insert(0, str(Path(__file__).resolve().parent / "editable"))

@@ -6,15 +6,23 @@ import numpy as np
 import pytest
 from reproduction.published.chapter5 import KernelRow as Row
 from reproduction.simulators import references
-from reproduction.simulators.cache import Cache
-from reproduction.simulators.cost import COLOR, EYE, INTERSECT, KERNELS, SETUP, STEP, cost
-from reproduction.simulators.machines import OTHER_PASSES, simd, workload
+from reproduction.simulators.machines import (
+    COLOR,
+    EYE,
+    INTERSECT,
+    KERNELS,
+    OTHER_PASSES,
+    SETUP,
+    STEP,
+    cost,
+    simd,
+    workload,
+)
 from reproduction.simulators.rays import eye_rays
-from reproduction.simulators.references import KINDS, READS, TRIANGLES, WRITES, Layout, Traffic
+from reproduction.simulators.references import KINDS, WRITES, Cache, Layout, Traffic
 from reproduction.simulators.walk import Space, walk
 
 from raystream.accel.grid.build import build
-from raystream.base.errors import ViewerError
 from raystream.scene.builtin.cornell import build as cornell
 
 ROWS = {EYE: Row(1, 0, 5, 0), SETUP: Row(1, 11, 12, 0), STEP: Row(1, 14, 9, 1), INTERSECT: Row(1, 14, 5, 10)}
@@ -148,21 +156,3 @@ def test_cache_equals_lists_of_lines(line, ways, write_back):
     assert cache.hit_rate() == pytest.approx(1 - misses / 4000)
     written = back * line if write_back else 4 * words[kinds == WRITES].sum()
     assert cache.bytes_with() == lines * line + written
-
-
-def test_a_cache_of_a_kind_alone(room):
-    space, rays = room
-    codes = _all(references.mimd_references(space, rays, Traffic(MIMD)))
-    alone = Cache(sets=7, kinds=[TRIANGLES]).play([codes])
-    assert alone.references() == (codes & 7 == TRIANGLES).sum()
-    only = Cache(sets=7).play([codes[codes & 7 == TRIANGLES]])
-    assert alone.hit_rate() == only.hit_rate() < 1
-    split = Cache(sets=7, kinds=[READS, WRITES]).play([codes])
-    assert split.references() == np.isin(codes & 7, [READS, WRITES]).sum()
-
-
-def test_published_cache_has_1365_lines():
-    assert Cache().sets == 1365
-    for wrong in ({"line": 6}, {"ways": 0}, {"size": 40}, {"sets": 0}):
-        with pytest.raises(ViewerError, match="texture cache"):
-            Cache(**wrong)

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from reproduction import run
 from reproduction.context import Context
-from reproduction.model import OWN, Absent, Cell, Figure, Section, Table
 from reproduction.published.chapter5 import (
     COST_DERIVED,
     PIXELS,
@@ -18,7 +17,7 @@ from reproduction.published.chapter5 import (
     TABLE_5_4,
     VIEWS,
 )
-from reproduction.sections import limits
+from reproduction.report import OWN, Absent, Cell, Section, Table
 
 from raystream.stream.analysis import spirv
 from raystream.stream.analysis.instructions import _count_cached
@@ -55,15 +54,6 @@ def test_sections_are_whole_without_the_compiler(tmp_path: Path, monkeypatch: py
     number, words = tables[0].rows[2][2], tables[0].rows[2][5]
     assert number.agrees is None and (words.published, words.ours) == (1, 1)
     assert words.agrees is None and "our records" in words.reason  # as of words that are not equal
-
-
-def test_statements_on_limits_pass(device, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "SCENES", limits.SCENES[:1])
-    monkeypatch.setattr(limits, "QUICK_SIZE", 12)
-    monkeypatch.setattr(limits, "PICTURED", ("cast",))
-    section = made("limits", tmp_path)
-    assert sum(check.passed is True for check in section.checks()) == 7
-    assert sum(isinstance(part, Figure) for part in section.parts) == 1
 
 
 def test_the_cost_model_s_sums_are_those_of_the_published_tables() -> None:

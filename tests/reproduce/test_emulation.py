@@ -6,11 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from reproduction.simulators.emulation import Emulation
+from reproduction.simulators.whitted.back_ends import Emulation
 from reproduction.simulators.whitted.model import Traced
 
 from raystream import Renderer
-from raystream.base.errors import ViewerError
 from raystream.scene import builtin
 
 SKY = (0.5, 0.7, 1.0)
@@ -41,13 +40,3 @@ def test_the_machines_picture(untextured, depth: int) -> None:
     # float64 against float32; where a ray meets an edge the two may take different sides of it.
     assert np.median(apart) < 1e-5 and (apart < 1e-3).mean() > 0.97
     assert len(frame.rays) == depth + 1 and frame.rays[0] == 1600 and frame.intersections == sum(frame.rays)
-
-
-def test_what_it_does_not_know_is_refused() -> None:
-    with pytest.raises(ViewerError, match="is not a classic one"):
-        Traced.of(builtin.build("cornell"))
-    scene = builtin.build("sphere")
-    for own in ({"thickness": 0.3}, {"indices": (1.4, 1.5, 1.6)}):
-        glass = replace(scene.materials[0], classic=replace(scene.materials[0].classic, **own))
-        with pytest.raises(ViewerError, match="is a sheet or dispersive"):
-            Emulation(Traced.of(replace(scene, materials=[glass, *scene.materials[1:]])))

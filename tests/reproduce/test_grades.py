@@ -9,11 +9,10 @@ import pytest
 pytest.importorskip("jinja2", reason="jinja2 is not installed")
 pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 
-from reproduction import grades, page, run
+from reproduction import page, run
+from reproduction import report as grades
 from reproduction.context import Context
-from reproduction.grades import beside, exact, unprinted
-from reproduction.model import OURS, Cell, Section, Table
-from reproduction.registry import Registered
+from reproduction.report import OURS, Registered, Section, Table, beside, exact, unprinted
 from reproduction.stored import Measurements
 
 COMMITTED = Path(__file__).parents[2] / "tools" / "results" / "reproduction"
@@ -70,8 +69,3 @@ def test_tables_and_columns_of_ours_alone_say_so() -> None:
     text = [page.page([Section("toy", "Toy", "D 5.2.1", [each])], FACTS, "x") for each in (alone, both)]
     assert [words in each for each in text] == [True, False]
     assert '<th class="n">published</th><th class="n">ours</th><th class="n">ours</th>' in text[1]
-
-
-def test_a_cell_without_a_published_value_says_that_none_is_printed() -> None:
-    cell = unprinted(5)
-    assert isinstance(cell, Cell) and cell.agrees is None and "no paper prints it" in cell.reason

@@ -5,18 +5,10 @@ from __future__ import annotations
 import shutil
 
 import pytest
-from reproduction.simulators.counts import (
-    PUBLISHED_KERNELS,
-    NoCompiler,
-    count,
-    instructions,
-    kernel_rows,
-    published_program,
-    words,
-)
-from reproduction.simulators.counts.photons import listed_sort
+from reproduction.simulators.counts import listed_sort, published_program
 
 from raystream.stream.analysis import spirv
+from raystream.stream.analysis.instructions import count, instructions
 
 needs_compiler = pytest.mark.skipif(shutil.which(spirv.VALIDATOR) is None, reason=f"{spirv.VALIDATOR} is not installed")
 
@@ -138,41 +130,8 @@ def test_the_walk_s_kernels_are_about_as_long_as_published() -> None:
 
 
 @needs_compiler
-def test_rows_for_the_cost_model_are_words_and_instructions_together() -> None:
-    linked = published_program("shadow", grid=4)
-    rows, alone, held = kernel_rows(linked), instructions(linked), words(linked)
-    assert set(rows) == set(PUBLISHED_KERNELS) - {"Shade: Reflected", "Shade: Path"}
-    light = rows["Shade: Shadow"]  # of two states
-    assert light.instructions == alone["light"].several + alone["resolve"].several
-    assert light[1:] == tuple(a + b for a, b in zip(held["light"], held["resolve"], strict=True))
-    single = kernel_rows(linked, "MIMD", alone)
-    assert single["Intersect"] == (alone["intersect"].branching, 0, 0, 11, 0, 0)
-
-
-@needs_compiler
 def test_the_published_sort_has_about_the_published_addresses() -> None:
     """Table 6.2 of Purcell 2004: 13 by Cg; the same listing by the rules here is within a quarter."""
     found = listed_sort()
     assert abs(found.addresses - 13) <= 13 / 4 and found.textures == 2
     assert found.bits == found.packing == 0
-
-
-def test_without_the_compiler_there_is_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spirv, "VALIDATOR", "no-such-compiler")
-    with pytest.raises(NoCompiler, match="no-such-compiler is not installed"):
-        count(HEAD + "void main() { color = a + b + 0.125; }\n")
-
-
-@needs_compiler
-def test_a_program_that_does_not_compile_is_one_line() -> None:
-    with pytest.raises(NoCompiler, match="undeclared") as found:
-        count(HEAD + "void main() { color = nothing; }\n")
-    assert "\n" not in str(found.value)
-
-
-@pytest.mark.parametrize(
-    "data", [b"", b"no SPIR-V at all, but text that is long enough", b"\x03\x02\x23\x07" + bytes(40)]
-)
-def test_damaged_binaries_are_refused(data: bytes) -> None:
-    with pytest.raises(NoCompiler):
-        spirv.parsed(data)

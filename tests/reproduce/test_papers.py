@@ -17,9 +17,8 @@ pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 from benchmarks.scenes import shared
 from reproduction import run
 from reproduction.context import Context
-from reproduction.model import Conclusion, Fault, Figure, Listing, Section, Table, Wish
-from reproduction.published import adinetz, chapter5, chapter6, chapter6_instructions, thesis
-from reproduction.statements import CLAIMS, FAULTS, WISHES
+from reproduction.published import adinetz, chapter5, chapter6, thesis
+from reproduction.report import CLAIMS, FAULTS, WISHES, Conclusion, Fault, Figure, Listing, Section, Table, Wish
 from reproduction.stored import Measurements
 
 COMMITTED = Path(__file__).parents[2] / "tools" / "results" / "reproduction"
@@ -235,7 +234,7 @@ def printed() -> Iterator[tuple[str, str, str]]:
     for name, scene in chapter6.TABLE_6_1.items():
         for seconds, total in zip((scene.sort, scene.stencil), chapter6.TOTALS[name], strict=True):
             yield "D", "table 6.1", f"{name.lower()} " + row(*(f"{each:.1f}" for each in (*seconds, total)))
-    for name, kernel in chapter6_instructions.TABLE_6_2.items():
+    for name, kernel in chapter6.TABLE_6_2.items():
         for where in (("D", "table 6.2"), ("P3", "table 2")):
             yield *where, f"{name.partition(' (')[0].lower()} {row(*kernel)}"
     for name in thesis.SECONDS:

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 from reproduction import photon_cases, timed
-from reproduction.photon_cases import STAGES, VISITS, calls, gains, in_tiles
-from reproduction.sections import tiles
+from reproduction.photon_cases import VISITS, calls, gains, in_tiles
+from reproduction.sections import photon_times as tiles
 
 
 def drawn(visits: Any, edge: int) -> tuple[int, int]:
@@ -50,15 +50,6 @@ def test_calls_of_pixels_are_the_machine_s(device: Any) -> None:
         assert visits[state].sum() == stats.kernels[state].calls > 0
 
 
-def test_a_map_is_timed_by_stages_on_both_machines(device: Any) -> None:
-    for way in photon_cases.WAYS:
-        with photon_cases.stages("GLASS BALL", device, True, way) as cases:
-            found = timed.measured(cases, 1, warm_up=False)["cases"]
-        assert set(found) == set(photon_cases.MAPS)
-        for each in found.values():
-            assert set(each["parts"]) == {*STAGES, "stored"} and each["parts"]["stored"][0] > 0
-
-
 def test_conclusions_on_tiles_have_the_clock_beside_the_counts(context: Any, monkeypatch: Any) -> None:
     """The largest gain by counts, none by the clock: in part."""
     gained = {"gains": {"16": 6.0, "1": 7.0}, "longest": 9, "mean": 2, "radii": {}, "quad": 10, "pixels": 256}
@@ -66,17 +57,7 @@ def test_conclusions_on_tiles_have_the_clock_beside_the_counts(context: Any, mon
     seconds = {tiles.QUAD: 2.0, tiles.IN_TILES: 4.0, tiles.PIXELS: 1.0}
     one = timed.Spread((1.0,))
     clock = {way: timed.Timed(one, one, {"seconds": timed.Spread((each,))}) for way, each in seconds.items()}
-    said = list(tiles._conclusions({"GLASS BALL": gained}, clock, "6.8 and 2"))
+    said = list(tiles.tiles_conclusions({"GLASS BALL": gained}, clock, "6.8 and 2"))
     assert [each.verdict for each in said] == ["in part", "holds"]
     assert "6 by counts" in said[0].figure and "0.5 by the clock" in said[0].figure
     assert "7 over one quad by counts" in said[1].figure and "2 by the clock" in said[1].figure
-
-
-def test_tiles_of_any_size_are_drawn_apart_and_masks_draw_none(device: Any) -> None:
-    ways: dict[str, Any] = {"quad": {"mask": "none"}, "depth": {"mask": "depth"}}
-    ways |= {str(edge): {"mask": "tiles", "tile": edge} for edge in (8, 32)}
-    with photon_cases.masks("GLASS BALL", device, True, 1, ways) as cases:
-        parts = {name: each["parts"] for name, each in timed.measured(cases, 1, warm_up=False)["cases"].items()}
-    assert parts["quad"]["tiles"] == parts["depth"]["tiles"] == [0]
-    assert parts["8"]["tiles"][0] > parts["32"]["tiles"][0] > 0
-    assert all(each["passes"][0] > 0 for each in parts.values())

@@ -15,9 +15,10 @@ pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 
 from reproduction import photon_pictures
 from reproduction.context import Context
-from reproduction.sections import photon_mapping, photon_settings, tiles, wishes
+from reproduction.report import described
+from reproduction.sections import photon_pictures as sections
+from reproduction.sections import photon_times, scenes
 from reproduction.simulators.photons import route, stencil_count
-from reproduction.statements import described
 from reproduction.timed import Spread, Timed
 
 import raystream
@@ -49,7 +50,7 @@ SENT = "Photons that leave the lights"
 
 
 def test_what_a_scene_has_of_its_own_stands_with_what_is_open(tmp_path: Path) -> None:
-    rows = described("photons_open", photon_bounces=8, **photon_settings._chosen(Context(tmp_path)))
+    rows = described("photons_open", photon_bounces=8, **sections.chosen(Context(tmp_path)))
     (sent,), (reach,) = ([here for what, _, here in rows if what == of] for of in (SENT, "Greatest radius"))
     assert "GLASS BALL 4,096 + 5,690, RING 4,096 + 64,400, CORNELL BOX 74,900 + 6,410" in sent
     assert "1/20 of the scene's diagonal: GLASS BALL 0.0896 (longest side 1.1), RING 0.0709 (longest side 1)" in reach
@@ -68,9 +69,9 @@ def test_the_stencil_counts_to_255(wraps: bool) -> None:
 
 
 def test_dark_pixels_take_longest(context: Context) -> None:
-    found = photon_mapping._by_light(context, 8)
-    there = photon_mapping._caustic(context, 8)
-    _, shown, took = photon_mapping._estimates(there.points, there.albedo, there.photons, there.fixed)
+    found = sections.by_light(context, 8)
+    there = sections._caustic(context, 8)
+    _, shown, took = sections._estimates(there.points, there.albedo, there.photons, there.fixed)
     lit = shown[-1].max(axis=1) > 128
     assert 0 < lit.sum() < len(lit) and found == {"bright": np.median(took[lit]), "dark": np.median(took[~lit])}
     assert found["dark"] > found["bright"]
@@ -79,7 +80,7 @@ def test_dark_pixels_take_longest(context: Context) -> None:
 def test_what_is_not_timed_says_about_how_long_it_would_take() -> None:
     quad = Timed(Spread((1.0,)), Spread((1.0,)), {"seconds": Spread((7.0, 8.0, 9.0))})
     counted = {"GLASS BALL": {"quad": 4_000}, "CORNELL BOX": {"quad": 5_000}}
-    rows = list(tiles._untimed("CORNELL BOX", {tiles.QUAD: quad}, counted))
+    rows = list(photon_times.untimed_rows("CORNELL BOX", {photon_times.QUAD: quad}, counted))
     assert [(row[1].published, row[1].ours, row[1].agrees) for row in rows] == [(104.0, None, None), (52.4, None, None)]
     assert all("would take about 10 s" in row[1].reason for row in rows)
 
@@ -91,7 +92,7 @@ def test_gains_are_those_at_the_same_error(tmp_path: Path, monkeypatch: pytest.M
     off, on = runs((0.1, 4.0, 0.5), (0.1, 8.0, 0.5), (0.2, 3.0, 1.0)), runs((0.1, 2.0, 0.5), (0.2, 2.0, 1.0))
     path = tmp_path / "adaptive.json"
     path.write_text(json.dumps({"stops": {"x": {"goals": [0.1, 0.2], "off": off, "on": on}}}))
-    monkeypatch.setattr(wishes, "ADAPTIVE", path)
-    assert wishes.adaptive_gains() == pytest.approx([3.0, 1.5])
-    (wish,) = (each for each in wishes.wishes(None) if "Adaptive" in getattr(each, "wish", ""))
+    monkeypatch.setattr(scenes, "ADAPTIVE", path)
+    assert scenes.adaptive_gains() == pytest.approx([3.0, 1.5])
+    (wish,) = (each for each in scenes.wishes(None) if "Adaptive" in getattr(each, "wish", ""))
     assert "in 1.5 to 3.0 times less CPU time" in wish.here

@@ -18,11 +18,6 @@ def test_the_published_listing_sorts(n: int, passes: int) -> None:
         assert (keys[order] == np.sort(keys)).all() and (np.sort(order) == np.arange(n)).all()
 
 
-def test_sizes_that_are_no_power_of_two() -> None:
-    with pytest.raises(ValueError, match="12 is no power of two"):
-        bitonic_passes(12)
-
-
 @pytest.mark.parametrize(
     "photons, edge, wraps, left",
     [(3, 2, False, 3), (4, 2, False, 4), (9, 2, False, 4), (225, 15, False, 225), (256, 16, False, 1)]

@@ -14,10 +14,8 @@ pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 
 from reproduction import proof, run
 from reproduction.context import Context
-from reproduction.grades import near
-from reproduction.model import ARITHMETIC, CLAIM, OWN, Check, Part, Table
 from reproduction.proof import Break, changed, leaves, made_with, turned
-from reproduction.registry import Registered
+from reproduction.report import ARITHMETIC, CLAIM, OWN, Check, Part, Registered, Table, near
 from reproduction.stored import MADE, Measurements
 
 COMMITTED = Path(__file__).parents[2] / "tools" / "results" / "reproduction"

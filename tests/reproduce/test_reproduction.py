@@ -16,13 +16,13 @@ pytest.importorskip("jinja2", reason="jinja2 is not installed")
 pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 
 import reproduce
-from reproduction import grades, kept, page, run, shown
+from reproduction import page, run, shown
 from reproduction.context import Context
-from reproduction.model import (
+from reproduction.report import (
     ARITHMETIC,
     CLAIM,
-    NOT_EXAMINED,
     OWN,
+    SECTIONS,
     Absent,
     AbsentError,
     Cell,
@@ -30,12 +30,12 @@ from reproduction.model import (
     Conclusion,
     Fault,
     Figure,
+    Registered,
     Section,
     Table,
     Text,
     Wish,
 )
-from reproduction.registry import SECTIONS, Registered
 from reproduction.stored import Measurements
 
 from raystream.base.errors import ViewerError
@@ -116,22 +116,6 @@ def test_the_three_tallies_are_apart(tmp_path: Path) -> None:
     assert data["cells"] == {"passed": 1, "failed": 0, "beside": 0}
 
 
-def test_every_grade_has_its_reason_on_the_page() -> None:
-    rows = [
-        ("x", grades.near(10, 11, 0.25, "alike"), grades.near(10, 15, 0.25, "alike")),
-        ("y", grades.beside(1, 2, "elsewhere"), grades.exact(3, 3)),
-    ]
-    table = Table("t", ("row", "a", "b"), rows, heads={"a": ("derived", "ours")})
-    text = page.page([Section("toy", "A toy", "D 5.2.1", [table])], FACTS, "x")
-    assert [value.agrees for row in rows for value in row[1:]] == [True, False, None, True]
-    for reason in page.reasons(table):
-        assert f"<li>{reason}</li>" in text and f'title="{reason}"' in text
-    assert NOT_EXAMINED in page.reasons(table)[1] and len(page.reasons(table)) == 3
-    assert text.count('<sup class="ref">') == 3
-    assert "Beside each other, without a grade: elsewhere.</div>" in text
-    assert '<th class="n">derived</th><th class="n">ours</th><th class="n">published</th>' in text
-
-
 def test_a_grade_without_a_reason_is_refused() -> None:
     for agrees in (True, False, None):
         with pytest.raises(ValueError, match="a grade without a reason"):
@@ -177,19 +161,6 @@ def test_the_page_is_made_again_from_what_is_stored(context: Context, tmp_path: 
     next((tmp_path / "pictures").iterdir()).unlink()
     assert reproduce.main(["--from", str(tmp_path), "-o", str(tmp_path / "out")]) == 2
     assert "holds no toy_" in capsys.readouterr().err
-
-
-def test_kept_values_come_back(tmp_path: Path) -> None:
-    value = {
-        "a": [1, 2.5, None, True, "x"],
-        "b": np.arange(6).reshape(2, 3),
-        "c": b"\x00\x01",
-    }
-    kept.save(tmp_path / "x.npz", value)
-    back = kept.read(tmp_path / "x.npz")
-    assert back["a"] == value["a"] and back["c"] == value["c"] and (back["b"] == value["b"]).all()
-    with pytest.raises(TypeError, match="cannot be kept"):
-        kept.save(tmp_path / "y.npz", object())
 
 
 def test_an_interrupted_run_goes_on(context: Context) -> None:
@@ -277,18 +248,6 @@ def test_a_damaged_kept_file_is_one_line(context: Context, damage: str) -> None:
     with pytest.raises(ViewerError, match=r"kept result is damaged.*remove it") as error:
         run.make(context, registered(make))
     assert str(path) in str(error.value) and "\n" not in str(error.value)
-
-
-def test_other_sources_are_another_key(context: Context, monkeypatch: Any) -> None:
-    calls: list[int] = []
-
-    def make(context: Context) -> Any:
-        yield Text(context.keep("unit", lambda: calls.append(1) or "x"))
-
-    run.make(context, registered(make))
-    monkeypatch.setattr(context, "code", lambda: "other")
-    run.make(context, registered(make))
-    assert len(calls) == 2
 
 
 def test_the_command(tmp_path: Path, capsys: Any) -> None:
@@ -381,9 +340,3 @@ def test_a_diagram_gets_smaller_with_the_page() -> None:
     assert 'viewBox="0 0 900 90.5"' in made
     kept_ = page.inline('<svg viewBox="0 0 1 2" width="9" height="9"/>', "a")
     assert kept_.count("viewBox") == 1
-
-
-def test_places_are_sorted_as_in_the_papers() -> None:
-    found = [each.identifier for each in run.chosen()]
-    assert found.index("table_5_1") < found.index("bitonic") < found.index("fig_7_1") < found.index("faults")
-    assert len(set(found)) == len(found)

@@ -11,24 +11,11 @@ pytest.importorskip("jinja2", reason="jinja2 is not installed")
 pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 
 import reproduce
-from reproduction import scene_files, views
-from reproduction.published import adinetz, chapter6, thesis
+from reproduction import scene_files
 from reproduction.scene_files import MISSING, OTHER, RIGHT, SceneFile
-from reproduction.sections import (
-    frame_rates,
-    grid_on_chip,
-    grid_resolution,
-    limits,
-    min_intensity,
-    pictures,
-    structures,
-    table_5_4,
-)
 
 import raystream
 from raystream.base.errors import ViewerError
-from raystream.base.paths import assets
-from raystream.scene import builtin
 
 CORNERS = [(0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.1), (1.0, 1.0, 0.0)]
 FACES = [(0, 1, 2), (1, 3, 2)]
@@ -46,20 +33,6 @@ def ply(path: Path, faces: list[tuple[int, ...]], text: bool) -> Path:
     body += b"".join(b"\3" + np.array(face, "<i4").tobytes() for face in faces)
     path.write_bytes(head.encode() + body)
     return path
-
-
-def test_every_scene_of_the_report_is_listed() -> None:
-    listed = {each.here for each in scene_files.SCENES}
-    used = {view.scene for view in views.VIEWS} | {each.scene for each in adinetz.TABLE.values()}
-    used |= {*thesis.SCENES.values(), *table_5_4.SCENES.values(), *min_intensity.SCENES.values(), pictures.LEVEL}
-    used |= {*structures.SCENES.values(), *(name for name, _ in limits.SCENES)}
-    used |= {rate.scene for rate in frame_rates.rates()} | {each.scene for each in chapter6.TABLE_6_1.values()}
-    assert "bunny.ply" in used and used <= listed, used - listed
-    files = {each for each in listed if "." in each}
-    assert files == {file.name for file in scene_files.FILES} | {"chapel.bsp"}
-    assert (assets() / "levels" / "chapel.bsp").is_file()
-    assert {each for each in listed if "." not in each} <= set(builtin.names())
-    assert "bunny.ply" in Path(grid_on_chip.__file__).read_text() and grid_resolution.__name__
 
 
 def test_a_checksum_is_of_triangles_whatever_the_format(tmp_path: Path) -> None:

@@ -11,7 +11,6 @@ import pytest
 from reproduction import measured, stand_ins, views
 from reproduction.context import Context
 from reproduction.published.chapter5 import VIEWS, View
-from reproduction.sections import stand_ins as section
 from reproduction.simulators.walk import Space
 
 from raystream.accel.grid.build import build
@@ -96,15 +95,3 @@ def test_a_view_that_does_something_else_is_told(tmp_path: Path, monkeypatch: py
         monkeypatch.setattr(measured, "workload", lambda context, name, work=work: work)
         check = measured.agreement(Context(tmp_path), measured.BUNNY)
         assert check.passed is passed and f"{abs(change - 1):.1%}" in check.bound
-
-
-def test_the_search_again_says_whether_its_camera_is_the_stated_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    view = measured.SOURCES[measured.BUNNY]
-    monkeypatch.setattr(type(view), "load", lambda self, context: None)
-    monkeypatch.setattr(measured, "space", lambda context, name: None)
-    for change, same in ((0.0, True), (1.0, False)):
-        found = stand_ins.Found(np.array(view.values) + change, np.ones(3), 0.5, 9)
-        monkeypatch.setattr(section, "search", lambda *arguments, found=found: found)
-        assert section.again(Context(tmp_path), view.name) == {"work": [1.0] * 3, "tried": 9, "same": same}

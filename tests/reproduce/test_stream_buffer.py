@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 from reproduction.published.chapter5 import KernelRow as Row
 from reproduction.simulators import references
-from reproduction.simulators import stream_buffer as calls
-from reproduction.simulators.cost import COLOR, INTERSECT, KERNELS, STEP
-from reproduction.simulators.machines import stream_buffer
+from reproduction.simulators.machines import COLOR, INTERSECT, KERNELS, STEP, stream_buffer
 from reproduction.simulators.rays import eye_rays
 from reproduction.simulators.references import KINDS, READS, WRITES, Traffic
 from reproduction.simulators.walk import Space, State, walk
@@ -37,9 +35,9 @@ def _words(chunks):
 @pytest.mark.parametrize("held", [1, 7, 5000])
 def test_it_sees_launches_and_moves_what_the_others_do(room, held, monkeypatch):
     space, rays = room
-    monkeypatch.setattr(calls, "CHUNK", 200)  # launches that go on in the next piece
+    monkeypatch.setattr(references, "CHUNK", 200)  # launches that go on in the next piece
     state, launches, traffic = State.setup(space, rays), [], Traffic(ROWS)
-    words = _words(calls.buffer_references(space, rays, traffic, held, state=state, launches=launches))
+    words = _words(references.buffer_references(space, rays, traffic, held, state=state, launches=launches))
     runs, walked = walk(space, rays)
     assert np.array_equal(state.triangle, walked.triangle) and np.array_equal(state.distance, walked.distance)
     shaded = float((walked.triangle >= 0).mean())

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from reproduction.simulators.emulation import Emulation
-from reproduction.simulators.whitted import opencl
+from reproduction.simulators.whitted.back_ends import Emulation, NoOpenClError, OpenCl, Processor, device
 from reproduction.simulators.whitted.model import SETTINGS, Traced, build
-from reproduction.simulators.whitted.opencl import NoOpenClError, OpenCl
-from reproduction.simulators.whitted.processor import Processor
 
 from raystream import Renderer
 from raystream.base.errors import ViewerError
@@ -81,49 +76,13 @@ def test_the_same_picture(device: object, kind: str) -> None:
 @pytest.mark.parametrize("kind", list(KINDS))
 def test_opencl_draws_it_too(kind: str) -> None:
     try:
-        opencl.device()
+        device()
     except NoOpenClError as error:
         pytest.skip(f"nothing to run OpenCL C on: {error}")
     traced = Traced.of(sphere(**KINDS[kind]), SKY, DEPTH)
     recursive, parallel = (end(traced).render(traced.scene.camera(), SIZE) for end in (Processor, OpenCl))
     assert_alike(recursive.pixels, parallel.pixels)
     assert abs(parallel.intersections / recursive.intersections - 1) < 0.01
-
-
-def test_without_pyopencl_a_line_says_what_brings_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pyopencl", None)
-    with pytest.raises(NoOpenClError, match=r"pip install .*pocl"):
-        OpenCl(Traced.of(sphere()))
-
-
-def test_without_a_linker_a_line_says_what_brings_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where pocl, which needs one, would end the process."""
-    platform = SimpleNamespace(name=opencl.POCL, get_devices=lambda: [object()])
-    monkeypatch.setitem(sys.modules, "pyopencl", SimpleNamespace(get_platforms=lambda: [platform], Error=OSError))
-    monkeypatch.setenv("PATH", "")
-    opencl._links.cache_clear()
-    with pytest.raises(NoOpenClError, match="gcc"):
-        opencl.device()
-    opencl._links.cache_clear()
-
-
-def test_a_device_that_compiles_nothing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    """pocl's LLVM of before a processor: it takes it for a generic one, which it then refuses."""
-
-    class Error(Exception):
-        pass
-
-    def build(self: object) -> None:
-        raise Error("clBuildProgram failed\n\nerror: unknown target CPU 'generic'\nDevice failed to build")
-
-    device = SimpleNamespace(platform=SimpleNamespace(name="an OpenCL"), name="a processor")
-    platform = SimpleNamespace(name="an OpenCL", get_devices=lambda: [device])
-    program = type("Program", (), {"__init__": lambda self, context, source: None, "build": build})
-    fake = SimpleNamespace(get_platforms=lambda: [platform], Error=Error, Context=list, Program=program)
-    monkeypatch.setitem(sys.modules, "pyopencl", fake)
-    monkeypatch.setattr(opencl, "_build_fault", opencl._build_fault.__wrapped__)
-    with pytest.raises(NoOpenClError, match=r"a processor: compiles nothing .error: unknown target CPU 'generic'.;"):
-        opencl.device()
 
 
 def test_instances_that_are_turned_mirrored_and_moved(device: object) -> None:

@@ -7,20 +7,17 @@ from typing import Any
 
 import numpy as np
 import pytest
-from reproduction import diagram_drawings
 from reproduction import thesis_back_ends as ends
-from reproduction import thesis_drawings as drawings
 from reproduction.context import Context
-from reproduction.model import OWN, Table
 from reproduction.plane_tests import CONDITION, FILE, conditional
-from reproduction.published import frame_rates
-from reproduction.published.thesis import RATES, SECONDS
-from reproduction.sections import adinetz, thesis
+from reproduction.report import OWN, Table
+from reproduction.sections import adinetz
 from reproduction.simulators import packets
 from reproduction.simulators.rays import eye_rays
-from reproduction.simulators.whitted.model import SETTINGS, hierarchy
-from reproduction.simulators.whitted.opencl import NoOpenClError
-from reproduction.simulators.whitted.opencl import device as opencl_device
+from reproduction.simulators.whitted import probes as drawings
+from reproduction.simulators.whitted.back_ends import NoOpenClError
+from reproduction.simulators.whitted.back_ends import device as opencl_device
+from reproduction.simulators.whitted.model import hierarchy
 
 import raystream
 from raystream.accel.structures import Structure, StructureOptions
@@ -55,22 +52,9 @@ def test_all_back_ends_of_the_protocol(device: object, tmp_path: Path) -> None:
         assert "install" in found["absent"]
     assert set(found["differs"]) == wanted
     assert max(found["differs"].values()) <= ends.SHARE and abs(sum(found["rays"]) / 4000 - 1) < 0.1
-    with ends.frames(context, scene, scene.camera(), 8, 1e-9) as cases:
+    with ends.back_ends(context, scene) as draws:
+        cases = ends.going_around(draws, scene, scene.camera(), (8, 8), 1e-9)
         assert set(cases) == wanted and all((case() or {})[ends.FRAME] > 0 for case in cases.values())
-
-
-def test_no_cell_is_left_unexamined() -> None:
-    cells = [thesis._printed(*each) for name in RATES for each in zip(RATES[name], SECONDS[name], strict=True)]
-    assert all(cell.agrees for cell in cells) and len(cells) == 12
-    off = thesis._printed(9.5, 0.2)
-    assert off.agrees is False and "not examined" not in off.reason
-    assert thesis._cell(0.33, None).agrees is None and "OpenCL" in thesis._cell(0.33, None).reason
-
-
-def test_rates_are_of_the_papers_own_structures() -> None:
-    settings = {each.paper: each.settings for each in frame_rates.RATES}
-    assert settings["T"] == {"program": "whitted", **SETTINGS}
-    assert settings["A"].items() <= adinetz.SETTINGS.items() and len(settings["A"]) == 4
 
 
 # -- drawings ----------------------------------------------------------------------------------------------------------
@@ -96,15 +80,6 @@ def test_drawn_rays_are_those_of_the_formulas() -> None:
     _, (behind, onward) = drawings.directions(50.0, thickness=0.5)
     assert np.allclose(behind, 0.5 * refracted, atol=1e-3) and np.allclose(onward[:2], [0.76604, -0.64279], atol=1e-4)
     assert len(drawings.directions(41.0, inside=True)) == 2 and len(drawings.directions(42.0, inside=True)) == 1
-    assert drawings.kernels() == ["primary_rays", "intersector", "cube_map", "renderer"]
-
-
-def test_tiles_of_drawn_grids_are_in_no_other_s_place() -> None:
-    resolutions, blocks = diagram_drawings.placed()
-    first = blocks.headers["table"]
-    assert np.array_equal(np.diff(first), [diagram_drawings.tiles(each) for each in resolutions[:-1]])
-    for draw in (diagram_drawings.draw_texture, diagram_drawings.draw_loops, drawings.draw_structure):
-        assert draw().startswith("<svg") and "nan" not in draw()
 
 
 # -- Adinetz and Berezin -----------------------------------------------------------------------------------------------
@@ -132,13 +107,9 @@ def test_packets_that_fetch_too_little_or_too_much_are_told(tmp_path: Path, monk
         monkeypatch.setattr(adinetz, "packets", lambda scene, edge, found=found: found)
         context = Context(tmp_path / str(share), quick=True)
         monkeypatch.setattr(context, "keep", lambda key, function: function())
-        (table,) = adinetz._packets(context)
+        (table,) = adinetz.four_rays(context)
         assert isinstance(table, Table) and [check.passed for check in table.checks] == [passed]
         assert table.checks[0].kind == OWN
-
-
-def test_blocks_of_pixels() -> None:
-    assert packets.blocks(np.arange(16), 4, 4).tolist() == [0, 1, 4, 5, 2, 3, 6, 7, 8, 9, 12, 13, 10, 11, 14, 15]
 
 
 def test_the_condition_changes_no_picture(device: object, tmp_path: Path) -> None:

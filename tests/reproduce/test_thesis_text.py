@@ -10,17 +10,13 @@ import pytest
 
 pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 
-from reproduction import thesis_drawings as drawings
-from reproduction import thesis_measures as measures
-from reproduction.context import Context
-from reproduction.model import OWN, Conclusion
-from reproduction.sections import thesis, thesis_rounding, thesis_text
-from reproduction.simulators.emulation import Emulation, Level
+from reproduction import drawings
+from reproduction.sections import thesis, thesis_text
 from reproduction.simulators.packets import traffic
-from reproduction.simulators.whitted import formulas, loops
+from reproduction.simulators.whitted import formulas, loops, probes
+from reproduction.simulators.whitted.back_ends import Emulation, Level, Processor
 from reproduction.simulators.whitted.model import Traced
-from reproduction.simulators.whitted.processor import Processor
-from reproduction.thesis_back_ends import SHARE, SKY, prepared
+from reproduction.thesis_back_ends import SKY, prepared
 
 from raystream.scene import builtin
 
@@ -58,7 +54,7 @@ def test_boxes_halved_level_by_level_are_those_of_the_recursion(seed: int) -> No
 
 
 def test_boxes_as_printed_lose_what_rays_of_negative_directions_hit() -> None:
-    model = drawings.small()
+    model = probes.small()
     rng = np.random.default_rng(3)
     targets, origins = rng.uniform(0, [8, 2, 1], (400, 3)), rng.uniform(-4, [12, 6, 6], (400, 3))
     rays = np.concatenate([origins, targets - origins], axis=1).astype(np.float32)
@@ -114,14 +110,14 @@ def test_fresnel_and_snell() -> None:
     assert formulas.bent(np.radians(42), 1.5, inside=True) is None
     sine, cosine = formulas.bent(np.radians(30), 1.5) or (0, 0)
     assert np.isclose(sine, 1 / 3) and np.isclose(cosine, -np.sqrt(8 / 9))
-    found = measures.angles()
+    found = thesis_text.angles()
     assert max(found[each] for each in ("reflected", "into", "out", "share")) < thesis_text.BOUND
     assert found["beyond"] == found["total"] == 48  # 42 to 89 degrees
     assert formulas.counted([4, 7, 9]) == [4, 3, 2]
 
 
 def test_the_drawn_tree_is_that_of_a_pixel() -> None:
-    found = measures.tree(16, 9)
+    found = thesis_text.tree(16, 9)
     assert found[0]["parent"] == [0] and found[0]["weight"] == [1.0] and sum(len(each["parent"]) for each in found) > 4
     for above, below in pairwise(found):
         assert below["parent"] == sorted(below["parent"])
@@ -133,7 +129,7 @@ def test_the_drawn_tree_is_that_of_a_pixel() -> None:
 
 
 def test_a_motion_leaves_the_lower_level_alone() -> None:
-    found = measures.rigid()
+    found = thesis_text.rigid()
     assert found["below"] == 0 < found["above"] <= found["top"] < found["tree"]
 
 
@@ -142,22 +138,8 @@ def test_turned_rays_change_more_pixels_the_further_they_are_turned() -> None:
     processor = Processor(Traced.of(scene, SKY, 4))
     differs = np.zeros((24, 24), bool)
     none, few, many = (
-        thesis_rounding.turned(processor, scene.camera(), 24, roundings, differs) for roundings in (0, 1, 1 << 18)
+        thesis.turned(processor, scene.camera(), 24, roundings, differs) for roundings in (0, 1, 1 << 18)
     )
     assert none == (0.0, 0.0, None) and few[0] < 0.01 < 0.1 < many[0] < many[1]
-    _, any_run, among = thesis_rounding.turned(processor, scene.camera(), 24, 1 << 18, ~differs)
+    _, any_run, among = thesis.turned(processor, scene.camera(), 24, 1 << 18, ~differs)
     assert among == any_run == many[1]
-
-
-@pytest.mark.parametrize("made", [thesis_text.make, thesis_rounding.make], ids=["text", "rounding"])
-def test_sections_of_small_sizes(context: Context, made: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(thesis, "SCENES", SPHERE)
-    monkeypatch.setattr(thesis_rounding, "DEPTH", 2)
-    context.enter("toy", made)
-    parts = list(made(context))
-    checks = [each for each in parts if getattr(each, "kind", "") == OWN]
-    assert checks and all(each.passed for each in checks), checks
-    claims = {each.claim: each.verdict for each in parts if isinstance(each, Conclusion)}
-    if made is thesis_text.make:
-        assert list(claims.values()).count("does not hold here") == 2 and list(claims.values()).count("holds") == 6
-    assert SHARE < 0.01

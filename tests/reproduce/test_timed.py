@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,11 +13,9 @@ import pytest
 pytest.importorskip("jinja2", reason="jinja2 is not installed")
 pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 
-import reproduce
 from reproduction import run, timed
 from reproduction.context import Context
-from reproduction.model import Absent, Text
-from reproduction.registry import SECTIONS, Registered
+from reproduction.report import Absent, Registered, Text
 from reproduction.stored import FILE, Measurements
 from reproduction.timed import Quiet, Spread
 
@@ -84,13 +81,6 @@ def test_other_processes_are_what_the_cpus_did_beside_this_one(monkeypatch: Any)
     assert found["others"] == 0.25  # four seconds of CPUs less two of our own, of four seconds of two
 
 
-def test_a_spread_is_told_with_its_ends() -> None:
-    assert Spread((2.0, 1.95, 2.1234)).text() == "2 (1.95 to 2.12)"
-    assert Spread((1.0,)).text() == "1"
-    assert Spread((12345.6, 20000.0)).text() == "16,173 (12,346 to 20,000)"
-    assert Spread((2.0, 4.0, 8.0)).of(lambda each: 8 / each) == Spread((4.0, 2.0, 1.0))
-
-
 def test_the_same_work_takes_the_same_time() -> None:
     one = Spread((1.0, 1.1, 0.9))
     assert timed.alike("x", one, Spread((1.1, 1.14, 3.0))).passed is True
@@ -151,16 +141,6 @@ def texts(context: Context, toy: Toy) -> list[str]:
     return [part.text for part in run.make(context, registered(toy.make)).parts]
 
 
-def test_timings_are_kept_and_the_page_says_how_they_were_made(context: Context) -> None:
-    toy = Toy()
-    assert texts(context, toy) == texts(context, toy) == ["timed 1", "counted 1"] and toy.timings == 1
-    section = run.make(context, registered(toy.make))
-    assert f"{timed.RUNS} runs" in section.timing and "load average" in section.timing
-    assert run.described(context)["timing"] == section.timing
-    context.quick = True
-    assert texts(context, toy) == ["timed 2", "counted 2"]  # one run, another key
-
-
 @pytest.mark.parametrize("alone", [True, False])
 def test_an_update_measures_again(context: Context, tmp_path: Path, alone: bool) -> None:
     toy = Toy()
@@ -203,44 +183,3 @@ def test_units_stay_where_something_is_absent(context: Context, tmp_path: Path) 
     again = Context(tmp_path, kept="updating")
     run.update(again, [registered(absent)], found, lambda share, text: None)
     assert len(json.loads((tmp_path / FILE).read_text())["units"]["toy"]) == 2
-
-
-def test_the_command_updates_a_folder(tmp_path: Path, monkeypatch: Any, capsys: Any) -> None:
-    toy = Toy()
-    run.chosen()  # loads all
-    for name in list(SECTIONS):
-        monkeypatch.delitem(SECTIONS, name)
-    monkeypatch.setitem(SECTIONS, "toy", registered(toy.make))
-    monkeypatch.setitem(SECTIONS, "plain", registered(lambda context: iter([Text("plain")]), "plain", False))
-    assert reproduce.main(["--quick", "-o", str(tmp_path)]) == 0
-    assert reproduce.main(["--update", str(tmp_path), "--timed"]) == 0
-    assert (toy.timings, toy.counts) == (2, 1) and "1 results made, 0 kept" in capsys.readouterr().out
-    text = (tmp_path / "report.html").read_text()
-    assert "timed 2" in text and "counted 1" in text and "plain" in text and text.count("one run in turns") == 2
-    assert reproduce.main(["--update", str(tmp_path), "--only", "toy"]) == 0
-    assert (toy.timings, toy.counts) == (3, 2)
-
-
-@pytest.mark.parametrize(
-    "line, said",
-    [
-        (["--update", "nowhere", "--timed"], "--update nowhere: holds no measurements.json"),
-        (["--update", "nowhere", "--from", "there"], "--update: goes not with --from"),
-        (["--timed", "--only", "fig_7_1"], "--timed: none of these sections times"),
-    ],
-)
-def test_wrong_commands_are_one_line(line: list[str], said: str, capsys: Any) -> None:
-    assert reproduce.main(line) == 2
-    error = capsys.readouterr().err
-    assert said in error and error.count("\n") == 1
-
-
-def test_sections_that_time_are_named_so() -> None:
-    timing = {each.identifier for each in run.chosen((), timed=True)}
-    sources = {each.identifier: inspect.getsource(inspect.getmodule(each.make)) for each in run.chosen()}
-    assert {"table_6_1", "tiles", "bitonic", "thesis", "frame_rates", "copies"} <= timing
-    for name, source in sources.items():
-        assert ("timed.keep(" in source) or name not in timing
-    for source in set(sources.values()):
-        uses = [name for name, each in sources.items() if each == source and name in timing]
-        assert bool(uses) == ("timed.keep(" in source)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from reproduction.simulators import walk as module
-from reproduction.simulators.measured import extract, trace_machine
 from reproduction.simulators.rays import eye_rays, places, reflected_rays, scattered_rays, shadow_rays
+from reproduction.simulators.schedule import extract, trace_machine
 from reproduction.simulators.walk import Space, walk
 
 from raystream.accel.grid.build import build

@@ -19,14 +19,13 @@ from raystream.stream.gl.device import Device, shared_device
 
 from . import kept
 from .machine_load import Quiet, load_average
-from .model import AbsentError
+from .report import AbsentError
 from .stored import Measurements, commit_of, made_now, software
 
 T = TypeVar("T")
 HERE = Path(__file__).parent
 # Not among what decides about kept results: how they are laid out.
-LAYOUT = {f"{name}.py" for name in ("run", "registry", "context", "kept", "plots", "stored", "grades", "model")}
-LAYOUT |= {"statements.py", "texts.py"}
+LAYOUT = {f"{name}.py" for name in ("run", "report", "context", "kept", "plots", "stored")}
 
 
 class Context:

@@ -14,9 +14,11 @@ from numpy.typing import NDArray
 
 from raystream.accel.grid.build import build
 from raystream.scene.camera import Camera
+from raystream.stream.analysis.instructions import instructions
+from raystream.stream.analysis.spirv import NoCompiler
 from reproduction.published.chapter5 import VIEWS as PUBLISHED
 from reproduction.published.chapter5 import KernelRow
-from reproduction.simulators.counts import MACHINES, NoCompiler, instructions, kernel_rows, published_program
+from reproduction.simulators.counts import MACHINES, kernel_rows, published_program
 from reproduction.simulators.machines import OTHER_PASSES, TWENTY
 from reproduction.simulators.rays import eye_rays
 from reproduction.simulators.schedule import Runs, Simulation
@@ -24,7 +26,7 @@ from reproduction.simulators.walk import Space, walk
 
 from . import stand_ins, views
 from .context import Context
-from .model import OWN, Absent, AbsentError, Check
+from .report import OWN, Absent, AbsentError, Check
 
 FOREST_INSIDE = "Forest Inside"
 BUNNY = "Bunny Ray Cast"

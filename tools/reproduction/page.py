@@ -8,38 +8,19 @@ import json
 import math
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchmarks.common import cell
 from PIL import Image
 
-from .grades import COST, COUNT, POINTS
+from . import report
 from .kept import write_beside
-from .model import (
-    ARITHMETIC,
-    CLAIM,
-    KINDS_OF_CHECKS,
-    OWN,
-    Absent,
-    Cell,
-    Check,
-    Conclusion,
-    Fault,
-    Figure,
-    Listing,
-    Section,
-    Table,
-    Text,
-    Wish,
-)
-from .registry import PAPERS
-from .statements import CLAIMS, GLOSSARY, OMISSIONS
+from .report import ARITHMETIC, CLAIM, OWN, PAPERS, Absent, Cell, Check, Conclusion, Fault, Figure, Section, Table, Wish
 
 MILLION = 1e6
-WORDS = [name for name in GLOSSARY if re.fullmatch(r"[A-Z]{3,}", name)]  # abbreviations that are words of texts
+WORDS = [name for name in report.GLOSSARY if re.fullmatch(r"[A-Z]{3,}", name)]  # abbreviations that are words of texts
 SPLIT = 5  # columns with a published value beside, at most, where both have a column of their own
 # Chapters of the dissertation by their subject.
 CHAPTERS = {
@@ -51,7 +32,7 @@ CHAPTERS = {
     7: "Memory and computation",
 }
 # Claims by which the answer at the top tells what was reproduced, each as a part of its sentence.
-HEADLINES = {each.claim: each.headline for each in CLAIMS.values() if each.headline}
+HEADLINES = {each.claim: each.headline for each in report.CLAIMS.values() if each.headline}
 # Tables that stand in the main part, by section: the papers' own beside ours. The rest is the appendix.
 MAIN = {
     "table_5_1": ("SIMD: of a call",),
@@ -68,8 +49,8 @@ MAIN = {
 IN_DATA = ("Cameras", "Least, median and greatest of the viewpoints", "What a ray does and costs, by resolution")
 STATES = re.compile(r"Program \w+: all states")
 KINDS = {
-    **{Check: "check", Table: "table", Figure: "figure", Fault: "fault", Text: "text", Absent: "absent"},
-    **{Listing: "listing", Conclusion: "conclusion", Wish: "wish"},
+    **{Check: "check", Table: "table", Figure: "figure", Fault: "fault", report.Text: "text", Absent: "absent"},
+    **{report.Listing: "listing", Conclusion: "conclusion", Wish: "wish"},
 }
 TALLIES = {
     CLAIM: "Claims of the papers, tested on our results",
@@ -105,8 +86,7 @@ class Block(list[Any]):
         self.kind = kind
 
 
-@dataclass(frozen=True)
-class Count:
+class Count(NamedTuple):
     """How many checks or cells agree, differ, or can only be shown beside."""
 
     passed: int
@@ -127,7 +107,7 @@ def counted(graded: Iterable[Check | Cell]) -> Count:
 
 def by_kind(checks: Iterable[Check]) -> list[tuple[str, list[Check]]]:
     """Checks by their kind, in the order of the tallies; kinds without any are left out."""
-    found = [(kind, [check for check in checks if check.kind == kind]) for kind in KINDS_OF_CHECKS]
+    found = [(kind, [check for check in checks if check.kind == kind]) for kind in report.KINDS_OF_CHECKS]
     return [(kind, members) for kind, members in found if members]
 
 
@@ -239,7 +219,7 @@ def terms(text: str) -> Any:
     from markupsafe import Markup, escape
 
     def explained(found: re.Match[str]) -> str:
-        return f'<abbr title="{escape(GLOSSARY[found[0]])}">{found[0]}</abbr>'
+        return f'<abbr title="{escape(report.GLOSSARY[found[0]])}">{found[0]}</abbr>'
 
     return Markup(re.sub(rf"\b({'|'.join(WORDS)})\b", explained, str(escape(text))))
 
@@ -260,12 +240,12 @@ def answer(conclusions: Sequence[Conclusion]) -> tuple[str, str, str]:
     for each in conclusions:
         if each.claim in HEADLINES:
             headlines[each.verdict].append(f"that {HEADLINES[each.claim]}")
-    holds, part, fails, _ = (_listed(headlines[verdict]) for verdict in VERDICTS)
+
+    def listed(texts: Sequence[str]) -> str:
+        return f"{', '.join(texts[:-1])} and {texts[-1]}" if len(texts) > 1 else "".join(texts)
+
+    holds, part, fails, _ = (listed(headlines[verdict]) for verdict in VERDICTS)
     return holds, part, fails
-
-
-def _listed(texts: Sequence[str]) -> str:
-    return f"{', '.join(texts[:-1])} and {texts[-1]}" if len(texts) > 1 else "".join(texts)
 
 
 def columns(table: Table) -> list[tuple[str, bool, bool]]:
@@ -297,10 +277,11 @@ def inline(svg: str, prefix: str) -> str:
 
 def data_address(data: bytes) -> str:
     """A picture's bytes as a ``data:`` address."""
-    return f"data:image/{_format(data)};base64,{base64.b64encode(data).decode()}"
+    return f"data:image/{picture_format(data)};base64,{base64.b64encode(data).decode()}"
 
 
-def _format(data: bytes) -> str:
+def picture_format(data: bytes) -> str:
+    """``webp``, ``png`` or ``jpeg``, by how a file begins."""
     return "webp" if data[:4] == b"RIFF" else "png" if data[:4] == b"\x89PNG" else "jpeg"
 
 
@@ -310,17 +291,12 @@ def narrow(data: bytes) -> bool:
     return bool(width < 1.6 * height)
 
 
-def slug(text: str) -> str:
-    """A text as part of a file's name."""
-    return re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")[:48].strip("_")
-
-
 def figure_file(section: Section, place: int) -> str:
     """The name of a figure's file beside the report: of the section's part of that place."""
     part = section.parts[place]
     assert isinstance(part, Figure)
-    ending = "svg" if part.svg else _format(part.png)
-    return f"{section.identifier}_{place}_{slug(part.title)}.{ending}"
+    slug = re.sub(r"[^a-z0-9]+", "_", part.title.lower()).strip("_")[:48].strip("_")
+    return f"{section.identifier}_{place}_{slug}.{'svg' if part.svg else picture_format(part.png)}"
 
 
 def write(folder: Path, sections: Sequence[Section], facts: dict[str, Any], command: str, figures: bool = True) -> Path:
@@ -336,8 +312,8 @@ def write(folder: Path, sections: Sequence[Section], facts: dict[str, Any], comm
     data = {
         "facts": facts,
         "command": command,
-        "tallies": {kind: vars(count) for kind, count in tallies(sections).items()},
-        "cells": vars(counted(cell for section in sections for cell in section.cells())),
+        "tallies": {kind: count._asdict() for kind, count in tallies(sections).items()},
+        "cells": counted(cell for section in sections for cell in section.cells())._asdict(),
         "conclusions": [
             {**_plain(each), "verdict": each.verdict, "section": section.identifier}
             for section, each in concluded(sections)
@@ -345,15 +321,14 @@ def write(folder: Path, sections: Sequence[Section], facts: dict[str, Any], comm
         "sections": [_plain(section) for section in sections],
     }
     write_beside(folder / "report.json", (json.dumps(data, indent=0, default=str) + "\n").encode())
-    report = folder / "report.html"
-    write_beside(report, page(sections, facts, command).encode())
-    return report
+    write_beside(folder / "report.html", page(sections, facts, command).encode())
+    return folder / "report.html"
 
 
 def tallies(sections: Sequence[Section]) -> dict[str, Count]:
     """How the checks of each kind came out. They are not to be added up."""
     checks = [check for section in sections for check in section.checks()]
-    return {kind: counted(check for check in checks if check.kind == kind) for kind in KINDS_OF_CHECKS}
+    return {kind: counted(check for check in checks if check.kind == kind) for kind in report.KINDS_OF_CHECKS}
 
 
 def page(sections: Sequence[Section], facts: dict[str, Any], command: str) -> str:
@@ -388,7 +363,7 @@ def page(sections: Sequence[Section], facts: dict[str, Any], command: str) -> st
         facts=facts,
         command=command,
         style=Markup((Path(__file__).parent / "page.css").read_text(encoding="utf-8")),
-        glossary=GLOSSARY,
+        glossary=report.GLOSSARY,
         tallies=[(TALLIES[kind], count) for kind, count in tallies(sections).items()],
         kinds=TALLIES,
         check_heads=HEADS,
@@ -402,10 +377,10 @@ def page(sections: Sequence[Section], facts: dict[str, Any], command: str) -> st
         origins=origin_lines(sections),
         papers=PAPERS,
         answer=answer([each for _, each in conclusions]),
-        bounds={"COUNT": f"{COUNT:.0%}", "COST": f"{COST:.0%}", "POINTS": f"{100 * POINTS:g}"},
+        bounds={"COUNT": f"{report.COUNT:.0%}", "COST": f"{report.COST:.0%}", "POINTS": f"{100 * report.POINTS:g}"},
         main=[(section, part) for section in sections for part in section.parts if in_main(section, part)],
-        errors=[each for each in faults if each not in OMISSIONS],
-        omissions=[each for each in faults if each in OMISSIONS],
+        errors=[each for each in faults if each not in report.OMISSIONS],
+        omissions=[each for each in faults if each in report.OMISSIONS],
         absent=[(section, part) for section in sections for part in section.parts if isinstance(part, Absent)],
     )
 
@@ -420,14 +395,8 @@ def _plain(value: Any) -> Any:
                 entry = {**entry, "file": f"figures/{figure_file(value, place)}"}
                 del entry["svg"], entry["png"]
             parts.append(entry)
-        return {
-            "identifier": value.identifier,
-            "title": value.title,
-            "source": value.source,
-            "made": list(value.made),
-            "timing": value.timing,
-            "parts": parts,
-        }
+        head = {name: getattr(value, name) for name in ("identifier", "title", "source")}
+        return {**head, "made": list(value.made), "timing": value.timing, "parts": parts}
     if isinstance(value, (*KINDS, Cell)):
         return {name: _plain(each) for name, each in vars(value).items()}
     if isinstance(value, dict):

@@ -49,8 +49,15 @@ def renderer_of(name: str, device: Device, quick: bool, **more: Any) -> tuple[Re
     return Renderer(raystream.load(TABLE_6_1[name].scene), device=device, **choices), size
 
 
+def stored_photons(renderer: Renderer) -> Any:
+    """The photons in the map of the last picture."""
+    with renderer.device.current():
+        photons = renderer.photon_map.streams["photons"].read().ravel()
+    return photons[photons["stored"] > 0]
+
+
 def stored(renderer: Renderer) -> int:
-    """Photons in the map of the last picture."""
+    """Their number."""
     with renderer.device.current():
         return int((renderer.photon_map.streams["photons"].fields(["stored"])["stored"] > 0).sum())
 

@@ -14,19 +14,17 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FunctionType, ModuleType
-from typing import Any
-from unittest.mock import patch
+from typing import Any, NamedTuple
+from unittest.mock import MagicMock, patch
 
 import numpy as np
 
 from . import page, plots, run
 from .context import Context
 from .kept import write_beside
-from .model import ARITHMETIC, CLAIM, OWN, Cell, Section, Table
-from .registry import Registered
+from .report import ARITHMETIC, CLAIM, OWN, Cell, Registered, Section, Table
 from .stored import Measurements
 
 MEASURED, PRINTED, COMPUTED = "measured", "printed", "computed"
@@ -44,12 +42,11 @@ PROBES = ("not", "x 2", "x 0", "x -1", "+ 1", "turn", "drop")  # whether an inpu
 STARS = 3  # `ANY` in a place at most
 OURS = ("raystream.", ".simulators.", "_drawings")  # modules whose constants are settings of what is computed
 MOST = 300  # values of a result; more are no numbers but programs and scenes
-LAYOUT = ("model", "grades", "statements", "texts", "plots", "context", "registry", "shown", "kept", "timed", "page")
+LAYOUT = ("report", "plots", "context", "shown", "kept", "timed", "page")
 Places = dict[Steps, Any]  # of inputs, with the value of each
 
 
-@dataclass(frozen=True)
-class Grade:
+class Grade(NamedTuple):
     """What became of a check or cell. name : as on the page; said : published and ours; ratio : of the first numbers
     of the two, 1 without any."""
 
@@ -60,15 +57,13 @@ class Grade:
     ratio: float = 1.0
 
 
-@dataclass(frozen=True)
-class Break:
-    """A change of an input.
+class Break(NamedTuple):
+    """A change of an input. source : `MEASURED`, `PRINTED` by a paper or `COMPUTED` while the page is made.
 
-    source : `MEASURED`, `PRINTED` by a paper or `COMPUTED` while the page is made.
-    place  : of what is measured a unit's key, `VALUE` and the path in its value; else a module, the name of a constant
-             or function, and the path in it or in its result. `ANY` stands for every step there.
-    change : a factor (``x 2``), ``+ 1``, ``- 1``, ``not``; of several values ``turn``, each in the place of the one
-             before, and ``drop``, without the first. Of a text its first number is changed.
+    place : of what is measured a unit's key, `VALUE` and the path in its value; else a module, the name of a constant
+    or function, and the path in it or in its result. `ANY` stands for every step there. change : a factor (``x 2``),
+    ``+ 1``, ``- 1``, ``not``; of several values ``turn``, each in the place of the one before, and ``drop``, without
+    the first. Of a text its first number is changed.
     """
 
     source: str
@@ -216,36 +211,11 @@ class Changed(Context):
         return changed(value, place[at + 1 :], self._break.change) if ours else value
 
 
-class _Nothing:
-    """Stands for axes and artists of a plot that nobody looks at."""
-
-    def __getattr__(self, name: str) -> _Nothing:
-        return self
-
-    def __call__(self, *_: Any, **__: Any) -> _Nothing:
-        return self
-
-    def __getitem__(self, name: Any) -> _Nothing:
-        return self
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(())
-
-
 def _no_plot(*_: Any, nrows: int = 1, ncols: int = 1, **__: Any) -> tuple[Any, Any]:
+    """Stands for a figure and axes that nobody looks at."""
     axes = np.empty((nrows, ncols), object)
-    axes.fill(_Nothing())
-    return _Nothing(), axes.squeeze() if axes.size > 1 else _Nothing()
-
-
-def modules() -> list[ModuleType]:
-    """The report's."""
-    return [each for name, each in list(sys.modules.items()) if name.startswith(PACKAGE)]
-
-
-def module_of(name: str) -> ModuleType:
-    """By its name, as a `Break` has it: the report's without the package."""
-    return sys.modules.get(PACKAGE + name) or sys.modules[name]
+    axes.fill(MagicMock())
+    return MagicMock(), axes.squeeze() if axes.size > 1 else MagicMock()
 
 
 @contextmanager
@@ -256,18 +226,19 @@ def broken(made: Break | None) -> Iterator[None]:
         stack.enter_context(patch.object(plots, "svg", lambda figure: "<svg/>"))
         if made is not None and made.source != MEASURED:
             home, name, *path = made.place
-            old = getattr(module_of(home), name)
-            new = _function(old, tuple(path), made.change) if callable(old) else changed(old, tuple(path), made.change)
-            for module in modules():
+            # A module of the report is named without the package.
+            old = getattr(sys.modules.get(PACKAGE + home) or sys.modules[home], name)
+
+            def result(*arguments: Any, **named: Any) -> Any:
+                return changed(old(*arguments, **named), tuple(path), made.change)
+
+            new = result if callable(old) else changed(old, tuple(path), made.change)
+            for module in [each for title, each in list(sys.modules.items()) if title.startswith(PACKAGE)]:
                 for own, value in list(vars(module).items()):
                     # A number alone is no proof that it is the same one.
                     if value is old and (own == name or not isinstance(old, int | float | str)):
                         stack.enter_context(patch.object(module, own, new))
         yield
-
-
-def _function(old: Callable[..., Any], path: Steps, change: str) -> Callable[..., Any]:
-    return lambda *arguments, **named: changed(old(*arguments, **named), path, change)
 
 
 def made_with(registered: Registered, stored: Measurements, made: Break | None = None) -> list[Grade]:
@@ -284,8 +255,7 @@ def made_with(registered: Registered, stored: Measurements, made: Break | None =
 # -- the search ------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Proof:
+class Proof(NamedTuple):
     """A check or cell, the change that turns it over, the first value changed before and after, and what it says
     then."""
 
@@ -305,6 +275,11 @@ def search(registered: Registered, stored: Measurements) -> tuple[list[Proof], l
     """
     before = made_with(registered, stored)
     found: dict[int, Proof] = {}
+
+    def short(value: Any) -> str:
+        several = isinstance(value, dict | list | tuple) or getattr(value, "ndim", 0) > 0
+        return f"{len(value)} values" if several else page.number(value)[:40]
+
     for source, values, kinds in PHASES:
         left = {k for k, each in enumerate(before) if each.agrees is not None and each.kind in kinds} - set(found)
         if not left:
@@ -326,7 +301,7 @@ def search(registered: Registered, stored: Measurements) -> tuple[list[Proof], l
             after = made_with(registered, stored, made)
             for k in left.intersection(turned(before, after)):
                 then = f"{'agrees' if after[k].agrees else 'differs'}: {after[k].said}"
-                found[k] = Proof(before[k].kind, before[k].name, made, _short(old), _short(new), then)
+                found[k] = Proof(before[k].kind, before[k].name, made, *map(short, (old, new)), then)
             left -= set(found)
     left = {k for k, each in enumerate(before) if each.agrees is not None} - set(found)
     return [found[k] for k in sorted(found)], [before[k] for k in sorted(left)]
@@ -335,7 +310,7 @@ def search(registered: Registered, stored: Measurements) -> tuple[list[Proof], l
 def _matters(registered: Registered, stored: Measurements, made: Break, value: Any, before: Sequence[Grade]) -> bool:
     """Whether a grade has anything of the input, which has this value."""
     changes = [each for each in PROBES if other(value, each) is not value]
-    return any(made_with(registered, stored, replace(made, change=each)) != before for each in changes)
+    return any(made_with(registered, stored, made._replace(change=each)) != before for each in changes)
 
 
 def patterns(places: Sequence[Steps], fixed: int) -> dict[Steps, Steps]:
@@ -352,11 +327,6 @@ def patterns(places: Sequence[Steps], fixed: int) -> dict[Steps, Steps]:
         if len(members) > 1:
             found.setdefault(tuple(members), general)
     return {**{each: each for each in places}, **{found[each]: places[each[0]] for each in sorted(found, key=len)}}
-
-
-def _short(value: Any) -> str:
-    several = isinstance(value, dict | list | tuple) or getattr(value, "ndim", 0) > 0
-    return f"{len(value)} values" if several else page.number(value)[:40]
 
 
 # -- inputs ----------------------------------------------------------------------------------------------------------
@@ -446,13 +416,9 @@ def write(path: Path, found: Mapping[str, Sequence[Proof]]) -> None:
     """The list of proofs by section, each in a line as `COLUMNS` name it, which `read` reads. Raises ViewerError."""
     lines = [json.dumps({"columns": COLUMNS})[:-1]]
     for name in (each.identifier for each in run.chosen() if found.get(each.identifier)):
-        rows = ",\n".join(json.dumps(_row(each)) for each in found[name])
+        rows = ",\n".join(json.dumps([*each[:2], *each.made, *each[3:]]) for each in found[name])
         lines.append(f"{json.dumps(name)}: [\n{rows}]")
     write_beside(path, (",\n".join(lines) + "}\n").encode())
-
-
-def _row(each: Proof) -> list[Any]:
-    return [each.kind, each.name, each.made.source, each.made.place, each.made.change, each.old, each.new, each.then]
 
 
 def read(path: Path) -> Iterator[tuple[str, Proof]]:

@@ -25,8 +25,7 @@ from raystream.options.declare import suggestion
 from . import page, sections, shown
 from .context import Context
 from .kept import writable
-from .model import Absent, AbsentError, Part, Section
-from .registry import SECTIONS, Registered
+from .report import SECTIONS, Absent, AbsentError, Part, Registered, Section
 from .stored import Measurements, made_now
 from .timed import said
 

@@ -20,7 +20,7 @@ from raystream.base.errors import ViewerError
 from raystream.stream.gl.device import Device
 
 from .kept import decode, digest, encode, write_beside
-from .model import AbsentError
+from .report import AbsentError
 
 FILE, PICTURES = "measurements.json", "pictures"
 LARGEST = 4096  # numbers of an array that stands in the file

@@ -23,10 +23,8 @@ from numpy.typing import NDArray
 import raystream
 from raystream.scene.camera import Camera
 from raystream.scene.scene import Scene
-from reproduction.simulators.emulation import Emulation
+from reproduction.simulators.whitted.back_ends import Emulation, NoOpenClError, OpenCl, Processor, device, named
 from reproduction.simulators.whitted.model import SETTINGS, Traced
-from reproduction.simulators.whitted.opencl import NoOpenClError, OpenCl, device, named
-from reproduction.simulators.whitted.processor import Processor
 
 from .context import Context
 from .timed import Case, Releasing
@@ -91,13 +89,6 @@ def compared(context: Context, scene: Scene, camera: Camera, most: int) -> dict[
         name: float((np.abs(picture - pictures["CPU"]).max(axis=2) > SAME).mean()) for name, picture in pictures.items()
     }
     return {**found, "rays": emulation.render(camera, size).rays, "size": edge, "differs": differs}
-
-
-@contextmanager
-def frames(context: Context, scene: Scene, camera: Camera, edge: int, long: float) -> Iterator[dict[str, Case]]:
-    """Every back end while the camera goes around the scene, see `going_around`."""
-    with back_ends(context, scene) as draws:
-        yield going_around(draws, scene, camera, (edge, edge), long)
 
 
 def fragments(context: Context, scene: Scene, **settings: Any) -> raystream.Renderer:

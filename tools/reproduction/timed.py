@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from raystream.renderer.renderer import Renderer
 
 from .machine_load import QUIET, Quiet, load_average
-from .model import OWN, Check
+from .report import OWN, Check
 
 if TYPE_CHECKING:
     from .context import Context
@@ -53,12 +53,13 @@ class Releasing(ExitStack):
 @contextmanager
 def pictures(renderers: Mapping[str, Renderer], size: tuple[int, int]) -> Iterator[dict[str, Case]]:
     """Renderers that each render a picture of one sample again and again, released in the end."""
-
-    def case(renderer: Renderer) -> None:
-        renderer.render(size, spp=1)
-
     with Releasing() as held:
-        yield {name: partial(case, held.own(renderer)) for name, renderer in renderers.items()}
+        yield {name: partial(drawn, held.own(renderer), size) for name, renderer in renderers.items()}
+
+
+def drawn(renderer: Renderer, size: tuple[int, int]) -> None:
+    """A picture of one sample."""
+    renderer.render(size, spp=1)
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,10 @@ class Spread:
     def of(self, function: Callable[[float], float]) -> Spread:
         """Another figure, a function of this one in every run."""
         return Spread(tuple(function(each) for each in self.values))
+
+    def milliseconds(self) -> str:
+        """As `text`, of seconds."""
+        return self.of(lambda seconds: 1e3 * seconds).text()
 
     def text(self, digits: int = 3) -> str:
         """Median, and in brackets the least and the greatest: ``1.97 (1.95 to 2.1)``."""

@@ -11,8 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from reproduction.simulators.measured import WHOLE_RUNS, extract
-from reproduction.simulators.schedule import LOOP, Runs, Schedule, Simulation
+from reproduction.simulators.schedule import LOOP, WHOLE_RUNS, Runs, Schedule, Simulation, extract
 
 import raystream
 from benchmarks.common import Options, Result, Table, facts, say

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ..texts import table
+from ..report import table
 
 
 class KernelRow(NamedTuple):
@@ -129,7 +129,7 @@ NAIVE_OF_OPTIMUM = 5.0  # and without an oracle at least
 
 # The cost model of D 5.2.1, P2 3.2, G instructions and GB a frame: C = R (C_r + v C_v + t C_t + s C_s) + R P C_state,
 # 4 bytes a word, a byte a state read; the bars of figs. 5.3 to 5.5 are not given as numbers.
-_HEAD, *_ROWS = table("published/cost_derived")
+_HEAD, *_ROWS = table("published/cost_derived", head=True)
 COST_DERIVED: dict[str, dict[str, float]] = {
     view: dict(zip(_HEAD[1:], map(float, numbers), strict=True)) for view, *numbers in _ROWS
 }

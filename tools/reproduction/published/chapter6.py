@@ -1,8 +1,9 @@
-"""D, chapter 6, and P3: photon mapping, of a GeForce FX 5900 Ultra; instructions are in `chapter6_instructions`."""
+"""D, chapter 6, and P3: photon mapping, of a GeForce FX 5900 Ultra."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 ROUTED = 16  # photons of a cell that stencil routing keeps, m^2 with m = 4
 
@@ -71,3 +72,24 @@ LARGEST_GRID = 40  # cells along a side of what 65,536 are enough for (D 6.2.2),
 CAPTION_NEAREST, CAPTION_REJECTED = 4, 1  # of figure 6.6: k, and photons rejected because k have been counted
 INTERACTIVE = "one or two seconds"  # to rebuild and converge, geometry or light moved
 WINDOWS = {"P3": 160, "D": 256}  # pixels along a side of the interactive window
+
+
+class InstructionsRow(NamedTuple):
+    """Of table 6.2 (P3 table 2), one iteration: all instructions, fetches, for addresses, for packing."""
+
+    all: int
+    textures: int
+    addresses: int
+    packing: int
+
+
+TABLE_6_2: dict[str, InstructionsRow] = {
+    "Bitonic Sort": InstructionsRow(52, 2, 13, 0),
+    "Binary Search": InstructionsRow(18, 1, 13, 0),
+    "Rad. Estimate (sort)": InstructionsRow(202, 6, 47, 41),
+    "Stencil Routing": InstructionsRow(42, 0, 25, 0),
+    "Rad. Estimate (stencil)": InstructionsRow(193, 5, 20, 41),
+}
+HAND_CODED_SORT = 19  # in place of Cg's 52
+ESTIMATE_OVERHEAD = (1 / 3, 1 / 2)  # "a third to a half" for addresses and packing
+LEAST_PER_TEXTURE = 20  # "at least 20 arithmetic operations for every texture access"

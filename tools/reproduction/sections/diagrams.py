@@ -5,19 +5,9 @@ from __future__ import annotations
 from raystream.base.paths import shaders
 from raystream.cli.graph import drawings, graph
 
-from ..caption_drawings import OURS, figures
 from ..context import Context
-from ..diagram_drawings import (
-    LOOPS,
-    draw_loop,
-    draw_pass,
-    draw_records,
-    draw_scene_memory,
-    draw_stages,
-)
-from ..model import Figure, Listing, Parts
-from ..registry import section
-from ..statements import captioned, faults, told
+from ..drawings import by_hand, draw_pass, draw_records, draw_scene_memory, draw_stages, figures
+from ..report import Figure, Listing, Parts, captioned, faults, section, told
 
 WITHOUT = "Drawn with a structure over the scene; the paper has none, nor has preset 2003 in its scenes (--accel none)."
 DRAWN_FROM = "Made from the program's table: raystream graph {} -o {}.svg."
@@ -27,6 +17,12 @@ def _program(name: str, title: str, more: str = "") -> Figure:
     caption = drawings()[name][1]
     note = f"{caption[0].upper()}{caption[1:]}. {DRAWN_FROM.format(name, name)} {more}".strip()
     return Figure(title, svg=graph(name), note=note, alt=f"the states of program {name} and the arrows between them")
+
+
+def listing(title: str, name: str, note: str = "") -> Listing:
+    """A shader's source, with its file's name."""
+    text = (shaders() / name).read_text(encoding="utf-8").strip()
+    return Listing(title, text, f"shaders/{name}. {note}".strip())
 
 
 @section(
@@ -47,22 +43,13 @@ def ray_tracer_flow(context: Context) -> Parts:
     yield _program("cast_instances", "The same over two levels of structures")
 
 
-def listing(title: str, name: str, note: str = "") -> Listing:
-    """A shader's source, with its file's name."""
-    text = (shaders() / name).read_text(encoding="utf-8").strip()
-    return Listing(title, text, f"shaders/{name}. {note}".strip())
-
-
 @section("intersector", paper="D 3.3.3, P2 3.1.3", title="The intersector (figure 3.2, P2 figure 5)")
 def intersector(context: Context) -> Parts:
     """The kernel's source, and the test that it calls."""
     yield listing("The kernel: a triangle of the voxel's list, and what the ray needs next", "kernels/intersect.glsl")
-    yield listing(
-        "The test of Moeller and Trumbore",
-        "accel/triangle_moller_trumbore.glsl",
-        "A hit beyond the voxel is kept here, and the walk goes on until it has passed it; by the published text it is "
-        "a miss, and the triangle is met again. tools/reproduction/simulators has both rules.",
-    )
+    note = "A hit beyond the voxel is kept here, and the walk goes on until it has passed it; by the published text it "
+    note += "is a miss, and the triangle is met again. tools/reproduction/simulators has both rules."
+    yield listing("The test of Moeller and Trumbore", "accel/triangle_moller_trumbore.glsl", note)
     yield from faults("P2 fig. 5")
 
 
@@ -87,9 +74,8 @@ def flow_control(context: Context) -> Parts:
     """Section 4.1.2: a ray's state decides which pass it takes part in."""
     yield told("flow_control")
     yield from figures("4.")
-    for number, (title, *_) in enumerate(LOOPS):
-        about = f"{title[0].upper()}{title[1:]}"
-        yield Figure(about, svg=draw_loop(number), note=OURS if not number else "", alt="passes and a way back")
+    for number in (1, 2, 3):
+        yield captioned(f"4.1.2_{number}", svg=by_hand(f"4.1.2_{number}"))
     yield _program("trace", "The loop over traversal and intersection: given rays to their hits")
 
 

@@ -14,9 +14,7 @@ from reproduction.simulators.irradiance import Hemisphere, Radiosity, Records, l
 
 from .. import plots
 from ..context import Context
-from ..model import Parts
-from ..registry import section
-from ..statements import captioned, concluded, tabled
+from ..report import Parts, captioned, concluded, section, tabled
 
 ERRORS = (1.0, 0.7, 0.5, 0.35, 0.25, 0.18)  # shares of its reach within which a record serves
 CANDIDATES = 64  # for records, along an edge

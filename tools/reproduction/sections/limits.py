@@ -13,18 +13,16 @@ from raystream.renderer.inputs.settings import Settings
 from raystream.renderer.scene_update import address_counts
 from raystream.scene.scene import Scene
 from raystream.stream.declare.limits import LIMITS, rounded
-from reproduction.simulators.counts.programs import RECIPE
+from reproduction.simulators.counts import RECIPE
 from reproduction.simulators.rays import OFFSET, eye_rays, places, shadow_rays
 from reproduction.simulators.walk import Space, walk
 
+from .. import report
 from ..context import Context
 from ..counted import PROGRAMS, counted, program
-from ..grades import beside, exact, unprinted
-from ..model import ARITHMETIC, OWN, AbsentError, Cell, Check, Parts, Table
 from ..published.chapter5 import BUNNY_VOXELS, LARGEST_INTEGERS, LARGEST_TEXTURE, LIMITS_PRINTED, TABLE_5_3, VIEWS
-from ..registry import section
+from ..report import ARITHMETIC, OWN, Cell, Check, Parts, Table, beside, captioned, exact, section, tabled, unprinted
 from ..shown import webp
-from ..statements import captioned, concluded, tabled
 
 YEARS = tuple(LIMITS)
 STEPWISE: dict[str, Any] = {**RECIPE, "fuse": "none", "unroll": 1}
@@ -48,7 +46,7 @@ def limits(context: Context) -> Parts:
     yield _kernels(context)
     for name in PICTURED:
         yield from _pictures(context, name)
-    yield concluded(
+    yield report.concluded(
         "too_few_texels",
         [LARGEST_INTEGERS < BUNNY_VOXELS, LARGEST_INTEGERS < TRIANGLES],
         f"{LARGEST_INTEGERS:,} texels; the bunny's published grid has {BUNNY_VOXELS:,} voxels, the forest "
@@ -90,7 +88,7 @@ def _scenes(context: Context) -> Parts:
     for name, grid in SCENES[: QUICK if context.quick else None]:
         try:
             found = context.keep(("sizes", name, grid), lambda name=name, grid=grid: _sizes(context, name, grid))
-        except AbsentError as error:
+        except report.AbsentError as error:
             absent.append(error.part)
             continue
         held = {word: n for word, n in found.items() if word != "grid"}

@@ -1,16 +1,21 @@
-"""The papers' machines over the runs of rays: what each calls, in how many passes.
+"""What a picture costs on the papers' machines, and what these call, in how many passes, over the runs of rays.
+
+C = R (C_r + v C_v + t C_t + s C_s) + R P C_state, of R rays that each pierce v voxels, test t triangles and are shaded
+s times, in P passes; C_r is a ray's beginning (eye ray and set-up), C_v, C_t, C_s are a call of the kernels of
+traversal, intersection and shading. In every pass all rays' states are read; a machine of one pass has none.
 
 SIMD (multipass): a pass serves one kernel, every ray by one call, or by a few where it is unrolled. MIMD (branching):
 one pass takes a ray from its beginning to its end. Stream buffer: the wished-for machine with conditional output, whose
-streams stay in a memory on the chip; it launches a kernel on a queue that holds none but rays which wait for it.
+streams stay in a memory on the chip; it launches a kernel on a queue that holds none but rays which wait for it. Early
+depth tests leave out blocks of pixels none of whose rays a pass serves; else all of their fragments run.
 
-Sources: T. J. Purcell, "Ray Tracing on a Stream Processor" (2004), sections 5.2 and 5.4.2; Purcell et al. (2002),
-sections 3.2 and 4; U. J. Kapasi et al., "The Imagine Stream Processor" (2002): a stream register file of 128 kB.
+Sources: T. J. Purcell, "Ray Tracing on a Stream Processor" (2004), sections 4.1.2, 5.2, 5.3 and 5.4.2; Purcell et al.
+(2002), sections 3.2 and 4; U. J. Kapasi et al., "The Imagine Stream Processor" (2002): a register file of 128 kB.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,9 +24,85 @@ from numpy.typing import NDArray
 from raystream.base import jit
 from raystream.stream.machines.policy import Policy, Threshold
 from reproduction.published.chapter5 import KernelRow, Passes
-from reproduction.simulators.cost import COLOR, EYE, INTERSECT, SETUP, STEP, TYPES, WORD, Cost, Workload, cost
 from reproduction.simulators.schedule import Runs, Schedule, Simulation
 from reproduction.simulators.walk import Space, walk
+
+WORD = 4  # bytes
+# Calls of a kernel per ray, by what of `Workload` it goes with.
+EYE, SETUP, STEP, INTERSECT, COLOR = KERNELS = (
+    "Generate Eye Ray",
+    "Traverse: Setup",
+    "Traverse: Step",
+    "Intersect",
+    "Shade: Color",
+)
+TYPES = ("stream", "structures", "state")
+
+
+@dataclass(frozen=True)
+class Workload:
+    """What rays do. rays : R; v, t, s : voxels, tests and shadings per ray; passes : P; eye : share of the rays that
+    are eye rays, which alone have their generation counted."""
+
+    rays: int
+    v: float
+    t: float
+    s: float
+    passes: int = 0
+    eye: float = 1.0
+
+    def calls(self) -> dict[str, float]:
+        """Of each of `KERNELS`, by all rays."""
+        per_ray = {EYE: self.eye, SETUP: 1.0, STEP: self.v, INTERSECT: self.t, COLOR: self.s}
+        return {name: self.rays * calls for name, calls in per_ray.items()}
+
+
+@dataclass(frozen=True)
+class Cost:
+    """instructions by kernel; bytes by kernel, "state reads" among them; bytes by type, of `TYPES`."""
+
+    instructions: Mapping[str, float]
+    bytes_by_kernel: Mapping[str, float]
+    bytes_by_type: Mapping[str, float]
+
+    @property
+    def total_instructions(self) -> float:
+        """Of all kernels."""
+        return sum(self.instructions.values())
+
+    @property
+    def total_bytes(self) -> float:
+        """Of all kernels and the state reads."""
+        return sum(self.bytes_by_type.values())
+
+    @property
+    def instructions_per_byte(self) -> float:
+        """What is compared with a processor's own ratio: above it instructions limit, below it memory does."""
+        return self.total_instructions / max(self.total_bytes, 1e-300)
+
+
+def cost(work: Workload, kernels: Mapping[str, KernelRow], state: float = 1.0) -> Cost:
+    """Of a workload, with the kernels' rows as of table 5.1.
+
+    state : bytes of a ray's state; states are read by all rays in all passes, whatever the kernels' rows say, and
+    written by the calls. 0 for a machine without states.
+    """
+    instructions, by_kernel = {}, {}
+    by_type = dict.fromkeys(TYPES, 0.0)
+    for name, calls in work.calls().items():
+        row = kernels[name]
+        stream, structures = calls * WORD * (row.read + row.written), calls * WORD * row.random
+        written = calls * row.state_written
+        instructions[name] = calls * row.instructions
+        by_kernel[name] = stream + structures + written
+        by_type["stream"] += stream
+        by_type["structures"] += structures
+        by_type["state"] += written
+    reads = work.rays * work.passes * state
+    by_kernel["state reads"] = reads
+    by_type["state"] += reads
+    return Cost(instructions, by_kernel, by_type)
+
 
 # Passes that every ray goes through once: eye rays, set-up in two (its 12 words are more than two outputs hold), shade.
 OTHER_PASSES = 4
@@ -219,3 +300,65 @@ def _buffer(start, length, queues, lefts, ats, rays, lanes, totals):
             else:
                 queues[1, side1, count1] = slot
                 count1 += 1
+
+
+EDGES = (1, 2, 4, 8, 16, 32)  # pixels along a block
+DONE = 2  # a ray that waits for neither kernel
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """Of the passes of the loop: their number, and by edge of a block the share of all fragments that run."""
+
+    passes: int
+    run: dict[int, float]
+
+
+def blocks(runs: Runs, width: int, policy: Policy = TWENTY, edges: Sequence[int] = EDGES) -> Blocks:
+    """Play a policy over the runs of a picture's rays, row after row of ``width`` pixels, and count blocks.
+
+    Every ray is looked at in every pass: slow and plain, and so a test of `schedule.Simulation`.
+    """
+    height = -(-runs.rays // width)
+    sizes = np.array(edges, np.int64)
+    across = -(-width // sizes)
+    first = np.concatenate([[0], np.cumsum(across * -(-height // sizes))]).astype(np.int64)
+    state, left = np.full(runs.rays, DONE, np.uint8), np.zeros(runs.rays, np.int32)
+    some = runs.start[:-1] < runs.start[1:]
+    state[some], left[some] = 0, runs.length[runs.start[:-1][some]]
+    at, stamps = runs.start[:-1].copy(), np.full(first[-1], -1, np.int32)
+    waiting, counts = np.array([some.sum(), 0], np.int64), np.zeros(len(edges), np.int64)
+    number = np.zeros(1, np.int64)
+    fixed = (runs.start, runs.length, state, left, at, width, sizes, across, first, stamps, waiting, counts, number)
+    serve = [jit.bind(_serve, kernel, *fixed) for kernel in (0, 1)]
+    while waiting.any():
+        for kernel in policy.choose(waiting.tolist(), runs.rays):
+            if waiting[kernel]:
+                serve[kernel]()
+    whole = max(1, int(number[0])) * np.diff(first)
+    return Blocks(int(number[0]), {edge: float(share) for edge, share in zip(edges, counts / whole, strict=True)})
+
+
+def _serve(kernel, start, length, state, left, at, width, sizes, across, first, stamps, waiting, counts, number):
+    """One pass: each ray in the state by one call, and each block with such a ray once."""
+    now = number[0]
+    number[0] = now + 1
+    for ray in range(len(state)):
+        if state[ray] != kernel:
+            continue
+        x, y = ray % width, ray // width
+        for k in range(len(sizes)):
+            block = first[k] + y // sizes[k] * across[k] + x // sizes[k]
+            if stamps[block] != now:
+                stamps[block] = now
+                counts[k] += 1
+        left[ray] -= 1
+        if left[ray] == 0:
+            waiting[kernel] -= 1
+            at[ray] += 1
+            if at[ray] < start[ray + 1]:
+                state[ray] = 1 - kernel
+                left[ray] = length[at[ray]]
+                waiting[1 - kernel] += 1
+            else:
+                state[ray] = DONE

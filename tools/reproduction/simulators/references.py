@@ -8,33 +8,26 @@ triangles, addressed in one dimension; normals and colours of the corners likewi
 k of a ray's record in texture k, the rays a row after the other. Textures begin at multiples of `ALIGN` bytes.
 
 Source: Purcell (2004), 5.2.3; Purcell et al. (2002), 4.1.
+
+Caches play such traces: hits, lines fetched and bytes moved, by kind of data. And the stream machine that Purcell
+wishes for in 5.4.2 makes one call by call, its rays in queues on the chip; `machines.stream_buffer` counts its launches
+from what rays do.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from raystream.base import jit
+from raystream.base.errors import ViewerError
 from reproduction.published.chapter5 import KernelRow
-from reproduction.simulators.cost import COLOR, EYE, INTERSECT, SETUP, STEP
-from reproduction.simulators.machines import TWENTY
-from reproduction.simulators.walk import (
-    BEYOND,
-    DONE,
-    LIST,
-    TRAVERSE,
-    TRIANGLE,
-    Space,
-    State,
-    address,
-    entry,
-    step,
-    test,
-)
+from reproduction.simulators import walk
+from reproduction.simulators.machines import COLOR, EYE, INTERSECT, SETUP, STEP, TWENTY
+from reproduction.simulators.walk import BEYOND, DONE, LIST, TRAVERSE, TRIANGLE, Space, State, entry, step, test
 
 KINDS = VOXELS, LISTS, TRIANGLES, SHADING, READS, WRITES = range(6)
 STRUCTURES = (VOXELS, LISTS, TRIANGLES, SHADING)
@@ -222,7 +215,7 @@ def call(kernel, box, resolution, pointers, lists, corners, floats, ints, ray, a
     missed : hits beyond the voxel are none.
     """
     if kernel == TRAVERSE:
-        used = put(codes, used, at[AT_VOXELS] + 4 * address(resolution, ints, ray), 1, VOXELS)
+        used = put(codes, used, at[AT_VOXELS] + 4 * walk.address(resolution, ints, ray), 1, VOXELS)
         return step(box, resolution, pointers, floats, ints, ray, missed), used
     used = put(codes, used, at[AT_LISTS] + 4 * np.int64(ints[ray, LIST]), 1, LISTS)
     used = put_corners(codes, used, at, at[AT_CORNERS], entry(lists, ints, ray), TRIANGLES)
@@ -294,3 +287,207 @@ def _pass(
             if now != DONE:
                 waiting[now] += 1
     return len(numbers), used
+
+
+REFERENCES, WORDS, MISSES, LINES = range(4)
+
+
+class Cache:
+    """A cache that traces are played through.
+
+    size, line : bytes. ways : lines that share an index. kinds : of data that pass through it; what else is in a trace
+    is no part of its figures. sets : in place of size / line / ways, rounded down.
+    Raises ViewerError for what makes no cache.
+    """
+
+    def __init__(
+        self,
+        size: int = 64 * 1024,
+        line: int = 48,
+        ways: int = 1,
+        kinds: Sequence[int] = KINDS,
+        write_back: bool = False,
+        sets: int | None = None,
+    ) -> None:
+        self.sets = size // max(1, line * ways) if sets is None else sets
+        if line < 4 or line % 4 or ways < 1 or self.sets < 1:
+            what = f"{size} bytes in lines of {line}, {ways} ways"
+            raise ViewerError("texture cache", what, "lines of whole words, of which at least as many as ways fit")
+        self.line, self.ways, self.write_back, self.kinds = line, ways, write_back, tuple(kinds)
+        self._tags = np.full((self.sets, ways), -1, np.int64)
+        self._counts = np.zeros((len(KINDS), 4), np.int64)
+        self._written_back = np.zeros(1, np.int64)
+
+    def play(self, chunks: Iterable[NDArray[np.int64]]) -> Cache:
+        """References, after those played before. Returns the cache."""
+        for codes in chunks:
+            self.take(codes)
+        return self
+
+    def take(self, codes: NDArray[np.int64]) -> None:
+        """One chunk of references (N,)."""
+        mask = sum(1 << kind for kind in self.kinds)
+        sizes = (self.line, self.sets, self.ways, mask, self.write_back)
+        jit.run(_play, codes, *sizes, self._tags, self._counts, self._written_back)
+
+    def _sum(self, column: int, kinds: Sequence[int] | None) -> int:
+        return int(self._counts[list(self.kinds if kinds is None else kinds), column].sum())
+
+    def references(self, kinds: Sequence[int] | None = None) -> int:
+        """Texels fetched and written."""
+        return self._sum(REFERENCES, kinds)
+
+    def hit_rate(self, kinds: Sequence[int] | None = None) -> float:
+        """Share of the references that fetch no line."""
+        return 1 - self._sum(MISSES, kinds) / max(1, self.references(kinds))
+
+    def bytes_without(self, kinds: Sequence[int] | None = None) -> int:
+        """Bytes moved without a cache: every word."""
+        return 4 * self._sum(WORDS, kinds)
+
+    def bytes_with(self, kinds: Sequence[int] | None = None) -> int:
+        """Bytes moved with it: lines fetched; written words, or lines where they are written back, those too that the
+        trace leaves in the cache."""
+        kinds = self.kinds if kinds is None else kinds
+        moved = self.line * self._sum(LINES, kinds)
+        if WRITES in kinds:
+            left = int((self._tags[self._tags >= 0] & 1).sum()) + int(self._written_back[0])
+            moved += self.line * left if self.write_back else 4 * self._sum(WORDS, [WRITES])
+        return moved
+
+    def ratio(self, kinds: Sequence[int] | None = None) -> float:
+        """Bytes with the cache over bytes without."""
+        return self.bytes_with(kinds) / max(1, self.bytes_without(kinds))
+
+
+def play_all(caches: Iterable[Cache], chunks: Iterable[NDArray[np.int64]]) -> None:
+    """One trace through several caches."""
+    caches = list(caches)
+    for codes in chunks:
+        for cache in caches:
+            cache.take(codes)
+
+
+def _play(codes, line, sets, ways, mask, write_back, tags, counts, written_back):
+    for k in range(len(codes)):
+        code = codes[k]
+        kind = code & 7
+        if (mask >> kind) & 1 == 0:
+            continue
+        words = ((code >> 3) & 3) + 1
+        at = code >> 5
+        write = kind == WRITES
+        counts[kind, REFERENCES] += 1
+        counts[kind, WORDS] += words
+        if write and not write_back:
+            continue  # a line that is there is updated in place
+        # Unsigned: a division of numbers with a sign takes twice as long.
+        first = np.int64(np.uint32(np.uint64(at) // np.uint64(line)))
+        last = first
+        while (last + 1) * line < at + 4 * words:
+            last += 1
+        missed = False
+        for place in range(first, last + 1):
+            index = np.int64(np.uint32(place) % np.uint32(sets))
+            if tags[index, 0] >> 1 == place:  # the one used last, as most are
+                if write:
+                    tags[index, 0] |= 1
+                continue
+            found = 1
+            while found < ways and tags[index, found] >> 1 != place:
+                found += 1
+            if found == ways:
+                missed = True
+                counts[kind, LINES] += 1
+                found = ways - 1
+                if tags[index, found] >= 0 and tags[index, found] & 1 == 1:
+                    written_back[0] += 1
+                tag = place * 2
+            else:
+                tag = tags[index, found]
+            for way in range(found, 0, -1):
+                tags[index, way] = tags[index, way - 1]
+            tags[index, 0] = tag | 1 if write else tag
+        if missed:
+            counts[kind, MISSES] += 1
+
+
+# What the loop remembers between pieces of its trace: which half of a queue is filled, rays in the queues, the next ray
+# to come, slots in use, the launch that runs (its kernel, half, size), and the place in it.
+SIDES, COUNTS, COMING, SLOTS, KERNEL, SIDE, WAITING, PLACE, HELD = 0, 2, 4, 5, 6, 7, 8, 9, 10
+
+
+def buffer_references(
+    space: Space,
+    rays: NDArray,
+    traffic: Traffic,
+    capacity: int,
+    layout: Layout | None = None,
+    state: State | None = None,
+    launches: list[int] | None = None,
+) -> Iterator[NDArray[np.int64]]:
+    """References off the chip of rays (N,) of record RAY: structures, and the pixels that shading writes.
+
+    capacity : rays that the buffer holds. state : of the rays, else set up here; left as the machine leaves it.
+    launches : is given those of traversal and of intersection.
+    """
+    state = State.setup(space, rays) if state is None else state
+    color = traffic.words(COLOR)[1] if traffic.shade else -1
+    at = (layout or Layout.of(space, len(rays))).at
+    capacity = max(1, min(capacity, len(rays)))
+    queues, slots = np.zeros((2, 2, capacity), np.int32), np.zeros(capacity, np.int32)
+    held, counted = np.zeros(HELD, np.int64), np.zeros(2, np.int64)
+    codes, more = np.empty(CHUNK, np.int64), True
+    while more:
+        arguments = (*space.arrays, *state.arrays, at, color, queues, slots, held, counted, codes)
+        more, used = jit.run(_serve, *arguments)
+        yield codes[:used]
+    if launches is not None:
+        launches[:] = counted.tolist()
+
+
+def _serve(
+    box, resolution, pointers, lists, corners, following, floats, ints,
+    at, color, queues, slots, held, counted, codes,
+):  # fmt: skip
+    """Launches until the codes are full (True) or no ray is left."""
+    capacity, total, used, room = len(slots), len(following), 0, len(codes)
+    while True:
+        if held[PLACE] == held[WAITING]:  # a launch has ended
+            while held[SLOTS] < capacity and held[COMING] < total:
+                ray = held[COMING]
+                held[COMING] += 1
+                if following[ray] != DONE:
+                    slots[held[SLOTS]] = ray
+                    queues[0, held[SIDES], held[COUNTS]] = held[SLOTS]
+                    held[COUNTS] += 1
+                    held[SLOTS] += 1
+            if held[COUNTS] == 0 and held[COUNTS + 1] == 0:
+                return False, used
+            kernel = 0 if held[COUNTS] >= held[COUNTS + 1] else 1
+            held[KERNEL], held[SIDE] = kernel, held[SIDES + kernel]
+            held[WAITING], held[PLACE] = held[COUNTS + kernel], 0
+            held[COUNTS + kernel], held[SIDES + kernel] = 0, 1 - held[SIDES + kernel]
+            counted[kernel] += 1
+        if used + 2 * CALL > room:  # a call, and the shading of a ray that ends with it
+            return True, used
+        slot = queues[held[KERNEL], held[SIDE], held[PLACE]]
+        held[PLACE] += 1
+        ray = slots[slot]
+        now, used = call(
+            held[KERNEL], box, resolution, pointers, lists, corners, floats, ints, ray, at, codes, used, False
+        )
+        following[ray] = now
+        if now == DONE:
+            if color >= 0 and ints[ray, TRIANGLE] >= 0:
+                used = put_shading(codes, used, at, ints[ray, TRIANGLE])
+                used = put_stream(codes, used, at, ray, PIXEL_TEXEL, color, WRITES)
+            while held[COMING] < total and following[held[COMING]] == DONE:
+                held[COMING] += 1
+            if held[COMING] == total:
+                continue
+            slots[slot] = held[COMING]
+            held[COMING] += 1
+            now = TRAVERSE
+        queues[now, held[SIDES + now], held[COUNTS + now]] = slot
+        held[COUNTS + now] += 1

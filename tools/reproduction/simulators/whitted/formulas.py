@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reproduction.simulators.emulation import Level
+from reproduction.simulators.whitted.back_ends import Level
 from reproduction.simulators.whitted.loops import TINY, WIDER
 from reproduction.simulators.whitted.model import Model
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from raystream.base import jit
 from reproduction.simulators.rays import OFFSET as RAY_OFFSET
-from reproduction.simulators.triangle import distance
+from reproduction.simulators.walk import distance
 
 COLUMNS, WEIGHT, CHANNEL, LEVEL = 12, 6, 9, 10
 MOST_CHILDREN = 4  # of a surface: a reflected ray, and a refracted one for each channel
