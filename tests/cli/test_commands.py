@@ -301,7 +301,7 @@ def test_what_is_drawn_beside_machines_compiles(monkeypatch, request):
     monkeypatch.setattr(shader_check, "machine_jobs", lambda device: iter(()))
     assert shader_check.check_shaders(lines.append, device) == 1
     passed = {line.split(": ok")[0] for line in lines if ": ok" in line}
-    assert {"photon map: route, fetched", "photon map: compaction", "window: photons", "window: panels"} <= passed
+    assert {"photon map: route, fetched", "photon map: compaction", "window: photons"} <= passed
     assert "photon map: broken" not in passed and any(line.startswith("photon map: broken: ") for line in lines)
     assert "kernels/scatter.glsl: in no program" in lines
 

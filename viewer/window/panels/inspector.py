@@ -119,15 +119,17 @@ def _channels(inspector: Inspector, view: _View) -> None:
 
 
 def _picture(draw: ImguiDraw, inspector: Inspector, view: _View) -> None:
+    """Each element is a block of pixels: ImGui would smooth it, and is given a picture of all pixels."""
     picture = inspector.show(view.channel).picture
     height, width = picture.shape[:2]
-    if view.picture is not picture:
-        view.picture, view.texture = picture, draw.upload(view.texture, picture)
-        view.texture.filter = (moderngl.NEAREST, moderngl.NEAREST)
-    assert view.texture is not None
-    wide = imgui.get_content_region_avail().x
-    corner = imgui.get_cursor_screen_pos()
-    wide *= min(1.0, MAX_HEIGHT * width / height)
+    wide = imgui.get_content_region_avail().x * min(1.0, MAX_HEIGHT * width / height)
+    corner, density = imgui.get_cursor_screen_pos(), imgui.get_io().display_framebuffer_scale.x
+    size = max(1, round(wide * density)), max(1, round(wide * height / width * density))
+    if view.picture is not picture or view.texture is None or view.texture.size != size:
+        columns, rows = (
+            np.arange(after) * before // after for after, before in zip(size, (width, height), strict=True)
+        )
+        view.picture, view.texture = picture, draw.upload(view.texture, picture[rows[:, None], columns])
     imgui.image(draw.register(view.texture), ImVec2(wide, wide * height / width))
     if imgui.is_item_hovered():
         mouse = imgui.get_mouse_pos()
