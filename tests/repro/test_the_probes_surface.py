@@ -17,7 +17,7 @@ from raystream.viewport.debug_views.probe import probe
 from raystream.viewport.keymap import Keymap
 from raystream.viewport.preferences import Preferences
 from raystream.viewport.viewport import Viewport
-from raystream.window.panels.probe import surface_text
+from raystream.window.panels.debug_views import surface_text
 
 SIZE = (24, 18)
 SCENE = raystream.load("cornell")

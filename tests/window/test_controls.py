@@ -103,7 +103,7 @@ def use(panel_stage: Stage, scene: Any, **options: Any) -> None:
 
 def test_the_camera_s(panel_stage: Stage, controls: Controls) -> None:
     from raystream.window.panels import panels
-    from raystream.window.panels.options import slider
+    from raystream.window.panels.panels import slider
 
     controls.show(panels._camera)
     controller = panel_stage.view.controller
@@ -130,7 +130,7 @@ def test_the_camera_s(panel_stage: Stage, controls: Controls) -> None:
 
 
 def test_the_lens_s(panel_stage: Stage, controls: Controls) -> None:
-    from raystream.window.panels import options
+    from raystream.window.panels import panels as options
 
     controls.show(options.draw_lens)
     controller = panel_stage.view.controller
@@ -160,7 +160,7 @@ def test_the_picture_s(panel_stage: Stage, controls: Controls) -> None:
 
 
 def test_samples_and_effects_of_whitted(panel_stage: Stage, controls: Controls) -> None:
-    from raystream.window.panels import options
+    from raystream.window.panels import panels as options
 
     use(panel_stage, panel_stage.view.scene, program="whitted")
     controls.show(options.draw_sampling)
@@ -181,7 +181,7 @@ def test_lights_are_put_somewhere(panel_stage: Stage, controls: Controls, monkey
     import raystream
     from raystream.scene.environment import ImageEnvironment
     from raystream.scene.light import Light
-    from raystream.window.panels import options
+    from raystream.window.panels import panels as options
 
     scene = raystream.Scene.from_triangles([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
     scene.lights = [Light("point", "bulb", position=(1, 2, 3)), Light("directional", "sun", direction=(0, -1, 0))]
@@ -206,7 +206,7 @@ def test_lights_are_put_somewhere(panel_stage: Stage, controls: Controls, monkey
 
 def test_the_environment_is_chosen_and_its_sun_moved(panel_stage: Stage, controls: Controls) -> None:
     import raystream
-    from raystream.window.panels import options
+    from raystream.window.panels import panels as options
 
     scene = raystream.Scene.from_triangles([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
     use(panel_stage, scene, program="cast", environment="sky")
@@ -222,7 +222,7 @@ def test_the_environment_is_chosen_and_its_sun_moved(panel_stage: Stage, control
 
 
 def test_animations(panel_stage: Stage, controls: Controls, monkeypatch: pytest.MonkeyPatch) -> None:
-    from raystream.window.panels import motion
+    from raystream.window.panels import panels as motion
 
     scene, sought, player = panel_stage.view.scene, [], panel_stage.editing.animation.player
     still = Track(0, "translation", np.array([0.0, 4.0]), np.zeros((2, 3)))

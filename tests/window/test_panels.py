@@ -24,7 +24,7 @@ def test_variants_are_chosen_by_name(panel_stage, monkeypatch):
 
     offered, clicks = [], iter((1, None, 0))
 
-    def combo(name: str, values: list[str], current: str) -> str | None:
+    def combo(name: str, values: list[str], current: str, *more: str) -> str | None:
         offered.append((values, current))
         number = next(clicks, None)
         return None if number is None else values[number]
@@ -93,8 +93,8 @@ def types(panel_stage: Stage, x: float, y: float) -> bool:
 def test_the_legend_of_the_heat_map_is_seen_beside_the_probe(panel_stage):
     from raystream.viewport.debug_views.debug_views import Heat
     from raystream.viewport.debug_views.probe import probe
-    from raystream.window.panels import probe as probe_panel
-    from raystream.window.panels.space import Space
+    from raystream.window.panels import debug_views as probe_panel
+    from raystream.window.panels.debug_views import Space
 
     panel_stage.draw()
     space = Space(panel_stage.draw_imgui)
@@ -133,7 +133,7 @@ def panels_of(panel_stage: Stage) -> None:
 def test_the_probe_s_table_grows(panel_stage, monkeypatch):
     """Rows are made into text once."""
     from raystream.viewport.debug_views.probe import Probe, probing
-    from raystream.window.panels import probe as probe_panel
+    from raystream.window.panels import debug_views as probe_panel
 
     made = []
     table = Probe.table
@@ -142,7 +142,7 @@ def test_the_probe_s_table_grows(panel_stage, monkeypatch):
         panel_stage.debug_views.probe = found
         panel_stage.draw(1)
     assert len(made) == len(panel_stage.debug_views.probe.rows) > 3
-    assert probe_panel._view.rows == table(panel_stage.debug_views.probe)
+    assert probe_panel._probed.rows == table(panel_stage.debug_views.probe)
 
 
 def test_the_inspector_shows_a_stream(panel_stage):
@@ -155,7 +155,7 @@ def test_the_inspector_shows_a_stream(panel_stage):
     for color in np.unique(picture.reshape(-1, 3), axis=0):
         assert (shown.reshape(-1, 3) == color).all(axis=1).sum() >= 20, color  # a ray is over 100 pixels
     for channel in panel_stage.debug_views.inspector.channels.values():
-        from raystream.window.panels import inspector as inspector_panel
+        from raystream.window.panels import debug_views as inspector_panel
 
         inspector_panel._view.channel = channel.name
         panel_stage.draw(1, mouse=(1100, 200))  # with the value of a ray

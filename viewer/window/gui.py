@@ -12,10 +12,10 @@ import glfw
 from raystream.viewport.commands import Clipboard
 from raystream.viewport.host import ViewportContext
 from raystream.window.bundle import imgui
+from raystream.window.panels.debug_views import Space
 from raystream.window.panels.file_list import FileList
 from raystream.window.panels.imgui_draw import ImguiDraw
 from raystream.window.panels.panels import draw_panels
-from raystream.window.panels.space import Space
 from raystream.window.window import Window
 
 # -- feeds a GLFW window's events to Dear ImGui ------------------------------------------------------------------------

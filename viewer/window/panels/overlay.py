@@ -10,19 +10,19 @@ from raystream.viewport.host import ViewportContext
 from raystream.viewport.keymap import HelpLine
 from raystream.window.bundle import ImVec2, imgui
 from raystream.window.panels import theme
-from raystream.window.panels.motion import timeline_room
 from raystream.window.panels.theme import color, units
-from raystream.window.panels.widgets import duration, fact, grouped, memory, noise, rate
+from raystream.window.panels.widgets import duration, fact, grouped, memory, noise, press, rate
 
-QUIET = (
+_BARE = (
     imgui.WindowFlags_.no_decoration
-    | imgui.WindowFlags_.no_inputs
     | imgui.WindowFlags_.no_nav
     | imgui.WindowFlags_.no_move
     | imgui.WindowFlags_.no_saved_settings
     | imgui.WindowFlags_.no_focus_on_appearing
-    | imgui.WindowFlags_.always_auto_resize
 )
+QUIET = _BARE | imgui.WindowFlags_.no_inputs | imgui.WindowFlags_.always_auto_resize
+TIMELINE = _BARE | imgui.WindowFlags_.no_bring_to_front_on_focus
+TIMELINE_WIDTH = 560.0
 STATISTICS_WIDTH = 210.0
 HELP_COLUMN = 300.0  # width of a column of the help
 MAX_LINE = 560.0  # of a message, before it breaks
@@ -298,3 +298,56 @@ def _help_columns(context: ViewportContext, groups: list[tuple[str, list[HelpLin
                     imgui.text_wrapped(line.help)
             imgui.end_table()
         imgui.spacing()
+
+
+# -- the timeline -----------------------------------------------------------------------------------------------------
+
+
+def draw_timeline(context: ViewportContext) -> None:
+    """Play, and a bar to scrub, below the picture of an animated scene."""
+    if not timeline_room(context):
+        return
+    size = imgui.get_io().display_size
+    start, end = theme.free(True, context.debug_views.inspector is not None)
+    width = min(units(TIMELINE_WIDTH), end - start - 2 * units(theme.ROOM))
+    bottom = size.y - units(theme.STATUS) - units(theme.ROOM)
+    position, extent = ImVec2((start + end) / 2, bottom), ImVec2(width, _height())
+    with theme.window("##timeline", position, extent, (0.5, 1), 0.82, TIMELINE) as drawn:
+        if drawn:
+            text, action, *state = play_button(context)
+            press(context, text, action, units(64), *state)
+            imgui.same_line()
+            imgui.set_next_item_width(-1)
+            scrub(context, "##timeline.time")
+
+
+def timeline_room(context: ViewportContext) -> float:
+    """The height that the timeline takes above the status line; 0 where it is not shown."""
+    wide = imgui.get_io().display_size.x
+    visible = context.view.overlays.panels.on and is_animated(context) and not context.view.overlays.help.on
+    return _height() + units(theme.ROOM) if visible and not theme.narrow(wide) else 0.0
+
+
+def _height() -> float:
+    return imgui.get_frame_height() + 2 * imgui.get_style().window_padding.y
+
+
+def is_animated(context: ViewportContext) -> bool:
+    scene = context.view.scene
+    return scene is not None and scene.duration > 0
+
+
+def play_button(context: ViewportContext) -> tuple[str, str, bool, bool]:
+    """The button that plays and pauses, see `row`."""
+    playing = context.editing.animation.player.playing
+    return "Pause" if playing else "Play", "animation.play", playing, is_animated(context)
+
+
+def scrub(context: ViewportContext, name: str) -> None:
+    """A slider over the animation's time."""
+    editing = context.editing
+    duration = context.view.scene.duration if context.view.scene is not None else 0.0
+    text = f"%.2f of {duration:.2f} s"
+    changed, seconds = imgui.slider_float(name, editing.animation.player.seconds, 0.0, duration, text)
+    if changed:
+        editing.animation.seek(seconds)

@@ -1,26 +1,37 @@
-"""The stream inspector's panel: a stream as a picture with its legend, steps, the passes as a plot, and totals."""
+"""Panels of the debug views: the stream inspector, the history of a probed ray, and what both show in space."""
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import Any
 
 import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
 from raystream.renderer.device.tuning import tuning
-from raystream.viewport.debug_views.false_color import Color, Label, Legend, Ramp
+from raystream.renderer.preview.scheduler import DRAWN_HEAT
+from raystream.renderer.renderer import Renderer
+from raystream.scene.camera import Camera
+from raystream.viewport.debug_views.debug_views import Heat
+from raystream.viewport.debug_views.false_color import Color, Label, Legend, Ramp, state_colors
 from raystream.viewport.debug_views.inspector import Inspector, stream_words
+from raystream.viewport.debug_views.probe import COLUMNS, Probe
+from raystream.viewport.debug_views.wires import box_edges, project, structure_lines
 from raystream.viewport.host import ViewportContext
-from raystream.window.bundle import ImVec2, imgui, implot
+from raystream.window.bundle import ImVec2, ImVec4, imgui, implot
 from raystream.window.panels import theme
 from raystream.window.panels.imgui_draw import ImguiDraw
-from raystream.window.panels.overlay import below
+from raystream.window.panels.overlay import QUIET, below
 from raystream.window.panels.theme import units
 from raystream.window.panels.widgets import fact, grouped, label, rate, row
 
-HEIGHT = 880.0  # at first
+# -- the stream inspector: a stream as a picture with its legend, steps, the passes as a plot, and totals --------------
+
+HEIGHT = 880.0  # of the inspector, at first
 PLOT_HEIGHT = 150.0
 MAX_HEIGHT = 0.75  # of a picture's width
 RAMP_HEIGHT = 10.0
@@ -64,13 +75,13 @@ def draw_inspector(context: ViewportContext, draw: ImguiDraw) -> None:
     imgui.set_next_window_size_constraints(least, ImVec2(max(width, size.x * 0.6), height))
     expanded, stays_open = imgui.begin("Stream inspector", True)
     if expanded:
-        _draw(context, draw, inspector, view)
+        _draw_streams(context, draw, inspector, view)
     imgui.end()
     if not stays_open:
         context.view.actions.perform("inspector.show")
 
 
-def _draw(context: ViewportContext, draw: ImguiDraw, inspector: Inspector, view: _View) -> None:
+def _draw_streams(context: ViewportContext, draw: ImguiDraw, inspector: Inspector, view: _View) -> None:
     state = False, not inspector.complete
     steps = ("Step", "inspector.step", *state), ("Run", "inspector.run", *state)
     row(context, *steps, ("Restart", "inspector.restart"))
@@ -252,14 +263,14 @@ def _totals(inspector: Inspector) -> None:
         imgui.table_setup_column(heading)
     imgui.table_headers_row()
     for state, cost in published.items():
-        row = per_state.get(state, _NO_PASSES)
-        counts = (inspector.waiting[state], row["passes"], row["calls"])
+        totals = per_state.get(state, _NO_PASSES)
+        counts = (inspector.waiting[state], totals["passes"], totals["calls"])
         imgui.table_next_row()
         imgui.table_next_column()
         imgui.text_colored(theme.legible(inspector.colors[state]), state)
         with theme.font("numbers"):
             words = "{}>{}".format(*stream_words(inspector.machine.linked, state))
-            for text in (*map(grouped, counts), f"{1000 * row['seconds']:.1f}", words):
+            for text in (*map(grouped, counts), f"{1000 * totals['seconds']:.1f}", words):
                 imgui.table_next_column()
                 imgui.text_unformatted(text)
             if cost is not None:
@@ -272,3 +283,224 @@ def _totals(inspector: Inspector) -> None:
             )
     imgui.end_table()
     imgui.text_disabled("rays: waiting now; words: of 32 bits, read > written by a call")
+
+
+# -- the pixel probe: the history of one ray as a table ----------------------------------------------------------------
+
+PROBE_SIZE = (620.0, 230.0)
+
+
+@dataclass
+class _ProbeView:
+    """State of the probe on show: its table, as of a number of rows, and the colours of the states."""
+
+    probe: Probe | None = None
+    colors: dict[str, Color] = field(default_factory=dict)
+    rows: list[tuple[str, ...]] = field(default_factory=list)
+    longest: tuple[int, ...] = (0,) * len(COLUMNS)  # characters in each column
+    rectangle: tuple[float, float, float, float] | None = None  # left, top, right, bottom
+
+
+_probed = _ProbeView()
+
+
+def covered(context: ViewportContext) -> tuple[float, float, float, float] | None:
+    """The panel's rectangle as last drawn: left, top, right and bottom in the window; None where it is not shown."""
+    return _probed.rectangle if context.debug_views.probe is not None and context.view.overlays.panels.on else None
+
+
+def draw_probe(context: ViewportContext) -> None:
+    """The panel, where a ray has been probed."""
+    probe = context.debug_views.probe
+    if probe is None:
+        _probed.probe = _probed.rectangle = None
+        return
+    if _probed.probe is not probe:
+        _probed.probe, _probed.rows, _probed.longest = probe, [], (0,) * len(COLUMNS)
+        _probed.colors = state_colors(probe.states)
+    more = probe.table(len(_probed.rows))  # the history grows
+    _probed.rows += more
+    _probed.longest = tuple(max(n, *(len(row[k]) for row in more), 0) for k, n in enumerate(_probed.longest))
+    size, room = imgui.get_io().display_size, units(theme.ROOM)
+    left, right = theme.free(True, context.debug_views.inspector is not None)
+    bottom = size.y - room - units(theme.STATUS) - below(context)
+    width, height = (
+        min(units(PROBE_SIZE[0]), right - left - 2 * room),
+        max(1.0, min(units(PROBE_SIZE[1]), bottom - room)),
+    )
+    when = imgui.Cond_.always if theme.narrow(size.x) else imgui.Cond_.appearing
+    imgui.set_next_window_pos(ImVec2(left + room, bottom), when, ImVec2(0, 1))
+    imgui.set_next_window_size(ImVec2(width, height), when)
+    expanded, stays_open = imgui.begin("Pixel probe", True)
+    corner, extent = imgui.get_window_pos(), imgui.get_window_size()
+    _probed.rectangle = (corner.x, corner.y, corner.x + extent.x, corner.y + extent.y)
+    if expanded:
+        _probe_summary(probe)
+        _history()
+    imgui.end()
+    if not stays_open:
+        context.view.actions.perform("probe.show")
+
+
+def _probe_summary(probe: Probe) -> None:
+    x, y = probe.pixel
+    imgui.text_unformatted(f"pixel ({x}, {y}) of {probe.size[0]} x {probe.size[1]}")
+    imgui.same_line()
+    imgui.text_disabled(
+        f"{grouped(len(probe.rows))} passes, {grouped(probe.steps)} steps, {grouped(probe.tests)} tests"
+    )
+    imgui.same_line()
+    imgui.text_unformatted(surface_text(probe))
+
+
+def surface_text(probe: Probe) -> str:
+    """The pixel's contents, in words."""
+    if probe.surface is not None:
+        return probe.surface.text()
+    return "nothing" if probe.complete else "under way ..."
+
+
+def _history() -> None:
+    flags = (
+        imgui.TableFlags_.scroll_y
+        | imgui.TableFlags_.scroll_x
+        | imgui.TableFlags_.row_bg
+        | imgui.TableFlags_.borders_inner_v
+        | imgui.TableFlags_.resizable
+        | imgui.TableFlags_.sizing_fixed_fit
+    )
+    # ImGui fits columns to the rows that are drawn first, and then leaves them: a table of its own for other widths.
+    if not imgui.begin_table(f"history {_probed.longest}", len(COLUMNS), flags):
+        return
+    imgui.table_setup_scroll_freeze(0, 1)
+    with theme.font("numbers"):
+        wide = [imgui.calc_text_size("0" * count).x for count in _probed.longest]
+    for name, width in zip(COLUMNS, wide, strict=True):
+        fixed = imgui.TableColumnFlags_.width_fixed
+        imgui.table_setup_column(name, fixed, max(width, imgui.calc_text_size(name).x))
+    imgui.table_headers_row()
+    with theme.font("numbers"):
+        clipper = imgui.ListClipper()
+        clipper.begin(len(_probed.rows))
+        while clipper.step():
+            for row in range(clipper.display_start, clipper.display_end):
+                _history_row(_probed.rows[row])
+        clipper.end()
+    imgui.end_table()
+
+
+def _history_row(texts: tuple[str, ...]) -> None:
+    imgui.table_next_row()
+    for column, text in enumerate(texts):
+        imgui.table_next_column()
+        if COLUMNS[column] in ("state", "next") and text in _probed.colors:
+            imgui.text_colored(theme.legible(_probed.colors[text]), text)
+        else:
+            imgui.text_unformatted(text)
+
+
+# -- overlays in space: the structure's boxes, a probed ray's way, and the heat map ------------------------------------
+
+WIRES, VISITED, RAY, TESTED, HIT = 0x30FFFFFF, 0xA0F0C040, 0xFF40D0FF, 0x806060FF, 0xFF40FF60  # ABGR
+
+
+class Space:
+    """Draws behind the panels."""
+
+    def __init__(self, draw: ImguiDraw) -> None:
+        self._draw = draw
+        self._uploaded: tuple[Any, float] | None = None  # heat map and its progress as last uploaded
+        self._legend: Any = None
+        self._legend_size = (0.0, 0.0)
+        self._next = 0.0  # when the heat map is uploaded again
+        self._texture: Any = None
+
+    def draw(self, context: ViewportContext) -> None:
+        """Over the picture, under the panels."""
+        if context.debug_views.heat_map is not None and context.debug_views.heat is not None:
+            self._heat(context, context.debug_views.heat_map)
+        view = context.view
+        if view.controller is None or view.renderer is None:
+            return
+        draw_markers(context)
+        camera, draw_line = view.controller.camera, imgui.get_background_draw_list().add_line
+        for lines, ink, width in overlay_lines(context, view.renderer, camera):
+            projected = project(camera, view.area.size, lines)
+            for x0, y0, x1, y1 in projected.reshape(-1, 4).tolist():  # plain floats: much faster
+                draw_line(ImVec2(x0, y0), ImVec2(x1, y1), ink, width)
+
+    def _heat(self, context: ViewportContext, heat: Heat) -> None:
+        now = time.monotonic()
+        new = self._uploaded is None or self._uploaded[0] is not heat
+        if new or (self._uploaded != (heat, heat.progress) and (heat.complete or now >= self._next)):
+            colored = heat.show()
+            self._texture = self._draw.upload(self._texture, colored.picture)
+            self._legend, self._uploaded, self._next = colored.legend, (heat, heat.progress), now + DRAWN_HEAT
+        target = imgui.get_background_draw_list()
+        target.add_image(self._draw.register(self._texture), ImVec2(0, 0), ImVec2(*context.view.area.size))
+        self._place_legend(context)
+
+    def _place_legend(self, context: ViewportContext) -> None:
+        """At the bottom of the free part; above the probe's where that is in the way."""
+        size, room = imgui.get_io().display_size, units(theme.ROOM)
+        panels_on = context.view.overlays.panels.on
+        if panels_on and theme.narrow(size.x):
+            return  # panels cover the picture
+        left, right = theme.free(panels_on, panels_on and context.debug_views.inspector is not None)
+        middle, bottom = (left + right) / 2, size.y - units(theme.STATUS) - room
+        width, height = self._legend_size
+        over = covered(context)
+        if over is not None and over[0] < middle + width / 2 and over[2] > middle - width / 2:
+            if over[3] > bottom - height and over[1] < bottom:
+                bottom = over[1] - room
+            if bottom < height + room:  # no room above
+                bottom = min(size.y, over[3] + room + height)
+        with theme.window("##heat", ImVec2(middle, bottom), None, (0.5, 1.0), flags=QUIET) as drawn:
+            if drawn:
+                draw_legend(self._legend)
+            window_size = imgui.get_window_size()
+        self._legend_size = (window_size.x, window_size.y)
+
+
+def overlay_lines(
+    context: ViewportContext, renderer: Renderer, camera: Camera
+) -> Iterator[tuple[NDArray[np.float64], int, float]]:
+    """Lines (N, 2, 3), world space, with their colour and width: the structure's boxes; of a probed ray the boxes
+    visited, the triangles tested, and the ray up to its hit, of two levels where the object stands."""
+    if context.view.overlays.boxes.on:
+        yield structure_lines(renderer.prepared.structure.built, camera), WIRES, 1.0
+    probe = context.debug_views.probe
+    for segment in () if probe is None else probe.segments:
+        inside = [visit.box for visit in segment.visits if visit.t_enter <= visit.t_exit]
+        if inside:
+            boxes = np.stack(inside)
+            yield segment.world(box_edges(boxes[:, 0], boxes[:, 1]).reshape(-1, 2, 3)), VISITED, 1.0
+        for nearest, ink in ((False, TESTED), (True, HIT)):
+            triangles = [test.corners for test in segment.tests if test.nearest == nearest]
+            if triangles:
+                corners = np.stack(triangles).astype(np.float64)
+                edges = np.stack([corners, np.roll(corners, -1, axis=1)], axis=2).reshape(-1, 2, 3)
+                yield segment.world(edges), ink, 1.0
+        span = segment.span or (0.0, 0.0)
+        end = segment.t_hit if segment.t_hit is not None else span[1]
+        yield segment.world(np.stack([segment.at(0.0), segment.at(end)]))[None], RAY, 2.0
+
+
+def draw_markers(context: ViewportContext) -> None:
+    """A ring at every light, in the picture."""
+    lights = context.markers
+    if not lights.visible:
+        return
+    add: Any = imgui.get_background_draw_list()
+    dark = imgui.get_color_u32(ImVec4(0, 0, 0, 0.7))
+    for light, (x, y) in lights.markers():
+        chosen = lights.is_chosen(light)
+        ink = imgui.get_color_u32(theme.color(theme.ACCENT) if chosen else ImVec4(1, 1, 1, 0.9))
+        radius = units(8 if chosen else 6)
+        middle = ImVec2(x, y)
+        add.add_circle(middle, radius, dark, 0, units(3.5))
+        add.add_circle(middle, radius, ink, 0, units(1.5))
+        add.add_circle_filled(middle, units(2), ink)
+        if chosen:
+            add.add_text(ImVec2(x + 1.6 * radius + 1, y - 0.6 * radius + 1), dark, light.name)
+            add.add_text(ImVec2(x + 1.6 * radius, y - 0.6 * radius), ink, light.name)
