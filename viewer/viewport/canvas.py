@@ -178,7 +178,7 @@ class CanvasView:
             self._canvas = PictureTexture(self.device)
             self.session = Session(size=size, stop=stop, screen=self._canvas)
             self.host = ViewerHost(self.device, self.session, preferences, keymap, settings, self._load)
-        self.view, self.context = self.host.view, self.host.context
+        self.view, self.context = self.host.view, self.host
         self.scene_loader = self.host.scene_loader
         self.view.actions.add(picture_handlers(self.context, self, self._deliver))
         with self.device.current():

@@ -33,7 +33,7 @@ from raystream.viewport import host
 from raystream.viewport.commands import numbered_file, picture_handlers
 from raystream.viewport.debug_views.photons import PhotonPicture
 from raystream.viewport.folder import OPENED, start_folder
-from raystream.viewport.host import ViewerHost, ViewportContext
+from raystream.viewport.host import ViewerHost
 from raystream.viewport.keymap import MODIFIERS, key_text
 from raystream.viewport.picture_texture import Display, PictureTexture
 from raystream.viewport.preferences import Preferences
@@ -227,7 +227,7 @@ def _names(mods: int) -> list[str]:
 # -- the commands: the handlers of the table's actions -----------------------------------------------------------------
 
 
-def handlers(context: ViewportContext, window: Window, list_files: Callable[[], None]) -> dict[str, Callable[[], None]]:
+def handlers(context: ViewerHost, window: Window, list_files: Callable[[], None]) -> dict[str, Callable[[], None]]:
     """Action name -> handler. An action without a handler is greyed. list_files : shows our own list of files."""
     view, debug_views, picture = context.view, context.debug_views, picture_handlers(context, window)
     overlays = view.overlays
@@ -254,17 +254,17 @@ def handlers(context: ViewportContext, window: Window, list_files: Callable[[], 
     }
 
 
-def _toggle(context: ViewportContext, overlay: Overlay) -> None:
+def _toggle(context: ViewerHost, overlay: Overlay) -> None:
     overlay.on = not overlay.on
     context.view.say_switched(overlay.name, overlay.on)
 
 
-def _full_screen(context: ViewportContext, window: Window) -> None:
+def _full_screen(context: ViewerHost, window: Window) -> None:
     window.toggle_full_screen()
     context.view.say_switched("full screen", window.full_screen)
 
 
-def _shoot(context: ViewportContext, window: Window) -> None:
+def _shoot(context: ViewerHost, window: Window) -> None:
     """The whole window, panels and all."""
     width, height = window.pixels
     screen = np.frombuffer(window.read(), np.uint8).reshape(height, width, 3)[::-1]
@@ -273,7 +273,7 @@ def _shoot(context: ViewportContext, window: Window) -> None:
     context.view.say(f"saved {path}")
 
 
-def _show_lights(context: ViewportContext) -> None:
+def _show_lights(context: ViewerHost) -> None:
     context.view.require_scene()
     markers = context.markers
     markers.visible = not markers.visible
@@ -283,13 +283,13 @@ def _show_lights(context: ViewportContext) -> None:
         context.view.say_switched("markers of lights", markers.visible)
 
 
-def _next_light(context: ViewportContext) -> None:
+def _next_light(context: ViewerHost) -> None:
     context.view.require_scene()
     light = context.markers.next()
     context.view.say(f"light: {light.name}" if light is not None else "no lights but the environment")
 
 
-def _ask(context: ViewportContext, list_files: Callable[[], None]) -> None:
+def _ask(context: ViewerHost, list_files: Callable[[], None]) -> None:
     """A file dialog of the desktop, which answers later: the window goes on meanwhile. Without one, our own list."""
     from imgui_bundle import portable_file_dialogs as dialogs
 
@@ -304,7 +304,7 @@ def _ask(context: ViewportContext, list_files: Callable[[], None]) -> None:
     )
 
 
-def _escape(context: ViewportContext, window: Window, escape_picture: Callable[[], None]) -> None:
+def _escape(context: ViewerHost, window: Window, escape_picture: Callable[[], None]) -> None:
     if context.scene_loader.loading is None and context.view.overlays.help.on:
         context.view.overlays.help.on = False
         return
@@ -380,7 +380,7 @@ class App:
         self.host = host = ViewerHost(
             self.device, self.session, self.preferences, keymap, settings, load, self.window.wake
         )
-        self.view, self.context = host.view, host.context
+        self.view, self.context = host.view, host
         self.scene_loader, self.editing, self.debug_views = host.scene_loader, host.editing, host.debug_views
         self.markers, self.auto_exposure, self.frame_loop = host.markers, host.auto_exposure, host.frame_loop
         self.view.tone.choose(**display)

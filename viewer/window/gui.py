@@ -10,7 +10,7 @@ from functools import cache
 import glfw
 
 from raystream.viewport.commands import Clipboard
-from raystream.viewport.host import ViewportContext
+from raystream.viewport.host import ViewerHost
 from raystream.window.bundle import imgui
 from raystream.window.panels.debug_views import Space
 from raystream.window.panels.file_list import FileList
@@ -99,7 +99,7 @@ class Gui:
     """The panels of a window, whose context is current in every call. Raises ShaderError where its programs do not
     compile."""
 
-    def __init__(self, context: ViewportContext, window: Window) -> None:
+    def __init__(self, context: ViewerHost, window: Window) -> None:
         self.context, self.window = context, window
         self.imgui = imgui.create_context()
         imgui.get_io().set_ini_filename("")

@@ -21,7 +21,7 @@ from raystream.viewport.debug_views.false_color import Color, Label, Legend, Ram
 from raystream.viewport.debug_views.inspector import Inspector, stream_words
 from raystream.viewport.debug_views.probe import COLUMNS, Probe
 from raystream.viewport.debug_views.wires import box_edges, project, structure_lines
-from raystream.viewport.host import ViewportContext
+from raystream.viewport.host import ViewerHost
 from raystream.window.bundle import ImVec2, ImVec4, imgui, implot
 from raystream.window.panels import theme
 from raystream.window.panels.imgui_draw import ImguiDraw
@@ -54,7 +54,7 @@ class _View:
 _view = _View()
 
 
-def draw_inspector(context: ViewportContext, draw: ImguiDraw) -> None:
+def draw_inspector(context: ViewerHost, draw: ImguiDraw) -> None:
     """The panel, where an inspector is at work."""
     inspector = context.debug_views.inspector
     if inspector is None:
@@ -81,7 +81,7 @@ def draw_inspector(context: ViewportContext, draw: ImguiDraw) -> None:
         context.view.actions.perform("inspector.show")
 
 
-def _draw_streams(context: ViewportContext, draw: ImguiDraw, inspector: Inspector, view: _View) -> None:
+def _draw_streams(context: ViewerHost, draw: ImguiDraw, inspector: Inspector, view: _View) -> None:
     state = False, not inspector.complete
     steps = ("Step", "inspector.step", *state), ("Run", "inspector.run", *state)
     row(context, *steps, ("Restart", "inspector.restart"))
@@ -97,7 +97,7 @@ def _draw_streams(context: ViewportContext, draw: ImguiDraw, inspector: Inspecto
     _totals(inspector)
 
 
-def machine_text(context: ViewportContext) -> str:
+def machine_text(context: ViewerHost) -> str:
     """How the picture on show is drawn: program, machine, resolution, speed."""
     renderer, session = context.view.require_scene()[0], context.view.session
     settings, (width, height) = renderer.settings, session.size
@@ -304,12 +304,12 @@ class _ProbeView:
 _probed = _ProbeView()
 
 
-def covered(context: ViewportContext) -> tuple[float, float, float, float] | None:
+def covered(context: ViewerHost) -> tuple[float, float, float, float] | None:
     """The panel's rectangle as last drawn: left, top, right and bottom in the window; None where it is not shown."""
     return _probed.rectangle if context.debug_views.probe is not None and context.view.overlays.panels.on else None
 
 
-def draw_probe(context: ViewportContext) -> None:
+def draw_probe(context: ViewerHost) -> None:
     """The panel, where a ray has been probed."""
     probe = context.debug_views.probe
     if probe is None:
@@ -415,7 +415,7 @@ class Space:
         self._next = 0.0  # when the heat map is uploaded again
         self._texture: Any = None
 
-    def draw(self, context: ViewportContext) -> None:
+    def draw(self, context: ViewerHost) -> None:
         """Over the picture, under the panels."""
         if context.debug_views.heat_map is not None and context.debug_views.heat is not None:
             self._heat(context, context.debug_views.heat_map)
@@ -429,7 +429,7 @@ class Space:
             for x0, y0, x1, y1 in projected.reshape(-1, 4).tolist():  # plain floats: much faster
                 draw_line(ImVec2(x0, y0), ImVec2(x1, y1), ink, width)
 
-    def _heat(self, context: ViewportContext, heat: Heat) -> None:
+    def _heat(self, context: ViewerHost, heat: Heat) -> None:
         now = time.monotonic()
         new = self._uploaded is None or self._uploaded[0] is not heat
         if new or (self._uploaded != (heat, heat.progress) and (heat.complete or now >= self._next)):
@@ -440,7 +440,7 @@ class Space:
         target.add_image(self._draw.register(self._texture), ImVec2(0, 0), ImVec2(*context.view.area.size))
         self._place_legend(context)
 
-    def _place_legend(self, context: ViewportContext) -> None:
+    def _place_legend(self, context: ViewerHost) -> None:
         """At the bottom of the free part; above the probe's where that is in the way."""
         size, room = imgui.get_io().display_size, units(theme.ROOM)
         panels_on = context.view.overlays.panels.on
@@ -463,7 +463,7 @@ class Space:
 
 
 def overlay_lines(
-    context: ViewportContext, renderer: Renderer, camera: Camera
+    context: ViewerHost, renderer: Renderer, camera: Camera
 ) -> Iterator[tuple[NDArray[np.float64], int, float]]:
     """Lines (N, 2, 3), world space, with their colour and width: the structure's boxes; of a probed ray the boxes
     visited, the triangles tested, and the ray up to its hit, of two levels where the object stands."""
@@ -486,7 +486,7 @@ def overlay_lines(
         yield segment.world(np.stack([segment.at(0.0), segment.at(end)]))[None], RAY, 2.0
 
 
-def draw_markers(context: ViewportContext) -> None:
+def draw_markers(context: ViewerHost) -> None:
     """A ring at every light, in the picture."""
     lights = context.markers
     if not lights.visible:

@@ -6,7 +6,7 @@ import math
 from types import SimpleNamespace
 
 from raystream.base import errors
-from raystream.viewport.host import ViewportContext
+from raystream.viewport.host import ViewerHost
 from raystream.viewport.keymap import HelpLine
 from raystream.window.bundle import ImVec2, imgui
 from raystream.window.panels import theme
@@ -29,7 +29,7 @@ MAX_LINE = 560.0  # of a message, before it breaks
 MIN_STATUS = 320.0  # a narrower window has no status line
 
 
-def draw_overlays(context: ViewportContext) -> None:
+def draw_overlays(context: ViewerHost) -> None:
     """All of them, each where it has something to say."""
     size = imgui.get_io().display_size
     if min(size.x, size.y) < units(40):
@@ -44,22 +44,22 @@ def draw_overlays(context: ViewportContext) -> None:
         _help(context, size)
 
 
-def talking(context: ViewportContext) -> bool:
+def talking(context: ViewerHost) -> bool:
     """Whether there is something to say at the top."""
     return bool(context.scene_loader.loading is not None or context.view.compiling or context.view.message.text)
 
 
-def below(context: ViewportContext) -> float:
+def below(context: ViewerHost) -> float:
     """The height that panels leave free at the bottom of a narrow window for messages, as last drawn."""
     return said_height(context) if theme.narrow(imgui.get_io().display_size.x) else 0.0
 
 
-def said_height(context: ViewportContext) -> float:
+def said_height(context: ViewerHost) -> float:
     """The height of the message, as last drawn."""
     return _said.height if talking(context) else 0.0
 
 
-def said_below(context: ViewportContext) -> bool:
+def said_below(context: ViewerHost) -> bool:
     """Whether it stands at the bottom: at the top are panels."""
     return context.view.overlays.panels.on and theme.narrow(imgui.get_io().display_size.x)
 
@@ -70,7 +70,7 @@ _said = SimpleNamespace(height=0.0)  # the last message, as drawn
 # -- status ----------------------------------------------------------------------------------------------------------
 
 
-def status(context: ViewportContext) -> list[str]:
+def status(context: ViewerHost) -> list[str]:
     """The parts of the status line: how far the picture is, its samples and their noise, and the time that is left."""
     session = context.view.session
     if context.view.renderer is None:
@@ -95,7 +95,7 @@ def status(context: ViewportContext) -> list[str]:
     return parts
 
 
-def _status(context: ViewportContext, size: ImVec2) -> None:
+def _status(context: ViewerHost, size: ImVec2) -> None:
     flags = QUIET & ~imgui.WindowFlags_.always_auto_resize | imgui.WindowFlags_.no_bring_to_front_on_focus
     bar = theme.styled(
         window_padding=ImVec2(units(12), units(3)),
@@ -125,7 +125,7 @@ def _status(context: ViewportContext, size: ImVec2) -> None:
             imgui.text_disabled(hint)
 
 
-def _statistics(context: ViewportContext, size: ImVec2) -> float:
+def _statistics(context: ViewerHost, size: ImVec2) -> float:
     """Their height."""
     room = units(theme.ROOM)
     imgui.set_next_window_size_constraints(ImVec2(units(STATISTICS_WIDTH), 0), ImVec2(units(STATISTICS_WIDTH), size.y))
@@ -136,7 +136,7 @@ def _statistics(context: ViewportContext, size: ImVec2) -> float:
         return imgui.get_window_size().y
 
 
-def figures(context: ViewportContext) -> list[tuple[str, str]]:
+def figures(context: ViewerHost) -> list[tuple[str, str]]:
     """Rows of the statistics: name and value."""
     session = context.view.session
     width, height = session.size
@@ -163,7 +163,7 @@ def figures(context: ViewportContext) -> list[tuple[str, str]]:
 # -- messages --------------------------------------------------------------------------------------------------------
 
 
-def _messages(context: ViewportContext, statistics: float) -> None:
+def _messages(context: ViewerHost, statistics: float) -> None:
     """Loading, compiling and the message line, one below the other at the top, between the panels.
 
     statistics : height of the figures at the upper right.
@@ -248,7 +248,7 @@ def _fitting(text: str) -> None:
 # -- help ------------------------------------------------------------------------------------------------------------
 
 
-def _help(context: ViewportContext, size: ImVec2) -> None:
+def _help(context: ViewerHost, size: ImVec2) -> None:
     room = units(2 * theme.ROOM)
     width, height = size.x - 2 * room, size.y - 2 * room
     groups = context.view.keymap.help_lines()
@@ -270,7 +270,7 @@ def _help(context: ViewportContext, size: ImVec2) -> None:
             imgui.end_table()
 
 
-def _help_columns(context: ViewportContext, groups: list[tuple[str, list[HelpLine]]], columns: int) -> None:
+def _help_columns(context: ViewerHost, groups: list[tuple[str, list[HelpLine]]], columns: int) -> None:
     """Whole groups, in order, into columns of about the same height."""
     total = sum(len(lines) + 2 for _, lines in groups)
     imgui.table_next_row()
@@ -303,7 +303,7 @@ def _help_columns(context: ViewportContext, groups: list[tuple[str, list[HelpLin
 # -- the timeline -----------------------------------------------------------------------------------------------------
 
 
-def draw_timeline(context: ViewportContext) -> None:
+def draw_timeline(context: ViewerHost) -> None:
     """Play, and a bar to scrub, below the picture of an animated scene."""
     if not timeline_room(context):
         return
@@ -321,7 +321,7 @@ def draw_timeline(context: ViewportContext) -> None:
             scrub(context, "##timeline.time")
 
 
-def timeline_room(context: ViewportContext) -> float:
+def timeline_room(context: ViewerHost) -> float:
     """The height that the timeline takes above the status line; 0 where it is not shown."""
     wide = imgui.get_io().display_size.x
     visible = context.view.overlays.panels.on and is_animated(context) and not context.view.overlays.help.on
@@ -332,18 +332,18 @@ def _height() -> float:
     return imgui.get_frame_height() + 2 * imgui.get_style().window_padding.y
 
 
-def is_animated(context: ViewportContext) -> bool:
+def is_animated(context: ViewerHost) -> bool:
     scene = context.view.scene
     return scene is not None and scene.duration > 0
 
 
-def play_button(context: ViewportContext) -> tuple[str, str, bool, bool]:
+def play_button(context: ViewerHost) -> tuple[str, str, bool, bool]:
     """The button that plays and pauses, see `row`."""
     playing = context.editing.animation.player.playing
     return "Pause" if playing else "Play", "animation.play", playing, is_animated(context)
 
 
-def scrub(context: ViewportContext, name: str) -> None:
+def scrub(context: ViewerHost, name: str) -> None:
     """A slider over the animation's time."""
     editing = context.editing
     duration = context.view.scene.duration if context.view.scene is not None else 0.0

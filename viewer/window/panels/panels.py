@@ -24,7 +24,7 @@ from raystream.scene.environment import SUN, ImageEnvironment
 from raystream.scene.projections import Fisheye
 from raystream.viewport.camera_controller import MAX_ANGLE, MIN_ANGLE, PROJECTIONS, CameraController
 from raystream.viewport.editing import SPEEDS
-from raystream.viewport.host import ViewportContext
+from raystream.viewport.host import ViewerHost
 from raystream.window.bundle import ImVec2, imgui
 from raystream.window.panels import theme, widgets
 from raystream.window.panels.debug_views import draw_inspector, draw_legend, draw_probe
@@ -55,7 +55,7 @@ BY_SCENE = "by the scene"
 _shown = SimpleNamespace(mapped=False)  # whether the program last on show has a photon map
 
 
-def draw_panels(context: ViewportContext, draw: ImguiDraw) -> None:
+def draw_panels(context: ViewerHost, draw: ImguiDraw) -> None:
     """All panels and overlays; between `imgui.new_frame` and `imgui.render`."""
     io = imgui.get_io()
     theme.apply(theme.scale_of(context.view.area.scale, io.display_framebuffer_scale.x))
@@ -75,7 +75,7 @@ def draw_panels(context: ViewportContext, draw: ImguiDraw) -> None:
         draw_overlays(context)
 
 
-def _draw_handle(context: ViewportContext, size: ImVec2) -> None:
+def _draw_handle(context: ViewerHost, size: ImVec2) -> None:
     """The button at the upper left that opens the panels."""
     beside = size.x >= units(MAX_LINE + 2 * HANDLE)
     if not theme.panels_fit() or context.view.overlays.help.on or (talking(context) and not beside):
@@ -88,7 +88,7 @@ def _draw_handle(context: ViewportContext, size: ImVec2) -> None:
             widgets.press(context, "Panels", "panels")
 
 
-def _draw_side(context: ViewportContext, size: ImVec2) -> None:
+def _draw_side(context: ViewerHost, size: ImVec2) -> None:
     room = units(theme.ROOM)
     width = min(units(theme.SIDE_WIDTH), size.x - 2 * room)
     height = max(1.0, size.y - 2 * room - units(theme.STATUS) - below(context))
@@ -114,7 +114,7 @@ def _draw_side(context: ViewportContext, size: ImVec2) -> None:
 # -- options, by their declarations ---
 
 
-def draw_part(context: ViewportContext, part: str, settings: Settings) -> None:
+def draw_part(context: ViewerHost, part: str, settings: Settings) -> None:
     """The widgets of a part's options that serve the program; greyed where others leave them nothing to decide."""
     for name in options.names_of_part(part):
         if settings.picture_program.uses(name):
@@ -123,7 +123,7 @@ def draw_part(context: ViewportContext, part: str, settings: Settings) -> None:
             imgui.end_disabled()
 
 
-def draw_option(context: ViewportContext, name: str, current: Any) -> None:
+def draw_option(context: ViewerHost, name: str, current: Any) -> None:
     """The widget for an option by its declaration and its present value; a choice is requested."""
     option = options.option(name)
     if isinstance(current, PolicyChoice):
@@ -140,7 +140,7 @@ def draw_option(context: ViewportContext, name: str, current: Any) -> None:
         _typed(context, name, current)
 
 
-def choice(context: ViewportContext, name: str, current: str) -> None:
+def choice(context: ViewerHost, name: str, current: str) -> None:
     """One of an option's words: side by side, or in a list where there is no room for that."""
     option = options.option(name)
     widgets.label(name.replace("_", " "))
@@ -156,7 +156,7 @@ def choice(context: ViewportContext, name: str, current: str) -> None:
         context.scene_loader.set(**{name: chosen})
 
 
-def checkbox(context: ViewportContext, name: str, current: bool) -> None:
+def checkbox(context: ViewerHost, name: str, current: bool) -> None:
     """An option that is on or off."""
     changed, on = imgui.checkbox(name, current)
     widgets.tip(options.option(name).about, widgets.about(context, f"{name}.toggle")[1])
@@ -164,7 +164,7 @@ def checkbox(context: ViewportContext, name: str, current: bool) -> None:
         context.scene_loader.set(**{name: on})
 
 
-def _number(context: ViewportContext, option: Option, current: float | None) -> None:
+def _number(context: ViewerHost, option: Option, current: float | None) -> None:
     """A number on a slider; of lengths one that is dragged, and of too many to slide over one that is typed."""
     low, high = option.help.slider or (option.value.low, option.value.high)
     text, now, name = option.name.replace("_", " "), current or 0, option.name
@@ -194,7 +194,7 @@ def slider(name: str) -> tuple[float, float]:
     return ends
 
 
-def _typed(context: ViewportContext, name: str, current: Any) -> None:
+def _typed(context: ViewerHost, name: str, current: Any) -> None:
     """An option that is typed; Enter takes it."""
     option = options.option(name)
     widgets.label(name.replace("_", " "))
@@ -205,7 +205,7 @@ def _typed(context: ViewportContext, name: str, current: Any) -> None:
         context.scene_loader.set(**{name: text.strip()})
 
 
-def _policy(context: ViewportContext, current: PolicyChoice) -> None:
+def _policy(context: ViewerHost, current: PolicyChoice) -> None:
     option, key = options.option("policy"), widgets.about(context, "policy.next")[1]
     chosen = widgets.combo("policy", list(option.value.choices), current.name, option.about, key)
     if chosen:
@@ -221,14 +221,14 @@ def _policy(context: ViewportContext, current: PolicyChoice) -> None:
         context.scene_loader.set(policy=replace(current, of=chosen))
 
 
-def _unroll(context: ViewportContext, current: Unroll) -> None:
+def _unroll(context: ViewerHost, current: Unroll) -> None:
     about, key = options.option("unroll").help.text, widgets.about(context, "unroll.next")[1]
     chosen = widgets.combo("unroll", list(UNROLLS), str(current), about, key)
     if chosen:
         context.scene_loader.set(unroll=chosen)
 
 
-def draw_photons(context: ViewportContext) -> None:
+def draw_photons(context: ViewerHost) -> None:
     """The panel of photon mapping: its options and the map's contents; greyed under programs without a map."""
     renderer = context.view.renderer
     if renderer is None:
@@ -261,7 +261,7 @@ def draw_photons(context: ViewportContext) -> None:
 # -- sampling, lens, lights and environment ----------------------------------------------------------------------------
 
 
-def draw_sampling(context: ViewportContext) -> None:
+def draw_sampling(context: ViewerHost) -> None:
     """The options of progressive programs; they serve at once, and nothing is compiled but another sampler."""
     renderer = context.view.renderer
     if renderer is None or not renderer.progressive:
@@ -289,7 +289,7 @@ def draw_sampling(context: ViewportContext) -> None:
     draw_part(context, "sampling", renderer.settings)
 
 
-def draw_lens(context: ViewportContext) -> None:
+def draw_lens(context: ViewerHost) -> None:
     """Aperture, focus and filter of the camera."""
     controller, renderer = context.view.controller, context.view.renderer
     if controller is None or renderer is None:
@@ -310,7 +310,7 @@ def draw_lens(context: ViewportContext) -> None:
     choice(context, "pixel_filter", renderer.settings.pixel_filter)
 
 
-def draw_lights(context: ViewportContext) -> None:
+def draw_lights(context: ViewerHost) -> None:
     """All lights: selected by a click, moved by their numbers or by the mouse."""
     lights = context.markers
     listed = lights.listed()
@@ -331,7 +331,7 @@ def draw_lights(context: ViewportContext) -> None:
     widgets.row(context, ("Markers", "lights.show", lights.visible))
 
 
-def draw_environment(context: ViewportContext) -> None:
+def draw_environment(context: ViewerHost) -> None:
     """The environment, its sun's direction, and its rotation."""
     scene_loader, now = context.scene_loader, context.view.environment
     option, key = options.option("environment"), widgets.about(context, "environment.toggle")[1]
@@ -361,7 +361,7 @@ def draw_environment(context: ViewportContext) -> None:
     )
 
 
-def _position(context: ViewportContext, light: Movable) -> None:
+def _position(context: ViewerHost, light: Movable) -> None:
     assert context.view.controller is not None
     widgets.label("towards" if light.kind == "directional" else "at", widgets.LABELS / 2)
     step = 0.01 if light.kind == "directional" else 0.01 * context.view.controller.natural_speed
@@ -372,7 +372,7 @@ def _position(context: ViewportContext, light: Movable) -> None:
         context.view.attempt(lambda: context.editing.grab_light(light))
 
 
-def draw_motion(context: ViewportContext) -> None:
+def draw_motion(context: ViewerHost) -> None:
     """Which animation plays and how, its time, and the turntable."""
     editing = context.editing
     widgets.row(context, play_button(context), ("Turntable", "turntable", editing.turning))
@@ -402,13 +402,13 @@ def draw_motion(context: ViewportContext) -> None:
 # -- render --------------------------------------------------------------------------------------------------------
 
 
-def _render(context: ViewportContext) -> None:
+def _render(context: ViewerHost) -> None:
     """The machine that runs the program."""
     if context.view.renderer is not None:
         draw_part(context, "machine", context.view.renderer.settings)
 
 
-def _programs(context: ViewportContext) -> None:
+def _programs(context: ViewerHost) -> None:
     with theme.styled(frame_padding=ImVec2(0, units(5))):
         current = context.view.renderer.settings.program if context.view.renderer is not None else ""
         titles = [name.capitalize() for name in PICTURES]
@@ -419,7 +419,7 @@ def _programs(context: ViewportContext) -> None:
         context.view.actions.perform(f"program.{chosen}")
 
 
-def _progress(context: ViewportContext) -> None:
+def _progress(context: ViewerHost) -> None:
     session = context.view.session
     fraction = 1.0 if session.complete else session.progress
     if session.complete and not session.converged:
@@ -439,7 +439,7 @@ def _progress(context: ViewportContext) -> None:
 # -- structures ----------------------------------------------------------------------------------------------------
 
 
-def _structure(context: ViewportContext) -> None:
+def _structure(context: ViewerHost) -> None:
     """Every option that structures are built from; the worker rebuilds them."""
     for name in options.names_of_part("structure"):
         draw_option(context, name, context.scene_loader.requested[name])
@@ -453,7 +453,7 @@ def _structure(context: ViewportContext) -> None:
 # -- camera --------------------------------------------------------------------------------------------------------
 
 
-def _camera(context: ViewportContext) -> None:
+def _camera(context: ViewerHost) -> None:
     controller = context.view.controller
     if controller is None:
         imgui.text_disabled("no scene")
@@ -479,7 +479,7 @@ def _camera(context: ViewportContext) -> None:
     widgets.row(context, ("Copy", "camera.copy"), ("Paste", "camera.paste"), ("Frame", FRAME_ALL))
 
 
-def _projection(context: ViewportContext, controller: CameraController) -> None:
+def _projection(context: ViewerHost, controller: CameraController) -> None:
     """The projection, and the angle that it shows; how much an orthographic one shows is the wheel's."""
     about, key = options.option("projection").about, context.view.keymap.text("camera.orthographic")
     chosen = widgets.combo("projection", list(PROJECTIONS), controller.projection, about, key)
@@ -502,7 +502,7 @@ MODE, FRAME_ALL = "camera.mode", "camera.frame"
 # -- picture -------------------------------------------------------------------------------------------------------
 
 
-def _picture(context: ViewportContext) -> None:
+def _picture(context: ViewerHost) -> None:
     _programs(context)
     if context.view.renderer is not None:
         imgui.spacing()
@@ -530,7 +530,7 @@ def _picture(context: ViewportContext) -> None:
 # -- looking inside ------------------------------------------------------------------------------------------------
 
 
-def _inside(context: ViewportContext) -> None:
+def _inside(context: ViewerHost) -> None:
     debug_views = context.debug_views
     probed, heat = debug_views.probe is not None, debug_views.heat
     widgets.row(
@@ -548,7 +548,7 @@ def _inside(context: ViewportContext) -> None:
 # -- statistics ----------------------------------------------------------------------------------------------------
 
 
-def _statistics(context: ViewportContext) -> None:
+def _statistics(context: ViewerHost) -> None:
     for name, value in figures(context):
         widgets.fact(name, value)
     if context.view.renderer is not None:
@@ -559,7 +559,7 @@ def _statistics(context: ViewportContext) -> None:
 # -- scene ---------------------------------------------------------------------------------------------------------
 
 
-def _scene(context: ViewportContext) -> None:
+def _scene(context: ViewerHost) -> None:
     scene = context.view.scene
     if scene is not None:
         imgui.text_unformatted(scene.name)
@@ -597,7 +597,7 @@ def _notes(warnings: list[str]) -> None:
     imgui.pop_text_wrap_pos()
 
 
-def _recent(context: ViewportContext, width: float) -> None:
+def _recent(context: ViewerHost, width: float) -> None:
     recent = list(context.view.preferences.recent)
     imgui.begin_disabled(not recent)
     if imgui.button("Recent", ImVec2(width, 0)):

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from raystream.viewport.host import ViewportContext
+from raystream.viewport.host import ViewerHost
 from raystream.viewport.keymap import BY_NAME
 from raystream.window.bundle import ImVec2, imgui
 from raystream.window.panels.theme import ACCENT, color, font, styled, units
@@ -16,13 +16,13 @@ LABELS = 92.0  # width of the column of labels
 MIN_LOGARITHMIC = 100  # whole numbers from which on a slider is logarithmic
 
 
-def about(context: ViewportContext, action: str) -> tuple[str, str]:
+def about(context: ViewerHost, action: str) -> tuple[str, str]:
     """An action's effect, and its hotkey; empty for an unknown one."""
     return (BY_NAME[action].help, context.view.keymap.text(action)) if action in BY_NAME else ("", "")
 
 
 def press(
-    context: ViewportContext, text: str, action: str, width: float = 0.0, on: bool = False, enabled: bool = True
+    context: ViewerHost, text: str, action: str, width: float = 0.0, on: bool = False, enabled: bool = True
 ) -> None:
     """A button that performs an action."""
     imgui.begin_disabled(not (enabled and context.view.actions.available(BY_NAME[action])))
@@ -32,7 +32,7 @@ def press(
     tip(*about(context, action))
 
 
-def row(context: ViewportContext, *buttons: tuple[Any, ...]) -> None:
+def row(context: ViewerHost, *buttons: tuple[Any, ...]) -> None:
     """Buttons of one width in a line, each (text, action, whether it is on, whether it is enabled), as of `press`."""
     width = shares(len(buttons))
     for index, (text, action, *state) in enumerate(buttons):
