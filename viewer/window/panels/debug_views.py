@@ -41,14 +41,13 @@ _NO_PASSES = {"passes": 0, "calls": 0, "seconds": 0.0}
 
 @dataclass
 class _View:
-    """State of the inspector on show: its channel, that one's picture on the device, the plot's columns."""
+    """State of the inspector on show: its channel, and that one's picture on the device."""
 
     inspector: Inspector | None = None
     channel: str = "state"
     picture: NDArray[np.uint8] | None = None
     texture: moderngl.Texture | None = None
-    bars: dict[str, tuple[NDArray, NDArray]] = field(default_factory=dict)
-    drawn: tuple[int, int] = (0, -1)
+    drawn: int = -1  # passes in the plot
 
 
 _view = _View()
@@ -146,19 +145,14 @@ def _picture(draw: ImguiDraw, inspector: Inspector, view: _View) -> None:
         mouse = imgui.get_mouse_pos()
         x = min(width - 1, max(0, int((mouse.x - corner.x) / wide * width)))
         y = min(height - 1, max(0, int((mouse.y - corner.y) / wide * width)))
-        _hover(inspector, view.channel, x, y)
-
-
-def _hover(inspector: Inspector, channel: str, x: int, y: int) -> None:
-    values, valid = inspector.values(channel)
-    value = values[y, x]
-    if not valid[y, x]:
-        text = "not written"
-    elif channel in ("state", "return"):
-        text = ("done", *inspector.colors)[int(value)]
-    else:
-        text = ", ".join(f"{component:.6g}" for component in np.atleast_1d(value))
-    imgui.set_tooltip(f"{'ray' if inspector.by_ray(channel) else 'element'} ({x}, {y}): {text}")
+        values, valid = inspector.values(view.channel)
+        if not valid[y, x]:
+            text = "not written"
+        elif view.channel in ("state", "return"):
+            text = ("done", *inspector.colors)[int(values[y, x])]
+        else:
+            text = ", ".join(f"{component:.6g}" for component in np.atleast_1d(values[y, x]))
+        imgui.set_tooltip(f"{'ray' if inspector.by_ray(view.channel) else 'element'} ({x}, {y}): {text}")
 
 
 # -- legend ----------------------------------------------------------------------------------------------------------
@@ -216,15 +210,8 @@ def _square(entry: Label, right: float, first: bool) -> None:
 
 def _plot(inspector: Inspector, view: _View) -> None:
     passes, rays = inspector.passes, max(1, inspector.machine.rays)
-    marker = (id(passes), len(passes))
-    grown = view.drawn != marker
-    if grown:
-        view.drawn, view.bars = marker, {}
-        for state in inspector.colors:
-            served = [p for p in passes if p.state == state]
-            if served:
-                percent = np.array([100 * p.active / rays for p in served], np.float64)
-                view.bars[state] = (np.array([p.number for p in served], np.float64), percent)
+    grown, view.drawn = view.drawn != len(passes), len(passes)
+    states, percent = np.array([p.state for p in passes], str), np.array([100 * p.active / rays for p in passes])
     flags = implot.Flags_.no_menus | implot.Flags_.no_box_select | implot.Flags_.no_title
     if not implot.begin_plot("##passes", ImVec2(-1, units(PLOT_HEIGHT)), flags | implot.Flags_.no_legend):
         return
@@ -235,11 +222,13 @@ def _plot(inspector: Inspector, view: _View) -> None:
     last = max(10, len(passes)) + 0.5
     implot.setup_axis_limits_constraints(implot.ImAxis_.x1, 0.5, last)
     implot.setup_axis_limits(implot.ImAxis_.x1, 0.5, last, implot.Cond_.always if grown else implot.Cond_.once)
-    for state, (pass_numbers, percent) in view.bars.items():
-        spec = implot.Spec()
-        red, green, blue = (channel / 255 for channel in inspector.colors[state])
-        spec.fill_color = spec.line_color = theme.color((red, green, blue))
-        implot.plot_bars(state, pass_numbers, percent, 1.0, spec)
+    for state, rgb in inspector.colors.items():
+        (served,) = np.nonzero(states == state)
+        if len(served):
+            spec = implot.Spec()
+            red, green, blue = (channel / 255 for channel in rgb)
+            spec.fill_color = spec.line_color = theme.color((red, green, blue))
+            implot.plot_bars(state, served + 1.0, percent[served], 1.0, spec)
     number = round(implot.get_plot_mouse_pos().x) if implot.is_plot_hovered() else 0
     if 1 <= number <= len(passes):
         hovered = passes[number - 1]
@@ -335,22 +324,16 @@ def draw_probe(context: ViewerHost) -> None:
     corner, extent = imgui.get_window_pos(), imgui.get_window_size()
     _probed.rectangle = (corner.x, corner.y, corner.x + extent.x, corner.y + extent.y)
     if expanded:
-        _probe_summary(probe)
+        counts = f"{grouped(len(probe.rows))} passes, {grouped(probe.steps)} steps, {grouped(probe.tests)} tests"
+        imgui.text_unformatted("pixel ({}, {}) of {} x {}".format(*probe.pixel, *probe.size))
+        imgui.same_line()
+        imgui.text_disabled(counts)
+        imgui.same_line()
+        imgui.text_unformatted(surface_text(probe))
         _history()
     imgui.end()
     if not stays_open:
         context.view.actions.perform("probe.show")
-
-
-def _probe_summary(probe: Probe) -> None:
-    x, y = probe.pixel
-    imgui.text_unformatted(f"pixel ({x}, {y}) of {probe.size[0]} x {probe.size[1]}")
-    imgui.same_line()
-    imgui.text_disabled(
-        f"{grouped(len(probe.rows))} passes, {grouped(probe.steps)} steps, {grouped(probe.tests)} tests"
-    )
-    imgui.same_line()
-    imgui.text_unformatted(surface_text(probe))
 
 
 def surface_text(probe: Probe) -> str:
@@ -383,20 +366,16 @@ def _history() -> None:
         clipper = imgui.ListClipper()
         clipper.begin(len(_probed.rows))
         while clipper.step():
-            for row in range(clipper.display_start, clipper.display_end):
-                _history_row(_probed.rows[row])
+            for texts in _probed.rows[clipper.display_start : clipper.display_end]:
+                imgui.table_next_row()
+                for name, text in zip(COLUMNS, texts, strict=True):
+                    imgui.table_next_column()
+                    if name in ("state", "next") and text in _probed.colors:
+                        imgui.text_colored(theme.legible(_probed.colors[text]), text)
+                    else:
+                        imgui.text_unformatted(text)
         clipper.end()
     imgui.end_table()
-
-
-def _history_row(texts: tuple[str, ...]) -> None:
-    imgui.table_next_row()
-    for column, text in enumerate(texts):
-        imgui.table_next_column()
-        if COLUMNS[column] in ("state", "next") and text in _probed.colors:
-            imgui.text_colored(theme.legible(_probed.colors[text]), text)
-        else:
-            imgui.text_unformatted(text)
 
 
 # -- overlays in space: the structure's boxes, a probed ray's way, and the heat map ------------------------------------
