@@ -441,8 +441,7 @@ class CanvasView:
             if renderer is not None:
                 renderer.release()
             self.scene_loader.first_picture.end()
-            self._canvas.drop()
-            self._canvas.texture.release()
+            self._canvas.release()
 
 
 def _check_motion(scene: Scene, view_options: Mapping[str, Any]) -> None:
