@@ -163,21 +163,8 @@ def test_buttons_and_the_wheel_are_for_panels_or_the_picture(events: Any) -> Non
     assert set(events.view.take()) == {("wake",)}
 
 
-def test_sizes_focus_and_files(events: Any) -> None:
+def test_focus_and_files(events: Any) -> None:
     view = events.view
-    for size, small in (((400, 300), False), ((401, 0), True), ((0, 9), True)):
-        events.on_resize(*size)
-        assert (view.area.pixels, view.area.minimised) == (size, small)
-        assert view.session.take() == [("resize", size)] and view.take() == [("wake",)]
-    for small, pixels, expected in (
-        (True, (5, 5), True),
-        (False, (5, 5), False),
-        (False, (0, 5), True),
-        (False, (5, 0), True),
-    ):
-        view.area.pixels = pixels
-        events.on_minimise(small)
-        assert view.area.minimised == expected and view.take() == [("wake",)]
     for focused in (True, False):
         events.on_focus(focused)
         assert events.gui.input.take() == [("add_focus_event", focused)] and view.take() == [("wake",)]
@@ -185,8 +172,6 @@ def test_sizes_focus_and_files(events: Any) -> None:
     for paths in ([], ["a.ply", "b.ply"]):
         events.on_drop(paths)
         assert events.host.scene_loader.take() == ([("open_file", "a.ply")] if paths else [])
-    events.on_scale(1.0, 1.5)
-    assert view.area.scale == 1.5 and view.take() == [("wake",)]
 
 
 # -- GLFW ----------------------------------------------------------------------------------------------------------

@@ -193,18 +193,6 @@ class Events:
             column, row = self.view.input.cursor
             self._handle("wheel", x=column, y=row, dy=-y * host.NOTCH)
 
-    def on_resize(self, width: int, height: int) -> None:
-        """The framebuffer has another size."""
-        view, area = self.view, self.view.area
-        area.pixels, area.minimised = (width, height), min(width, height) == 0
-        view.session.resize(area.pixels)
-        view.wake()
-
-    def on_minimise(self, minimised: int) -> None:
-        """Nothing is drawn while the window is an icon."""
-        self.view.area.minimised = bool(minimised) or min(self.view.area.pixels) == 0
-        self.view.wake()
-
     def on_focus(self, focused: int) -> None:
         """Keys held when the focus goes are let go."""
         self._tell_gui("focus_event", bool(focused))
@@ -215,11 +203,6 @@ class Events:
         """A file dropped on the window is opened."""
         if paths:
             self.host.scene_loader.open_file(paths[0])
-
-    def on_scale(self, *scales: float) -> None:
-        """The window has come to a screen of another density."""
-        self.view.area.scale = max(scales)
-        self.view.wake()
 
 
 def _names(mods: int) -> list[str]:
@@ -401,7 +384,6 @@ class App:
         self._pictures = 0  # of the session, drawn
         self.turn_seconds = 0.0  # that the last turn took, waiting for events apart
         self.draws = 0  # of the whole window, for tests and statistics
-        self.view.area.pixels = self.window.pixels
         self._measure()
         if self.preferences.full_screen and size is None:
             self.window.toggle_full_screen()
@@ -443,11 +425,14 @@ class App:
             self._gui_loading = load_beside(_GUI, self.window.wake)
 
     def _measure(self) -> None:
-        """The window's sizes, for the view."""
-        window, view = self.window, self.view
-        view.area.scale = window.scale
-        if min(window.size) > 0:
-            view.lay_out(window.size, view.area.pixels)  # which `Events.on_resize` tells
+        """The window's sizes, for the view; while it is an icon nothing is drawn."""
+        window, view, area = self.window, self.view, self.view.area
+        minimised = window.minimised or min(*window.size, *window.pixels) < 1
+        if (area.scale, area.minimised) != (window.scale, minimised):
+            area.scale, area.minimised = window.scale, minimised
+            view.wake()
+        if not minimised:
+            view.lay_out(window.size, window.pixels)
 
     # -- the loop ------------------------------------------------------------------------------------------------------
 
