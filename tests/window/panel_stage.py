@@ -49,6 +49,7 @@ class Stage:
                 asked.append(path)
 
         self.device, self.imgui = device, imgui.create_context()
+        imgui.set_current_context(self.imgui)
         imgui.get_io().set_ini_filename("")
         self.draw_imgui = ImguiDraw(device.context)
         scene = Scene.from_triangles([[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0.5]], [[0, 1, 2], [1, 3, 2]])

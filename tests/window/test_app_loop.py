@@ -166,6 +166,7 @@ def test_what_is_saved(app: Any, full: bool, size: Any, error: Any, kept_size: A
         ("loader.cancel",),
         ("view.attempt", "save"),
         ("debug_views.drop", "renderer"),
+        ("imgui.set_current_context", "context"),
         ("output.release",),
         ("imgui.destroy_context", "context"),
         ("window.release",),

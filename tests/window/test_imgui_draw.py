@@ -31,6 +31,7 @@ class Stage:
 
         self.context = context
         self.imgui = imgui.create_context()
+        imgui.set_current_context(self.imgui)
         imgui.get_io().set_ini_filename("")
         self.draw = ImguiDraw(context)
         self.target = self.framebuffer(SIZE)

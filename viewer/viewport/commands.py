@@ -72,10 +72,10 @@ def picture_handlers(
         "fov.narrower": lambda: _flight(context).step_fov(-1),
         "fov.wider": lambda: _flight(context).step_fov(1),
         "camera.copy": lambda: _copy(context, clipboard),
-        "camera.paste": lambda: view.take(_pasted(context, clipboard.paste())),
+        "camera.paste": lambda: _paste(context, clipboard.paste()),
         "exposure.up": lambda: _expose(context, EXPOSURE_STEP),
         "exposure.down": lambda: _expose(context, -EXPOSURE_STEP),
-        "exposure.auto": lambda: _expose_automatically(context),
+        "exposure.auto": lambda: _expose(context, None),
         "tonemap.next": lambda: _tonemap(context),
         "denoise.toggle": scene_loader.toggle_denoiser,
         "pause": view.toggle_pause,
@@ -97,12 +97,6 @@ def _scene(context: ViewerHost) -> Any:
     return context.view.require_scene()[0].prepared.scene
 
 
-def _pasted(context: ViewerHost, text: str) -> Camera:
-    """The camera that a text names, with the field of view of the one that is flown."""
-    flown = _flight(context).camera
-    return Camera.parse(text, flown.fov).about(flown.base)
-
-
 def _flight(context: ViewerHost) -> Any:
     return context.view.require_scene()[1]
 
@@ -111,11 +105,8 @@ def _cycle(context: ViewerHost, name: str, values: tuple[str, ...] = ()) -> None
     """The next value of an option."""
     _scene(context)
     choices = values or options.OPTIONS[name].value.choices
-    if (
-        name == "accel"
-        and context.view.renderer is not None
-        and context.view.renderer.prepared.starts[-1] > MAX_UNSORTED
-    ):
+    renderer = context.view.renderer
+    if name == "accel" and renderer is not None and renderer.prepared.starts[-1] > MAX_UNSORTED:
         choices = tuple(choice for choice in choices if choice != "none")  # which would be refused
     now = str(context.scene_loader.requested[name]).partition("=")[0]
     following = choices[(choices.index(now) + 1) % len(choices)] if now in choices else choices[0]
@@ -181,18 +172,20 @@ def _copy(context: ViewerHost, clipboard: Clipboard) -> None:
     context.view.say(f"copied: --camera '{text}'")
 
 
+def _paste(context: ViewerHost, text: str) -> None:
+    """The camera that a text names, with the field of view of the one that is flown."""
+    flown = _flight(context).camera
+    context.view.take(Camera.parse(text, flown.fov).about(flown.base))
+
+
 # -- the picture -------------------------------------------------------------------------------------------------------
 
 
-def _expose(context: ViewerHost, stops: float) -> None:
+def _expose(context: ViewerHost, stops: float | None) -> None:
+    """So many stops brighter; None: as suits the picture."""
     tone = context.view.tone
-    tone.choose(exposure=tone.stops + stops)
-    context.view.say(f"exposure {tone.stops:+.2f} stops")
-
-
-def _expose_automatically(context: ViewerHost) -> None:
-    context.view.tone.choose(exposure=AUTO)
-    context.view.say("exposure: auto")
+    tone.choose(exposure=AUTO if stops is None else tone.stops + stops)
+    context.view.say("exposure: auto" if stops is None else f"exposure {tone.stops:+.2f} stops")
 
 
 def _tonemap(context: ViewerHost) -> None:

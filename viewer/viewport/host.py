@@ -23,7 +23,7 @@ from raystream.scene.scene import Scene
 from raystream.stream.gl.device import Device
 from raystream.viewport.debug_views.debug_views import DebugViews
 from raystream.viewport.editing import SPEEDS, LightMarkers, ObjectEditing
-from raystream.viewport.keymap import MODIFIERS, Keymap, parse_key
+from raystream.viewport.keymap import MODIFIERS, WORDS, Keymap, parse_key
 from raystream.viewport.picture_texture import AutoExposure, PictureTexture
 from raystream.viewport.preferences import Preferences
 from raystream.viewport.scene_loader import SceneLoader
@@ -203,35 +203,22 @@ class FrameLoop:
 
 # -- events of browsers, and the bar of an animation (assets/canvas/motion.js) -----------------------------------------
 
-# A browser's name (the `key` of its KeyboardEvent) -> the key's name here; others are the same, or a character.
-NAMES = {
-    " ": "Space",
-    "Control": "Ctrl",
-    "Meta": "Super",
-    "Escape": "Esc",
-    "ArrowLeft": "Left",
-    "ArrowRight": "Right",
-    "ArrowUp": "Up",
-    "ArrowDown": "Down",
-    "ContextMenu": "Menu",
-}
-
 
 def key_text(key: str, modifiers: Iterable[str] = ()) -> str:
-    """The key text of a key with modifiers, by a browser's names; empty for a key that has none."""
-    name = NAMES.get(key, key)
-    if name in MODIFIERS:
-        return name
-    pressed = {NAMES.get(modifier, modifier) for modifier in modifiers} & MODIFIERS.keys()
+    """The key text of a key with modifiers, by a browser's names (the `key` of its KeyboardEvent); empty for a key that
+    has none."""
+    bits = modifier_bits(modifiers)
     try:
-        return parse_key("+".join([*(modifier for modifier in MODIFIERS if modifier in pressed), name]))
+        name = parse_key("Space" if key == " " else key)
     except ViewerError:
         return ""
+    pressed = [] if name in MODIFIERS else [modifier for modifier, bit in MODIFIERS.items() if bits & bit]
+    return parse_key("+".join([*pressed, name]))
 
 
 def modifier_bits(modifiers: Iterable[str]) -> int:
     """The bits of `MODIFIERS` of a browser's modifiers."""
-    return sum({MODIFIERS.get(NAMES.get(modifier, modifier), 0) for modifier in modifiers})
+    return sum({MODIFIERS.get(WORDS.get(modifier.lower(), ""), 0) for modifier in modifiers})
 
 
 def script(name: str) -> str:

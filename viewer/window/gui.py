@@ -76,12 +76,13 @@ class ImguiInput:
 
 
 class Gui:
-    """The panels of a window, whose context is current in every call. Raises ShaderError where its programs do not
+    """The panels of a window, whose context is current in every call. Raises DeviceError where its programs do not
     compile."""
 
     def __init__(self, context: ViewerHost, window: Window) -> None:
         self.context, self.window = context, window
         self.imgui = imgui.create_context()
+        imgui.set_current_context(self.imgui)  # another window's may be current
         imgui.get_io().set_ini_filename("")
         self.output = ImguiDraw(window.context)
         self.input = ImguiInput(window)
@@ -91,6 +92,7 @@ class Gui:
 
     def draw(self, dt: float) -> None:
         """Over the picture, ``dt`` seconds after the draw before."""
+        imgui.set_current_context(self.imgui)
         self.input.begin(self.window.size, self.window.pixels, dt)
         imgui.new_frame()
         self.space.draw(self.context)
@@ -101,5 +103,6 @@ class Gui:
 
     def release(self) -> None:
         """Give all back."""
+        imgui.set_current_context(self.imgui)
         self.output.release()
         imgui.destroy_context(self.imgui)

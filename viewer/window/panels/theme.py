@@ -83,8 +83,6 @@ _COLORS: dict[str, Color] = {  # of widgets, by the names of `imgui.Col_`
     "nav_cursor": (*ACCENT, 0.6),
 }
 
-_faces: dict[str, imgui.ImFont] = {}  # of the current ImGui context
-
 
 def apply(scale: float) -> None:
     """Set style and fonts of the current context, once and again whenever the screen's ``scale`` changes.
@@ -106,13 +104,12 @@ def units(length: float) -> float:
 
 
 def _load() -> None:
-    folder = FOLDER / "assets" / "fonts"
-    io = imgui.get_io()
-    _faces.clear()
+    """The fonts, in their order; ImGui's own for one that is not there."""
+    folder, fonts = FOLDER / "assets" / "fonts", imgui.get_io().fonts
     for name, file in _FONTS.items():
-        if (folder / file).exists():  # else ImGui's own font serves
-            _faces[name] = io.fonts.add_font_from_file_ttf(str(folder / file), SIZES[name])
-    io.font_default = _faces.get("text") or io.fonts.add_font_default()
+        path = folder / file
+        fonts.add_font_from_file_ttf(str(path), SIZES[name]) if path.exists() else fonts.add_font_default()
+    imgui.get_io().font_default = _face("text")
 
 
 def _style(scale: float) -> None:
@@ -174,10 +171,16 @@ def window(
     imgui.end()
 
 
+def _face(name: str) -> imgui.ImFont:
+    """One of the fonts of the current ImGui context; it may have one of its own before them."""
+    fonts = imgui.get_io().fonts.fonts
+    return fonts[len(fonts) - len(_FONTS) + list(_FONTS).index(name)]
+
+
 @contextmanager
 def font(name: str) -> Iterator[None]:
     """Text in another face: text, strong or numbers."""
-    imgui.push_font(_faces.get(name), SIZES[name])
+    imgui.push_font(_face(name), SIZES[name])
     yield
     imgui.pop_font()
 
