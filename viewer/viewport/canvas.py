@@ -214,7 +214,9 @@ class CanvasView:
             self._mode, self._path = controller.mode, self.scene_loader.shown_path if self._path else ""
         self._drop()
         self._open(settings, old.area.pixels, stop, old.preferences, old.keymap)
-        self.view.continue_from(old)
+        self.view.tone.choose(exposure=old.tone.exposure, tonemap=old.tone.tonemap)
+        self.view.area.minimised, self.view.paused = old.area.minimised, old.paused
+        self.view.lay_out(old.area.size, old.area.pixels)
 
     def _load(self, path: str) -> Scene:
         """The worker's preparation of a scene."""

@@ -65,10 +65,7 @@ class Preferences:
     keys: dict[str, str | list[str]] = field(default_factory=dict)
     path: Path = field(default_factory=settings_path, compare=False)
     unknown: list[str] = field(default_factory=list, compare=False)
-    _saved: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
-
-    def __post_init__(self) -> None:
-        self._saved = dict(DEFAULTS)
+    _saved: dict[str, Any] = field(default_factory=lambda: dict(DEFAULTS), compare=False, repr=False)
 
     @classmethod
     def load(cls, path: str | Path | None = None) -> Preferences:

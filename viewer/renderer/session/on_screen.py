@@ -109,18 +109,15 @@ class Warmup:
 
     # -- interruptions ---------------------------------------------------------------------------------------------
 
-    def done(self) -> None:
-        """All is compiled."""
-        self._steps, self.compiling = None, ""
-
     def pause(self) -> None:
         """Others may compile meanwhile."""
         self._steps = None
 
-    def forget(self) -> None:
-        """Another scene, or other shaders."""
-        self._steps = self._quick_steps = None
-        self.compiling = ""
+    def end(self, flight: bool = False) -> None:
+        """All is compiled; or it is another scene, or other shaders: ``flight``: also those of light in flight."""
+        self._steps, self.compiling = None, ""
+        if flight:
+            self._quick_steps = None
 
 
 def _compiles(before: Settings, now: Settings) -> bool:

@@ -31,15 +31,7 @@ from raystream.renderer.preview import scheduler
 from raystream.renderer.preview.frame import FrameClock, FrameJob, Screen, Steps
 from raystream.renderer.preview.motion import of_motion
 from raystream.renderer.preview.preview import Preview, PreviewPasses
-from raystream.renderer.preview.scheduler import (
-    DisplayState,
-    FrameKind,
-    Pacing,
-    Progress,
-    ScheduledFrame,
-    Scheduler,
-    stream_shape,
-)
+from raystream.renderer.preview.scheduler import FrameKind, Pacing, Progress, ScheduledFrame
 from raystream.renderer.sampling.denoising import check_denoiser, matte
 from raystream.renderer.sampling.parts import RendererParts
 from raystream.renderer.sampling.picture import Picture, Report, read_back_tile
@@ -284,7 +276,7 @@ class Convergence:
 
     def display(
         self, size: tuple[int, int], moving: bool, progressive: bool, preview: Preview | None, stepwise: bool
-    ) -> DisplayState:
+    ) -> scheduler.DisplayState:
         """The input of the scheduler. size : of the whole picture, (width, height), pixels. ``moving``: the camera is.
         progressive : the program adds samples. preview : where it is denoised. stepwise : it is traced kernel by
         kernel."""
@@ -293,7 +285,7 @@ class Convergence:
             progress = Progress.UNFILTERED if self.refilters and self.film.buffer is not None else Progress.WHOLE
         elif self.changed:
             progress = Progress.MOVING if moving else Progress.STALE
-        return DisplayState(
+        return scheduler.DisplayState(
             size,
             progress,
             self.samples,
@@ -353,7 +345,7 @@ class Session:
         self.pictures = self.steps = self.waits = 0
         self._waited = 0  # of the device, at the last picture's end
         self.stats = Stats()
-        self.scheduler = Scheduler(interactive=screen is not None)
+        self.scheduler = scheduler.Scheduler(interactive=screen is not None)
         self.convergence = Convergence(stop or Stop(1), watched=screen is not None)
         self.on_screen = ShownPicture(screen) if screen is not None else None
         self.job: FrameJob | None = None
@@ -377,7 +369,7 @@ class Session:
         passes, self._passes = self._passes, None
         self._clock = FrameClock(renderer.device, self.scheduler)
         if self.on_screen is not None:
-            self.tile = stream_shape(renderer.device.software)
+            self.tile = scheduler.stream_shape(renderer.device.software)
             self._preview = Preview(renderer, self._clock, passes)
             self._warmup = Warmup(renderer, self.tile, self.counting)
         self.reset_timing()
@@ -589,7 +581,7 @@ class Session:
         """Drop the frame in progress and what is compiled for it: another scene, or other shaders."""
         self._drop()
         if self._warmup is not None:
-            self._warmup.forget()
+            self._warmup.end(flight=True)
 
     def _drop(self) -> None:
         """Drop the frame in progress, with its film unless that is on show."""
@@ -667,7 +659,7 @@ class Session:
         if not warmup.ready(preview):
             warmup.step(preview)
             return True
-        warmup.done()
+        warmup.end()
         spare = self.complete and not self._moving and self.samples >= scheduler.SETTLED
         return spare and preview is not None and warmup.step_quick()
 

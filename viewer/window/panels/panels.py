@@ -26,20 +26,9 @@ from raystream.viewport.camera_controller import MAX_ANGLE, MIN_ANGLE, PROJECTIO
 from raystream.viewport.editing import SPEEDS
 from raystream.viewport.host import ViewerHost
 from raystream.window.bundle import ImVec2, imgui
-from raystream.window.panels import theme, widgets
+from raystream.window.panels import overlay, theme, widgets
 from raystream.window.panels.debug_views import draw_inspector, draw_legend, draw_probe
 from raystream.window.panels.imgui_draw import ImguiDraw
-from raystream.window.panels.overlay import (
-    MAX_LINE,
-    below,
-    draw_overlays,
-    draw_timeline,
-    figures,
-    is_animated,
-    play_button,
-    scrub,
-    talking,
-)
 from raystream.window.panels.theme import units
 
 HANDLE = 90.0  # width of the button that opens the panels, and its room
@@ -71,14 +60,14 @@ def draw_panels(context: ViewerHost, draw: ImguiDraw) -> None:
             if not narrow or context.debug_views.probe is None:
                 draw_inspector(context, draw)
             draw_probe(context)
-        draw_timeline(context)
-        draw_overlays(context)
+        overlay.draw_timeline(context)
+        overlay.draw_overlays(context)
 
 
 def _draw_handle(context: ViewerHost, size: ImVec2) -> None:
     """The button at the upper left that opens the panels."""
-    beside = size.x >= units(MAX_LINE + 2 * HANDLE)
-    if not theme.panels_fit() or context.view.overlays.help.on or (talking(context) and not beside):
+    beside = size.x >= units(overlay.MAX_LINE + 2 * HANDLE)
+    if not theme.panels_fit() or context.view.overlays.help.on or (overlay.talking(context) and not beside):
         return
     room = units(theme.ROOM)
     flags = theme.FIXED | imgui.WindowFlags_.always_auto_resize
@@ -91,7 +80,7 @@ def _draw_handle(context: ViewerHost, size: ImVec2) -> None:
 def _draw_side(context: ViewerHost, size: ImVec2) -> None:
     room = units(theme.ROOM)
     width = min(units(theme.SIDE_WIDTH), size.x - 2 * room)
-    height = max(1.0, size.y - 2 * room - units(theme.STATUS) - below(context))
+    height = max(1.0, size.y - 2 * room - units(theme.STATUS) - overlay.below(context))
     imgui.set_next_window_pos(ImVec2(room, room))
     imgui.set_next_window_size_constraints(ImVec2(width, 0), ImVec2(width, height))
     if imgui.begin("Raystream", None, theme.FIXED | imgui.WindowFlags_.always_auto_resize)[0]:
@@ -375,8 +364,8 @@ def _position(context: ViewerHost, light: Movable) -> None:
 def draw_motion(context: ViewerHost) -> None:
     """Which animation plays and how, its time, and the turntable."""
     editing = context.editing
-    widgets.row(context, play_button(context), ("Turntable", "turntable", editing.turning))
-    if not is_animated(context):
+    widgets.row(context, overlay.play_button(context), ("Turntable", "turntable", editing.turning))
+    if not overlay.is_animated(context):
         return
     player, animations = editing.animation.player, editing.animation.names
     if len(animations) > 1:
@@ -396,7 +385,7 @@ def draw_motion(context: ViewerHost) -> None:
         ("Loop", "animation.loop", player.loop),
     )
     widgets.label("time")
-    scrub(context, "##time")
+    overlay.scrub(context, "##time")
 
 
 # -- render --------------------------------------------------------------------------------------------------------
@@ -549,7 +538,7 @@ def _inside(context: ViewerHost) -> None:
 
 
 def _statistics(context: ViewerHost) -> None:
-    for name, value in figures(context):
+    for name, value in overlay.figures(context):
         widgets.fact(name, value)
     if context.view.renderer is not None:
         for name, size in context.view.renderer.gpu_scene.resources.bytes().items():
