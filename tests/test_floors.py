@@ -165,7 +165,6 @@ DOORS = {
     "raystream.cli.main": {"_actions"},
     "raystream.notebook.widget": {"_esm"},
     "raystream.stream.gl.device": {"_context", "_exit"},
-    "raystream.window.panels.imgui_draw": {"_context"},
 }
 PUBLIC = {"_replace", "_asdict", "_fields"}  # of a NamedTuple
 

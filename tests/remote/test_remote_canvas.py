@@ -107,8 +107,7 @@ def came(canvas: RemoteCanvas, sent: list[Any], monkeypatch: pytest.MonkeyPatch)
     """Where events go: (whose, what). Pages 4 and 7 are open, of which the first steers."""
     canvas._on_event({"type": "_clients_change", "ids": (4, 7)}, 0)
     found: list[Any] = []
-    for name in ("change", "perform"):
-        monkeypatch.setattr(canvas, name, lambda *what, name=name: found.append((name, *what)))
+    monkeypatch.setattr(canvas, "change", lambda *what: found.append(("change", *what)))
     monkeypatch.setattr(canvas, "submit_event", lambda event: found.append(("rendercanvas", event)))
     monkeypatch.setattr(canvas, "request_draw", lambda *_: found.append(("draw",)))
     monkeypatch.setattr(canvas.drive, "handle", lambda event: found.append(("drive", event)))
@@ -122,10 +121,7 @@ def test_events_of_the_page_that_steers(canvas: RemoteCanvas, came: list[Any]) -
     """The view's own go to it, in their turn; the others to rendercanvas."""
     canvas._on_event({"type": "option", "name": "spp", "value": "3"}, 4)
     assert came == [("change", "spp", "3"), ("called", None)]
-    came.clear()
-    canvas._on_event({"type": "action", "name": "pause"}, 4)
-    assert came == [("perform", "pause"), ("called", None)]
-    for kind in ("focus_out", "pinch", "seek"):
+    for kind in ("focus_out", "pinch", "seek", "action"):
         came.clear()
         canvas._on_event(event := {"type": kind, "x": 1, "timestamp": 0.5}, 4)
         assert came == [("drive", {**event, "event_type": kind})]
@@ -202,9 +198,9 @@ def test_frames_that_are_confirmed(canvas: RemoteCanvas, came: list[Any], index:
 def test_actions_that_are_none(canvas: RemoteCanvas, monkeypatch: pytest.MonkeyPatch) -> None:
     """Those of the table that a page's view does not have, and any other text."""
     done: list[str] = []
-    monkeypatch.setattr(canvas.view, "perform", done.append)
+    monkeypatch.setattr(canvas.view.view.actions, "perform", done.append)
     for name in ("pause", "quit", "nothing", "", "shadows.toggle"):
-        canvas.perform(name)
+        canvas.view.handle({"event_type": "action", "name": name})
     assert done == ["pause", "shadows.toggle"]
 
 

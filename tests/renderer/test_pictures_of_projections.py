@@ -126,9 +126,9 @@ def test_a_matrix_without_a_size_is_of_the_whole_picture_in_previews(renderer: R
     """Those of fewer pixels show the same."""
     renderer.update(program="path", camera=replace(BASE, projection=Intrinsics(14.0, 14.0, 11.5, 7.5)))
     session = Session(renderer, SIZE, Stop(2))
-    while session.runner is None or session.runner.job is None:
+    while session.job is None:
         session.advance(0.0)
-    model = session.runner.job.camera.projection
+    model = session.job.camera.projection
     assert isinstance(model, Intrinsics) and model.size == SIZE
     session.abandon()
 

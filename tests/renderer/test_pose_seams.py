@@ -23,7 +23,6 @@ from raystream.renderer.inputs.prepared import PreparedScene, prepare
 from raystream.renderer.inputs.settings import Settings
 from raystream.renderer.preview import gbuffer
 from raystream.renderer.preview.gbuffer import GBuffer
-from raystream.renderer.session.frame_runner import FrameRunner
 from raystream.renderer.session.session import Session
 from raystream.scene.deform import Deformation, DeformedMesh, MeshPose, MorphTarget, with_vertices
 from raystream.scene.exposure import exposed
@@ -342,8 +341,8 @@ def test_a_frame_begins_in_its_pose(device: Any, monkeypatch: pytest.MonkeyPatch
         session = Session(renderer, (40, 30), Stop(1), screen=PictureTexture(device))
         session.finish()
         refits, steps = calls_of(monkeypatch, GpuDeformer, "refit"), []
-        step = FrameRunner.step
-        monkeypatch.setattr(FrameRunner, "step", lambda runner: (steps.append(len(refits)), step(runner))[1])
+        step = Session._step
+        monkeypatch.setattr(Session, "_step", lambda run: (steps.append(len(refits)), step(run))[1])
         for seed in (1, 2, 3):
             session.update(deforming.posed(base, seed))
             before, pictures = len(steps), session.pictures

@@ -75,11 +75,11 @@ def test_what_was_rehearsed_is_the_first_renderer_s(
         while session.pictures < 1:
             session.advance(1.0)
         assert made == names and drawn == [""]
-        first = session.runner.preview.passes
+        first = session.preview.passes
         session.use(renderers[1])
         while session.pictures < 2:
             session.advance(1.0)
-        assert session.runner.preview.passes is not first and made == 2 * names and drawn == ["", ""]
-        session.runner.release(None)
+        assert session.preview.passes is not first and made == 2 * names and drawn == ["", ""]
+        session.release()
         for each in renderers:
             each.release()

@@ -18,8 +18,8 @@ from raystream.viewport.scene_loader import prepare_in_worker
 def grouped(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Numbers of meshes that were grouped, each time."""
     found: list[int] = []
-    groups = gbuffer.MeshGroups
-    monkeypatch.setattr(gbuffer, "MeshGroups", lambda meshes: found.append(len(meshes)) or groups(meshes))
+    groups = gbuffer.raster.MeshGroups
+    monkeypatch.setattr(gbuffer.raster, "MeshGroups", lambda meshes: found.append(len(meshes)) or groups(meshes))
     return found
 
 

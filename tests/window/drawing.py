@@ -4,6 +4,7 @@ are written, after their number in all."""
 
 from __future__ import annotations
 
+import ctypes
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -137,11 +138,11 @@ def _box(left: float, top: float, right: float, bottom: float) -> str:
 
 def inks() -> list[str]:
     """Of each window as drawn: every colour (RRGGBBAA), how many vertices have it, and the box around them."""
-    from raystream.window.panels.imgui_draw import _bytes
-
     found = []
     for commands in imgui.get_draw_data().cmd_lists:
-        vertices = _bytes(commands.vtx_buffer, imgui.VERTEX_SIZE).view(VERTEX)
+        buffer = commands.vtx_buffer
+        held = (ctypes.c_uint8 * (buffer.size() * VERTEX.itemsize)).from_address(buffer.data_address())
+        vertices = np.frombuffer(held, VERTEX)
         kinds = np.unique(vertices["ink"])
         found.append(f"drawn {commands._owner_name.partition('/')[0]}: {len(kinds)} inks")
         for kind in kinds[:MOST_INKS]:

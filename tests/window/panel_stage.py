@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,6 @@ class Stage:
         from raystream.viewport.camera_controller import CameraController
         from raystream.viewport.debug_views.debug_views import DebugViews
         from raystream.viewport.editing import LightMarkers, ObjectEditing
-        from raystream.viewport.host import ViewportContext
         from raystream.viewport.keymap import Keymap
         from raystream.viewport.picture_texture import PictureTexture
         from raystream.viewport.preferences import Preferences
@@ -49,6 +49,7 @@ class Stage:
                 asked.append(path)
 
         self.device, self.imgui = device, imgui.create_context()
+        imgui.set_current_context(self.imgui)
         imgui.get_io().set_ini_filename("")
         self.draw_imgui = ImguiDraw(device.context)
         scene = Scene.from_triangles([[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0.5]], [[0, 1, 2], [1, 3, 2]])
@@ -62,7 +63,8 @@ class Stage:
         self.debug_views, self.markers = DebugViews(self.view), LightMarkers(self.view)
         self.scene_loader = Bringing(self.view, self.debug_views, device, self.renderer.settings, lambda path: scene)
         self.editing = ObjectEditing(self.view, self.scene_loader, self.debug_views, self.markers)
-        self.context = ViewportContext(self.view, self.scene_loader, self.editing, self.markers, self.debug_views)
+        rooms = {name: getattr(self, name) for name in ("view", "scene_loader", "editing", "markers", "debug_views")}
+        self.context = SimpleNamespace(**rooms)
         self.view.controller = CameraController(self.renderer.camera, scene.bounds())
         shown = self.session.convergence
         shown.complete, shown.converged, shown.samples = True, True, 1

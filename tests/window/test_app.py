@@ -182,28 +182,30 @@ def test_a_storm_of_sizes(resized: Hands) -> None:
     assert resized.pixels().shape == (122, 203, 3) and lit(resized.pixels())
 
 
-def test_minimised_and_another_screen(resized: Hands) -> None:
+def test_minimised_and_another_screen(resized: Hands, monkeypatch: pytest.MonkeyPatch) -> None:
+    from raystream.window.window import Window
+
     app = resized.app
-    app.events.on_minimise(True)
-    app.events.on_resize(0, 0)
-    app.view.actions.perform("fov.wider")
-    draws, steps = app.draws, app.session.steps
-    resized.turn(5)
-    assert app.session.steps == steps and app.view.area.minimised  # nothing is traced for nobody
-    for _ in range(20):
-        if app.view.awake:  # what was asked for before is drawn
-            app.turn()
-    assert not app.session.idle and app.frame_loop.wait_timeout > 0  # and the loop sleeps
-    app.events.on_resize(*app.window.pixels)
-    app.events.on_minimise(False)
+    with monkeypatch.context() as patch:
+        patch.setattr(Window, "minimised", property(lambda window: True))
+        patch.setattr(Window, "pixels", property(lambda window: (0, 0)))
+        app.turn()
+        app.view.actions.perform("fov.wider")
+        draws, steps = app.draws, app.session.steps
+        resized.turn(5)
+        assert app.session.steps == steps and app.view.area.minimised  # nothing is traced for nobody
+        for _ in range(20):
+            if app.view.awake:  # what was asked for before is drawn
+                app.turn()
+        assert not app.session.idle and app.frame_loop.wait_timeout > 0  # and the loop sleeps
     resized.rest()
     assert app.draws > draws and lit(resized.pixels())
-    app.events.on_scale(2.0)
-    app.events.on_resize(320, 240)  # a screen of twice the density: more pixels in a window of the same size
-    resized.rest()
-    assert app.canvas.texture.size == (320, 240)
-    app.events.on_scale(1.0)
-    app.events.on_resize(*app.window.pixels)
+    with monkeypatch.context() as patch:
+        patch.setattr(Window, "scale", property(lambda window: 2.0))
+        # A screen of twice the density: more pixels in a window of the same size.
+        patch.setattr(Window, "pixels", property(lambda window: (320, 240)))
+        resized.rest()
+        assert app.canvas.texture.size == (320, 240) and app.view.area.scale == 2.0
     resized.rest()
     assert app.canvas.texture.size == (160, 120)
 

@@ -98,7 +98,7 @@ def test_a_turn_ends_when_its_seconds_are_over(session: Session, monkeypatch: py
             yield event
 
     monkeypatch.setattr(sampler, "render_tiles", timed)
-    session.runner.reset_timing()  # of real steps
+    session.reset_timing()  # of real steps
     for budget, steps in ((0.0, 1), (0.002, 1), (0.008, 2), (0.0149, 4), (0.0301, 10)):
         session.restart()
         session.convergence.changed = False  # the full picture at once

@@ -100,7 +100,7 @@ def use(panel_stage: Stage, scene: Any, **options: Any) -> None:
 
 def test_the_camera_s(panel_stage: Stage, controls: Controls) -> None:
     from raystream.window.panels import panels
-    from raystream.window.panels.options import slider
+    from raystream.window.panels.panels import slider
 
     controls.show(panels._camera)
     controller = panel_stage.view.controller
@@ -127,7 +127,7 @@ def test_the_camera_s(panel_stage: Stage, controls: Controls) -> None:
 
 
 def test_samples_and_effects_of_whitted(panel_stage: Stage, controls: Controls) -> None:
-    from raystream.window.panels import options
+    from raystream.window.panels import panels as options
 
     use(panel_stage, panel_stage.view.scene, program="whitted")
     controls.show(options.draw_sampling)

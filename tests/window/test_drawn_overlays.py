@@ -84,7 +84,7 @@ def test_status(panel_stage: Stage, sheet: Sheet) -> None:
 def test_what_the_status_line_tells(panel_stage: Stage, state: dict[str, Any], expected: str) -> None:
     """How far the picture is; nothing of programs, machines and passes, which the inspector tells."""
     from raystream.film.error import Stop
-    from raystream.window.panels.inspector import machine_text
+    from raystream.window.panels.debug_views import machine_text
     from raystream.window.panels.overlay import status
 
     convergence = panel_stage.session.convergence
@@ -111,7 +111,7 @@ def test_hints(panel_stage: Stage, sheet: Sheet) -> None:
 def test_stream_inspector(panel_stage: Stage, sheet: Sheet, section: Callable[[str], None]) -> None:
     """Before its first pass, under way, at its end; with the mouse on its picture and its plot."""
     from raystream.viewport.debug_views.inspector import Inspector
-    from raystream.window.panels import inspector as panel
+    from raystream.window.panels import debug_views as panel
 
     section("Lights")
     inspector = panel_stage.debug_views.inspector = Inspector(panel_stage.renderer, size=(24, 16))
@@ -169,8 +169,8 @@ def test_in_space(panel_stage: Stage, sheet: Sheet, section: Callable[[str], Non
     from raystream.scene.light import Light
     from raystream.viewport.debug_views.debug_views import Heat
     from raystream.viewport.debug_views.probe import probe
+    from raystream.window.panels.debug_views import Space
     from raystream.window.panels.panels import draw_panels
-    from raystream.window.panels.space import Space
 
     section("Lights")
     space = Space(panel_stage.draw_imgui)
@@ -211,7 +211,7 @@ def test_in_space(panel_stage: Stage, sheet: Sheet, section: Callable[[str], Non
     ]
     for over in panels_over:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("raystream.window.panels.space.covered", lambda context, over=over: over)
+            patch.setattr("raystream.window.panels.debug_views.covered", lambda context, over=over: over)
             sheet.show(f"a panel at {over}")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -30,6 +31,7 @@ class Stage:
 
         self.context = context
         self.imgui = imgui.create_context()
+        imgui.set_current_context(self.imgui)
         imgui.get_io().set_ini_filename("")
         self.draw = ImguiDraw(context)
         self.target = self.framebuffer(SIZE)
@@ -113,31 +115,25 @@ def test_blending_is_straight_ink_over_premultiplied_ground(scene_loader):
 
 def test_a_picture_of_ours_is_shown_upright(scene_loader):
     texels = np.array([[RED, GREEN], [BLUE, WHITE]], np.uint8)
-    texture = scene_loader.context.texture((2, 2), 4, texels.tobytes())
-    texture.filter = (moderngl.NEAREST, moderngl.NEAREST)
+    texture = scene_loader.context.texture((16, 16), 4, texels.repeat(8, axis=0).repeat(8, axis=1).tobytes())
     picture = scene_loader.show(lambda _: imgui.image(scene_loader.draw.register(texture), ImVec2(40, 40)))
     assert [tuple(picture[y, x]) for y, x in ((10, 10), (10, 30), (30, 10), (30, 30))] == [RED, GREEN, BLUE, WHITE]
 
 
-def test_the_atlas_grows_and_shrinks_with_its_text(scene_loader):
-    """Sizes are made on demand: the atlas is created, updated, replaced by a larger one, the old one destroyed."""
-    seen = set()
-    for size in (13, 20, 40, 60, 80, 100, 120, 140):
+# GL_BLEND_SRC_RGB, DST_RGB, SRC_ALPHA, DST_ALPHA; GL_BLEND_EQUATION_RGB, ALPHA
+BLENDING = (0x80C9, 0x80C8, 0x80CB, 0x80CA, 0x8009, 0x883D)
 
-        def content(_: Any, size: int = size) -> None:
-            imgui.push_font(None, size)
-            imgui.text("Ag%&@QW")
-            imgui.pop_font()
 
-        lit = scene_loader.show(content)[..., 3] > 128
-        assert lit.sum() > 4 * size
-        textures = [data for data in imgui.get_platform_io().textures]
-        assert all(data.status == imgui.ImTextureStatus.ok for data in textures if data.tex_id)
-        seen.add(max(data.height for data in textures))
-    assert len(seen) > 1
-    for _ in range(4):
-        scene_loader.show(lambda _: None)
-    assert len(scene_loader.draw._imgui_textures) == len([d for d in imgui.get_platform_io().textures if d.tex_id])
+def queries(context: moderngl.Context) -> tuple[Callable[[int], int], Callable[[int], int]]:
+    """An integer of OpenGL's state, and whether a capability is enabled."""
+    load = context.mglo._context.load_opengl_function
+    read = ctypes.CFUNCTYPE(None, ctypes.c_uint, ctypes.POINTER(ctypes.c_int))(load("glGetIntegerv"))
+
+    def integer(name: int) -> int:
+        read(name, ctypes.byref(value := ctypes.c_int()))
+        return value.value
+
+    return integer, ctypes.CFUNCTYPE(ctypes.c_ubyte, ctypes.c_uint)(load("glIsEnabled"))
 
 
 def test_state_is_as_before(scene_loader):
@@ -145,12 +141,18 @@ def test_state_is_as_before(scene_loader):
     context = scene_loader.context
     depth = context.framebuffer([context.texture(SIZE, 4)], context.depth_renderbuffer(SIZE))
     scene_loader.target = depth
-    integer = scene_loader.draw._blending
+    integer, enabled_of = queries(context)
 
     def state() -> list[Any]:
         capabilities = (0x0B71, 0x0BE2, 0x0B44, 0x0C11)  # depth test, blend, cull face, scissor test
-        flags = [integer.enabled(capability) for capability in capabilities]
-        return [*flags, integer.read(), context.fbo.viewport, context.fbo.glo, context.fbo.scissor if flags[3] else 0]
+        flags = [bool(enabled_of(capability)) for capability in capabilities]
+        return [
+            *flags,
+            *map(integer, BLENDING),
+            context.fbo.viewport,
+            context.fbo.glo,
+            context.fbo.scissor if flags[3] else 0,
+        ]
 
     for enabled in (moderngl.DEPTH_TEST, moderngl.BLEND | moderngl.CULL_FACE, moderngl.NOTHING):
         for scissor in (None, (3, 4, 50, 60)):

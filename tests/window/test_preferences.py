@@ -197,7 +197,7 @@ def test_a_failing_write_leaves_the_old_file(path, monkeypatch) -> None:
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(os, "fsync", full)
+        patch.setattr(os, "replace", full)
         with pytest.raises(ViewerError, match="cannot be written: No space left on device"):
             settings.save()
     assert path.read_text() == "exposure = 1.0\n" and os.listdir(path.parent) == [path.name]

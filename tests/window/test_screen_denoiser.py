@@ -67,9 +67,9 @@ def test_a_rung_at_rest_makes_way_for_the_hand(session: Session, renderer: Rende
     session.scheduler.light.note(3000)
     run(session, moving=True)
     scale = session.scale
-    while not session.running or session.runner.job.frame.kind is not FrameKind.RUNG:
+    while not session.running or session.job.frame.kind is not FrameKind.RUNG:
         session.advance(0.0)
-    assert session.running and session.runner.job.frame.scale >= 2 * scale
+    assert session.running and session.job.frame.scale >= 2 * scale
     session.update(camera=aside(renderer, 5.0))
     assert not session.running
     session.update(camera=start)
@@ -117,7 +117,7 @@ def test_open_image_denoise_takes_over(session: Session, monkeypatch: pytest.Mon
 
     def seen(stream: Any, denoiser: str, samples: int) -> None:
         shown.append((denoiser, samples, stream.size))
-        assert denoiser == "oidn" or session.runner.job.frame.kind.preview
+        assert denoiser == "oidn" or session.job.frame.kind.preview
         picture(stream, denoiser, samples)
 
     monkeypatch.setattr(BackgroundDenoiser, "begin", begun)
@@ -150,7 +150,7 @@ def test_a_film_of_many_samples_is_guided_by_its_own_surfaces(
         )
 
     def begun(self: BackgroundDenoiser, film: Any, samples: int, noisy: NoisyPicture, draft: bool) -> None:
-        preview = session.runner.preview
+        preview = session.preview
         guides[samples] = preview._guide is preview._buffers["film"]
         begin(self, film, samples, noisy, draft)
 
@@ -178,14 +178,14 @@ def test_a_picture_denoised_beside_is_dropped_by_the_hand(
     pytest.importorskip(oidn.PACKAGE)
     ends, denoised, start = threading.Event(), NoisyPicture.denoised, renderer.camera
     monkeypatch.setattr(NoisyPicture, "denoised", lambda self, draft: ends.wait(30) and denoised(self, draft))
-    while session.runner.preview.background.free:
+    while session.preview.background.free:
         session.advance(0.01)
     assert session.on_screen.denoiser == "shader" and not session.idle
     session.update(camera=aside(renderer, 20.0))
     run(session, moving=True)
     moved = session.linear()
     ends.set()
-    session.runner.preview.background.wait(30)
+    session.preview.background.wait(30)
     session.advance(0.0, moving=True)
     np.testing.assert_array_equal(session.linear(), moved)
     begun, shown, begin, picture = [], [], BackgroundDenoiser.begin, session.on_screen.picture
@@ -239,7 +239,7 @@ def aside(renderer: Renderer, by: float) -> Camera:
 
 def flown(session: Session, renderer: Renderer, pictures: int, reprojects: bool) -> list[np.ndarray]:
     """Pictures of a camera that moves to its right, of a light of 24 x 18 pixels drawn up to all of them."""
-    preview, start = session.runner.preview, renderer.camera
+    preview, start = session.preview, renderer.camera
     assert preview is not None
     preview.reprojects = reprojects
     shown = []
@@ -260,7 +260,7 @@ def always(session: Session, queued: bool, drawn: bool, monkeypatch: pytest.Monk
     """Have all pictures of a moving camera queued, or none, and their features drawn, or found by rays; gives a list
     that grows by whether each was queued."""
     run(session, moving=True)  # compiles
-    preview, made = session.runner.preview, list[bool]()
+    preview, made = session.preview, list[bool]()
     assert preview is not None
     monkeypatch.setattr(scheduler, "MAX_MERGED_SECONDS", 1.0)
     monkeypatch.setattr(gbuffer, "rasterises", lambda triangles, pixels: drawn)
@@ -288,7 +288,7 @@ def test_queued_pictures_are_those_that_are_made_pass_by_pass(
             made = always(session, queued, drawn, monkeypatch)
             pictures.append(flown(session, renderer, 4, True))
             assert made[-4:] == 4 * [queued]
-            assert (session.runner.preview.gbuffer.pictures > 0) == drawn
+            assert (session.preview.gbuffer.pictures > 0) == drawn
             session.release()
     for queued_one, timed in zip(*pictures, strict=True):
         np.testing.assert_array_equal(queued_one, timed)
@@ -375,8 +375,8 @@ def test_previews_that_follow_each_other_take_other_samples(session: Session, re
         session.advance(0.0, True)
         while not session.running:
             session.advance(0.0, True)
-        numbers.append(session.runner.job.first)
-        assert session.runner.job.frame.kind.in_motion
+        numbers.append(session.job.first)
+        assert session.job.frame.kind.in_motion
         run(session, moving=True)
         assert not session.complete  # whatever its size: at rest the film begins anew
     assert len(set(numbers)) == 3

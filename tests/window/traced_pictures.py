@@ -28,8 +28,7 @@ def rendered(app: Any, spp: int = 3, tile: bool = True, **more: Any) -> np.ndarr
     if not tile:
         return renderer.render(app.session.size, spp).linear
     session = Session(renderer, app.session.size, Stop(spp))
-    assert session.runner is not None
-    session.runner.tile = app.session.runner.tile
+    session.tile = app.session.tile
     session.finish()
     picture = session.linear()
     session.release()

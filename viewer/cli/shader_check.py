@@ -233,7 +233,6 @@ def _draws(device: Device) -> Job:
     yield "photon map: compaction", dict(zip(("vert", "geom"), compaction_sources(), strict=True))
     yield "window: photons", _drawn(point_sources())
     yield "window: cells of photons", _drawn(wire_sources())
-    yield "window: panels", _drawn((film_source("panel_vertex"), film_source("panel_fragment")))
     yield "device: array stores", _drawn(probe_sources())
 
 

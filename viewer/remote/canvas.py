@@ -150,11 +150,6 @@ class RemoteCanvas(http.HttpRenderCanvas):
         except ViewerError as error:
             self.view.view.say(str(error), error=True)
 
-    def perform(self, name: str) -> None:
-        """Perform an action chosen on a page, as by its key."""
-        if name in self.view.view.actions.handlers:
-            self.view.perform(name)
-
     def close(self) -> None:
         """Release everything."""
         if not self.view.closed:
@@ -173,8 +168,6 @@ class RemoteCanvas(http.HttpRenderCanvas):
             return
         if kind == "option":
             self.drive.call(partial(self.change, event["name"], event["value"]))
-        elif kind == "action":
-            self.drive.call(partial(self.perform, event["name"]))
         elif kind in OWN_EVENTS:  # unknown to rendercanvas
             self.drive.handle({**event, "event_type": kind})
         else:

@@ -190,10 +190,6 @@ class Thrust:
             raise ValueError(f"no motion '{motion}'")
         self.keys.add(motion)
 
-    def stop(self) -> None:
-        """At once; the keys stay down."""
-        self.velocity = np.zeros(3)
-
     def target_velocity(self, right: Array, forward: Array, speed: float) -> Array:
         """The velocity that the keys ask for, under a camera with these axes, (3,) unit length."""
         parts = np.sum([MOTIONS[key] for key in self.keys if key in MOTIONS] or [(0, 0, 0)], axis=0)
@@ -411,29 +407,20 @@ class CameraController:
         """From any projection to an orthographic one that shows as much at the target, and from it to a perspective."""
         self.choose_projection("perspective" if self._orthographic else "orthographic")
 
-    def direction(self, x: float, y: float, width: float, height: float) -> Array:
-        """(3,) unit direction, world space, through a point of a picture or window of that size, (0, 0) upper left; of
-        parallel rays to where that point's ray is at the target's distance."""
-        if self.camera.kind:
-            origin, direction = self.ray(x, y, width, height)
-            if not self._orthographic:
-                return direction
-            towards = np.asarray(origin) + self._pose.distance * direction - self._pose.eye
-            return np.asarray(towards / np.linalg.norm(towards))
-        right, up, forward = self._pose.basis()
-        slope = self._slope
-        sx, sy = (2 * x - width) / max(height, 1e-9) * slope, (1 - 2 * y / max(height, 1e-9)) * slope
-        direction = forward + sx * right + sy * up
-        return direction / np.linalg.norm(direction)
-
-    def ray(self, x: float, y: float, width: float, height: float) -> tuple[ArrayLike, Array]:
-        """The same ray's origin (3,) and unit direction; along the view where the picture shows nothing."""
-        camera = self.camera
-        if not camera.kind:
-            return camera.origin, self.direction(x, y, width, height)
-        size = max(int(width), 1), max(int(height), 1)
+    def ray(self, x: float, y: float, width: float, height: float) -> tuple[Array, Array]:
+        """Origin (3,) and unit direction, world space, of the ray through a point of a picture or window of that size,
+        (0, 0) upper left; along the view where the picture shows nothing."""
+        camera, size = self.camera, (max(int(width), 1), max(int(height), 1))
         origins, ways = camera.with_picture_size(size).unproject([[x, y]], size)
         return origins[0], ways[0] if np.isfinite(ways).all() else np.asarray(camera.basis()[2])
+
+    def direction(self, x: float, y: float, width: float, height: float) -> Array:
+        """(3,) the same ray's direction; of parallel rays that to where it is at the target's distance."""
+        origin, direction = self.ray(x, y, width, height)
+        if not self._orthographic:
+            return direction
+        towards = origin + self._pose.distance * direction - self._pose.eye
+        return np.asarray(towards / np.linalg.norm(towards))
 
     # -- gestures: at once -------------------------------------------------------------------------------------------
 
@@ -577,7 +564,7 @@ class CameraController:
 
     def _stop(self) -> None:
         self._move = None
-        self._thrust.stop()
+        self._thrust.velocity = np.zeros(3)
         self._pending = 0.0
         self._anchor = self._pose.target
 

@@ -178,7 +178,7 @@ class CanvasView:
             self._canvas = PictureTexture(self.device)
             self.session = Session(size=size, stop=stop, screen=self._canvas)
             self.host = ViewerHost(self.device, self.session, preferences, keymap, settings, self._load)
-        self.view, self.context = self.host.view, self.host.context
+        self.view, self.context = self.host.view, self.host
         self.scene_loader = self.host.scene_loader
         self.view.actions.add(picture_handlers(self.context, self, self._deliver))
         with self.device.current():
@@ -214,7 +214,9 @@ class CanvasView:
             self._mode, self._path = controller.mode, self.scene_loader.shown_path if self._path else ""
         self._drop()
         self._open(settings, old.area.pixels, stop, old.preferences, old.keymap)
-        self.view.continue_from(old)
+        self.view.tone.choose(exposure=old.tone.exposure, tonemap=old.tone.tonemap)
+        self.view.area.minimised, self.view.paused = old.area.minimised, old.paused
+        self.view.lay_out(old.area.size, old.area.pixels)
 
     def _load(self, path: str) -> Scene:
         """The worker's preparation of a scene."""
@@ -441,8 +443,7 @@ class CanvasView:
             if renderer is not None:
                 renderer.release()
             self.scene_loader.first_picture.end()
-            self._canvas.drop()
-            self._canvas.texture.release()
+            self._canvas.release()
 
 
 def _check_motion(scene: Scene, view_options: Mapping[str, Any]) -> None:

@@ -18,7 +18,7 @@ from raystream.options import table as options
 from raystream.programs import PICTURES
 from raystream.scene.camera import Camera
 from raystream.viewport.camera_controller import VIEWS
-from raystream.viewport.host import ViewportContext
+from raystream.viewport.host import ViewerHost
 from raystream.viewport.keymap import BY_NAME
 
 UNROLLS = ("auto", "1", "4,2", "8", "32")
@@ -37,7 +37,7 @@ class Clipboard(Protocol):
 
 
 def picture_handlers(
-    context: ViewportContext, clipboard: Clipboard, save: Callable[[str], None] | None = None
+    context: ViewerHost, clipboard: Clipboard, save: Callable[[str], None] | None = None
 ) -> dict[str, Callable[[], None]]:
     """Action name -> its effect on the picture, wherever that is shown. save : saves the picture with an ending; None:
     to a file in the user's pictures folder."""
@@ -72,10 +72,10 @@ def picture_handlers(
         "fov.narrower": lambda: _flight(context).step_fov(-1),
         "fov.wider": lambda: _flight(context).step_fov(1),
         "camera.copy": lambda: _copy(context, clipboard),
-        "camera.paste": lambda: view.take(_pasted(context, clipboard.paste())),
+        "camera.paste": lambda: _paste(context, clipboard.paste()),
         "exposure.up": lambda: _expose(context, EXPOSURE_STEP),
         "exposure.down": lambda: _expose(context, -EXPOSURE_STEP),
-        "exposure.auto": lambda: _expose_automatically(context),
+        "exposure.auto": lambda: _expose(context, None),
         "tonemap.next": lambda: _tonemap(context),
         "denoise.toggle": scene_loader.toggle_denoiser,
         "pause": view.toggle_pause,
@@ -88,34 +88,25 @@ def picture_handlers(
     }
 
 
-def _program(context: ViewportContext, name: str) -> None:
+def _program(context: ViewerHost, name: str) -> None:
     context.view.say_done(f"program {name}: {PICTURES[name].help}")
     context.scene_loader.set(program=name)
 
 
-def _scene(context: ViewportContext) -> Any:
+def _scene(context: ViewerHost) -> Any:
     return context.view.require_scene()[0].prepared.scene
 
 
-def _pasted(context: ViewportContext, text: str) -> Camera:
-    """The camera that a text names, with the field of view of the one that is flown."""
-    flown = _flight(context).camera
-    return Camera.parse(text, flown.fov).about(flown.base)
-
-
-def _flight(context: ViewportContext) -> Any:
+def _flight(context: ViewerHost) -> Any:
     return context.view.require_scene()[1]
 
 
-def _cycle(context: ViewportContext, name: str, values: tuple[str, ...] = ()) -> None:
+def _cycle(context: ViewerHost, name: str, values: tuple[str, ...] = ()) -> None:
     """The next value of an option."""
     _scene(context)
     choices = values or options.OPTIONS[name].value.choices
-    if (
-        name == "accel"
-        and context.view.renderer is not None
-        and context.view.renderer.prepared.starts[-1] > MAX_UNSORTED
-    ):
+    renderer = context.view.renderer
+    if name == "accel" and renderer is not None and renderer.prepared.starts[-1] > MAX_UNSORTED:
         choices = tuple(choice for choice in choices if choice != "none")  # which would be refused
     now = str(context.scene_loader.requested[name]).partition("=")[0]
     following = choices[(choices.index(now) + 1) % len(choices)] if now in choices else choices[0]
@@ -126,20 +117,20 @@ def _cycle(context: ViewportContext, name: str, values: tuple[str, ...] = ()) ->
 # -- cameras -----------------------------------------------------------------------------------------------------------
 
 
-def _mode(context: ViewportContext) -> None:
+def _mode(context: ViewerHost) -> None:
     controller = _flight(context)
     controller.toggle_mode()
     context.view.preferences.mode = controller.mode
     context.view.say("fly: WASD, Q and E, the mouse looks" if controller.mode == "fly" else "orbit: drag")
 
 
-def _orthographic(context: ViewportContext) -> None:
+def _orthographic(context: ViewerHost) -> None:
     controller = _flight(context)
     controller.toggle_orthographic()
     context.view.say("orthographic" if controller.camera.kind == "orthographic" else "perspective")
 
 
-def _frame(context: ViewportContext) -> None:
+def _frame(context: ViewerHost) -> None:
     """The whole scene. Of one that was entered the present direction may show but the backs of its walls: it is seen
     as by its first camera, if that stands outside, or else from above its front."""
     controller = _flight(context)
@@ -151,18 +142,18 @@ def _frame(context: ViewportContext) -> None:
     controller.frame_all(context.view.area.aspect, start.basis()[2])
 
 
-def _view(context: ViewportContext, name: str) -> None:
+def _view(context: ViewerHost, name: str) -> None:
     _flight(context).view(name, context.view.area.aspect)
 
 
-def _next_camera(context: ViewportContext) -> None:
+def _next_camera(context: ViewerHost) -> None:
     cameras, scene_loader = _scene(context).cameras, context.scene_loader
     if not cameras:
         raise ViewerError("camera", "the scene has none of its own", "Home frames it")
     scene_loader.show_camera((scene_loader.camera_index + 1) % len(cameras))
 
 
-def _focus(context: ViewportContext) -> None:
+def _focus(context: ViewerHost) -> None:
     """The point under the cursor."""
     controller = _flight(context)
 
@@ -175,34 +166,36 @@ def _focus(context: ViewportContext) -> None:
     context.view.trace_under_cursor(focus)
 
 
-def _copy(context: ViewportContext, clipboard: Clipboard) -> None:
+def _copy(context: ViewerHost, clipboard: Clipboard) -> None:
     text = _flight(context).camera.text()
     clipboard.copy(text)
     context.view.say(f"copied: --camera '{text}'")
 
 
+def _paste(context: ViewerHost, text: str) -> None:
+    """The camera that a text names, with the field of view of the one that is flown."""
+    flown = _flight(context).camera
+    context.view.take(Camera.parse(text, flown.fov).about(flown.base))
+
+
 # -- the picture -------------------------------------------------------------------------------------------------------
 
 
-def _expose(context: ViewportContext, stops: float) -> None:
+def _expose(context: ViewerHost, stops: float | None) -> None:
+    """So many stops brighter; None: as suits the picture."""
     tone = context.view.tone
-    tone.choose(exposure=tone.stops + stops)
-    context.view.say(f"exposure {tone.stops:+.2f} stops")
+    tone.choose(exposure=AUTO if stops is None else tone.stops + stops)
+    context.view.say("exposure: auto" if stops is None else f"exposure {tone.stops:+.2f} stops")
 
 
-def _expose_automatically(context: ViewportContext) -> None:
-    context.view.tone.choose(exposure=AUTO)
-    context.view.say("exposure: auto")
-
-
-def _tonemap(context: ViewportContext) -> None:
+def _tonemap(context: ViewerHost) -> None:
     view, names = context.view, list(TONEMAPS)
     now = names.index(view.tone.tonemap) if view.tone.tonemap in names else -1
     view.tone.choose(tonemap=names[(now + 1) % len(names)])
     view.say(f"tone map: {view.tone.tonemap}")
 
 
-def _save(context: ViewportContext, ending: str) -> None:
+def _save(context: ViewerHost, ending: str) -> None:
     """The picture at its full resolution, without panels; an EXR of samples can be resumed by ``raystream render``."""
     view, scene = context.view, _scene(context)
     view.session.finish(converged=False)
@@ -233,14 +226,14 @@ def numbered_file(name: str, ending: str) -> Path:
 # -- light ----------------------------------------------------------------------------------------------------------
 
 
-def _effect(context: ViewportContext, name: str) -> None:
+def _effect(context: ViewerHost, name: str) -> None:
     """Shadows, reflections or refractions on and off, where the program has them."""
     on = not context.scene_loader.requested[name]
     context.scene_loader.change(**{name: on})
     context.view.say_switched(name, on)
 
 
-def _deepen(context: ViewportContext, by: int) -> None:
+def _deepen(context: ViewerHost, by: int) -> None:
     depth = max(0, context.scene_loader.requested.max_depth + by)
     context.scene_loader.change(depth=depth)
     context.view.say(f"maximum path length: {depth}")
@@ -249,7 +242,7 @@ def _deepen(context: ViewportContext, by: int) -> None:
 # -- files -------------------------------------------------------------------------------------------------------------
 
 
-def _neighbour(context: ViewportContext, step: int) -> None:
+def _neighbour(context: ViewerHost, step: int) -> None:
     current = Path(context.scene_loader.path)
     if not current.is_file():
         raise ViewerError(str(current), "is built in, and has no folder", "open a file first")
@@ -258,7 +251,7 @@ def _neighbour(context: ViewportContext, step: int) -> None:
     context.scene_loader.open(str(files[(index + step) % len(files)]))
 
 
-def _escape(context: ViewportContext) -> None:
+def _escape(context: ViewerHost) -> None:
     if context.scene_loader.cancel():
         context.view.say("loading cancelled")
     else:

@@ -33,12 +33,17 @@ PARALLEL = 1e-4  # sine of the angle to an axis or plane below which a ray tells
 
 @dataclass
 class Grab:
-    """start : (3,) the point that was grabbed, world space.
+    """start : (3,) the point that was grabbed, world space. name, instance or light : of what it moves, a light without
+    extent or all that is one object with an instance, by its index; scene : as it was.
 
     Points under the cursor stay under it: a grab that began beside the point (a marker) keeps that offset.
     """
 
     start: ArrayLike
+    name: str = ""
+    scene: Scene | None = None
+    instance: int | None = None
+    light: Movable | None = None
     axis: int | None = None  # number of the axis, None: the plane of the view
     plane: bool = False  # across the axis instead of along it
     shift: Array = field(default_factory=lambda: np.zeros(3))  # world space, scene units
@@ -396,17 +401,6 @@ MAX_REBUILT = 1 << 14  # triangles of a flat scene whose structure is built anew
 TWO_LEVELS = {"grid": "two-level-grid"}  # structure of one level -> of two; of any other two-level-bvh
 
 
-@dataclass
-class GrabbedPart:
-    """The grabbed part: an instance by its index, or a delta light; and the scene as it was."""
-
-    name: str
-    grab: Grab
-    scene: Scene
-    instance: int | None
-    light: Movable | None
-
-
 class ObjectEditing:
     """Moves static parts of the file; pictures in progress are finished first, since they see the scene as it was when
     they began."""
@@ -418,7 +412,7 @@ class ObjectEditing:
         self.animation = SceneAnimation(self)
         self._when_shown: Callable[[], None] | None = None
         self.turning = False
-        self._grabbed: GrabbedPart | None = None
+        self._grabbed: Grab | None = None
         self._dragging = False  # as long as a button is down
         self._moved = False  # the grab has, and nobody has seen it yet
         self._environment_turned = False  # the environment was
@@ -520,7 +514,7 @@ class ObjectEditing:
         if light.kind == "area":
             self._hold_instance(light.item_index, np.asarray(light.position))
         else:
-            self._hold(GrabbedPart(light.name, Grab(self.markers.marker_position(light)), self.scene, None, light))
+            self._hold(Grab(self.markers.marker_position(light), light.name, self.scene, None, light))
 
     def drag_light(self) -> None:
         """The selected light, or the first one, follows the mouse until `end_drag`, wherever it is."""
@@ -560,18 +554,18 @@ class ObjectEditing:
 
         def hold() -> None:
             if self._dragging or not dragged:  # else the button is up before the structure is there
-                self._hold(GrabbedPart(name, Grab(point), self.scene, index, None))
+                self._hold(Grab(point, name, self.scene, index))
 
         self.make_movable(hold)
 
-    def _hold(self, grabbed: GrabbedPart) -> None:
+    def _hold(self, grabbed: Grab) -> None:
         self._grabbed, self.animation.player.playing, self._moved = grabbed, False, False
         self.follow()
         self._tell()
 
     def _tell(self) -> None:
         assert self._grabbed is not None
-        name, constraint = self._grabbed.name, self._grabbed.grab.text
+        name, constraint = self._grabbed.name, self._grabbed.text
         ends = "releasing the button" if self._dragging else "click or Enter"
         self.view.say(f"{name} follows the mouse {constraint}; X, Y, Z choose an axis, {ends} ends, Esc undoes")
 
@@ -581,7 +575,7 @@ class ObjectEditing:
         """The cursor has moved, or the camera."""
         grabbed, controller = self._grabbed, self.view.controller
         if grabbed is not None and controller is not None:
-            self._moved |= grabbed.grab.follow(*self.view.ray_under_cursor(), controller.camera.basis()[2])
+            self._moved |= grabbed.follow(*self.view.ray_under_cursor(), controller.camera.basis()[2])
             self.view.wake()
 
     def key(self, text: str) -> bool:
@@ -594,7 +588,7 @@ class ObjectEditing:
         elif text == "Esc":
             self.undo()
         elif text.removeprefix("Shift+") in ("X", "Y", "Z"):
-            grabbed.grab.constrain(text[-1], text.startswith("Shift+"))
+            grabbed.constrain(text[-1], text.startswith("Shift+"))
             self.follow()
             self._tell()
         else:
@@ -615,7 +609,7 @@ class ObjectEditing:
     def undo(self) -> None:
         """It goes back to where it was."""
         if self._grabbed is not None:
-            self._grabbed.grab.shift, self._moved = np.zeros(3), True
+            self._grabbed.shift, self._moved = np.zeros(3), True
         self._end("put back")
 
     def _end(self, text: str) -> None:
@@ -660,14 +654,13 @@ class ObjectEditing:
     def _apply(self) -> None:
         """Move the dragged object to the mouse."""
         grabbed, moved, self._moved = self._grabbed, self._moved, False
-        if grabbed is None or not moved:
+        if grabbed is None or grabbed.scene is None or not moved:
             return
         if grabbed.instance is not None:
-            self._shift_instance(grabbed.instance, grabbed.scene, grabbed.grab.shift)
+            self._shift_instance(grabbed.instance, grabbed.scene, grabbed.shift)
         elif grabbed.light is not None:
-            position = self.markers.shifted(grabbed.light, grabbed.grab.shift)
-            scene = moved_light(grabbed.scene, grabbed.light, position)
-            self.show(scene)
+            position = self.markers.shifted(grabbed.light, grabbed.shift)
+            self.show(moved_light(grabbed.scene, grabbed.light, position))
 
     def _shift_instance(self, index: int, scene: Scene, shift: np.ndarray) -> None:
         """An instance, with all that is one object with it, to so far from where it stands in ``scene``."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -44,23 +45,19 @@ class Folder:
 
 def read_folder(path: Path) -> Folder:
     """Entries of a folder: folders, scenes, and environments of high dynamic range; other files are left out."""
+    entries = []
     try:
         with os.scandir(path) as listing:
-            entries = [entry for item in listing if (entry := _entry(item)) is not None]
+            for item in listing:
+                with suppress(OSError):  # a link in a circle, or a file that has just been removed
+                    is_folder = item.is_dir()
+                    if is_folder or (item.name.lower().endswith(OPENED) and item.is_file()):
+                        facts = item.stat()
+                        size = 0 if is_folder else facts.st_size
+                        entries.append(Entry(item.name, is_folder, size, _date(facts.st_mtime)))
     except OSError as error:
         return Folder(path, fault=f"{path}: {error.strerror or error}")
     return Folder(path, tuple(sorted(entries, key=lambda e: (not e.is_folder, e.name.casefold(), e.name))))
-
-
-def _entry(dir_entry: os.DirEntry[str]) -> Entry | None:
-    try:
-        is_folder = dir_entry.is_dir()
-        if not is_folder and not (dir_entry.name.lower().endswith(OPENED) and dir_entry.is_file()):
-            return None
-        facts = dir_entry.stat()
-    except OSError:  # a link in a circle, or a file that has just been removed
-        return None
-    return Entry(dir_entry.name, is_folder, 0 if is_folder else facts.st_size, _date(facts.st_mtime))
 
 
 def _date(seconds: float) -> str:

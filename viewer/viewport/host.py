@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from raystream.base.errors import ViewerError
@@ -24,25 +23,11 @@ from raystream.scene.scene import Scene
 from raystream.stream.gl.device import Device
 from raystream.viewport.debug_views.debug_views import DebugViews
 from raystream.viewport.editing import SPEEDS, LightMarkers, ObjectEditing
-from raystream.viewport.keymap import MODIFIERS, Keymap, parse_key
+from raystream.viewport.keymap import MODIFIERS, WORDS, Keymap, parse_key
 from raystream.viewport.picture_texture import AutoExposure, PictureTexture
 from raystream.viewport.preferences import Preferences
 from raystream.viewport.scene_loader import SceneLoader
 from raystream.viewport.viewport import Viewport, choose_pivot
-
-# -- all that panels and commands see and act on -----------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class ViewportContext:
-    """The viewport, its scene loader, object editing, the markers of lights, and the debug views."""
-
-    view: Viewport
-    scene_loader: SceneLoader
-    editing: ObjectEditing
-    markers: LightMarkers
-    debug_views: DebugViews
-
 
 # -- one turn of the loop for the picture, whatever shows it: movement, tracing, exposure ------------------------------
 
@@ -54,7 +39,7 @@ class FrameLoop:
     trials : of a device that is seen first, while the picture rests.
     """
 
-    def __init__(self, context: ViewportContext, canvas: PictureTexture, auto_exposure: AutoExposure) -> None:
+    def __init__(self, context: ViewerHost, canvas: PictureTexture, auto_exposure: AutoExposure) -> None:
         self.context, self.view, self.session = context, context.view, context.view.session
         self.canvas, self.auto_exposure = canvas, auto_exposure
         self.moving, self.dt = False, 0.0
@@ -218,35 +203,22 @@ class FrameLoop:
 
 # -- events of browsers, and the bar of an animation (assets/canvas/motion.js) -----------------------------------------
 
-# A browser's name (the `key` of its KeyboardEvent) -> the key's name here; others are the same, or a character.
-NAMES = {
-    " ": "Space",
-    "Control": "Ctrl",
-    "Meta": "Super",
-    "Escape": "Esc",
-    "ArrowLeft": "Left",
-    "ArrowRight": "Right",
-    "ArrowUp": "Up",
-    "ArrowDown": "Down",
-    "ContextMenu": "Menu",
-}
-
 
 def key_text(key: str, modifiers: Iterable[str] = ()) -> str:
-    """The key text of a key with modifiers, by a browser's names; empty for a key that has none."""
-    name = NAMES.get(key, key)
-    if name in MODIFIERS:
-        return name
-    pressed = {NAMES.get(modifier, modifier) for modifier in modifiers} & MODIFIERS.keys()
+    """The key text of a key with modifiers, by a browser's names (the `key` of its KeyboardEvent); empty for a key that
+    has none."""
+    bits = modifier_bits(modifiers)
     try:
-        return parse_key("+".join([*(modifier for modifier in MODIFIERS if modifier in pressed), name]))
+        name = parse_key("Space" if key == " " else key)
     except ViewerError:
         return ""
+    pressed = [] if name in MODIFIERS else [modifier for modifier, bit in MODIFIERS.items() if bits & bit]
+    return parse_key("+".join([*pressed, name]))
 
 
 def modifier_bits(modifiers: Iterable[str]) -> int:
     """The bits of `MODIFIERS` of a browser's modifiers."""
-    return sum({MODIFIERS.get(NAMES.get(modifier, modifier), 0) for modifier in modifiers})
+    return sum({MODIFIERS.get(WORDS.get(modifier.lower(), ""), 0) for modifier in modifiers})
 
 
 def script(name: str) -> str:
@@ -257,7 +229,7 @@ def script(name: str) -> str:
 EVENTS = ("seek", "animation", "speed")
 
 
-def serialize_motion(context: ViewportContext) -> dict[str, Any]:
+def serialize_motion(context: ViewerHost) -> dict[str, Any]:
     """A message on the animation: of a duration of 0 where nothing moves."""
     scene, editing = context.view.scene, context.editing
     player = editing.animation.player
@@ -274,7 +246,7 @@ def serialize_motion(context: ViewportContext) -> dict[str, Any]:
     }
 
 
-def apply_motion(context: ViewportContext, event: Mapping[str, Any]) -> None:
+def apply_motion(context: ViewerHost, event: Mapping[str, Any]) -> None:
     """Take an event of `EVENTS`: seek, to a moment in ``seconds``; animation, of a ``number``, below 0 all at once; and
     speed, in ``times`` the file's."""
     editing, kind = context.editing, event["event_type"]
@@ -298,7 +270,7 @@ class PointerInput:
     """Keys and the mouse, over the picture. Places are of the picture, in the units of the view's ``size``; ``mods``
     are bits of `MODIFIERS`."""
 
-    def __init__(self, context: ViewportContext) -> None:
+    def __init__(self, context: ViewerHost) -> None:
         self.context, self.view = context, context.view
         self._pivoted = False  # the drag's pivot is chosen
 
@@ -405,8 +377,8 @@ WAKING = ("key_down", "pointer_down", "resize", *EVENTS)
 
 
 class ViewerHost:
-    """Makes all that a view of a ``session`` consists of, whose screen is a `PictureTexture`, and passes events on to
-    it; the context must be current in every call.
+    """Makes all that a view of a ``session`` consists of, and that panels and commands act on; passes events on to it.
+    The session's screen is a `PictureTexture`; the context must be current in every call.
 
     settings : of the first scene. load : reads a scene by its path, in a thread. wake : ends the sleep of the loop that
     turns it, from any thread.
@@ -428,9 +400,8 @@ class ViewerHost:
         self.debug_views, self.markers = DebugViews(self.view), LightMarkers(self.view)
         self.scene_loader = SceneLoader(self.view, self.debug_views, device, settings, load, wake)
         self.editing = ObjectEditing(self.view, self.scene_loader, self.debug_views, self.markers)
-        self.context = ViewportContext(self.view, self.scene_loader, self.editing, self.markers, self.debug_views)
-        self.frame_loop = FrameLoop(self.context, session.screen, self.auto_exposure)
-        self.pointer = PointerInput(self.context)
+        self.frame_loop = FrameLoop(self, session.screen, self.auto_exposure)
+        self.pointer = PointerInput(self)
         self.scene_loader.on_show = self.frame_loop.shown
 
     # -- input -----------------------------------------------------------------------------------------------------
@@ -466,7 +437,7 @@ class ViewerHost:
         elif kind == "action" and event["name"] in self.view.actions.handlers:
             self.view.actions.perform(event["name"])
         elif kind in EVENTS:
-            apply_motion(self.context, event)
+            apply_motion(self, event)
         if kind in WAKING:
             self.view.wake()
 

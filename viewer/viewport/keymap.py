@@ -180,8 +180,11 @@ NAMED: dict[str, tuple[str, ...]] = {
     **{f"Num{name}": (f"KP_{word}",) for name, word in {**{str(n): str(n) for n in range(10)}, **_PAD}.items()},
 }
 
-# Other words that people type.
+# Other words, that people type or browsers send.
 ALIASES = {
+    "meta": "Super",
+    **{f"arrow{way.lower()}": way for way in ("Left", "Right", "Up", "Down")},
+    "contextmenu": "Menu",
     "control": "Ctrl",
     "option": "Alt",
     "cmd": "Super",
@@ -200,7 +203,7 @@ ALIASES = {
 # Two characters that stand in the table are typed with Shift on most keyboards, and without it on others.
 SHIFTED = {"/": "?", "=": "+"}
 
-_WORDS = {name.lower(): name for name in NAMED} | ALIASES
+WORDS = {name.lower(): name for name in NAMED} | ALIASES
 
 
 def parse_key(text: str) -> str:
@@ -211,14 +214,14 @@ def parse_key(text: str) -> str:
     modifiers, remainder = set(), text.strip()
     while "+" in remainder[1:]:
         word, _, after = remainder.partition("+")
-        name = _WORDS.get(word.strip().lower())
+        name = WORDS.get(word.strip().lower())
         if name not in MODIFIERS or not after.strip():
             break
         modifiers.add(name)
         remainder = after.strip()
-    key = _WORDS.get(remainder.replace(" ", "").lower(), remainder.upper() if _is_character(remainder) else "")
+    key = WORDS.get(remainder.replace(" ", "").lower(), remainder.upper() if _is_character(remainder) else "")
     if not key:
-        hint = suggestion(remainder, _WORDS.values()) or "such as F, F12, Ctrl+Shift+S, Space, PageUp or Num+"
+        hint = suggestion(remainder, WORDS.values()) or "such as F, F12, Ctrl+Shift+S, Space, PageUp or Num+"
         raise ViewerError(f"key '{text}'", f"'{remainder}' is no key" if remainder else "names no key", hint)
     return _joined(key, modifiers)
 

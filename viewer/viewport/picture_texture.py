@@ -56,20 +56,23 @@ def running_source() -> Source:
 
 
 class PictureTexture:
-    """A session's screen (`raystream.renderer.preview.frame.Screen`). texture : the picture on show, linear sRGB,
-    float32, row 0 at the top. blank : nothing has been shown so far. changes : how often it has looked otherwise."""
+    """A session's screen (`raystream.renderer.preview.frame.Screen`): pictures are linear sRGB, float32, row 0 at the
+    top. blank : nothing has been shown so far. changes : how often it has looked otherwise."""
 
     def __init__(self, device: Device) -> None:
         self.device, self.blank, self.changes = device, True, 0
-        self._spare: moderngl.Texture | None = None  # for the next picture of its size: to make one takes long
-        self._nowhere = device.context.framebuffer([self._new((1, 1))])
-        self.texture = self._new((1, 1))
-        self._coming: moderngl.Texture | None = None  # a preview, which is shown when it is complete
+        self._spare: Stream | None = None  # for the next picture of its size: to make one takes long
+        self._nowhere = self._new((1, 1)).framebuffer
+        self._on_show = self._new((1, 1))
+        self._coming: Stream | None = None  # a preview, which is shown when it is complete
         self._plain = float_texture(device, (1, 1))
         self._running: Drawing | None = None  # made when there are estimates to show
-        self._framebuffers: dict[int, moderngl.Framebuffer] = {}  # of pictures, by the texture's name
-        self._streams: dict[int, Stream] = {}  # likewise
         self.reload()
+
+    @property
+    def texture(self) -> moderngl.Texture:
+        """The picture on show."""
+        return self._on_show.textures[0]
 
     def reload(self) -> None:
         """Recompile the shaders. Raises ShaderError; the old ones then stay."""
@@ -79,15 +82,15 @@ class PictureTexture:
     def begin(self, size: tuple[int, int], preview: bool) -> None:
         """Another picture begins: a preview out of sight, any other in place of the one on show, enlarged."""
         self.drop()
-        texture = self._new(size)
+        picture = self._new(size)
         if preview:
-            self._coming = texture
+            self._coming = picture
         else:
             self._resize.shader.bind("in_picture", self.texture)  # filtered
             self._resize.shader.set("size", size)
-            fill(self._resize, self._framebuffer(texture), (0, 0, *size))
+            fill(self._resize, picture.framebuffer, (0, 0, *size))
             self.restore_sampling()
-            self._show(texture)
+            self._show(picture)
             self.changes += 1
 
     def end(self) -> None:
@@ -103,87 +106,83 @@ class PictureTexture:
             self._free(self._coming)
             self._coming = None
 
+    def release(self) -> None:
+        """Free the picture on show, and one that is coming."""
+        self.drop()
+        self._on_show.release()
+
     def linear(self) -> NDArray[np.float32]:
         """(H, W, 3) float32: the picture on show."""
-        width, height = self.texture.size
+        width, height = self._on_show.size
         pixels = np.empty((height, width, 4), np.float32)
         self.device.waits += 1
         read_texture(self.texture, pixels)
         return pixels[..., :3].copy()
 
-    def _new(self, size: tuple[int, int]) -> moderngl.Texture:
+    def _new(self, size: tuple[int, int]) -> Stream:
         """A picture of (width, height), of undefined contents."""
         if self._spare is not None and self._spare.size == size:
-            texture, self._spare = self._spare, None
-            return texture
-        texture = float_texture(self.device, size)
-        texture.filter = (moderngl.LINEAR, moderngl.LINEAR)
-        return texture
+            picture, self._spare = self._spare, None
+            return picture
+        picture = Stream(self.device, SHOWN, size)
+        picture.textures[0].filter = (moderngl.LINEAR, moderngl.LINEAR)
+        return picture
 
-    def _show(self, texture: moderngl.Texture) -> None:
+    def _show(self, picture: Stream) -> None:
         self.blank = False
-        self._free(self.texture)
-        self.texture = texture
+        self._free(self._on_show)
+        self._on_show = picture
 
-    def _free(self, texture: moderngl.Texture) -> None:
+    def _free(self, picture: Stream) -> None:
         """Give a picture back; the last one of the size of that on show is kept for the next."""
-        if texture.size == self.texture.size:
-            spare, self._spare = self._spare, texture
-            if spare is None:
-                return
-            texture = spare
-        framebuffer = self._framebuffers.pop(texture.glo, None)
-        self._streams.pop(texture.glo, None)
-        if framebuffer is not None:
+        unused: Stream | None = picture
+        if picture.size == self._on_show.size:
+            unused, self._spare = self._spare, picture
+        if unused is not None:
             self._nowhere.use()  # a framebuffer that is bound must not go
-            framebuffer.release()
-        texture.release()
+            unused.release()
 
     def put(self, tile: Tile) -> None:
         """Copy a tile to its place."""
-        target = self._coming or self.texture
         summed = "film" in tile.machine.linked.program.results
         texture = tile.machine.streams["film" if summed else "radiance"].textures[0]
-        rectangle = _rectangle(tile)
-        self._select(texture, summed, rectangle)
-        fill(self._place, self._framebuffer(target), rectangle)
+        self._copy(texture, summed, (self._coming or self._on_show).framebuffer, _rectangle(tile))
         self.changes += self._coming is None
 
-    def _select(
-        self, texture: moderngl.Texture, summed: bool, rectangle: tuple[int, int, int, int] = (0, 0, 1, 1)
+    def _copy(
+        self,
+        texture: moderngl.Texture,
+        summed: bool,
+        target: moderngl.Framebuffer,
+        rectangle: tuple[int, int, int, int],
     ) -> None:
-        """Give the program that places tiles a texture, of sums of samples or of radiance, and its place (left, top,
-        width, height)."""
+        """Copy a texture, of sums of samples or of radiance, to its place (left, top, width, height)."""
         shader = self._place.shader
         shader.bind("in_tile", texture)
         shader.set("summed", int(summed))
         shader.set("corner", rectangle[:2])
         shader.set("wide", rectangle[2])
+        fill(self._place, target, rectangle)
 
     def show(self, picture: Stream) -> None:
         """Copy a whole picture, of any size."""
         if self._coming is not None and self._coming.size != picture.size:
             self._free(self._coming)
             self._coming = self._new(picture.size)
-        target = self._coming or self.texture
+        target = self._coming or self._on_show
         assert target.size == picture.size
-        framebuffer = self._framebuffer(target)
         if picture.record == FILM:
-            self._select(picture.textures[0], True, (0, 0, *picture.size))
-            fill(self._place, framebuffer, (0, 0, *picture.size))
+            self._copy(picture.textures[0], True, target.framebuffer, (0, 0, *picture.size))
         else:
-            framebuffer.use()  # and leave another one's scissors, which would cut the copy
-            self.device.context.copy_framebuffer(framebuffer, picture.framebuffer)
+            target.framebuffer.use()  # and leave another one's scissors, which would cut the copy
+            self.device.context.copy_framebuffer(target.framebuffer, picture.framebuffer)
         self.changes += self._coming is None
 
     def warp(self, size: tuple[int, int], draw: Callable[[Stream], None]) -> None:
         """Have a whole picture drawn in place of the one on show, whatever is coming."""
-        if self.texture.size != size:
+        if self._on_show.size != size:
             self._show(self._new(size))
-        texture = self.texture
-        if texture.glo not in self._streams:
-            self._streams[texture.glo] = Stream.over(self.device, SHOWN, texture)
-        draw(self._streams[texture.glo])
+        draw(self._on_show)
         self.changes += 1
 
     def grow(self, tile: Tile) -> bool:
@@ -205,7 +204,7 @@ class PictureTexture:
         shader.set("wide", rectangle[2])
         program = machine.linked.program
         shader.set("searching", tuple(program.number(state) if state in program.by_name else -1 for state in SEARCHING))
-        fill(self._running, self._framebuffer(self.texture), rectangle)
+        fill(self._running, self._on_show.framebuffer, rectangle)
         self.changes += 1
         return True
 
@@ -216,13 +215,7 @@ class PictureTexture:
         another variant of a machine's shader: after a filtered picture or a panel it would be compiled once more, in
         the middle of a picture.
         """
-        self._select(self._plain, False)
-        fill(self._place, self._nowhere, (0, 0, 1, 1))
-
-    def _framebuffer(self, target: moderngl.Texture) -> moderngl.Framebuffer:
-        if target.glo not in self._framebuffers:
-            self._framebuffers[target.glo] = self.device.context.framebuffer([target])
-        return self._framebuffers[target.glo]
+        self._copy(self._plain, False, self._nowhere, (0, 0, 1, 1))
 
 
 def _rectangle(tile: Tile) -> tuple[int, int, int, int]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import tempfile
 import tomllib
 from collections.abc import Callable, Mapping, MutableMapping
 from copy import deepcopy
@@ -16,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from raystream.base import part_file
 from raystream.base.errors import ViewerError
 from raystream.options.declare import suggestion
 from raystream.options.table import MAX_SAMPLES, OPTIONS, check
@@ -65,10 +65,7 @@ class Preferences:
     keys: dict[str, str | list[str]] = field(default_factory=dict)
     path: Path = field(default_factory=settings_path, compare=False)
     unknown: list[str] = field(default_factory=list, compare=False)
-    _saved: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
-
-    def __post_init__(self) -> None:
-        self._saved = dict(DEFAULTS)
+    _saved: dict[str, Any] = field(default_factory=lambda: dict(DEFAULTS), compare=False, repr=False)
 
     @classmethod
     def load(cls, path: str | Path | None = None) -> Preferences:
@@ -254,23 +251,16 @@ def _read(path: Path) -> str:
 
 
 def _write(target: Path, text: str) -> None:
-    """Fill a new file, then put it in the target's place."""
-    temporary = ""
+    """Fill a part file, then put it in the target's place."""
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(".part", f".{target.name}.", target.parent)
-        with open(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        if target.exists():
-            shutil.copymode(target, temporary)
-        os.replace(temporary, target)
-    except BaseException as error:
-        if temporary:
-            Path(temporary).unlink(missing_ok=True)
-        if isinstance(error, OSError):
-            raise ViewerError(
-                str(target), f"cannot be written: {error.strerror or error}", "check its rights"
-            ) from None
-        raise
+        part = part_file.begin(target)
+        try:
+            part.path.write_text(text, encoding="utf-8", newline="\n")
+            if target.exists():
+                shutil.copymode(target, part.path)
+            os.replace(part.path, target)
+        finally:
+            part.end()
+    except OSError as error:
+        raise ViewerError(str(target), f"cannot be written: {error.strerror or error}", "check its rights") from None

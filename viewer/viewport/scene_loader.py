@@ -22,15 +22,8 @@ from raystream.lighting.backdrop import backdrop_of
 from raystream.options.declare import Affects
 from raystream.options.table import OPTIONS
 from raystream.renderer.empty_view import FILLED
+from raystream.renderer.inputs import lighting
 from raystream.renderer.inputs.camera import view as camera_of
-from raystream.renderer.inputs.lighting import (
-    UNLIT,
-    are_all_suns,
-    background_at_a_glance,
-    default_sky,
-    has_lights_at_a_glance,
-    white_radiance,
-)
 from raystream.renderer.inputs.prepared import PreparedScene, arranged, prepare
 from raystream.renderer.inputs.settings import NAMES, VIEW, Settings
 from raystream.renderer.preview.gbuffer import raster_scene
@@ -77,7 +70,7 @@ def background(scene: Scene, settings: Settings) -> NDArray[np.float32]:
     """(*`DIRECTIONS`, 3) the background of a scene to come, at a glance, linear; grey in place of a file, which takes
     longer."""
     rows, columns = DIRECTIONS
-    backdrop = backdrop_of(background_at_a_glance(scene, settings), None)
+    backdrop = backdrop_of(lighting.background_at_a_glance(scene, settings), None)
     if backdrop is not None and backdrop.tones is not None:
         low, high = np.array(backdrop.tones)
         up = np.cos((np.arange(rows) + 0.5) * np.pi / rows)
@@ -88,11 +81,22 @@ def background(scene: Scene, settings: Settings) -> NDArray[np.float32]:
     if isinstance(value, str) and value not in WORDS:
         return np.full((rows, columns, 3), UNREAD, np.float32)
     single, grounded = is_single_object(scene), scene.ground is not None
-    environment, _ = resolve_environment(value, 0.0, has_lights_at_a_glance(scene), settings.sun, single, grounded)
+    environment, _ = resolve_environment(
+        value, 0.0, lighting.has_lights_at_a_glance(scene), settings.sun, single, grounded
+    )
     lights = [light for light in scene.lights if any(light.intensity)]
     shines = any(any(material.emission) for material in scene.materials)
-    if value is None and settings.sun is None and scene.fills and not single and not shines and are_all_suns(lights):
-        environment = sky(sun=default_sky(lights).sun or SUN, disc=False)  # in the open, and through a room's windows
+    if (
+        value is None
+        and settings.sun is None
+        and scene.fills
+        and not single
+        and not shines
+        and lighting.are_all_suns(lights)
+    ):
+        environment = sky(
+            sun=lighting.default_sky(lights).sun or SUN, disc=False
+        )  # in the open, and through a room's windows
     if isinstance(environment, ConstantEnvironment):
         return np.tile(np.array(environment.radiance, np.float32), (rows, columns, 1))
     height, width = environment.pixels.shape[:2]
@@ -104,13 +108,13 @@ def background(scene: Scene, settings: Settings) -> NDArray[np.float32]:
 def white_under(scene: Scene, settings: Settings) -> float:
     """About the radiance of a white surface of a scene to come, at a glance."""
     value = settings.environment
-    own_light = has_lights_at_a_glance(scene) and settings.sun is None
+    own_light = lighting.has_lights_at_a_glance(scene) and settings.sun is None
     if own_light and value in (None, "none"):
-        return white_radiance(scene)
+        return lighting.white_radiance(scene)
     constant = value is not None and not isinstance(value, str)
     if constant and isinstance(environment := resolve_environment(value, 0.0, own_light)[0], ConstantEnvironment):
-        return white_radiance(scene, max(float(luminance(environment.radiance)), MIN_RADIANCE))
-    return white_radiance(scene, 1.0)
+        return lighting.white_radiance(scene, max(float(luminance(environment.radiance)), MIN_RADIANCE))
+    return lighting.white_radiance(scene, 1.0)
 
 
 class FirstPicture:
@@ -608,7 +612,7 @@ class SceneLoader:
             self.view.say_switched("environment", True)
             return
         self.light_by(DARKNESS)
-        read = requested is not None and requested not in UNLIT and not switched_on  # once alone
+        read = requested is not None and requested not in lighting.UNLIT and not switched_on  # once alone
         self._hidden_environment = _unturned(now, self.requested.environment_rotation) if read else requested
         self.view.say_switched("environment", False)
 

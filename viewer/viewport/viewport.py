@@ -232,13 +232,6 @@ class Viewport:
         else:
             self.say_done("rendering goes on")
 
-    def continue_from(self, other: Viewport) -> None:
-        """Show a picture as another view has shown it."""
-        self.tone.choose(exposure=other.tone.exposure, tonemap=other.tone.tonemap)
-        self.area.minimised = other.area.minimised
-        self.paused = other.paused
-        self.lay_out(other.area.size, other.area.pixels)
-
     # -- what is said ----------------------------------------------------------------------------------------------
 
     def attempt(self, what: Callable[[], object]) -> None:

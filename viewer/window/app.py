@@ -33,7 +33,7 @@ from raystream.viewport import host
 from raystream.viewport.commands import numbered_file, picture_handlers
 from raystream.viewport.debug_views.photons import PhotonPicture
 from raystream.viewport.folder import OPENED, start_folder
-from raystream.viewport.host import ViewerHost, ViewportContext
+from raystream.viewport.host import ViewerHost
 from raystream.viewport.keymap import MODIFIERS, key_text
 from raystream.viewport.picture_texture import Display, PictureTexture
 from raystream.viewport.preferences import Preferences
@@ -140,10 +140,10 @@ class Events:
         self.host.handle({"event_type": kind, **event})
 
     def _tell_gui(self, event: str, *arguments: Any) -> None:
-        """An event is for ImGui, too, by a method of its input; the window is drawn again."""
+        """An event is for ImGui, too, by the name of its ``io``'s method; the window is drawn again."""
         self.view.wake()
         if self.gui is not None:
-            getattr(self.gui.input, event)(*arguments)
+            getattr(self.gui.input.io, f"add_{event}")(*arguments)
 
     @property
     def _over_panel(self) -> bool:
@@ -151,7 +151,9 @@ class Events:
 
     def on_key(self, key: int, scancode: int, action: int, mods: int) -> None:
         """Hotkeys, unless a text field or the list of files has the keyboard."""
-        self._tell_gui("key", key, action, mods)
+        self.view.wake()
+        if self.gui is not None:
+            self.gui.input.key(key, action, mods)
         gui = self.gui if action != glfw.RELEASE else None
         if gui is not None and (gui.file_list.visible or (gui.input.wants_keyboard and key != glfw.KEY_ESCAPE)):
             return
@@ -166,11 +168,12 @@ class Events:
 
     def on_character(self, code: int) -> None:
         """Text for a field."""
-        self._tell_gui("character", code)
+        self._tell_gui("input_character", code)
 
     def on_button(self, button: int, action: int, mods: int) -> None:
         """A drag begins or ends."""
-        self._tell_gui("button", button, action == glfw.PRESS)
+        if button in host.BUTTONS.values():
+            self._tell_gui("mouse_button_event", button, action == glfw.PRESS)
         x, y = self.view.input.cursor
         index = BUTTONS.get(button, 0)
         if action == glfw.RELEASE:
@@ -180,31 +183,19 @@ class Events:
 
     def on_move(self, x: float, y: float) -> None:
         """A drag goes on."""
-        self._tell_gui("move", x, y)
+        self._tell_gui("mouse_pos_event", x, y)
         self._handle("pointer_move", x=x, y=y)
 
     def on_wheel(self, x: float, y: float) -> None:
         """Dolly to the cursor, or the speed of flight."""
-        self._tell_gui("wheel", x, y)
+        self._tell_gui("mouse_wheel_event", x, y)
         if not self._over_panel:
             column, row = self.view.input.cursor
             self._handle("wheel", x=column, y=row, dy=-y * host.NOTCH)
 
-    def on_resize(self, width: int, height: int) -> None:
-        """The framebuffer has another size."""
-        view, area = self.view, self.view.area
-        area.pixels, area.minimised = (width, height), min(width, height) == 0
-        view.session.resize(area.pixels)
-        view.wake()
-
-    def on_minimise(self, minimised: int) -> None:
-        """Nothing is drawn while the window is an icon."""
-        self.view.area.minimised = bool(minimised) or min(self.view.area.pixels) == 0
-        self.view.wake()
-
     def on_focus(self, focused: int) -> None:
         """Keys held when the focus goes are let go."""
-        self._tell_gui("focus", bool(focused))
+        self._tell_gui("focus_event", bool(focused))
         if not focused:
             self._handle("focus_out")
 
@@ -212,11 +203,6 @@ class Events:
         """A file dropped on the window is opened."""
         if paths:
             self.host.scene_loader.open_file(paths[0])
-
-    def on_scale(self, *scales: float) -> None:
-        """The window has come to a screen of another density."""
-        self.view.area.scale = max(scales)
-        self.view.wake()
 
 
 def _names(mods: int) -> list[str]:
@@ -227,7 +213,7 @@ def _names(mods: int) -> list[str]:
 # -- the commands: the handlers of the table's actions -----------------------------------------------------------------
 
 
-def handlers(context: ViewportContext, window: Window, list_files: Callable[[], None]) -> dict[str, Callable[[], None]]:
+def handlers(context: ViewerHost, window: Window, list_files: Callable[[], None]) -> dict[str, Callable[[], None]]:
     """Action name -> handler. An action without a handler is greyed. list_files : shows our own list of files."""
     view, debug_views, picture = context.view, context.debug_views, picture_handlers(context, window)
     overlays = view.overlays
@@ -254,17 +240,17 @@ def handlers(context: ViewportContext, window: Window, list_files: Callable[[], 
     }
 
 
-def _toggle(context: ViewportContext, overlay: Overlay) -> None:
+def _toggle(context: ViewerHost, overlay: Overlay) -> None:
     overlay.on = not overlay.on
     context.view.say_switched(overlay.name, overlay.on)
 
 
-def _full_screen(context: ViewportContext, window: Window) -> None:
+def _full_screen(context: ViewerHost, window: Window) -> None:
     window.toggle_full_screen()
     context.view.say_switched("full screen", window.full_screen)
 
 
-def _shoot(context: ViewportContext, window: Window) -> None:
+def _shoot(context: ViewerHost, window: Window) -> None:
     """The whole window, panels and all."""
     width, height = window.pixels
     screen = np.frombuffer(window.read(), np.uint8).reshape(height, width, 3)[::-1]
@@ -273,7 +259,7 @@ def _shoot(context: ViewportContext, window: Window) -> None:
     context.view.say(f"saved {path}")
 
 
-def _show_lights(context: ViewportContext) -> None:
+def _show_lights(context: ViewerHost) -> None:
     context.view.require_scene()
     markers = context.markers
     markers.visible = not markers.visible
@@ -283,13 +269,13 @@ def _show_lights(context: ViewportContext) -> None:
         context.view.say_switched("markers of lights", markers.visible)
 
 
-def _next_light(context: ViewportContext) -> None:
+def _next_light(context: ViewerHost) -> None:
     context.view.require_scene()
     light = context.markers.next()
     context.view.say(f"light: {light.name}" if light is not None else "no lights but the environment")
 
 
-def _ask(context: ViewportContext, list_files: Callable[[], None]) -> None:
+def _ask(context: ViewerHost, list_files: Callable[[], None]) -> None:
     """A file dialog of the desktop, which answers later: the window goes on meanwhile. Without one, our own list."""
     from imgui_bundle import portable_file_dialogs as dialogs
 
@@ -304,7 +290,7 @@ def _ask(context: ViewportContext, list_files: Callable[[], None]) -> None:
     )
 
 
-def _escape(context: ViewportContext, window: Window, escape_picture: Callable[[], None]) -> None:
+def _escape(context: ViewerHost, window: Window, escape_picture: Callable[[], None]) -> None:
     if context.scene_loader.loading is None and context.view.overlays.help.on:
         context.view.overlays.help.on = False
         return
@@ -380,7 +366,7 @@ class App:
         self.host = host = ViewerHost(
             self.device, self.session, self.preferences, keymap, settings, load, self.window.wake
         )
-        self.view, self.context = host.view, host.context
+        self.view, self.context = host.view, host
         self.scene_loader, self.editing, self.debug_views = host.scene_loader, host.editing, host.debug_views
         self.markers, self.auto_exposure, self.frame_loop = host.markers, host.auto_exposure, host.frame_loop
         self.view.tone.choose(**display)
@@ -398,7 +384,6 @@ class App:
         self._pictures = 0  # of the session, drawn
         self.turn_seconds = 0.0  # that the last turn took, waiting for events apart
         self.draws = 0  # of the whole window, for tests and statistics
-        self.view.area.pixels = self.window.pixels
         self._measure()
         if self.preferences.full_screen and size is None:
             self.window.toggle_full_screen()
@@ -440,11 +425,14 @@ class App:
             self._gui_loading = load_beside(_GUI, self.window.wake)
 
     def _measure(self) -> None:
-        """The window's sizes, for the view."""
-        window, view = self.window, self.view
-        view.area.scale = window.scale
-        if min(window.size) > 0:
-            view.lay_out(window.size, view.area.pixels)  # which `Events.on_resize` tells
+        """The window's sizes, for the view; while it is an icon nothing is drawn."""
+        window, view, area = self.window, self.view, self.view.area
+        minimised = window.minimised or min(*window.size, *window.pixels) < 1
+        if (area.scale, area.minimised) != (window.scale, minimised):
+            area.scale, area.minimised = window.scale, minimised
+            view.wake()
+        if not minimised:
+            view.lay_out(window.size, window.pixels)
 
     # -- the loop ------------------------------------------------------------------------------------------------------
 

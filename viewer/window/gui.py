@@ -10,12 +10,12 @@ from functools import cache
 import glfw
 
 from raystream.viewport.commands import Clipboard
-from raystream.viewport.host import ViewportContext
+from raystream.viewport.host import ViewerHost
 from raystream.window.bundle import imgui
+from raystream.window.panels.debug_views import Space
 from raystream.window.panels.file_list import FileList
 from raystream.window.panels.imgui_draw import ImguiDraw
 from raystream.window.panels.panels import draw_panels
-from raystream.window.panels.space import Space
 from raystream.window.window import Window
 
 # -- feeds a GLFW window's events to Dear ImGui ------------------------------------------------------------------------
@@ -35,7 +35,8 @@ def _keys() -> dict[int, imgui.Key]:
 
 
 class ImguiInput:
-    """Called from the window's callbacks; says through `wants_keyboard` and `wants_mouse` who an event is for."""
+    """Told of events, most of them by ImGui's own ``io``; says through `wants_keyboard` and `wants_mouse` who
+    an event is for."""
 
     def __init__(self, clipboard: Clipboard) -> None:
         self.io, shared = imgui.get_io(), imgui.get_platform_io()
@@ -70,47 +71,28 @@ class ImguiInput:
         if action != glfw.REPEAT and key in _keys():
             self.io.add_key_event(_keys()[key], action == glfw.PRESS)
 
-    def character(self, code: int) -> None:
-        """A character was typed."""
-        self.io.add_input_character(code)
-
-    def move(self, x: float, y: float) -> None:
-        """The cursor is at (x, y), window coordinates."""
-        self.io.add_mouse_pos_event(x, y)
-
-    def button(self, button: int, pressed: bool) -> None:
-        """A mouse button went down or up."""
-        if button < 3:
-            self.io.add_mouse_button_event(button, pressed)
-
-    def wheel(self, x: float, y: float) -> None:
-        """The wheel turned."""
-        self.io.add_mouse_wheel_event(x, y)
-
-    def focus(self, focused: bool) -> None:
-        """The window got or lost the keyboard."""
-        self.io.add_focus_event(focused)
-
 
 # -- Dear ImGui in the window ------------------------------------------------------------------------------------------
 
 
 class Gui:
-    """The panels of a window, whose context is current in every call. Raises ShaderError where its programs do not
+    """The panels of a window, whose context is current in every call. Raises DeviceError where its programs do not
     compile."""
 
-    def __init__(self, context: ViewportContext, window: Window) -> None:
+    def __init__(self, context: ViewerHost, window: Window) -> None:
         self.context, self.window = context, window
         self.imgui = imgui.create_context()
+        imgui.set_current_context(self.imgui)  # another window's may be current
         imgui.get_io().set_ini_filename("")
         self.output = ImguiDraw(window.context)
         self.input = ImguiInput(window)
         self.file_list = FileList(context, window.wake)
         self.space = Space(self.output)
-        self.input.move(*window.cursor)
+        self.input.io.add_mouse_pos_event(*window.cursor)
 
     def draw(self, dt: float) -> None:
         """Over the picture, ``dt`` seconds after the draw before."""
+        imgui.set_current_context(self.imgui)
         self.input.begin(self.window.size, self.window.pixels, dt)
         imgui.new_frame()
         self.space.draw(self.context)
@@ -121,5 +103,6 @@ class Gui:
 
     def release(self) -> None:
         """Give all back."""
+        imgui.set_current_context(self.imgui)
         self.output.release()
         imgui.destroy_context(self.imgui)

@@ -22,19 +22,20 @@ NO_DISPLAY = "`raystream render` makes pictures without a window; `raystream vie
 
 
 # GLFW's callbacks -> the methods of a listener that take their arguments. Coordinates are the window's, origin at the
-# upper left; sizes are in pixels.
+# upper left.
 CALLBACKS = {
     "key": "on_key",
     "char": "on_character",
     "mouse_button": "on_button",
     "cursor_pos": "on_move",
     "scroll": "on_wheel",
-    "framebuffer_size": "on_resize",
     "window_focus": "on_focus",
-    "window_iconify": "on_minimise",
     "drop": "on_drop",
-    "window_content_scale": "on_scale",
 }
+
+
+def _is_icon(window: Any) -> int:
+    return glfw.get_window_attrib(window, glfw.ICONIFIED)
 
 
 def overlap(one: tuple[int, int, int, int], other: tuple[int, int, int, int]) -> int:
@@ -142,6 +143,11 @@ class Window:
     def scale(self) -> float:
         """How large the user wants text, 1 on a plain screen."""
         return max(self._query(glfw.get_window_content_scale))
+
+    @property
+    def minimised(self) -> bool:
+        """Whether it is an icon."""
+        return bool(self._query(_is_icon))
 
     @property
     def cursor(self) -> tuple[float, float]:

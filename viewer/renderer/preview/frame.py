@@ -58,31 +58,24 @@ class Screen(Protocol):
     def begin(self, size: tuple[int, int], preview: bool) -> None:
         """Another picture of that size (width, height) begins. A preview is shown when it has ended; any other at once,
         the one on show enlarged at first."""
-        ...
 
     def put(self, tile: Tile) -> None:
         """A tile is complete: its machine's streams hold it until the next call."""
-        ...
 
     def show(self, picture: Stream) -> None:
         """The picture in progress is this one, a stream of `SHOWN` or `FILM`, and of a preview maybe a larger one."""
-        ...
 
     def warp(self, size: tuple[int, int], draw: Callable[[Stream], None]) -> None:
         """The picture on show is the contents of a stream of `SHOWN` of that size; a preview in progress goes on."""
-        ...
 
     def end(self) -> None:
         """The picture is complete."""
-        ...
 
     def drop(self) -> None:
         """A preview in progress will not be completed."""
-        ...
 
     def linear(self) -> NDArray[np.float32]:
         """(H, W, 3): the picture on show."""
-        ...
 
 
 # -- the costs of frames -----------------------------------------------------------------------------------------------

@@ -35,6 +35,7 @@ from raystream.scene.geometry.quadrics import Quadrics
 from raystream.scene.mesh import Mesh
 from raystream.scene.quadric import PlacedQuadrics, Quadric
 from raystream.scene.scene import Scene
+from raystream.stream import raster
 from raystream.stream.compile.link import LinkedProgram
 from raystream.stream.compile.source import Source
 from raystream.stream.declare.kernel import Kernel, Module, Table
@@ -46,17 +47,6 @@ from raystream.stream.gl.resources import Resources
 from raystream.stream.gl.stream import NamedStreams, Stream
 from raystream.stream.machines.common import CHOICE
 from raystream.stream.machines.singlepass import Singlepass
-from raystream.stream.raster import (
-    ALPHA_TESTED,
-    ONE_SIDED,
-    InstancedMeshes,
-    MeshGroups,
-    PinholeView,
-    RasterMesh,
-    VisibilityBuffer,
-    draw_source,
-    raster_source,
-)
 
 # -- the G-buffer of a moving pinhole's pictures by the rasteriser -----------------------------------------------------
 # Instances of meshes, and quadrics by their boxes.
@@ -88,21 +78,21 @@ class RasterScene:
         return self._modules
 
     @cached_property
-    def groups(self) -> MeshGroups:
+    def groups(self) -> raster.MeshGroups:
         """The meshes' triangles by the places where they lie, which takes a while for many."""
-        return MeshGroups(self.meshes)
+        return raster.MeshGroups(self.meshes)
 
 
 def raster_scene(prepared: PreparedScene) -> RasterScene:
     """A scene for drawing, made once, by a worker thread where that comes first; it is kept with the scene."""
     shared = prepared.shared
-    if (raster := shared.get(_SHARED_KEY)) is None:
-        raster = shared[_SHARED_KEY] = RasterScene(prepared)
-    assert isinstance(raster, RasterScene)
-    return raster
+    if (scene_meshes := shared.get(_SHARED_KEY)) is None:
+        scene_meshes = shared[_SHARED_KEY] = RasterScene(prepared)
+    assert isinstance(scene_meshes, RasterScene)
+    return scene_meshes
 
 
-def raster_meshes(prepared: PreparedScene) -> tuple[list[RasterMesh], NDArray[np.int64]]:
+def raster_meshes(prepared: PreparedScene) -> tuple[list[raster.RasterMesh], NDArray[np.int64]]:
     """The meshes that instances are drawn as, one for each material that they give it, and (I,) which."""
     scene, index_of = prepared.scene, dict[tuple[int, int | None], int]()
     mesh_indices = np.array(
@@ -113,8 +103,8 @@ def raster_meshes(prepared: PreparedScene) -> tuple[list[RasterMesh], NDArray[np
     kinds = {key: _kinds(scene, *key, sides, tested) for key in index_of}
     if prepared.structure.levels == 2:  # instances share an object's triangles, which are culled where all cull them
         for (mesh, _), kind in kinds.items():
-            shared = np.bitwise_and.reduce([kinds[key] for key in kinds if key[0] == mesh]) & ONE_SIDED
-            kind[:] = (kind & ALPHA_TESTED) | shared
+            shared = np.bitwise_and.reduce([kinds[key] for key in kinds if key[0] == mesh]) & raster.ONE_SIDED
+            kind[:] = (kind & raster.ALPHA_TESTED) | shared
     deforming = prepared.structure.deforming
     posed = set() if deforming is None else {*deforming.indices}
     shapes = [_raster_mesh(scene.meshes[mesh], kinds[mesh, material], mesh in posed) for mesh, material in index_of]
@@ -127,20 +117,20 @@ def _kinds(scene: Scene, mesh: int, material: int | None, sides: NDArray, tested
     if material is not None:
         indices = np.full_like(indices, material)
     indices = np.where((indices >= 0) & (indices < len(scene.materials)), indices, -1)
-    return (ONE_SIDED * sides[indices] + ALPHA_TESTED * tested[indices]).astype(np.uint8)
+    return (raster.ONE_SIDED * sides[indices] + raster.ALPHA_TESTED * tested[indices]).astype(np.uint8)
 
 
-def _raster_mesh(mesh: Mesh, kinds: NDArray[np.uint8], posed: bool) -> RasterMesh:
+def _raster_mesh(mesh: Mesh, kinds: NDArray[np.uint8], posed: bool) -> raster.RasterMesh:
     """posed : the device writes the positions."""
     if posed and isinstance(mesh, DeformedMesh):
-        return RasterMesh(mesh.rest.positions, mesh.triangles, kinds)
+        return raster.RasterMesh(mesh.rest.positions, mesh.triangles, kinds)
     if not isinstance(mesh, (Quadric, Quadrics)):
-        return RasterMesh(mesh.positions, mesh.triangles, kinds)
+        return raster.RasterMesh(mesh.positions, mesh.triangles, kinds)
     ends = primitives.boxes(PlacedQuadrics.of(mesh.shape, mesh.maps))
     corners = np.stack([ends[:, [k & 1, k >> 1 & 1, k >> 2 & 1], [0, 1, 2]] for k in range(8)], axis=1).reshape(-1, 3)
     faces = (_BOX + 8 * np.arange(len(ends), dtype=np.int32)[:, None, None]).reshape(-1, 3)
     indices = np.repeat(np.arange(len(ends), dtype=np.int32), len(_BOX))
-    return RasterMesh(corners, faces, np.full(len(faces), ALPHA_TESTED, np.uint8), indices)
+    return raster.RasterMesh(corners, faces, np.full(len(faces), raster.ALPHA_TESTED, np.uint8), indices)
 
 
 def gbuffer_sources(prepared: PreparedScene, resources: Resources) -> dict[str, Source]:
@@ -172,7 +162,7 @@ def _modules(prepared: PreparedScene) -> dict[str, list[Module]]:
 
 def _source(name: str, modules: list[Module], resources: Resources) -> Source:
     file = {"gbuffer": "raster/gbuffer.glsl", "tested": "raster/visible_tested.glsl"}[name]
-    return draw_source(modules, [RAY, HIT, FACE, VERTEX, FEATURES], file, resources)
+    return raster.draw_source(modules, [RAY, HIT, FACE, VERTEX, FEATURES], file, resources)
 
 
 class _Bound:
@@ -210,36 +200,36 @@ class GBufferRaster:
         before: GBufferRaster | None = None,
         deformer: GpuDeformer | None = None,
     ) -> None:
-        self.device, raster = device, raster_scene(prepared)
-        self._raster_scene = ref(raster)
-        modules = raster.modules(prepared)
+        self.device, to_draw = device, raster_scene(prepared)
+        self._raster_scene = ref(to_draw)
+        modules = to_draw.modules(prepared)
         sources = {name: _source(name, program_modules, resources) for name, program_modules in modules.items()}
         compiled: dict[str, Shader] = {} if before is None else before.shaders
         self.shaders: dict[str, Shader] = {
             n: s for n, s in compiled.items() if n in sources and s.source.text == sources[n].text
         }
         for name in sources.keys() - self.shaders.keys():
-            vertex = raster_source("visible_vertex") if name == "tested" else None
+            vertex = raster.raster_source("visible_vertex") if name == "tested" else None
             self.shaders[name] = Shader(device, sources[name], vertex, listed=vertex is not None)
         shader = self.shaders["gbuffer"]
         same = before is not None and before.drawing.shader is shader
         self.drawing: Drawing = before.drawing if before is not None and same else square(device, shader)
-        self.meshes: InstancedMeshes
-        self.visibility: VisibilityBuffer
-        if before is not None and before.draws(raster.meshes):
+        self.meshes: raster.InstancedMeshes
+        self.visibility: raster.VisibilityBuffer
+        if before is not None and before.draws(to_draw.meshes):
             self.meshes, self.visibility = before.meshes, before.visibility
         else:
             if before is not None:
                 before.release()
-            self.meshes = InstancedMeshes(device, raster.groups)
-            self.visibility = VisibilityBuffer(device, self.meshes)
+            self.meshes = raster.InstancedMeshes(device, to_draw.groups)
+            self.visibility = raster.VisibilityBuffer(device, self.meshes)
         self.follow(prepared, resources, deformer)
 
     def follow(self, prepared: PreparedScene, resources: Resources, deformer: GpuDeformer | None) -> None:
         """Draw the same scene in another pose and at other places, as `serves` tells."""
-        self._prepared, scene, raster = ref(prepared), prepared.scene, raster_scene(prepared)
+        self._prepared, scene, to_draw = ref(prepared), prepared.scene, raster_scene(prepared)
         self._blended = prepared.surfaces.blend
-        modules, mesh_indices = raster.modules(prepared), raster.mesh_indices
+        modules, mesh_indices = to_draw.modules(prepared), to_draw.mesh_indices
         self.programs = {name: _Bound(shader, modules[name], resources) for name, shader in self.shaders.items()}
         extra = np.zeros((len(mesh_indices), 1, 4), np.float32)
         if prepared.structure.levels == 2:
@@ -278,7 +268,7 @@ class GBufferRaster:
         """Whether this is the scene that it was made of, in any pose."""
         return self._raster_scene() is raster_scene(prepared)
 
-    def draws(self, meshes: list[RasterMesh]) -> bool:
+    def draws(self, meshes: list[raster.RasterMesh]) -> bool:
         """Whether its buffers hold these very meshes."""
         mine = self.meshes.groups.meshes
         return len(mine) == len(meshes) and all(a.draws_alike(b) for a, b in zip(mine, meshes, strict=True))
@@ -294,7 +284,7 @@ class GBufferRaster:
         lens = lens_uniforms(camera, size, "point")
         names = "camera_origin", "camera_right", "camera_up", "camera_forward"
         tested = self.programs.get("tested")
-        view = PinholeView(*(np.asarray(lens[name], np.float64) for name in names))
+        view = raster.PinholeView(*(np.asarray(lens[name], np.float64) for name in names))
         layered = {"opacity_layered": 1} if self._blended else {}
         self.visibility.draw(view, size, None if tested is None else tested.bind({**lens, **layered}))
 
@@ -473,9 +463,9 @@ class GBuffer:
     def warm(self) -> None:
         """Compile the rasteriser; the context must be current."""
         self._batch.finish()
-        raster = self._raster or self._make()
+        current = self._raster or self._make()
         buffer = Buffer(self.renderer.device, FEATURES, TINY)
-        raster.draw(self.renderer.camera.with_lens(0.0), buffer.blocks[0].stream)
+        current.draw(self.renderer.camera.with_lens(0.0), buffer.blocks[0].stream)
         buffer.release()
 
     def chosen(self) -> bool:
@@ -483,17 +473,17 @@ class GBuffer:
 
         Not in the first picture of other meshes: those that change all the time are not worth their buffers.
         """
-        prepared, last_prepared, raster = self.renderer.prepared, self._last_prepared, self._raster
+        prepared, last_prepared, current = self.renderer.prepared, self._last_prepared, self._raster
         self._last_prepared = prepared
         if not self.suits:
             return False
-        if raster is not None and raster.prepared is prepared:
+        if current is not None and current.prepared is prepared:
             return True
         scene = self.renderer.gpu_scene
-        if raster is not None and raster.serves(prepared) and self._reloads == scene.reloads:
-            raster.follow(prepared, scene.resources, scene.deformer)
+        if current is not None and current.serves(prepared) and self._reloads == scene.reloads:
+            current.follow(prepared, scene.resources, scene.deformer)
             return True
-        moved = raster is not None and raster.draws(raster_scene(prepared).meshes)
+        moved = current is not None and current.draws(raster_scene(prepared).meshes)
         if not (moved or prepared is last_prepared):
             return False
         self._make()

@@ -166,14 +166,18 @@ def _unshared(mesh: Mesh) -> Mesh:
 
 
 def _images(textures: Sequence[Texture]) -> NDArray[np.uint8]:
-    """(N, S, S, 4) copies of textures, all of a size."""
+    """(N, S, S, 4) copies of textures, all of a size, sRGB-encoded."""
     side = MAX_SIDE
     while len(textures) * side * side > MAX_TEXELS:
         side //= 2
     side = min(side, max((max(item.image.size) for item in textures), default=1))
     images = np.zeros((len(textures), side, side, 4), np.uint8)
     for image, texture in zip(images, textures, strict=True):
-        image[:] = _bytes_of(_coarse(texture.image.texels, side))
+        texels = _coarse(texture.image.texels, side)
+        if np.issubdtype(texels.dtype, np.integer):
+            image[:] = texels if texels.dtype == np.uint8 else texels >> 8
+        else:
+            image[..., :3], image[..., 3:] = srgb8(texels[..., :3]), np.rint(255 * np.clip(texels[..., 3:], 0, 1))
     return images
 
 
@@ -181,15 +185,6 @@ def _coarse(texels: NDArray, side: int) -> NDArray:
     """(side, side, 4) of an image's texels."""
     rows, columns = (((np.arange(side) + 0.5) * size / side).astype(int) for size in texels.shape[:2])
     return texels[rows[:, None], columns]
-
-
-def _bytes_of(texels: NDArray) -> NDArray[np.uint8]:
-    """Texels as 8 bits, sRGB-encoded."""
-    if texels.dtype == np.uint8:
-        return texels
-    if texels.dtype == np.uint16:
-        return (texels >> 8).astype(np.uint8)
-    return np.concatenate([srgb8(texels[..., :3]), np.rint(255 * np.clip(texels[..., 3:], 0, 1)).astype(np.uint8)], -1)
 
 
 class Headlight:

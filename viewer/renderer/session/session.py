@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -27,15 +28,16 @@ from raystream.renderer.device.tile_job import Tile
 from raystream.renderer.inputs.prepared import PreparedScene
 from raystream.renderer.inputs.settings import Settings
 from raystream.renderer.preview import scheduler
-from raystream.renderer.preview.frame import FrameJob, Screen
+from raystream.renderer.preview.frame import FrameClock, FrameJob, Screen, Steps
+from raystream.renderer.preview.motion import of_motion
 from raystream.renderer.preview.preview import Preview, PreviewPasses
-from raystream.renderer.preview.scheduler import DisplayState, FrameKind, Progress, ScheduledFrame, Scheduler
+from raystream.renderer.preview.scheduler import FrameKind, Pacing, Progress, ScheduledFrame
 from raystream.renderer.sampling.denoising import check_denoiser, matte
 from raystream.renderer.sampling.parts import RendererParts
-from raystream.renderer.sampling.picture import Picture, Report
+from raystream.renderer.sampling.picture import Picture, Report, read_back_tile
 from raystream.renderer.sampling.picture_metadata import picture
-from raystream.renderer.sampling.sampler import TileDone
-from raystream.renderer.session.frame_runner import FrameRunner, ShownPicture, free
+from raystream.renderer.sampling.sampler import FramePlan, TileDone, TilePass, Tiling
+from raystream.renderer.session.on_screen import ShownPicture, Warmup
 from raystream.scene.camera import Camera
 from raystream.scene.scene import Scene
 from raystream.stream.gl.device import Device
@@ -43,6 +45,12 @@ from raystream.stream.lock import FairLock, exclusive
 from raystream.stream.machines.counters import Stats
 
 # -- the picture on show, and how far it has come: its film, its samples, their error, and the rules that end it -------
+
+
+def free(buffer: FilmBuffer) -> None:
+    """Give a film back."""
+    with buffer.device.current():
+        buffer.release()
 
 
 class SessionFilm:
@@ -116,43 +124,6 @@ class SessionFilm:
             free(buffer)
 
 
-class ProgressEstimate:
-    """The share of a render that is done, the samples that are kept, and the noise they leave.
-
-    noise : the estimated relative error when it was last looked at; inf before.
-    """
-
-    def __init__(self) -> None:
-        self.noise = math.inf
-        self._estimated_samples = 0  # at the last estimate
-        self._relative_std_error = 0.0  # of the noise
-        self._share = 0.0
-
-    def due(self, samples: int, seconds: float, estimated: bool = False) -> bool:
-        """Whether it is time to estimate the noise, which costs nothing where it is ``estimated`` already."""
-        return estimated or (
-            seconds >= scheduler.NOISE_AFTER and samples >= max(2.0, self._estimated_samples * ERROR_CHECK_GROWTH)
-        )
-
-    def note(self, samples: int, noise: float, relative_std_error: float = 0.0) -> None:
-        """The estimated relative error with ``samples``, and its own, relative to it."""
-        self._estimated_samples, self.noise, self._relative_std_error = samples, noise, relative_std_error
-
-    def report(self, stop: Stop, samples: int, traced: float, seconds: float) -> tuple[float, str]:
-        """The share that is done, by the rule that is nearest its end, which never falls; and a text.
-
-        samples : that every pixel has, and that are kept where the render ends now; ``traced`` counts those in
-        progress.
-        """
-        self._share = max(self._share, stop.share(traced, seconds, bound(self.noise, self._relative_std_error)))
-        open_ended = stop.seconds is not None or stop.error is not None
-        text = f"{samples:,} sample{'s' * (samples != 1)}" if open_ended else f"{samples:,} of {stop.spp:,} samples"
-        if math.isfinite(self.noise):
-            most = "" if stop.error is None else f" of {percent(stop.error)}"
-            text += f", noise {percent(self.noise)}{most}"
-        return self._share, text
-
-
 def percent(share: float) -> str:
     """``1.2 %``: two digits that count."""
     return f"{float(f'{100 * share:.2g}'):g} %"
@@ -161,7 +132,8 @@ def percent(share: float) -> str:
 class Convergence:
     """A picture on its way to its stopping rules.
 
-    stop : the rules. watched : the error is looked at after every frame, as on a screen. estimate : for who waits.
+    stop : the rules. watched : the error is looked at after every frame, as on a screen. awaited : somebody is told how
+    far it is: then the noise is estimated now and then.
 
     changed : scene, camera or settings are others than those of the picture on show. complete : it is the whole one,
     whatever the number of its samples. converged : and needs no more. refilters : its film is to be denoised again.
@@ -172,7 +144,9 @@ class Convergence:
 
     def __init__(self, stop: Stop, watched: bool) -> None:
         self.stop, self.watched = stop, watched
-        self.estimate: ProgressEstimate | None = None
+        self.awaited = False
+        self._noise, self._noise_std_error = math.inf, 0.0  # the error when it was estimated last, and its own by it
+        self._estimated_samples, self._share = 0, 0.0  # samples then, and the share that was told last
         self.changed = self.refilters = False
         self.complete = self.converged = True
         self.scale = 1.0
@@ -208,13 +182,26 @@ class Convergence:
         share = self.stop.share(self.samples, self.elapsed, error)
         return self.seconds * (1 - share) / share if share > 0 and self.seconds > 0 else math.inf
 
+    def await_end(self, awaited: bool) -> None:
+        """Somebody waits from now on, ``awaited``: and is told how far it is."""
+        self.awaited, self._noise, self._noise_std_error = awaited, math.inf, 0.0
+        self._estimated_samples, self._share = 0, 0.0
+
     def report(self, job: FrameJob | None, fraction: float) -> tuple[float, str]:
-        """The share that is done, and a text. job : the frame in progress, of which a ``fraction`` is done."""
-        complete = self.samples
+        """The share that is done, by the rule that is nearest its end, which never falls; and a text with the samples
+        that are kept where it ends now, and their noise. job : the frame in progress, of which a ``fraction`` is
+        done."""
+        stop, complete = self.stop, self.samples
         traced = complete + (fraction * job.frame.added if job is not None else 0.0)
         if job is not None and job.film is not None:
             complete = max(complete, job.film.samples)  # those of a frame in progress that all pixels have are kept
-        return (self.estimate or ProgressEstimate()).report(self.stop, complete, traced, self.elapsed)
+        self._share = max(self._share, stop.share(traced, self.elapsed, bound(self._noise, self._noise_std_error)))
+        open_ended = stop.seconds is not None or stop.error is not None
+        text = f"{complete:,} sample{'s' * (complete != 1)}" if open_ended else f"{complete:,} of {stop.spp:,} samples"
+        if math.isfinite(self._noise):
+            most = "" if stop.error is None else f" of {percent(stop.error)}"
+            text += f", noise {percent(self._noise)}{most}"
+        return self._share, text
 
     # -- what becomes of it ----------------------------------------------------------------------------------------
 
@@ -259,7 +246,7 @@ class Convergence:
 
     def take(self, job: FrameJob, seconds: float) -> None:
         """A frame has ended, which took so long."""
-        frame, estimate = job.frame, self.estimate
+        frame = job.frame
         self.scale, self.complete = frame.scale, frame.scale == 1.0 and not (self.changed or frame.kind.in_motion)
         self.film.take(job.film)
         if not self.complete:
@@ -267,8 +254,12 @@ class Convergence:
         self.samples = frame.samples
         watched = self.watched or self.stop.needs_error(self.samples)
         self.error = self._film_error() if watched else math.inf
-        if estimate is not None and estimate.due(self.samples, self.elapsed, watched):
-            estimate.note(self.samples, self.error if watched else self.film.error(), self.film.relative_std_error)
+        due = self.elapsed >= scheduler.NOISE_AFTER and self.samples >= max(
+            2.0, self._estimated_samples * ERROR_CHECK_GROWTH
+        )
+        if self.awaited and (watched or due):
+            self._noise = self.error if watched else self.film.error()
+            self._estimated_samples, self._noise_std_error = self.samples, self.film.relative_std_error
         self.seconds += seconds
         self.converged = self.complete and self._reached()
 
@@ -285,7 +276,7 @@ class Convergence:
 
     def display(
         self, size: tuple[int, int], moving: bool, progressive: bool, preview: Preview | None, stepwise: bool
-    ) -> DisplayState:
+    ) -> scheduler.DisplayState:
         """The input of the scheduler. size : of the whole picture, (width, height), pixels. ``moving``: the camera is.
         progressive : the program adds samples. preview : where it is denoised. stepwise : it is traced kernel by
         kernel."""
@@ -294,7 +285,7 @@ class Convergence:
             progress = Progress.UNFILTERED if self.refilters and self.film.buffer is not None else Progress.WHOLE
         elif self.changed:
             progress = Progress.MOVING if moving else Progress.STALE
-        return DisplayState(
+        return scheduler.DisplayState(
             size,
             progress,
             self.samples,
@@ -305,6 +296,9 @@ class Convergence:
             scale=self.scale,
             stepwise=stepwise,
         )
+
+
+TIMED = frozenset({Affects.NOTHING, Affects.MACHINE, Affects.PROGRAM, Affects.STRUCTURE})  # what speed depends on
 
 
 # -- a session ---------------------------------------------------------------------------------------------------------
@@ -321,10 +315,13 @@ class Session:
     film fills beside the colour, see `raystream.film.layers`. bounce : only light of paths of this length counts.
     sorts_light : into the layers of a new film, without a screen, see `FilmBuffer.light`.
 
-    convergence : the picture on show, and how far it has come. progress : of the picture or the samples in progress,
+    convergence : the picture on show, and how far it has come. job : the frame in progress. tile : streams of tiles
+    (width, height); None: as large as streams may be. progress : of the picture or the samples in progress,
     0 .. 1. seconds : of tracing in the last picture; waits : of the host for the device since the one before.
     pictures, steps : so far. stats : of all runs.
     """
+
+    _clock: FrameClock  # of a renderer: the costs of the steps of frames
 
     def __init__(
         self,
@@ -348,10 +345,14 @@ class Session:
         self.pictures = self.steps = self.waits = 0
         self._waited = 0  # of the device, at the last picture's end
         self.stats = Stats()
-        self.scheduler = Scheduler(interactive=screen is not None)
+        self.scheduler = scheduler.Scheduler(interactive=screen is not None)
         self.convergence = Convergence(stop or Stop(1), watched=screen is not None)
         self.on_screen = ShownPicture(screen) if screen is not None else None
-        self.runner: FrameRunner | None = None
+        self.job: FrameJob | None = None
+        self.tile: tuple[int, int] | None = None
+        self._linear = np.zeros((1, 1, 3), np.float32)  # without a screen, of a program that adds no samples
+        self._preview: Preview | None = None
+        self._warmup: Warmup | None = None
         self._passes: PreviewPasses | None = None  # rehearsed for the first renderer
         self._without = FairLock()  # a renderer
         self._failed = self._moving = False
@@ -364,12 +365,20 @@ class Session:
     def use(self, renderer: RendererParts) -> None:
         """Show another renderer's scene; the picture of the old one stays until the new one has its first."""
         self.renderer = renderer
-        if self.runner is not None:
-            self.runner.release(self.convergence.film.buffer)
+        self._release_preview()
         passes, self._passes = self._passes, None
-        choices = self.counting, self.bounce, self.layers
-        self.runner = FrameRunner(renderer, self.scheduler, self.on_screen, *choices, passes)
+        self._clock = FrameClock(renderer.device, self.scheduler)
+        if self.on_screen is not None:
+            self.tile = scheduler.stream_shape(renderer.device.software)
+            self._preview = Preview(renderer, self._clock, passes)
+            self._warmup = Warmup(renderer, self.tile, self.counting)
+        self.reset_timing()
         self.abandon()
+
+    def reset_timing(self) -> None:
+        """Another program or scene: the time that pictures take is not known."""
+        concurrent = self.on_screen is not None and self._at_work.device.concurrent
+        self.scheduler.reset(self.tile[1] if self.tile is not None else 1, concurrent)
 
     def rehearse(self, device: Device) -> Iterator[float]:
         """Compile the screen programs common to all scenes, for the first renderer, which is of this device; yields
@@ -421,7 +430,7 @@ class Session:
     @property
     def compiling(self) -> str:
         """The program whose shaders the next step compiles; empty: none."""
-        return self.runner.compiling if self.runner is not None else ""
+        return self._warmup.compiling if self._warmup is not None else ""
 
     @property
     def shown(self) -> tuple[Camera, tuple[int, int]] | None:
@@ -436,30 +445,28 @@ class Session:
     @property
     def running(self) -> bool:
         """Whether a frame is in progress: nothing else may run on the renderer meanwhile."""
-        return self.runner is not None and self.runner.job is not None
+        return self.job is not None
 
     @property
     def pending(self) -> bool:
         """Whether a frame in progress goes on as soon as the device has done its work, or the last picture is being
         denoised beside."""
-        return self._frames.clock.pending if self.running else not self.idle and self.complete and self.converged
+        return self._clock.pending if self.running else not self.idle and self.complete and self.converged
 
     @property
     def previewing(self) -> bool:
         """Whether a preview is in progress, which must see the scene as it was when it began."""
-        job = self.runner.job if self.runner is not None else None
-        return job is not None and job.frame.kind.preview
+        return self.job is not None and self.job.frame.kind.preview
 
     @property
     def appearing(self) -> bool:
         """Whether a picture that is not whole yet is shown tile by tile."""
-        return self.runner is not None and self.runner.appearing and not self.complete
+        return self.on_screen is not None and self.job is not None and not (self.job.denoised or self.complete)
 
     @property
     def under_way(self) -> Tile | None:
         """The tile of the picture on show that a machine works on."""
-        job = self.runner.job if self.runner is not None else None
-        return None if job is None or job.frame.kind.preview else job.under_way
+        return None if self.job is None or self.previewing else self.job.under_way
 
     @exclusive
     def linear(self) -> NDArray[np.float32]:
@@ -467,7 +474,7 @@ class Session:
         if self.screen is not None:
             return self.screen.linear()
         film = self.film()
-        return self._frames.linear if film is None else film.linear
+        return self._linear if film is None else film.linear
 
     @exclusive
     def film(self) -> Film | None:
@@ -479,25 +486,33 @@ class Session:
         """The picture on show, with its film, and all facts of how it was made. denoiser : of its matte; None: that of
         the settings."""
         seconds, film = self.convergence.elapsed, self.film()
-        result = picture(self._frames.renderer, self.linear(), film, self.stats, self.convergence.reason, seconds)
+        result = picture(self._at_work, self.linear(), film, self.stats, self.convergence.reason, seconds)
         if self.on_screen is not None and self.on_screen.denoiser != "none" and film is not None and self.complete:
             result.layers[NOISY.name] = film.linear
             result.metadata["denoised"] = self.on_screen.denoiser
         if film is not None:
-            result.matte = matte(self._frames.renderer, self.size, max(1, int(film.count.max())), denoiser)
+            result.matte = matte(self._at_work, self.size, max(1, int(film.count.max())), denoiser)
         return result
 
     def report(self) -> tuple[float, str]:
         """The share that is done, and a text: of a progressive program with the samples that every pixel has."""
         width, height = self.size
-        if not self._frames.renderer.progressive:
+        if not self._at_work.progressive:
             return self.progress, f"rendering {width} x {height}"
-        return self.convergence.report(self._frames.job, self.progress)
+        return self.convergence.report(self.job, self.progress)
 
     @property
-    def _frames(self) -> FrameRunner:
-        assert self.runner is not None, "a session without a renderer"
-        return self.runner
+    def _at_work(self) -> RendererParts:
+        assert self.renderer is not None, "a session without a renderer"
+        return self.renderer
+
+    @property
+    def preview(self) -> Preview | None:
+        """The denoiser of the pictures on the screen; None where they are shown as they are."""
+        settings = self.renderer.settings if self.renderer is not None else None
+        if settings is None or settings.denoise == "none" or not settings.picture_program.noisy:
+            return None
+        return self._preview if settings.picture_program.demodulates else None
 
     # -- change ----------------------------------------------------------------------------------------------------
 
@@ -510,19 +525,24 @@ class Session:
         A preview in progress is finished first, unless the scene has changed: it is nearly there. On its errors nothing
         has changed, and the picture goes on.
         """
-        renderer = self._frames.renderer
+        renderer = self._at_work
         if "denoise" in changes:
             check_denoiser(renderer.settings.replace(denoise=changes["denoise"]))
         before, were, version = renderer.prepared, renderer.settings, renderer.gpu_scene.version
         affected = renderer.update(scene, settings, **changes)
         differences = were.differences(renderer.settings)
-        self._frames.note_changes(before, differences)
+        if not TIMED.isdisjoint(differences.values()) or _size(renderer.prepared) != _size(before):
+            self.reset_timing()
         if renderer.gpu_scene.version != version:
             self.abandon()
         elif differences.keys() == {"denoise"} and self.complete:
-            buffer = self.convergence.film.buffer  # which goes on
-            if buffer is not None and self._frames.refilter(buffer):
+            film = self.convergence.film.buffer  # which goes on
+            if self._preview is not None:
+                self._preview.forget()
+            if film is not None and self.preview is not None:
                 self.convergence.refilter()
+            elif film is not None and self.on_screen is not None:
+                self.on_screen.picture(film.blocks[0].stream, "none", film.samples)
         elif differences:
             self.restart()
         return affected
@@ -541,22 +561,38 @@ class Session:
     def restart(self) -> None:
         """Restart the picture. A preview in motion is finished first: it is nearly there."""
         self._failed, self.progress = False, 0.0
-        job = self.runner.job if self.runner is not None else None
+        job = self.job
         if job is not None and (not job.frame.kind.preview or job.frame.kind is FrameKind.RUNG):
-            self._frames.drop(self.convergence.film.buffer)
+            self._drop()
         self.convergence.begin()
 
     @exclusive
     def abandon(self) -> None:
         """Restart the picture; runs in progress are dropped."""
-        if self.runner is not None:
-            self.runner.abandon(self.convergence.film.buffer)
+        self._forget_shaders()
         self.restart()
 
     def fail(self) -> None:
         """The picture cannot be made; the one on show stays until something changes."""
-        self._frames.abandon(self.convergence.film.buffer)
+        self._forget_shaders()
         self._failed = True
+
+    def _forget_shaders(self) -> None:
+        """Drop the frame in progress and what is compiled for it: another scene, or other shaders."""
+        self._drop()
+        if self._warmup is not None:
+            self._warmup.end(flight=True)
+
+    def _drop(self) -> None:
+        """Drop the frame in progress, with its film unless that is on show."""
+        job, self.job = self.job, None
+        if job is None:
+            return
+        if job.frame.kind.preview and self.screen is not None:
+            self.screen.drop()
+        job.steps.close()
+        if job.film is not None and job.film is not self.convergence.film.buffer:
+            free(job.film)
 
     # -- work ------------------------------------------------------------------------------------------------------
 
@@ -565,8 +601,10 @@ class Session:
         """Whether `advance` has nothing to do."""
         if self.renderer is None or self._failed:
             return True
-        film = self.convergence.film.buffer
-        return self.complete and self.converged and not self._frames.owes(film, self.samples)
+        film, preview = self.convergence.film.buffer, self.preview
+        cleans = film is not None and preview is not None and preview.cleans  # by Open Image Denoise
+        owes = cleans and film is not None and preview is not None and preview.background.owes(film, self.samples)
+        return self.complete and self.converged and not owes
 
     @property
     def even(self) -> bool:
@@ -589,29 +627,51 @@ class Session:
         """
         began, self._moving = time.perf_counter(), moving
         while not self.waiting(moving):
-            self.pictures += self._frames.show_denoised(self.convergence.film.buffer)
+            self._show_denoised()
             if not self.running and self.complete and self.converged:
-                preview = self._frames.preview
+                preview = self.preview
                 if preview is not None and not preview.background.free:
                     preview.background.wait(scheduler.POLL)
                     return
                 self.convergence.refilter()
             if not self.running:
                 if not begin:
-                    self._frames.pause()
+                    if self._warmup is not None:
+                        self._warmup.pause()
                     return
-                spare = self.complete and not moving and self.samples >= scheduler.SETTLED
-                if self._frames.compile(self.size, spare):
+                if self._compile():
                     return
                 self._begin(budget)
             self._step()
-            if self._frames.clock.pending:
-                self._warp()
-                return
             left = budget - (time.perf_counter() - began)
-            if left < (self.scheduler.tile_rows.expected if self.running else 0):
+            if self._clock.pending or left < (self.scheduler.tile_rows.expected if self.running else 0):
                 self._warp()
                 return
+
+    def _compile(self) -> bool:
+        """Compile a shader, on a screen; whether there was one, or will be next, in place of a frame. At rest there is
+        time for those of the next flight. Raises ViewerError."""
+        warmup, preview = self._warmup, self.preview
+        if warmup is None:
+            return False
+        if preview is not None:
+            preview.gbuffer.window_pixels = self.size[0] * self.size[1]
+        if not warmup.ready(preview):
+            warmup.step(preview)
+            return True
+        warmup.end()
+        spare = self.complete and not self._moving and self.samples >= scheduler.SETTLED
+        return spare and preview is not None and warmup.step_quick()
+
+    def _show_denoised(self) -> None:
+        """Show the film's picture by Open Image Denoise, if another one has come. Raises ViewerError where that
+        fails."""
+        film, preview = self.convergence.film.buffer, self.preview
+        picture = preview.cleaned(film) if preview is not None and film is not None else None
+        if preview is not None and picture is not None and self.on_screen is not None:
+            with self._at_work.device.current():
+                self.on_screen.picture(picture, "oidn", preview.background.samples)
+            self.pictures += 1
 
     @exclusive
     def finish(self, converged: bool = True, progress: Report | None = None) -> None:
@@ -620,8 +680,8 @@ class Session:
         progress : called with the share that is done and a text. Interrupted by Ctrl-C it saves its state, where that
         is worth it.
         """
-        device = self._frames.renderer.device
-        self.convergence.estimate = ProgressEstimate() if progress is not None else None
+        device = self._at_work.device
+        self.convergence.await_end(progress is not None)
         report = None if progress is None else device.lending_context(progress)
         with device.kept_current(), self.saving():
             while not (self.idle if converged else self.even):
@@ -645,30 +705,93 @@ class Session:
 
     def _begin(self, budget: float) -> None:
         """Begin the next frame, as the scheduler has it."""
-        frames, convergence, renderer = self._frames, self.convergence, self._frames.renderer
+        convergence, renderer, preview, whole = self.convergence, self._at_work, self.preview, self.size
         stepwise = renderer.settings.stepwise
-        display = convergence.display(self.size, self._moving, renderer.progressive, frames.preview, stepwise)
+        display = convergence.display(whole, self._moving, renderer.progressive, preview, stepwise)
         frame = self.scheduler.next(display, budget)
         anew, film = convergence.next(frame, renderer)
-        frames.begin(frame, film, self.size, convergence.stop, anew)
+        # Samples of a film that goes on at rest are its own; those of others follow each other from picture to picture.
+        first = preview.numbers(frame.samples) if preview is not None and frame.kind.in_motion else 0
+        self._pose(frame)
+        white = self.on_screen.white if self.on_screen is not None else 1.0
+        job = FrameJob(frame, renderer.camera.with_picture_size(whole), film, first, white)
+        if self.on_screen is not None:
+            self.on_screen.begin(job, whole, anew)
+        elif film is None:
+            self._linear = np.zeros((*frame.size[::-1], 3), np.float32)
+        job.steps = tiles = self._tiles(job)
+        if preview is not None and film is not None:
+            job.denoised = True
+            job.steps = self._reconstructed(job, preview, tiles, whole)
+        self.job = job
+        self._clock.begin()
+
+    def _pose(self, frame: ScheduledFrame) -> None:
+        """Deforming objects are posed before the frame's time is taken: that costs the same for a picture of
+        any size."""
+        scene, device = self._at_work.gpu_scene, self._at_work.device
+        with device.current():
+            scene.resources.update_computed_tables()
+            if scene.deformer is not None and not (frame.queued or self.scheduler.concurrent):
+                device.wait()
+
+    def _tiles(self, job: FrameJob) -> Steps:
+        """The tiles of a frame, as its sampler traces them."""
+        renderer, frame, warmup = self._at_work, job.frame, self._warmup
+        settings, tile, rows = renderer.settings, self.tile, self.scheduler.tile_rows.next
+        if frame.kind.in_motion:
+            settings = of_motion(renderer.settings)
+            if frame.pacing is not Pacing.STEP and warmup is not None and warmup.quick_ready:
+                settings, tile, rows = warmup.quick or settings, scheduler.QUICK, lambda: scheduler.QUICK[1]
+            elif frame.queued and tile is not None:
+                rows = partial(int, tile[1])  # draws are as long as they may be, whatever the tile
+        plan = FramePlan(
+            settings,
+            job.eye,
+            frame.size,
+            samples=frame.samples,
+            first_sample=job.first,
+            bounce=self.bounce,
+            error_goal=self.stop.error,
+            photon_part=scheduler.PHOTON_PART if frame.kind.preview and frame.scale < 1 else 1,
+            tiling=None if tile is None else Tiling(tile, rows),
+            layers=tuple(self.layers),
+            counting=self.counting,
+        )
+        return renderer.sampler.render_tiles(plan, job.film)
+
+    def _reconstructed(self, job: FrameJob, preview: Preview, tiles: Steps, whole: tuple[int, int]) -> Steps:
+        """The steps of a frame that is shown denoised."""
+        picture = yield from preview.frame(job, tiles, whole, self.stop.spp)
+        if picture is not None and self.on_screen is not None:
+            self.on_screen.picture(picture, "shader", job.frame.samples)
 
     def _step(self) -> None:
-        """One step of the frame in progress."""
+        """One step of the frame in progress: a pass of a machine, a tile that is done, or its end."""
+        job, renderer = self.job, self._at_work
+        assert job is not None, "a step of no frame"
         self.steps += 1
-        event = self._frames.step()
+        event = self._clock.step(job, waits=self.on_screen is not None)
+        if event is None:
+            self._end(job)
+            return
+        self.progress, job.under_way = event.share, event.tile if isinstance(event, TilePass) else None
         if isinstance(event, TileDone):
+            if self.screen is not None and not job.denoised:
+                self.screen.put(event.tile)
+            elif self.screen is None and job.film is None:
+                read_back_tile(event.tile, renderer.device, renderer.prepared, self._linear, self.layers)
             self.stats.add(event.tile.machine.stats)
-        if event is not None:
-            self.progress = event.share
-        else:
-            self._end()
 
-    def _end(self) -> None:
-        """The frame has ended."""
-        job = self._frames.end()
+    def _end(self, job: FrameJob) -> None:
+        """The frame has ended, and is on show; its costs are the scheduler's."""
+        self.job = None
+        if self.on_screen is not None:
+            self.on_screen.end(job)
+        self._clock.note(job)
         self.seconds = max(job.spent, 1e-6)
         self.pictures += 1
-        waited = self._frames.renderer.device.waits
+        waited = self._at_work.device.waits
         self.waits, self._waited = waited - self._waited, waited
         self.convergence.take(job, self.seconds)
         if self.state is not None and self.state.due() and (film := self.film()) is not None:
@@ -676,14 +799,24 @@ class Session:
 
     def _warp(self) -> None:
         """The last picture follows the moving camera, until the next preview."""
-        preview, job = self._frames.preview, self._frames.job
-        previews = job is None or job.frame.kind.preview
+        preview, previews = self.preview, self.job is None or self.previewing
         if self._moving and preview is not None and self.on_screen is not None and previews:
             self.on_screen.follow(preview, self.scheduler, self.pictures, self.size)
+
+    def _release_preview(self) -> None:
+        """Free the preview's buffers, and the frame in progress."""
+        self._drop()
+        if self._preview is not None:
+            self._preview.release()
+            self._preview = None
 
     @exclusive
     def release(self) -> None:
         """Free the film and the preview's buffers; the renderer stays."""
-        if self.runner is not None:
-            self.runner.release(self.convergence.film.buffer)
+        self._release_preview()
         self.convergence.film.release()
+
+
+def _size(prepared: PreparedScene) -> tuple[str, int]:
+    """The key of measured speeds: the same after motion, though a structure is rebuilt."""
+    return prepared.structure.name, prepared.scene.triangle_count

@@ -11,7 +11,7 @@ from typing import Any
 from raystream.base.errors import printable
 from raystream.base.interrupts import UNWAITED
 from raystream.viewport.folder import Entry, Folder, read_folder, start_folder
-from raystream.viewport.host import ViewportContext
+from raystream.viewport.host import ViewerHost
 from raystream.window.bundle import ImVec2, imgui
 from raystream.window.panels import theme
 from raystream.window.panels.overlay import said_below, said_height
@@ -33,7 +33,7 @@ class FileList:
     wake : called from that thread, ends the window's sleep.
     """
 
-    def __init__(self, context: ViewportContext, wake: Callable[[], None]) -> None:
+    def __init__(self, context: ViewerHost, wake: Callable[[], None]) -> None:
         self._context, self._wake = context, wake
         self.visible = False
         self._path = Path()

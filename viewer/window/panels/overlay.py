@@ -6,30 +6,30 @@ import math
 from types import SimpleNamespace
 
 from raystream.base import errors
-from raystream.viewport.host import ViewportContext
+from raystream.viewport.host import ViewerHost
 from raystream.viewport.keymap import HelpLine
 from raystream.window.bundle import ImVec2, imgui
 from raystream.window.panels import theme
-from raystream.window.panels.motion import timeline_room
 from raystream.window.panels.theme import color, units
-from raystream.window.panels.widgets import duration, fact, grouped, memory, noise, rate
+from raystream.window.panels.widgets import duration, fact, grouped, memory, noise, press, rate
 
-QUIET = (
+_BARE = (
     imgui.WindowFlags_.no_decoration
-    | imgui.WindowFlags_.no_inputs
     | imgui.WindowFlags_.no_nav
     | imgui.WindowFlags_.no_move
     | imgui.WindowFlags_.no_saved_settings
     | imgui.WindowFlags_.no_focus_on_appearing
-    | imgui.WindowFlags_.always_auto_resize
 )
+QUIET = _BARE | imgui.WindowFlags_.no_inputs | imgui.WindowFlags_.always_auto_resize
+TIMELINE = _BARE | imgui.WindowFlags_.no_bring_to_front_on_focus
+TIMELINE_WIDTH = 560.0
 STATISTICS_WIDTH = 210.0
 HELP_COLUMN = 300.0  # width of a column of the help
 MAX_LINE = 560.0  # of a message, before it breaks
 MIN_STATUS = 320.0  # a narrower window has no status line
 
 
-def draw_overlays(context: ViewportContext) -> None:
+def draw_overlays(context: ViewerHost) -> None:
     """All of them, each where it has something to say."""
     size = imgui.get_io().display_size
     if min(size.x, size.y) < units(40):
@@ -44,22 +44,22 @@ def draw_overlays(context: ViewportContext) -> None:
         _help(context, size)
 
 
-def talking(context: ViewportContext) -> bool:
+def talking(context: ViewerHost) -> bool:
     """Whether there is something to say at the top."""
     return bool(context.scene_loader.loading is not None or context.view.compiling or context.view.message.text)
 
 
-def below(context: ViewportContext) -> float:
+def below(context: ViewerHost) -> float:
     """The height that panels leave free at the bottom of a narrow window for messages, as last drawn."""
     return said_height(context) if theme.narrow(imgui.get_io().display_size.x) else 0.0
 
 
-def said_height(context: ViewportContext) -> float:
+def said_height(context: ViewerHost) -> float:
     """The height of the message, as last drawn."""
     return _said.height if talking(context) else 0.0
 
 
-def said_below(context: ViewportContext) -> bool:
+def said_below(context: ViewerHost) -> bool:
     """Whether it stands at the bottom: at the top are panels."""
     return context.view.overlays.panels.on and theme.narrow(imgui.get_io().display_size.x)
 
@@ -70,7 +70,7 @@ _said = SimpleNamespace(height=0.0)  # the last message, as drawn
 # -- status ----------------------------------------------------------------------------------------------------------
 
 
-def status(context: ViewportContext) -> list[str]:
+def status(context: ViewerHost) -> list[str]:
     """The parts of the status line: how far the picture is, its samples and their noise, and the time that is left."""
     session = context.view.session
     if context.view.renderer is None:
@@ -95,7 +95,7 @@ def status(context: ViewportContext) -> list[str]:
     return parts
 
 
-def _status(context: ViewportContext, size: ImVec2) -> None:
+def _status(context: ViewerHost, size: ImVec2) -> None:
     flags = QUIET & ~imgui.WindowFlags_.always_auto_resize | imgui.WindowFlags_.no_bring_to_front_on_focus
     bar = theme.styled(
         window_padding=ImVec2(units(12), units(3)),
@@ -125,7 +125,7 @@ def _status(context: ViewportContext, size: ImVec2) -> None:
             imgui.text_disabled(hint)
 
 
-def _statistics(context: ViewportContext, size: ImVec2) -> float:
+def _statistics(context: ViewerHost, size: ImVec2) -> float:
     """Their height."""
     room = units(theme.ROOM)
     imgui.set_next_window_size_constraints(ImVec2(units(STATISTICS_WIDTH), 0), ImVec2(units(STATISTICS_WIDTH), size.y))
@@ -136,7 +136,7 @@ def _statistics(context: ViewportContext, size: ImVec2) -> float:
         return imgui.get_window_size().y
 
 
-def figures(context: ViewportContext) -> list[tuple[str, str]]:
+def figures(context: ViewerHost) -> list[tuple[str, str]]:
     """Rows of the statistics: name and value."""
     session = context.view.session
     width, height = session.size
@@ -163,7 +163,7 @@ def figures(context: ViewportContext) -> list[tuple[str, str]]:
 # -- messages --------------------------------------------------------------------------------------------------------
 
 
-def _messages(context: ViewportContext, statistics: float) -> None:
+def _messages(context: ViewerHost, statistics: float) -> None:
     """Loading, compiling and the message line, one below the other at the top, between the panels.
 
     statistics : height of the figures at the upper right.
@@ -248,7 +248,7 @@ def _fitting(text: str) -> None:
 # -- help ------------------------------------------------------------------------------------------------------------
 
 
-def _help(context: ViewportContext, size: ImVec2) -> None:
+def _help(context: ViewerHost, size: ImVec2) -> None:
     room = units(2 * theme.ROOM)
     width, height = size.x - 2 * room, size.y - 2 * room
     groups = context.view.keymap.help_lines()
@@ -270,7 +270,7 @@ def _help(context: ViewportContext, size: ImVec2) -> None:
             imgui.end_table()
 
 
-def _help_columns(context: ViewportContext, groups: list[tuple[str, list[HelpLine]]], columns: int) -> None:
+def _help_columns(context: ViewerHost, groups: list[tuple[str, list[HelpLine]]], columns: int) -> None:
     """Whole groups, in order, into columns of about the same height."""
     total = sum(len(lines) + 2 for _, lines in groups)
     imgui.table_next_row()
@@ -298,3 +298,56 @@ def _help_columns(context: ViewportContext, groups: list[tuple[str, list[HelpLin
                     imgui.text_wrapped(line.help)
             imgui.end_table()
         imgui.spacing()
+
+
+# -- the timeline -----------------------------------------------------------------------------------------------------
+
+
+def draw_timeline(context: ViewerHost) -> None:
+    """Play, and a bar to scrub, below the picture of an animated scene."""
+    if not timeline_room(context):
+        return
+    size = imgui.get_io().display_size
+    start, end = theme.free(True, context.debug_views.inspector is not None)
+    width = min(units(TIMELINE_WIDTH), end - start - 2 * units(theme.ROOM))
+    bottom = size.y - units(theme.STATUS) - units(theme.ROOM)
+    position, extent = ImVec2((start + end) / 2, bottom), ImVec2(width, _height())
+    with theme.window("##timeline", position, extent, (0.5, 1), 0.82, TIMELINE) as drawn:
+        if drawn:
+            text, action, *state = play_button(context)
+            press(context, text, action, units(64), *state)
+            imgui.same_line()
+            imgui.set_next_item_width(-1)
+            scrub(context, "##timeline.time")
+
+
+def timeline_room(context: ViewerHost) -> float:
+    """The height that the timeline takes above the status line; 0 where it is not shown."""
+    wide = imgui.get_io().display_size.x
+    visible = context.view.overlays.panels.on and is_animated(context) and not context.view.overlays.help.on
+    return _height() + units(theme.ROOM) if visible and not theme.narrow(wide) else 0.0
+
+
+def _height() -> float:
+    return imgui.get_frame_height() + 2 * imgui.get_style().window_padding.y
+
+
+def is_animated(context: ViewerHost) -> bool:
+    scene = context.view.scene
+    return scene is not None and scene.duration > 0
+
+
+def play_button(context: ViewerHost) -> tuple[str, str, bool, bool]:
+    """The button that plays and pauses, see `row`."""
+    playing = context.editing.animation.player.playing
+    return "Pause" if playing else "Play", "animation.play", playing, is_animated(context)
+
+
+def scrub(context: ViewerHost, name: str) -> None:
+    """A slider over the animation's time."""
+    editing = context.editing
+    duration = context.view.scene.duration if context.view.scene is not None else 0.0
+    text = f"%.2f of {duration:.2f} s"
+    changed, seconds = imgui.slider_float(name, editing.animation.player.seconds, 0.0, duration, text)
+    if changed:
+        editing.animation.seek(seconds)

@@ -40,7 +40,48 @@ SIZES = {"text": 15.0, "strong": 18.0, "numbers": 14.0}  # of the fonts
 _FONTS = {"text": "Roboto/Roboto-Regular.ttf", "strong": "Roboto/Roboto-Bold.ttf", "numbers": "Inconsolata-Medium.ttf"}
 
 
-_faces: dict[str, imgui.ImFont] = {}  # of the current ImGui context
+_COLORS: dict[str, Color] = {  # of widgets, by the names of `imgui.Col_`
+    "text": (*TEXT, 1.0),
+    "text_disabled": (*DIM, 1.0),
+    "text_link": (*ACCENT, 1.0),
+    "text_selected_bg": (*ACCENT, 0.35),
+    "window_bg": (*GROUND, 0.93),
+    "child_bg": (*WHITE, 0.0),
+    "popup_bg": (*GROUND, 0.98),
+    "border": (*WHITE, 0.09),
+    "border_shadow": (*WHITE, 0.0),
+    "frame_bg": (*RAISED, 1.0),
+    "frame_bg_hovered": (0.195, 0.215, 0.245, 1.0),
+    "frame_bg_active": (0.225, 0.250, 0.285, 1.0),
+    "title_bg": (*GROUND, 0.98),
+    "title_bg_active": (0.115, 0.127, 0.148, 1.0),
+    "title_bg_collapsed": (*GROUND, 0.85),
+    "button": (0.185, 0.205, 0.235, 1.0),
+    "button_hovered": (0.235, 0.260, 0.295, 1.0),
+    "button_active": (*ACCENT, 0.75),
+    "header": (*WHITE, 0.055),
+    "header_hovered": (*WHITE, 0.10),
+    "header_active": (*ACCENT, 0.45),
+    "check_mark": (*ACCENT, 1.0),
+    "slider_grab": (*ACCENT, 0.65),
+    "slider_grab_active": (*ACCENT, 1.0),
+    "separator": (*WHITE, 0.09),
+    "separator_hovered": (*ACCENT, 0.5),
+    "separator_active": (*ACCENT, 0.8),
+    "scrollbar_bg": (*WHITE, 0.0),
+    "scrollbar_grab": (*WHITE, 0.13),
+    "scrollbar_grab_hovered": (*WHITE, 0.20),
+    "scrollbar_grab_active": (*ACCENT, 0.7),
+    "resize_grip": (*WHITE, 0.05),
+    "resize_grip_hovered": (*ACCENT, 0.5),
+    "resize_grip_active": (*ACCENT, 0.8),
+    "plot_histogram": (*ACCENT, 1.0),
+    "table_header_bg": (0.135, 0.148, 0.172, 1.0),
+    "table_border_light": (*WHITE, 0.05),
+    "table_border_strong": (*WHITE, 0.09),
+    "table_row_bg_alt": (*WHITE, 0.025),
+    "nav_cursor": (*ACCENT, 0.6),
+}
 
 
 def apply(scale: float) -> None:
@@ -63,13 +104,12 @@ def units(length: float) -> float:
 
 
 def _load() -> None:
-    folder = FOLDER / "assets" / "fonts"
-    io = imgui.get_io()
-    _faces.clear()
+    """The fonts, in their order; ImGui's own for one that is not there."""
+    folder, fonts = FOLDER / "assets" / "fonts", imgui.get_io().fonts
     for name, file in _FONTS.items():
-        if (folder / file).exists():  # else ImGui's own font serves
-            _faces[name] = io.fonts.add_font_from_file_ttf(str(folder / file), SIZES[name])
-    io.font_default = _faces.get("text") or io.fonts.add_font_default()
+        path = folder / file
+        fonts.add_font_from_file_ttf(str(path), SIZES[name]) if path.exists() else fonts.add_font_default()
+    imgui.get_io().font_default = _face("text")
 
 
 def _style(scale: float) -> None:
@@ -89,58 +129,12 @@ def _style(scale: float) -> None:
     style.separator_size, style.tree_lines_size = 1.0, 1.0
     style.hover_delay_normal, style.disabled_alpha = 0.35, 0.42
     style.font_size_base, style.font_scale_dpi = SIZES["text"], scale
-    for name, color in _colors().items():
+    for name, color in _COLORS.items():
         style.set_color_(imgui.Col_[name], ImVec4(*color))
     style.scale_all_sizes(scale)
     plot = implot.get_style()
     plot.plot_padding = ImVec2(6 * scale, 6 * scale)
     plot.label_padding = ImVec2(4 * scale, 4 * scale)
-
-
-def _colors() -> dict[str, Color]:
-    """The colours of widgets, by the names of `imgui.Col_`."""
-    return {
-        "text": (*TEXT, 1.0),
-        "text_disabled": (*DIM, 1.0),
-        "text_link": (*ACCENT, 1.0),
-        "text_selected_bg": (*ACCENT, 0.35),
-        "window_bg": (*GROUND, 0.93),
-        "child_bg": (*WHITE, 0.0),
-        "popup_bg": (*GROUND, 0.98),
-        "border": (*WHITE, 0.09),
-        "border_shadow": (*WHITE, 0.0),
-        "frame_bg": (*RAISED, 1.0),
-        "frame_bg_hovered": (0.195, 0.215, 0.245, 1.0),
-        "frame_bg_active": (0.225, 0.250, 0.285, 1.0),
-        "title_bg": (*GROUND, 0.98),
-        "title_bg_active": (0.115, 0.127, 0.148, 1.0),
-        "title_bg_collapsed": (*GROUND, 0.85),
-        "button": (0.185, 0.205, 0.235, 1.0),
-        "button_hovered": (0.235, 0.260, 0.295, 1.0),
-        "button_active": (*ACCENT, 0.75),
-        "header": (*WHITE, 0.055),
-        "header_hovered": (*WHITE, 0.10),
-        "header_active": (*ACCENT, 0.45),
-        "check_mark": (*ACCENT, 1.0),
-        "slider_grab": (*ACCENT, 0.65),
-        "slider_grab_active": (*ACCENT, 1.0),
-        "separator": (*WHITE, 0.09),
-        "separator_hovered": (*ACCENT, 0.5),
-        "separator_active": (*ACCENT, 0.8),
-        "scrollbar_bg": (*WHITE, 0.0),
-        "scrollbar_grab": (*WHITE, 0.13),
-        "scrollbar_grab_hovered": (*WHITE, 0.20),
-        "scrollbar_grab_active": (*ACCENT, 0.7),
-        "resize_grip": (*WHITE, 0.05),
-        "resize_grip_hovered": (*ACCENT, 0.5),
-        "resize_grip_active": (*ACCENT, 0.8),
-        "plot_histogram": (*ACCENT, 1.0),
-        "table_header_bg": (0.135, 0.148, 0.172, 1.0),
-        "table_border_light": (*WHITE, 0.05),
-        "table_border_strong": (*WHITE, 0.09),
-        "table_row_bg_alt": (*WHITE, 0.025),
-        "nav_cursor": (*ACCENT, 0.6),
-    }
 
 
 @contextmanager
@@ -177,17 +171,18 @@ def window(
     imgui.end()
 
 
-class font:
+def _face(name: str) -> imgui.ImFont:
+    """One of the fonts of the current ImGui context; it may have one of its own before them."""
+    fonts = imgui.get_io().fonts.fonts
+    return fonts[len(fonts) - len(_FONTS) + list(_FONTS).index(name)]
+
+
+@contextmanager
+def font(name: str) -> Iterator[None]:
     """Text in another face: text, strong or numbers."""
-
-    def __init__(self, name: str) -> None:
-        self.face, self.size = _faces.get(name), SIZES[name]
-
-    def __enter__(self) -> None:
-        imgui.push_font(self.face, self.size)
-
-    def __exit__(self, *_: object) -> None:
-        imgui.pop_font()
+    imgui.push_font(_face(name), SIZES[name])
+    yield
+    imgui.pop_font()
 
 
 def scale_of(content: float, framebuffer: float) -> float:

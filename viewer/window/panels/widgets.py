@@ -6,22 +6,23 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from raystream.viewport.host import ViewportContext
+from raystream.viewport.host import ViewerHost
 from raystream.viewport.keymap import BY_NAME
 from raystream.window.bundle import ImVec2, imgui
 from raystream.window.panels.theme import ACCENT, color, font, styled, units
 from raystream.window.window import GROUND
 
 LABELS = 92.0  # width of the column of labels
+MIN_LOGARITHMIC = 100  # whole numbers from which on a slider is logarithmic
 
 
-def about(context: ViewportContext, action: str) -> tuple[str, str]:
+def about(context: ViewerHost, action: str) -> tuple[str, str]:
     """An action's effect, and its hotkey; empty for an unknown one."""
     return (BY_NAME[action].help, context.view.keymap.text(action)) if action in BY_NAME else ("", "")
 
 
 def press(
-    context: ViewportContext, text: str, action: str, width: float = 0.0, on: bool = False, enabled: bool = True
+    context: ViewerHost, text: str, action: str, width: float = 0.0, on: bool = False, enabled: bool = True
 ) -> None:
     """A button that performs an action."""
     imgui.begin_disabled(not (enabled and context.view.actions.available(BY_NAME[action])))
@@ -31,7 +32,7 @@ def press(
     tip(*about(context, action))
 
 
-def row(context: ViewportContext, *buttons: tuple[Any, ...]) -> None:
+def row(context: ViewerHost, *buttons: tuple[Any, ...]) -> None:
     """Buttons of one width in a line, each (text, action, whether it is on, whether it is enabled), as of `press`."""
     width = shares(len(buttons))
     for index, (text, action, *state) in enumerate(buttons):
@@ -50,7 +51,34 @@ def slide(
     return value if changed else None
 
 
-def combo(name: str, values: list[str], current: str) -> str | None:
+def drag(
+    text: str,
+    value: float,
+    step: float,
+    ends: tuple[float, float],
+    form: str,
+    about: str = "",
+    name: str = "",
+    *flags: int,
+) -> float | None:
+    """A labelled number that is dragged, ``step`` a pixel; as `slide`."""
+    label(text)
+    changed, value = imgui.drag_float(f"##{name or text}", value, step, *ends, form, *flags)
+    tip(about)
+    return value if changed else None
+
+
+def whole(text: str, value: int, ends: tuple[int, int], about: str = "", name: str = "", form: str = "") -> int | None:
+    """A labelled whole number on a slider, logarithmic where there are many; as `slide`."""
+    label(text)
+    many = imgui.SliderFlags_.logarithmic if ends[1] - ends[0] > MIN_LOGARITHMIC else 0
+    flags = imgui.SliderFlags_.always_clamp | many
+    changed, value = imgui.slider_int(f"##{name or text}", min(value, ends[1]), *ends, form or "%d", flags)
+    tip(about)
+    return value if changed else None
+
+
+def folded(name: str, values: list[str], current: str) -> str | None:
     """A list that folds out; the value that was chosen."""
     chosen = None
     if imgui.begin_combo(f"##{name}", current):
@@ -61,11 +89,19 @@ def combo(name: str, values: list[str], current: str) -> str | None:
     return chosen
 
 
-def choose(name: str, names: list[str], index: int, text: str) -> int | None:
-    """A list that folds out, of names that need not differ; the index of the one that was chosen. ``index``: of the
-    one on show, -1 for none, where ``text`` is shown."""
-    labels = [f"{name_text}##{k}" for k, name_text in enumerate(names)]
-    chosen = combo(name, labels, labels[index] if index >= 0 else text)
+def combo(text: str, values: list[str], current: str, about: str = "", key: str = "", name: str = "") -> str | None:
+    """A labelled list that folds out, with its tooltip and hotkey; as `folded`."""
+    label(text)
+    chosen = folded(name or text, values, current)
+    tip(about, key)
+    return chosen
+
+
+def choose(text: str, names: list[str], index: int, current: str, about: str = "", key: str = "") -> int | None:
+    """As `combo`, of names that need not differ: the index of the one that was chosen. ``index``: of the one on show,
+    -1 for none, where ``current`` is shown."""
+    labels = [f"{item}##{k}" for k, item in enumerate(names)]
+    chosen = combo(text, labels, labels[index] if index >= 0 else current, about, key)
     return None if chosen is None else labels.index(chosen)
 
 
@@ -112,7 +148,6 @@ def segments(
     values: Sequence[str],
     current: str,
     texts: Sequence[str] = (),
-    enabled: Callable[[str], bool] = lambda value: True,
     describe: Callable[[str], tuple[str, str]] = lambda value: ("", ""),
 ) -> str | None:
     """A row of buttons of which one is on, over the width that is left; the value that was clicked.
@@ -129,10 +164,8 @@ def segments(
         for k, (value, text) in enumerate(zip(values, texts or values, strict=True)):
             if k:
                 imgui.same_line(0, gap)
-            imgui.begin_disabled(not enabled(value))
             if button(f"{text}##{value}", value == current, wide[k]):
                 chosen = value
-            imgui.end_disabled()
             tip(*describe(value))
     imgui.pop_id()
     return chosen
