@@ -15,7 +15,7 @@ from raystream.renderer.sequence import render_frames
 from raystream.scene.scene import Scene
 from raystream.viewport.canvas import CanvasView
 from raystream.viewport.debug_views.probe import probe
-from raystream.window.panels.probe import surface_text
+from raystream.window.panels.debug_views import surface_text
 from tests.viewport.test_canvas_view import event, opened, rest
 from tests.window.test_files import SMALL_TRIANGLE
 
