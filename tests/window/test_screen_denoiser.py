@@ -348,7 +348,7 @@ def test_from_far_away_nothing_is_warped(session: Session, renderer: Renderer, m
         warped = session.warped
         session.update(camera=aside(renderer, degrees))
         session.advance(0.0, moving=True)
-        assert session.runner.job is not None and session.runner.job.frame.budget == budget
+        assert session.job is not None and session.job.frame.budget == budget
         assert session.warped - warped == (budget == scheduler.IN_FLIGHT)
         session.update(camera=start)
 
