@@ -14,7 +14,7 @@ from surfaces import facing, features_of, release, stream
 
 from raystream.denoise.reconstruction import FittedLight, Reconstruction
 from raystream.denoise.records import IRRADIANCE, LIT, RELIEF
-from raystream.denoise.upsampling import SHOWN, Upsampling
+from raystream.denoise.upsampling import GUIDED, SHOWN, Upsampling
 from raystream.kernels.records import FEATURES, FILM
 from raystream.scene.camera import Camera
 from raystream.scene.light import LUMINANCE
@@ -73,7 +73,7 @@ def softened(rgb: NDArray, samples: int, white: float = 1.0, film: NDArray | Non
     binomial = np.outer((1, 2, 1), (1, 2, 1)).reshape(9, 1, 1)
     weights = binomial / (around @ LUMINANCE + raised @ LUMINANCE + dim)
     mean = (weights[..., None] * around).sum(axis=0) / weights.sum(axis=0)[..., None]
-    return center + 2 / (1 + max(samples, rays)) * (mean - center)
+    return center + 2 / (1 + max(samples, min(rays, GUIDED))) * (mean - center)
 
 
 def film_of(luminance: NDArray | float, deviation: NDArray | float, count: int) -> NDArray:

@@ -132,8 +132,8 @@ def test_open_image_denoise_takes_over(session: Session, monkeypatch: pytest.Mon
     counts = [samples for _, samples, _ in after]
     assert counts == sorted(set(counts)) == sorted(of) and counts[-1] == session.samples
     assert drafts[0] and not drafts[-1]
-    softened = session.linear() - of[4].denoised()  # by an eighth of a filter of 3 x 3 pixels, for 16 camera rays each
-    assert 0 < np.abs(softened).mean() < 0.045 * of[4].denoised().mean()  # 0.037 measured
+    softened = session.linear() - of[4].denoised()  # by two ninths of a filter of 3 x 3 pixels
+    assert 0 < np.abs(softened).mean() < 0.08 * of[4].denoised().mean()  # 0.065 measured
     assert np.abs(of[4].denoised(draft=True) - of[4].denoised()).mean() > 1e-3 * of[4].denoised().mean()
     assert session.picture().metadata["denoised"] == "oidn"
 

@@ -28,6 +28,9 @@ SHOWN = Record(
     Field("rgb", "vec3", "linear sRGB"),
     Field("nearness", "float", "1 / scene units", about="1 / depth along the view's axis; 0: nothing is hit"),
 )
+# Camera rays of a pixel that its edges are softened by, at most, where its samples are fewer: more leave specks (toy car of
+# 8 samples, 0.09 -> 0.10 %).
+GUIDED = 8
 PASSES: Declared = {
     "compose": ({"features": FEATURES, "light": IRRADIANCE}, SHOWN),
     "upsample": ({"features": FEATURES, "lit": LIT, "relief": RELIEF}, SHOWN),
@@ -96,9 +99,8 @@ class Upsampling:
         softened = self._streams.get("softened" if made else "other", SHOWN, picture.size)
         name, streams = ("soften_samples", {"film": film}) if samples > 1 else ("soften", dict[str, Stream]())
         streams["shown"] = picture
-        self._passes.draw(
-            name, streams, softened, samples=float(max(samples, 1)), rays=float(max(samples, rays, 1)), white=white
-        )
+        rays = max(samples, min(rays, GUIDED), 1)
+        self._passes.draw(name, streams, softened, samples=float(max(samples, 1)), rays=float(rays), white=white)
         self._picture = softened if made else self._picture
         return softened
 
