@@ -198,20 +198,6 @@ def test_what_lets_rays_pass_lets_them_pass(device: Any, accel: str) -> None:
     np.testing.assert_array_equal(rest.read()["count"] == 0, drawn["alike"] < drawn["hits"])
 
 
-@pytest.mark.parametrize("accel", ["bvh", "two-level-bvh"])
-def test_what_lets_rays_pass_is_culled_as_for_rays(device: Any, accel: str) -> None:
-    """Panes that are seen from their fronts alone; one has its back to the eye."""
-    scene = holes()
-    scene.materials[1] = replace(scene.materials[1], double_sided=False, backface_culling=True)
-    turned = np.diag([-1.0, 1.0, -1.0, 1.0])
-    turned[:3, 3] = -0.4, -0.6, 1.2
-    scene.instances.append(Instance(1, turned))
-    drawn, cast, _ = both(device, scene, accel=accel)
-    found = np.unique(cast["instance"] if accel == "two-level-bvh" else cast["triangle"] // 2)
-    assert found.tolist() == [0, 1, 2, 3]
-    agree(drawn, cast)
-
-
 def test_few_triangles_are_drawn(device: Any) -> None:
     """For the pixels of the window: a box of 38 in one of 38 and more. Nothing is made ready for another one."""
     renderer = Renderer("cornell", device=device, program="path", accel="two-level-bvh")
