@@ -28,8 +28,8 @@ SHOWN = Record(
     Field("rgb", "vec3", "linear sRGB"),
     Field("nearness", "float", "1 / scene units", about="1 / depth along the view's axis; 0: nothing is hit"),
 )
-# Camera rays of a pixel that its edges are softened by, at most, where its samples are fewer: more leave specks (toy car,
-# 8 samples: 0.10 % in place of 0.09).
+# Camera rays of a pixel that its edges are softened by, at most, where its samples are fewer: more leave specks (toy
+# car, 8 samples: 0.10 % in place of 0.09).
 GUIDED = 8
 PASSES: Declared = {
     "compose": ({"features": FEATURES, "light": IRRADIANCE}, SHOWN),
