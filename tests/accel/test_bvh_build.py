@@ -262,11 +262,8 @@ def test_boxes_of_instances() -> None:
     "call",
     [
         lambda c: build(c, "bottom-up"),
-        lambda c: build(c, leaf=0),
         lambda c: build(c, leaf=256),
-        lambda c: build(c, leaf=2.5),
         lambda c: build(c, leaf=True),
-        lambda c: build(c[0]),
         lambda c: build(np.zeros((4, 3, 2), np.float32)),
         lambda c: build_boxes(c[:, 0], c[:3, 1]),
         lambda c: build_boxes(c, c),

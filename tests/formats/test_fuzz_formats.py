@@ -76,11 +76,6 @@ def test_memory_is_measured(measured, monkeypatch) -> None:
     fault, _, taken = measured(read)
     assert fault == "" and taken >= 90 << 20
     kept.clear()
-    # A system short of memory may take away more than it needs for this; without that, the measure has a bound.
-    whole = fuzz._status
-    monkeypatch.setattr(fuzz, "_status", lambda: Counter({**whole(), "RssFile": 0, "VmSwap": 0}))
-    assert measured(read)[2] < 120 << 20
-    kept.clear()
     assert measured(lambda path: None)[2] < 8 << 20  # the peak before is not its own
 
 

@@ -112,11 +112,8 @@ def test_area_lights() -> None:
     [
         (lambda: Quadric.sphere(radius=0), "sphere.*radius 0.*above 0"),
         (lambda: Quadric.sphere(radius=float("nan"), name="ball"), "ball.*radius nan"),
-        (lambda: Quadric.sphere(radius="wide"), "radius wide"),  # type: ignore[arg-type]
         (lambda: Quadric.sphere((0, np.inf, 0)), "center.*not a point.*three finite numbers"),
-        (lambda: Quadric.sphere("abc"), "center.*not a point"),
         (lambda: Quadric.cone((0, 0, 0), (0, 1, 0), 1.0, -0.1), "end_radius -0.1"),
-        (lambda: QuadricShape((1, 1, 1), constant=np.inf), "not finite"),
         (lambda: QuadricShape((1, 1, 1), constant=-1, ring=(2, 1)), "no part of it"),
         (lambda: Quadric.cylinder((1, 1, 1), (1, 1, 1)), "start and end are the same"),
         (lambda: Quadric.cone((0, 0, 0), (0, 1, 0), 1.0, 1.0), "end_radius 1.0"),
@@ -126,7 +123,6 @@ def test_area_lights() -> None:
         (lambda: QuadricShape((0, 0, 0)), "describe no surface"),
         (lambda: QuadricShape((1, 1, 1), 2.0, -1), "both y.2.*and y"),
         (lambda: QuadricShape((1, 0, 1), -1), "leave it unbounded.*clip it"),
-        (lambda: QuadricShape((1, 1, 1), 0, 1), "no part of it"),
         (lambda: QuadricShape((1, 1, 1), 0, -1, low=(-UP, 2, -UP)), "no part of it"),
         (lambda: Quadric.surface(QuadricShape((1, 1, 1), 0, -1, transform=np.diag([1, 0, 1, 1.0]))), "flattened"),
         (lambda: Quadric.surface(QuadricShape((1, 1, 1), 0, -1, transform=np.eye(4) * np.nan)), "not finite"),
