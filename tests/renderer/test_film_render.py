@@ -139,11 +139,6 @@ def test_time_stops_between_runs(renderer: Renderer, monkeypatch: pytest.MonkeyP
     assert (film_of(picture).count == 3).all()
 
 
-def test_no_time_at_all_is_a_black_picture(renderer: Renderer) -> None:
-    picture = renderer.render(SIZE, time=0.0)
-    assert picture.stats.facts["samples"] == 0 and not picture.linear.any()
-
-
 def test_error_stops_when_it_is_met(renderer: Renderer) -> None:
     """The estimate is what the samples of other seeds spread by, and the fewest samples that reach it are taken."""
     goal = 0.04
@@ -196,14 +191,6 @@ def test_each_bounce_is_what_more_depth_adds(scene: Scene) -> None:
         if depth:
             added = picture.linear.astype(np.float64) - pictures[depth - 1].linear
             np.testing.assert_allclose(added, deepest[f"bounce.{depth}"], rtol=1e-4, atol=2e-6)
-
-
-def test_programs_without_samples_have_neither(scene: Scene, tmp_path: Path) -> None:
-    caster = Renderer(scene, program="cast", machine="singlepass")
-    for options in ({"layers": "bounce"}, {"resume": str(tmp_path / "a.exr")}):
-        with pytest.raises(ViewerError) as raised:
-            caster.render(SIZE, **options)
-        assert "program='path'" in str(raised.value)
 
 
 # -- states -----------------------------------------------------------------------------------------------------------

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 from gl_objects import living
 
-from raystream.base.errors import ShaderError
 from raystream.film.error import Stop
 from raystream.renderer.device import tuning as tunings
 from raystream.renderer.device.tuning import (
@@ -27,7 +26,6 @@ from raystream.renderer.device.tuning import (
 )
 from raystream.renderer.preview.scheduler import ASLEEP, POLL
 from raystream.renderer.renderer import Renderer
-from raystream.renderer.sampling.sampler import Sampler
 from raystream.renderer.session import trials
 from raystream.renderer.session.session import Session
 from raystream.renderer.session.trials import (
@@ -240,27 +238,6 @@ def test_they_are_left_where_the_hand_moves(gpu: Device, monkeypatch: pytest.Mon
         session.use(Renderer("cornell", device=gpu, program="path"))
         found.advance(session, 0.0)
         assert not found.busy, "another renderer"
-        session.release()
-
-
-def test_a_program_that_does_not_compile_leaves_the_defaults(gpu: Device, monkeypatch: pytest.MonkeyPatch) -> None:
-    Forged(monkeypatch, {"ray": 0.5})
-    warm = Sampler.warm
-
-    def broken(self: Sampler, settings: Any, *others: Any) -> Iterator[float]:
-        if settings.mask == "kill":
-            raise ShaderError("mask.glsl:3", "syntax error,\n unexpected end")
-        yield from warm(self, settings, *others)
-
-    monkeypatch.setattr(Sampler, "warm", broken)
-    renderer = Renderer("cornell", device=gpu, program="path")
-    with gpu.current():
-        session, found = rested(renderer), BackgroundTrials()
-        through(found, session)
-        known = load_tuning()[gpu.driver]
-        assert known.chosen == DEFAULTS and [trial.option for trial in known.trials] == ["fuse"]
-        assert known.note == "trials failed: mask.glsl:3: syntax error, unexpected end"
-        assert not found.due(session, RESTED) and not BackgroundTrials().due(session, RESTED)
         session.release()
 
 

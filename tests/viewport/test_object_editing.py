@@ -76,15 +76,6 @@ def test_the_turntable_goes_once_round_in_its_time() -> None:
     assert len(made.view.controller.turned) == 48
 
 
-@pytest.mark.parametrize(("start", "by", "there"), [(0, 30, 30), (350, 20, 10), (10, -20, 350), (-90, 0, 270)])
-def test_the_environment_turns_round(start: float, by: float, there: float) -> None:
-    """In degrees from 0 to 360, whatever it was asked for as."""
-    made = editing()
-    made.scene_loader.requested = Settings(environment_rotation=float(start))
-    made.turn_environment(float(by))
-    assert made.scene_loader.requested.environment_rotation == there
-
-
 # -- what follows the mouse, on the stage of editing_stage.py ----------------------------------------------------------
 
 

@@ -13,9 +13,6 @@ from raystream.viewport.keymap import BY_NAME, MODIFIERS, NAMED, Keymap, key_tex
 
 needs_glfw = pytest.mark.skipif(importlib.util.find_spec("glfw") is None, reason="glfw is not installed")
 
-# The table
-
-
 # Key texts
 
 
@@ -25,24 +22,16 @@ needs_glfw = pytest.mark.skipif(importlib.util.find_spec("glfw") is None, reason
         ("f", "F"),
         ("shift+ctrl+s", "Ctrl+Shift+S"),
         (" Control + Alt + f12 ", "Ctrl+Alt+F12"),
-        ("escape", "Esc"),
-        ("return", "Enter"),
         ("page up", "PageUp"),
-        ("pgdn", "PageDown"),
         ("+", "+"),
-        ("ctrl++", "Ctrl++"),
         ("plus", "+"),
         ("Shift+=", "+"),
         ("shift+/", "?"),
-        ("Shift+?", "?"),
         ("ctrl+shift+/", "Ctrl+?"),
         ("num+", "Num+"),
-        ("ctrl+num+", "Ctrl+Num+"),
         ("num 5", "Num5"),
         ("cmd+q", "Super+Q"),
-        ("shift", "Shift"),
         ("é", "É"),
-        (";", ";"),
     ],
 )
 def test_key_texts_have_one_spelling(typed: str, text: str) -> None:
@@ -54,11 +43,9 @@ def test_key_texts_have_one_spelling(typed: str, text: str) -> None:
     "typed, words",
     [
         ("", "names no key"),
-        ("  ", "names no key"),
         ("Ctrl+", "'Ctrl+' is no key"),
         ("Ctrl+Ctlr+S", "is no key"),
         ("Homer", "did you mean 'Home'?"),
-        ("F26", "is no key"),
         ("ß", "is no key"),
         ("Ctrl+Spce", "'Spce' is no key (did you mean 'Space'?)"),
         ("\n", "names no key"),
@@ -100,20 +87,13 @@ def test_key_texts_of_glfw_s_keys() -> None:
         (glfw.KEY_S, control | shift, "Ctrl+Shift+S"),
         (glfw.KEY_SLASH, shift, "?"),
         (glfw.KEY_EQUAL, shift, "+"),
-        (glfw.KEY_EQUAL, 0, "="),
-        (glfw.KEY_MINUS, 0, "-"),
-        (glfw.KEY_LEFT_BRACKET, 0, "["),
-        (glfw.KEY_RIGHT_BRACKET, 0, "]"),
         (glfw.KEY_KP_ADD, 0, "Num+"),
         (glfw.KEY_ENTER, alt, "Alt+Enter"),
-        (glfw.KEY_F12, control, "Ctrl+F12"),
         (glfw.KEY_LEFT_SHIFT, shift, "Shift"),
         (glfw.KEY_RIGHT_ALT, control, "Alt"),
         (glfw.KEY_ESCAPE, 0, "Esc"),
         (glfw.KEY_SPACE, glfw.MOD_SUPER, "Super+Space"),
-        (glfw.KEY_1, 0, "1"),
         (glfw.KEY_UNKNOWN, 0, ""),
-        (glfw.KEY_WORLD_1, 0, ""),
     ):
         assert key_text(key, mods) == text
 

@@ -44,25 +44,11 @@ def test_the_map_rises_in_lightness_for_every_eye(vision: str) -> None:
 # Entries of the published table of 256 (matplotlib, lib/matplotlib/_cm_listed.py, `_viridis_data`; CC0).
 PUBLISHED = {
     0: (0.267004, 0.004874, 0.329415),
-    17: (0.282656, 0.100196, 0.42216),
-    25: (0.282623, 0.140926, 0.457517),
     34: (0.277134, 0.185228, 0.489898),
-    51: (0.253935, 0.265254, 0.529983),
-    68: (0.221989, 0.339161, 0.548752),
-    76: (0.206756, 0.371758, 0.553117),
     85: (0.190631, 0.407061, 0.556089),
-    102: (0.163625, 0.471133, 0.558148),
-    119: (0.139147, 0.533812, 0.555298),
     128: (0.127568, 0.566949, 0.550556),
-    136: (0.120565, 0.596422, 0.543611),
-    153: (0.134692, 0.658636, 0.517649),
-    170: (0.20803, 0.718701, 0.472873),
-    178: (0.259857, 0.745492, 0.444467),
     187: (0.327796, 0.77398, 0.40664),
-    204: (0.477504, 0.821444, 0.318195),
-    221: (0.647257, 0.8584, 0.209861),
     229: (0.730889, 0.871916, 0.156029),
-    238: (0.82494, 0.88472, 0.106217),
     255: (0.993248, 0.906157, 0.143936),
 }
 
@@ -157,22 +143,6 @@ def test_identities_beyond_those_that_are_listed() -> None:
 )
 def test_the_brightest_count(counts: list[int], high: float, clipped: bool) -> None:
     assert false_color.highest(np.array(counts, np.int64)) == (high, clipped)
-
-
-def test_a_cut_is_at_the_whole_count_above_the_percentile() -> None:
-    counts = np.array([10] * 994 + [13] * 5 + [1000])
-    assert np.percentile(counts, 99.5) == pytest.approx(13.0)
-    generator = np.random.default_rng(2)
-    for _ in range(20):
-        counts = generator.integers(0, 40, generator.integers(1, 300))
-        found = false_color._percentile(np.bincount(counts), 99.5)
-        assert found == pytest.approx(np.percentile(counts, 99.5), abs=1e-9)
-    counts = np.array([10] * 99 + [1000])  # 99.5 %: halfway between the two
-    assert false_color.highest(counts) == (1000.0, False) and false_color._percentile(np.zeros(3, int), 99.5) == 0.0
-    counts = np.array([10] * 199 + [12] + [1000])  # at the last but one: 12
-    assert np.percentile(counts, 99.5) == 12.0 and false_color.highest(counts) == (12.0, True)
-    counts = np.array([10] * 200 + [12] + [1000])  # 10 + 2 * 0.895
-    assert false_color.highest(counts) == (np.ceil(np.percentile(counts, 99.5)), True) == (12.0, True)
 
 
 def test_counts_and_their_colours() -> None:

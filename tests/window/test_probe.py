@@ -104,22 +104,6 @@ def test_the_history_is_as_long_as_the_counts(probes: dict) -> None:
     assert [row.state for row in probes["beside"][0].rows] == ["eye", "setup", "shade"]
 
 
-def test_changes_chain_from_pass_to_pass(probes: dict) -> None:
-    for found in every(probes):
-        held: dict[tuple[str, str], Any] = {}
-        for row in found.rows:
-            for change in row.changes:
-                key = (change.stream, change.field)
-                if change.before is None:
-                    assert key not in held
-                else:
-                    assert change.before.tobytes() == held[key].tobytes() != change.after.tobytes()
-                held[key] = change.after
-        for stream, record in found.results.items():
-            for field in record.dtype.names:
-                assert held[stream, field].tobytes() == record[field].tobytes()
-
-
 def test_the_way_is_through_the_voxels_of_the_grid(renderer: Renderer, probes: dict) -> None:
     grid, corners = renderer.prepared.structure.built, renderer.prepared.triangles.corners()
     origins, directions = renderer.camera.rays(*SIZE)
@@ -156,24 +140,6 @@ def test_the_way_is_through_the_voxels_of_the_grid(renderer: Renderer, probes: d
             assert np.array_equal(test.corners, corners[test.triangle])
     assert sum(len(segment.visits) for segment in found.segments) == found.steps
     assert sum(len(segment.tests) for segment in found.segments) == found.tests
-
-
-def test_the_hit_point_is_on_the_triangle(renderer: Renderer, probes: dict) -> None:
-    for found in probes["hit"]:
-        (segment,) = found.segments
-        nearest = [test for test in segment.tests if test.nearest]
-        assert nearest[-1].triangle == segment.triangle == found.results["hit"]["triangle"]
-        a, b, c = renderer.prepared.triangles.corners()[segment.triangle].astype(float)
-        u, v = segment.barycentric
-        on = (1 - u - v) * a + u * b + v * c
-        # a few float32 roundings of coordinates up to 20
-        assert np.abs(on - segment.hit_point).max() < 2e-5
-        assert segment.span[0] <= segment.t_hit
-    for kind in ("miss", "beside"):
-        for found in probes[kind]:
-            (segment,) = found.segments
-            assert segment.hit_point is None and segment.triangle is None
-            assert (segment.span is None) == (kind == "beside")
 
 
 def test_in_pieces_and_again(renderer: Renderer, picture: dict) -> None:
