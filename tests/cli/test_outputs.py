@@ -207,9 +207,6 @@ def test_frames(dark, told, quiet, monkeypatch: pytest.MonkeyPatch, capsys) -> N
     assert json.loads(Path("s.json").read_text()) == {"frames": counted, "wall_seconds": 6.0}
 
 
-# -- faults --------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("words", "joined"),
     [

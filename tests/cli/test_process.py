@@ -74,20 +74,6 @@ def test_full_disk_under_the_output_is_told():
     assert (done.returncode, done.stderr) == (2, b"raystream: error: No space left on device\n")
 
 
-def test_interrupted_in_a_text_that_is_executed_the_code_is_the_same(tmp_path):
-    """As while the modules load, where dataclasses execute generated text."""
-    script = (
-        "from raystream.cli import main\n"
-        "main._dispatch = lambda arguments: exec('raise KeyboardInterrupt')\n"
-        "main.entry()\n"
-    )
-    (tmp_path / "stopped.py").write_text(script)
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])}
-    command = [sys.executable, "-P", "-m", "stopped"]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=PATIENCE)
-    assert (done.returncode, done.stderr) == (130, "raystream: stopped\n")
-
-
 def shell(line, folder, *arguments, **environment):
     """Exit code, output and error of a line of bash in which $0 is Python, and $1, $2 ... are the arguments."""
     command = ["bash", "-c", line, sys.executable, *map(str, arguments)]

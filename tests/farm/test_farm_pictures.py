@@ -283,9 +283,6 @@ def test_frames_of_nothing_that_moves(farm: SimpleNamespace) -> None:
     assert not farm.asked
 
 
-# -- the package -------------------------------------------------------------------------------------------------------
-
-
 COLLECTED, SAMPLES = (80, 48), 16
 
 

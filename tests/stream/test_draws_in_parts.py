@@ -110,21 +110,12 @@ def twice(device: Device, slow: Device, watch: Watch, made: Callable[[Device], A
             np.testing.assert_array_equal(made(slow), wanted)
 
 
-def terrain(count: int) -> np.ndarray:
-    """(2 count^2, 3, 3): waves over (-8 .. 8)^2."""
-    steps = np.linspace(-8, 8, count + 1)
-    x, y = np.meshgrid(steps, steps)
-    points = np.stack([x, y, 0.5 * np.sin(1.3 * x) * np.cos(1.1 * y)], axis=-1).astype(np.float32)
-    quads = np.stack([points[:-1, :-1], points[:-1, 1:], points[1:, 1:], points[1:, :-1]], axis=2).reshape(-1, 4, 3)
-    return np.concatenate([quads[:, [0, 1, 2]], quads[:, [0, 2, 3]]])
-
-
 CAMERA = Camera((0.3, -2.0, 1.9), (0.0, 6.0, 0.2), up=(0.0, 0.0, 1.0), fov=60.0)
 
 
 def woods() -> Scene:
-    """A terrain and balls above it that are one mesh, some of them mirrored; others with holes."""
-    ball, ground = places.sphere(3), terrain(60)
+    """A flat ball as ground, and balls above it that are one mesh, some of them mirrored; others with holes."""
+    ball, ground = places.sphere(3), places.sphere(5) * np.float32([9, 9, 0.2])
     meshes = [
         Mesh(each.reshape(-1, 3), np.arange(3 * len(each)).reshape(-1, 3), np.full(len(each), k, np.int32))
         for k, each in enumerate((ground, ball, ball))

@@ -63,8 +63,6 @@ def test_how_fast_texture_coordinates_change(device, size):
     np.testing.assert_allclose(found, 0.5 * np.log2(area(uvs_1) / area(uvs)), atol=2e-4)
 
 
-# -- triangles -------------------------------------------------------------------------------------------------------
-
 _TEST_ONE = """
 Hit test_one(Ray ray, int number) {
     Hit hit = Hit(ray.t_max, vec2(0.0), -1, 0);
@@ -159,9 +157,6 @@ def test_edge_functions_keep_their_sign(device):
     assert np.all((result != 0) | (np.abs(exact) <= 4 * ULP * largest))
     (swapped,) = function(end, start)
     np.testing.assert_array_equal(swapped, -result)  # both triangles of an edge see the same function
-
-
-# -- surfaces --------------------------------------------------------------------------------------------------------
 
 
 def test_rows_end_where_integers_end_them(device):

@@ -253,6 +253,14 @@ def brought(batches: SampleBatches, end: int, at: int, most: int, others: list[i
     return at, runs
 
 
+def test_every_ray_comes_to_the_limit_on_a_driver_that_lets_none_through() -> None:
+    batches, at = SampleBatches(), 0
+    for end in (1, 2, 4, 8, 16, 64, 65, 66):
+        at, runs = brought(batches, end, at, 0)
+        assert at == end and runs <= 2 * end + 10
+    assert batches.max_samples is not None and batches.max_samples <= 2
+
+
 @pytest.mark.parametrize("most", [1, 3, 7])
 def test_rays_that_are_not_where_they_were_thought(most: int) -> None:
     """Another picture's, which begin anew, and several tiles brought to the same limit."""

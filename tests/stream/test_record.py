@@ -120,9 +120,6 @@ def test_every_type_comes_through_glsl_to_the_bit(device, kind):
     assert bits(through_glsl(device, record, array)) == bits(array)
 
 
-# -- errors ----------------------------------------------------------------------------------------------------------
-
-
 def test_a_field_that_begins_a_texture_is_read_where_it_belongs(device):
     record = Record("Made", Field("colour", "vec3"), Field("pair", "vec2"), Field("more", "vec4"))
     stream = Stream(device, record, (5, 7))
