@@ -18,10 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.common import Options, Result, Table, facts, say
-from benchmarks.noise.denoise import contact_sheet, oidn_there
+from benchmarks.noise.denoise import contact_sheet
 from benchmarks.noise.eight import Converged, Subject, converged, present
 from benchmarks.screen import screen, window
 from raystream.base.errors import ViewerError
+from raystream.denoise import oidn
 from raystream.scene.camera import Camera
 from raystream.viewport.camera_controller import LOOK, ORBIT
 
@@ -79,7 +80,7 @@ def _case(
         data.setdefault("facts", facts(app.device))
         headlight, still = _opened(app, subject.name, began)
         flown, rates = _flown(app, seconds)
-    cleaner = "oidn" if oidn_there() else "none"
+    cleaner = "oidn" if oidn.installed() else "none"
     truth = converged(subject, size, 8 if quick else SAMPLES, denoise=cleaner)
     readable, looks = None, []
     numbers = np.round(np.geomspace(1, len(still), min(MOST_LOOKS, len(still)))).astype(int) - 1
