@@ -30,7 +30,7 @@ ABOUT = "the window: seconds until a scene can be read, and pictures a second wh
 
 SIZE, LARGE = (480, 270), (960, 540)
 AT_LARGE = ("hall",)  # measured in both sizes
-READABLE, FLYING = 0.1, 0.2  # FLIP
+READABLE = 0.1  # FLIP
 LONGEST = 60.0  # seconds at rest
 AT_REST = 16  # samples of a pixel
 MOST_LOOKS = 12  # pictures at rest to judge
@@ -59,7 +59,6 @@ def run(options: Options) -> Result:
     cases += [(each, LARGE) for each in subjects if each.name in AT_LARGE and not options.quick]
     # The load of the last 1, 5 and 15 minutes: other processes make all slower.
     data: dict[str, Any] = {"missing": missing, "load": os.getloadavg(), "seconds_of_flight": seconds, "scenes": {}}
-    data["limits"] = {"rest": READABLE, "flight": FLYING}
     rows: list[list[NDArray[np.float32]]] = []
     with screen((1280, 1024)) as where:
         data["display"] = where
