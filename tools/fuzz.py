@@ -115,7 +115,8 @@ def worker(first: int, stop: int, step: int, seed: int, only: str, end: float, m
     import resource
 
     mark = np.memmap(marks, MARK, "r+", shape=(1,))[0]
-    with tempfile.TemporaryDirectory(dir=_memory_folder()) as folder:
+    in_memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+    with tempfile.TemporaryDirectory(dir=in_memory) as folder:
         for warm in range(200):  # so that libraries are loaded, and loops compiled
             run_case(-1 - warm, seed, Path(folder), only)
         mapped = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
@@ -151,10 +152,6 @@ def _taken(before: Counter[str], after: Counter[str]) -> int:
     memory made room: it drops pages of mapped files, and swaps."""
     lost = max(0, before["RssFile"] - after["RssFile"]) + max(0, after["VmSwap"] - before["VmSwap"])
     return max(0, after["VmHWM"] - before["VmRSS"] + lost)
-
-
-def _memory_folder() -> str | None:
-    return "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 
 
 class Fuzzing:

@@ -67,9 +67,6 @@ def nearest(path: Path, count: int, line: int = 0) -> list[Path]:
     return [tests[k] for k in order.tolist()]
 
 
-# -- files, and what they name -----------------------------------------------------------------------------------------
-
-
 @cache
 def _tests() -> tuple[Path, ...]:
     return tuple(sorted(test_files(TESTS)))
@@ -147,9 +144,6 @@ def names_in(path: Path) -> frozenset[str]:
     """The quoted words of a file, without a shader's folder and ending."""
     words = re.findall(r"[\"']([\w./]+)[\"']", _text(path))
     return frozenset(Path(word).name.removesuffix(".glsl") for word in words)
-
-
-# -- likeness ----------------------------------------------------------------------------------------------------------
 
 
 def _words(text: str) -> Counter[str]:

@@ -80,9 +80,6 @@ def interleave(cases: Mapping[str, Callable[..., Any]], runs: int, warm_up: int 
     return timings
 
 
-# -- the machine ---------------------------------------------------------------------------------------------------
-
-
 def cpus() -> int:
     """CPUs available to this process."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -115,9 +112,6 @@ def machine_name(found: Mapping[str, Any]) -> str:
     if any(word in renderer.lower() for word in ("llvmpipe", "softpipe", "swrast")):
         renderer += f" {found['cpu']} {found['cpus']} cpus"
     return re.sub(r"[^a-z0-9]+", "-", renderer.lower()).strip("-")
-
-
-# -- results -------------------------------------------------------------------------------------------------------
 
 
 @dataclass
@@ -171,19 +165,15 @@ class Result:
         folder.mkdir(parents=True, exist_ok=True)
         written = [folder / f"{name}.json"]
         data = {**self.data, "tables": [asdict(table) for table in self.tables]}
-        written[0].write_text(json.dumps(data, indent=1, allow_nan=False, default=_plain) + "\n", encoding="utf-8")
+        written[0].write_text(
+            json.dumps(data, indent=1, allow_nan=False, default=lambda value: value.tolist()) + "\n", encoding="utf-8"
+        )
         if self.sheet is not None:
             from PIL import Image
 
             written.append(folder / f"{name}_sheet.png")
             Image.fromarray(self.sheet).quantize(256).save(written[-1], optimize=True)  # a third of the bytes
         return written
-
-
-def _plain(value: Any) -> Any:
-    if hasattr(value, "tolist"):
-        return value.tolist()
-    return str(value)
 
 
 def in_one_line(main: Callable[..., None]) -> Callable[..., int]:

@@ -151,9 +151,6 @@ def run(options: Options) -> Result:
     return Result(data, _tables(data))
 
 
-# -- measurements --------------------------------------------------------------------------------------------------
-
-
 @contextmanager
 def _started(renderers: Renderers, missing: list[str], **job: Any) -> Iterator[dict[str, Process]]:
     """The processes of those renderers that are there, with a remark on each that is missing."""
@@ -259,9 +256,6 @@ def variance(pictures: NDArray[np.float64], edge: int) -> float:
     blocks = np.stack([block_means(picture, edge) for picture in pictures])
     mean = blocks.mean(axis=0)
     return float(np.mean(blocks.var(axis=0, ddof=1) / np.maximum(mean, DARKEST * mean.mean()) ** 2))
-
-
-# -- output --------------------------------------------------------------------------------------------------------
 
 
 def _tables(data: dict[str, Any]) -> list[Table]:

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from benchmarks.common import Options, Result, Table, facts, say
 from benchmarks.errors import LUMINANCE
 from benchmarks.noise.eight import Converged, converged, present
-from raystream.base.errors import ViewerError
 from raystream.denoise import oidn
 from raystream.renderer.renderer import Renderer
 
@@ -33,7 +32,7 @@ def run(options: Options) -> Result:
     """Every scene, every number of samples, every denoiser."""
     size, counts, samples = ((96, 54), (1, 16), 16) if options.quick else (SIZE, COUNTS, SAMPLES)
     subjects, missing = present(("cornell",) if options.quick else ())
-    if not oidn_there():
+    if not oidn.installed():
         missing.append("oidn: it is not installed: pip install raystream[denoise]")
     device = options.open()
     data: dict[str, Any] = {"facts": facts(device), "size": size, "missing": missing, "scenes": {}}
@@ -53,19 +52,10 @@ def run(options: Options) -> Result:
     return Result(data, [_table(data)], sheet=contact_sheet(rows))
 
 
-def oidn_there() -> bool:
-    """Whether Open Image Denoise is installed."""
-    try:
-        oidn.check_installed()
-    except ViewerError:
-        return False
-    return True
-
-
 def pictures_of(renderer: Renderer, size: tuple[int, int], count: int) -> dict[str, Picture]:
     """Pictures of ``count`` samples, the same ones, by every denoiser."""
     rendered = {}
-    for denoiser in ("shader", "oidn") if oidn_there() else ("shader",):
+    for denoiser in ("shader", "oidn") if oidn.installed() else ("shader",):
         renderer.update(denoise=denoiser)
         rendered[denoiser] = renderer.render(size, count)
     noisy: Picture = rendered["shader"].layers["noisy"]

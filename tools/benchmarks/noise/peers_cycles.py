@@ -23,8 +23,6 @@ def load(job: Job) -> None:
     """Import Blender. Raises Missing."""
     try:
         import bpy  # noqa: F401
-    except ModuleNotFoundError:
-        raise Missing("Cycles (bpy): not installed") from None
     except ImportError as error:
         raise Missing(f"Cycles (bpy): {error}") from None
 

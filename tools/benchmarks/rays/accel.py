@@ -134,9 +134,6 @@ def run(options: Options) -> Result:
     return Result(data, _tables(data))
 
 
-# -- measurements --------------------------------------------------------------------------------------------------
-
-
 def _scene(name: str, view: View, recipes: Recipes, options: Options) -> dict[str, Any]:
     say(f"{name}: builds")
     device, runs = options.open(), 1 if options.quick else RUNS
@@ -263,9 +260,6 @@ def _addresses(
     with other.device.current():
         other.release()
     return out
-
-
-# -- output --------------------------------------------------------------------------------------------------------
 
 
 def _tables(data: dict[str, Any]) -> list[Table]:

@@ -127,9 +127,6 @@ def _tables(data: dict[str, Any]) -> list[Table]:
     return tables
 
 
-# -- machines, of other benchmarks too -------------------------------------------------------------------------------
-
-
 def make(renderer: Renderer, setting: Setting, size: tuple[int, int], counting: bool = False) -> Machine:
     """The ray caster on a machine, its pixels and camera set: every `Machine.run` makes the same picture."""
     options: dict[str, Any] = {}

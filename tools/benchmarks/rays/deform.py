@@ -337,9 +337,6 @@ def _turns(view: CanvasView, seconds: float) -> dict[str, Any]:
     return {"seconds": passed, "pictures": pictures, **rates}
 
 
-# -- output --------------------------------------------------------------------------------------------------------
-
-
 def _tables(data: dict[str, Any]) -> list[Table]:
     def cpu(timings: dict[str, Any], *cases: str) -> list[float]:
         return [timings[case]["cpu_ms"] for case in cases]

@@ -29,7 +29,6 @@ from raystream.stream.selftest.fallbacks import trust
 ABOUT = "programs as the compilers of graphics chips make them: instructions, width, spills, seconds"
 PLATFORMS = ("snb", "ivb", "hsw", "skl", "icl", "tgl")  # Sandy Bridge of 2011, OpenGL 3.3, to Tiger Lake of 2020
 QUICK = ("skl",)
-LARGEST = 20  # programs of the table
 LIMIT = 600.0  # seconds of a platform
 # Scene, program, machine, fusion.
 CASES = (
@@ -92,21 +91,13 @@ def _read(lines: list[str]) -> Iterator[dict[str, Any]]:
 
 
 def _tables(data: dict[str, Any]) -> list[Table]:
-    """The programs on all platforms beside each other, and the largest of each platform."""
+    """The programs on all platforms beside each other."""
     platforms = data["platforms"]
     by_name = [{each["name"]: each for each in platform["programs"]} for platform in platforms.values()]
     names = dict.fromkeys(name for programs in by_name for name in programs)
     rows = [[name, *(_short(programs.get(name)) for programs in by_name)] for name in names]
     note = "Instructions of the narrowest variant; spills:fills; x width of the widest variant without spills."
-    tables = [Table("programs by platform", ["program", *platforms], rows, note)]
-    columns = ["program", "instructions", "loops", "width without spills", "spills", "fills", "CPU s"]
-    keys = ("name", "instructions", "loops", "width", "spills", "fills", "seconds")
-    for name, platform in platforms.items():
-        largest = sorted(platform["programs"], key=lambda each: -each["instructions"])[:LARGEST]
-        tables.append(
-            Table(f"{name}: {platform['renderer']}", columns, [[each[key] for key in keys] for each in largest])
-        )
-    return tables
+    return [Table("programs by platform", ["program", *platforms], rows, note)]
 
 
 def _short(made: dict[str, Any] | None) -> str:

@@ -105,13 +105,11 @@ def _check(renderer: Renderer, size: tuple[int, int]) -> dict[str, dict[str, Any
 
 def _tables(data: dict[str, Any]) -> list[Table]:
     over: list[tuple[Any, ...]] = []
-    shares: list[tuple[Any, ...]] = []
     least: list[tuple[Any, ...]] = []
     for name, scene in data["scenes"].items():
         policies, thresholds = scene["policies"], scene["thresholds"]
         ratios = [row["over_bound"] for row in policies.values()]
         over.append((name, scene["most_steps"], scene["most_tests"], scene["bound"], *ratios))
-        shares.append((name, *(f"{100 * row['active_share']:.2g} %" for row in policies.values())))
         # The best threshold of each kind, the lowest among equals: passes and share.
         best = [min((row["passes"], int(share)) for share, row in thresholds[of].items()) for of in DENOMINATORS]
         passes = max(1, min([each for each, _ in best] + [row["passes"] for row in policies.values()]))
@@ -130,6 +128,5 @@ def _tables(data: dict[str, Any]) -> list[Table]:
     columns = ("scene", "naive", "20 % of active", "best of active", "within 10 %", "20 % of all", "best of all")
     return [
         Table("passes over the lower bound", ("scene", "most steps", "most tests", "bound", *POLICIES), over, note),
-        Table("average share of the stream that a pass ran on", ("scene", *POLICIES), shares),
         Table("passes over the least found, and the best thresholds", columns, least),
     ]

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.common import Options, Result, Table, facts, say
-from benchmarks.noise.denoise import oidn_there
 from benchmarks.noise.eight import Converged, Subject, flip, present
+from raystream.denoise import oidn
 from raystream.film.device_film import FilmBuffer
 from raystream.renderer.preview.frame import FrameClock, FrameJob
 from raystream.renderer.preview.motion import of_motion
@@ -65,7 +65,7 @@ def _case(subject: Subject, size: tuple[int, int], pictures: int, device: Any, q
     cameras = [path(start, number) for number in range(pictures)]
     flown = {past: fly(renderer, cameras, size, past) for past in (True, False)}
     judged = [number for number in JUDGED if number < pictures]
-    renderer.update(denoise="oidn" if oidn_there() else "none", seed=1000)
+    renderer.update(denoise="oidn" if oidn.installed() else "none", seed=1000)
     truths = {}
     for number in judged:
         renderer.update(camera=cameras[number])
@@ -146,16 +146,15 @@ class Flown:
         self.number += 1
         with renderer.device.current():
             before, film = self._film, FilmBuffer(renderer.device, self.small)
-        self._film = film
-        settings, pinhole = of_motion(renderer.settings), renderer.camera.with_lens(0.0)
-        plan = FramePlan(settings, pinhole, self.small, samples=1, first_sample=number)
-        tiles = renderer.sampler.render_tiles(plan, film)
-        frame = ScheduledFrame(FrameKind.FLIGHT, self.small, self.scale, 1, 1, budget=1.0)
-        job = FrameJob(frame, renderer.camera, film, first=number)
-        made = returned(self.preview.frame(job, tiles, self.size, 1))
-        assert made is not None
-        with renderer.device.current():
-            shot = made.fields()["rgb"].copy()
+            self._film = film
+            settings, pinhole = of_motion(renderer.settings), renderer.camera.with_lens(0.0)
+            plan = FramePlan(settings, pinhole, self.small, samples=1, first_sample=number)
+            frame = ScheduledFrame(FrameKind.FLIGHT, self.small, self.scale, 1, 1, budget=1.0)
+            job = FrameJob(frame, renderer.camera, film, first=number)
+            tiles = renderer.sampler.render_tiles(plan, film)
+            picture = returned(self.preview.frame(job, tiles, self.size, 1))
+            assert picture is not None
+            shot = picture.fields()["rgb"].copy()
             if before is not None:
                 before.release()
         return shot

@@ -18,11 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.common import Options, Result, Table, facts, say
-from benchmarks.noise.denoise import contact_sheet, oidn_there
+from benchmarks.noise.denoise import contact_sheet
 from benchmarks.noise.eight import Subject, converged, present
 from benchmarks.screen import screen, window
 from benchmarks.viewing.readable import enlarged
 from raystream.base.errors import ViewerError
+from raystream.denoise import oidn
 from raystream.scene.camera import Camera
 
 ABOUT = "the window from flight to rest: FLIP, specks and holes of each picture shown, which are never to rise"
@@ -131,7 +132,7 @@ def judged(
     subject: Subject, size: tuple[int, int], shots: list[Shot], samples: int
 ) -> tuple[dict[str, Any], list[NDArray[np.float32]]]:
     """FLIP, specks and holes of every picture, and a row of the sheet: in motion, at `STEPS`, converged."""
-    truth = converged(subject, size, samples, denoise="oidn" if oidn_there() else "shader")
+    truth = converged(subject, size, samples, denoise="oidn" if oidn.installed() else "shader")
     looks, figures = [], []
     for shot in shots:
         figures.append(truth.figures(enlarged(shot.linear, size)))

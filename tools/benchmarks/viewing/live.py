@@ -69,9 +69,7 @@ def caustic(converged: NDArray, plain: NDArray) -> tuple[slice, slice]:
 
 def correlation(one: NDArray, other: NDArray) -> float:
     """Pearson's correlation of two pictures of one shape; 0 if one is constant."""
-    a, b = one - one.mean(), other - other.mean()
-    scale = math.sqrt(float((a * a).sum() * (b * b).sum()))
-    return float((a * b).sum() / scale) if scale > 0 else 0.0
+    return float(np.corrcoef(one.ravel(), other.ravel())[0, 1]) if np.ptp(one) and np.ptp(other) else 0.0
 
 
 def shrunk(linear: NDArray, size: tuple[int, int]) -> NDArray[np.float64]:

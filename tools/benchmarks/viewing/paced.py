@@ -98,51 +98,45 @@ def played(
     its camera that were shown. Those that the drag shows of other cameras are left out, and the one of before it,
     warped back to where it was, which a drag that ends elsewhere does not have. exposure : of the display, stops."""
     with renderer.device.current():  # the screen's, too
-        return _played(renderer, size, slowness, indoors, samples, exposure)
+        home = renderer.camera.with_picture_size(size)
+        low, high = renderer.prepared.scene.bounds()
+        diagonal = float(np.linalg.norm(np.subtract(high, low)))
+        canvas = PictureTexture(renderer.device)
+        session = Session(renderer, size, Stop(samples), screen=canvas)
+        on_screen = session.on_screen
+        assert on_screen is not None
+        on_screen.white = 2.0**-exposure
+        clock, frames, changes, opened = Clock(slowness), list[ShownFrame](), 0, 0
+        began, phase = clock(), OPENING
 
+        def turn(moving: bool = False) -> None:
+            nonlocal changes
+            session.advance(TURN, moving)
+            with clock.paused():
+                if canvas.changes == changes or canvas.blank:
+                    return
+                changes = canvas.changes
+                if phase == AWAY or session.shown is None or session.shown[0] != home or session.pictures == opened:
+                    return
+                linear, of_film = enlarged(canvas.linear(), size), on_screen.samples if session.complete else 0
+                frames.append(ShownFrame(phase, clock() - began, of_film, session.scale, linear, on_screen.denoiser))
 
-def _played(
-    renderer: Renderer, size: tuple[int, int], slowness: float, indoors: bool, samples: int, exposure: float
-) -> list[ShownFrame]:
-    home = renderer.camera.with_picture_size(size)
-    low, high = renderer.prepared.scene.bounds()
-    diagonal = float(np.linalg.norm(np.subtract(high, low)))
-    canvas = PictureTexture(renderer.device)
-    session = Session(renderer, size, Stop(samples), screen=canvas)
-    on_screen = session.on_screen
-    assert on_screen is not None
-    on_screen.white = 2.0**-exposure
-    clock, frames, changes, opened = Clock(slowness), list[ShownFrame](), 0, 0
-    began, phase = clock(), OPENING
-
-    def turn(moving: bool = False) -> None:
-        nonlocal changes
-        session.advance(TURN, moving)
-        with clock.paused():
-            if canvas.changes == changes or canvas.blank:
-                return
-            changes = canvas.changes
-            if phase == AWAY or session.shown is None or session.shown[0] != home or session.pictures == opened:
-                return
-            linear, of_film = enlarged(canvas.linear(), size), on_screen.samples if session.complete else 0
-            frames.append(ShownFrame(phase, clock() - began, of_film, session.scale, linear, on_screen.denoiser))
-
-    with clock.running():
-        while not (session.complete and session.samples >= OPENED):
-            turn()
-        began, phase, opened = clock(), AWAY, session.pictures
-        while (share := (clock() - began) / DRAG) < 1:
-            session.update(camera=aside(home, indoors, diagonal, share))
-            turn(moving=True)
-        session.update(camera=home)
-        stopped, phase = clock(), MOVING
-        while clock() - stopped < HELD and not session.waiting(moving=True):
-            turn(moving=True)
-        phase = REST
-        while not session.idle:
-            turn()
-    session.release()
-    return frames
+        with clock.running():
+            while not (session.complete and session.samples >= OPENED):
+                turn()
+            began, phase, opened = clock(), AWAY, session.pictures
+            while (share := (clock() - began) / DRAG) < 1:
+                session.update(camera=aside(home, indoors, diagonal, share))
+                turn(moving=True)
+            session.update(camera=home)
+            stopped, phase = clock(), MOVING
+            while clock() - stopped < HELD and not session.waiting(moving=True):
+                turn(moving=True)
+            phase = REST
+            while not session.idle:
+                turn()
+        session.release()
+        return frames
 
 
 def rises(frames: list[ShownFrame], figures: list[Figures]) -> list[Figures]:

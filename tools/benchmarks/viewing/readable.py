@@ -18,10 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.common import Options, Result, Table, facts, say
-from benchmarks.noise.denoise import contact_sheet, oidn_there
+from benchmarks.noise.denoise import contact_sheet
 from benchmarks.noise.eight import Converged, Subject, converged, present
 from benchmarks.screen import screen, window
 from raystream.base.errors import ViewerError
+from raystream.denoise import oidn
 from raystream.scene.camera import Camera
 from raystream.viewport.camera_controller import LOOK, ORBIT
 
@@ -29,7 +30,7 @@ ABOUT = "the window: seconds until a scene can be read, and pictures a second wh
 
 SIZE, LARGE = (480, 270), (960, 540)
 AT_LARGE = ("hall",)  # measured in both sizes
-READABLE, FLYING = 0.1, 0.2  # FLIP
+READABLE = 0.1  # FLIP
 LONGEST = 60.0  # seconds at rest
 AT_REST = 16  # samples of a pixel
 MOST_LOOKS = 12  # pictures at rest to judge
@@ -58,7 +59,6 @@ def run(options: Options) -> Result:
     cases += [(each, LARGE) for each in subjects if each.name in AT_LARGE and not options.quick]
     # The load of the last 1, 5 and 15 minutes: other processes make all slower.
     data: dict[str, Any] = {"missing": missing, "load": os.getloadavg(), "seconds_of_flight": seconds, "scenes": {}}
-    data["limits"] = {"rest": READABLE, "flight": FLYING}
     rows: list[list[NDArray[np.float32]]] = []
     with screen((1280, 1024)) as where:
         data["display"] = where
@@ -79,7 +79,7 @@ def _case(
         data.setdefault("facts", facts(app.device))
         headlight, still = _opened(app, subject.name, began)
         flown, rates = _flown(app, seconds)
-    cleaner = "oidn" if oidn_there() else "none"
+    cleaner = "oidn" if oidn.installed() else "none"
     truth = converged(subject, size, 8 if quick else SAMPLES, denoise=cleaner)
     readable, looks = None, []
     numbers = np.round(np.geomspace(1, len(still), min(MOST_LOOKS, len(still)))).astype(int) - 1
