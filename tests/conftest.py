@@ -40,7 +40,7 @@ LONGEST = (
     "blemishes/test_shown.py",
     "blemishes/test_rendered.py",
     "formats/test_levels_that_unfold.py",
-    "reproduce/test_stand_ins.py",
+    "reproduce/test_walk.py",
     "repro/test_texels_of_before.py",
     "accel/test_structures.py",
     "accel/test_bvh_build.py",

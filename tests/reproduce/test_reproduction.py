@@ -1,44 +1,34 @@
-"""``tools/reproduce.py``: the report is whole whatever is absent, goes on where it was, and leads nowhere."""
+"""``tools/reproduce.py``: the report is whole whatever is absent, goes on where it was, leads nowhere; timings."""
 
 from __future__ import annotations
 
 import json
 import multiprocessing
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import reproduce
+from reproduction import page, report, run, scene_files, shown, timed
+from reproduction import report as grades
+from reproduction.context import Context
+from reproduction.report import ARITHMETIC, CLAIM, OWN, Absent, Check, Registered, Section, Table, Text, beside, exact
+from reproduction.scene_files import MISSING, OTHER, RIGHT, SceneFile
+from reproduction.sections import machines
+from reproduction.stored import FILE, Measurements
+from reproduction.timed import Quiet, Spread
+
+import raystream
+from raystream.base.errors import ViewerError
 
 pytest.importorskip("jinja2", reason="jinja2 is not installed")
 pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 
-import reproduce
-from reproduction import page, run, shown
-from reproduction.context import Context
-from reproduction.report import (
-    ARITHMETIC,
-    CLAIM,
-    OWN,
-    SECTIONS,
-    Absent,
-    AbsentError,
-    Cell,
-    Check,
-    Conclusion,
-    Fault,
-    Figure,
-    Registered,
-    Section,
-    Table,
-    Text,
-    Wish,
-)
-from reproduction.stored import Measurements
-
-from raystream.base.errors import ViewerError
 
 FACTS: dict[str, Any] = dict.fromkeys(("raystream", "renderer", "driver", "cpu", "os", "python", "date"), "<x>")
 FACTS |= {"cpus": 2, "quick": True, "commit": "abc"}
@@ -55,13 +45,17 @@ PARTS = [
     Check(CLAIM, "beside", 5, 7, None, "another scene"),
     Check(ARITHMETIC, "sums", 5, 7, False, "by its own numbers"),
     Check(OWN, "bits", 1, 1, True),
-    Conclusion("D 1", "A claim of two.", [True, False], "5 and 7"),
-    Table("t", ("row", "a", "b"), [("x", Cell(1.5, 12345.6, True, "to a word"), None), ("y", 2, "text")], "note"),
-    Figure("drawn", svg='<?xml version="1.0"?><svg xmlns="x"><g id="a"/><use href="#a" clip-path="url(#a)"/></svg>'),
-    Figure("painted", png=shown.webp(np.zeros((2, 3, 3), np.uint8))),
-    Fault("D 1", "wrong", "right"),
+    report.Conclusion("D 1", "A claim of two.", [True, False], "5 and 7"),
+    Table(
+        "t", ("row", "a", "b"), [("x", report.Cell(1.5, 12345.6, True, "to a word"), None), ("y", 2, "text")], "note"
+    ),
+    report.Figure(
+        "drawn", svg='<?xml version="1.0"?><svg xmlns="x"><g id="a"/><use href="#a" clip-path="url(#a)"/></svg>'
+    ),
+    report.Figure("painted", png=shown.webp(np.zeros((2, 3, 3), np.uint8))),
+    report.Fault("D 1", "wrong", "right"),
     Absent("Quake3", "no level"),
-    Wish("D 1", "scatter", "CUDA", "points"),
+    report.Wish("D 1", "scatter", "CUDA", "points"),
 ]
 
 
@@ -119,7 +113,7 @@ def test_the_three_tallies_are_apart(tmp_path: Path) -> None:
 def test_a_grade_without_a_reason_is_refused() -> None:
     for agrees in (True, False, None):
         with pytest.raises(ValueError, match="a grade without a reason"):
-            Cell(1, 2, agrees, " ")
+            report.Cell(1, 2, agrees, " ")
     for passed in (False, None):
         with pytest.raises(ValueError, match="a grade without a reason"):
             Check(CLAIM, "x", 1, 2, passed)
@@ -138,7 +132,7 @@ def test_a_grade_without_a_reason_is_refused() -> None:
     ],
 )
 def test_verdicts(found: list[bool | None], verdict: str) -> None:
-    assert Conclusion("D 1", "A claim.", found, "").verdict == verdict
+    assert report.Conclusion("D 1", "A claim.", found, "").verdict == verdict
 
 
 def test_the_page_is_made_again_from_what_is_stored(context: Context, tmp_path: Path, capsys: Any) -> None:
@@ -146,7 +140,7 @@ def test_the_page_is_made_again_from_what_is_stored(context: Context, tmp_path: 
 
     def make(context: Context) -> Any:
         found = context.keep(("unit", (1, 2)), lambda: {"picture": picture, "numbers": np.arange(3), "value": 1.5})
-        yield Figure("painted", png=found["picture"])
+        yield report.Figure("painted", png=found["picture"])
         yield Text(f"{found['numbers'].sum()} and {found['value']} on {context.device_name}")
 
     first = run.make(context, registered(make))
@@ -189,12 +183,12 @@ def test_another_process_makes_what_has_not_fallen_to_this_one(context: Context,
         yield Text(context.keep("unit", lambda: "x"))
 
     for name in "abc":
-        monkeypatch.setitem(SECTIONS, name, registered(make, name))
+        monkeypatch.setitem(report.SECTIONS, name, registered(make, name))
     monkeypatch.setattr(run.signal, "signal", lambda *_: None)
     taken = multiprocessing.Value("i", 1)
     run.fill(context.folder, None, ["a", "b", "c"], taken)
     for name in "abc":
-        run.make(context, SECTIONS[name])
+        run.make(context, report.SECTIONS[name])
     assert (context.made, context.found) == (1, 2) and not list(run._turns(taken, 3))
 
 
@@ -230,7 +224,7 @@ def test_what_is_absent_is_told_and_the_rest_is_there(context: Context, monkeypa
     assert section.parts[0] == Text("before") and "nowhere.ply not found" in section.parts[1].why
     slow = run.make(context, registered(make, quick=False))
     assert [type(part) for part in slow.parts] == [Absent] and "--only toy" in slow.parts[0].why
-    with pytest.raises(AbsentError):
+    with pytest.raises(report.AbsentError):
         context.file("nowhere.ply")
 
 
@@ -259,7 +253,7 @@ def test_the_command(tmp_path: Path, capsys: Any) -> None:
     assert {each.name for each in folder.iterdir()} == {"report.html", "report.json", "figures"}
     assert reproduce.main(["--list"]) == 0
     listed = capsys.readouterr().out.splitlines()
-    assert len(listed) == len(SECTIONS) and listed[0].startswith("kernel_streams")
+    assert len(listed) == len(report.SECTIONS) and listed[0].startswith("kernel_streams")
 
 
 @pytest.mark.parametrize(
@@ -295,7 +289,7 @@ def test_ctrl_c_leaves_the_last_report(tmp_path: Path, monkeypatch: Any, capsys:
         raise KeyboardInterrupt
         yield
 
-    monkeypatch.setitem(SECTIONS, "fig_7_1", registered(stopped, "fig_7_1"))
+    monkeypatch.setitem(report.SECTIONS, "fig_7_1", registered(stopped, "fig_7_1"))
     assert reproduce.main(line) == 130
     assert (tmp_path / "report.html").read_bytes() == before and "goes on from here" in capsys.readouterr().err
 
@@ -340,3 +334,319 @@ def test_a_diagram_gets_smaller_with_the_page() -> None:
     assert 'viewBox="0 0 900 90.5"' in made
     kept_ = page.inline('<svg viewBox="0 0 1 2" width="9" height="9"/>', "a")
     assert kept_.count("viewBox") == 1
+
+
+REPORT = Path(page.__file__).parent
+PAGE_FACTS = {**dict.fromkeys(("raystream", "renderer", "date", "commit"), "x"), "quick": False}
+
+
+def page_of(*parts: Any) -> str:
+    return page.page([Section("toy", "Toy", "D 5.2.1", parts)], PAGE_FACTS, "x")
+
+
+def test_stored_values_keep_the_order_of_their_keys(tmp_path: Path) -> None:
+    value = {"naive": 3, "Delany": 1, "20 %": {"b": 1, "a": 2}}
+    made = Measurements({"quick": False})
+    made.put("toy", "unit", value, {"date": "2026-11-27"})
+    made.write(tmp_path)
+    found, _ = Measurements.read(tmp_path).get("toy", "unit")
+    assert list(found) == list(value) and list(found["20 %"]) == ["b", "a"]
+
+
+def test_oracles_stand_under_their_names_in_whatever_order_they_are_stored() -> None:
+    names = list(machines.ORACLES)
+    row = {"max_steps": 60, "max_tests": 40, "over bound": 1.0, "efficiency": 0.1}
+    rows = {name: {**row, "total": machines.OTHER_PASSES + 100 * (k + 1)} for k, name in enumerate(names)}
+    shares = {str(share): 100 for share in sorted(machines.SHARES, key=str)}
+    kept = {"rows": dict(sorted(rows.items())), "shares": shares, "best": 100, "naive of most": None}
+    (row,) = machines.oracle_rows({"Forest Inside": kept})
+    assert row == ("Forest Inside", 100, *(f"{k + 1}.00" for k in range(len(names))), "1.00")
+
+
+def test_what_passes_says_its_bound_and_not_why_it_might_have_failed() -> None:
+    checks = [
+        Check(CLAIM, "one", 1, 1, True, report.NOT_EXAMINED, "within 5 points"),
+        Check(ARITHMETIC, "two", 1, 1, True, "to pass, other kernels move more"),
+        Check(ARITHMETIC, "three", 1, 2, False, "other kernels move less", "by half a byte"),
+        Check(ARITHMETIC, "four", 1, 2, None, bound="another scene"),
+    ]
+    text = page_of(*checks)
+    section = text[text.index('<section id="toy"') :]
+    assert '<div class="why">within 5 points</div>' in section and '<div class="why">another scene</div>' in section
+    assert text.count('<div class="why">by half a byte; other kernels move less</div>') == 1
+    assert report.NOT_EXAMINED not in section and "other kernels move more" not in section
+
+
+GRADES_COMMITTED = Path(__file__).parents[2] / "tools" / "results" / "reproduction"
+GRADES_FACTS = {**dict.fromkeys(("raystream", "renderer", "date", "commit"), "x"), "quick": False}
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory: pytest.TempPathFactory) -> Context:
+    return Context(tmp_path_factory.mktemp("report"), stored=Measurements.read(GRADES_COMMITTED))
+
+
+@pytest.mark.parametrize("registered", run.chosen(), ids=lambda each: each.identifier)
+def test_no_value_of_a_table_is_ungraded(registered: Registered, stored: Context) -> None:
+    """By the measurements that are stored: a column is of this project alone, or each of its values is a cell."""
+    section = run.make(stored, registered)
+    for table in (part for part in section.parts if isinstance(part, Table)):
+        assert not table.ungraded(), table.title
+
+
+@pytest.mark.parametrize("registered", run.chosen(), ids=lambda each: each.identifier)
+def test_no_value_differs_for_a_reason_that_was_not_examined(registered: Registered, stored: Context) -> None:
+    for cell in run.make(stored, registered).cells():
+        assert cell.agrees is not False or "not examined" not in cell.reason, cell
+
+
+def test_bounds_of_each_kind() -> None:
+    """Ends are within; what lies beyond them by a hundredth is not."""
+    assert grades.about(40, 50, grades.COUNT) and not grades.about(40, 50.4, grades.COUNT)
+    assert grades.about(-4, -3, grades.COUNT) and not grades.about(4, 2.9, grades.COUNT)
+    assert grades.at_points(0.5, 0.54) and not grades.at_points(0.5, 0.56) and not grades.at_points(0.5, 0.44)
+    assert grades.saves(-0.5, -0.9) and grades.saves(-0.5, -0.46) and not grades.saves(-0.5, -0.44)
+    assert [grades.between(6, 10, each) for each in (5.94, 5.95, 8, 10.5, 10.6)] == [False, True, True, True, False]
+    assert grades.between(0.06, 0.1, 0.105) and not grades.between(0.06, 0.1, 0.106)
+
+
+def table(rows: list[tuple[object, ...]], own: tuple[str, ...] = ()) -> Table:
+    return Table("t", ("row", "a", "b"), rows, own=own)
+
+
+def test_a_plain_value_beside_published_ones_is_found() -> None:
+    graded = [("x", exact(1, 1), beside(2, None, "not comparable")), ("y", report.unprinted(3), None)]
+    assert not table(graded).ungraded()
+    assert table([("x", exact(1, 1), 2)]).ungraded() == [("x", "b")]
+    assert not table([("x", exact(1, 1), 2)], own=("b",)).ungraded()
+    assert table([("x", exact(1, 1), 2)], own=report.OURS).ungraded() == [("x", "a")]
+    assert not table([("x", 1, 2)], own=report.OURS).ungraded()
+    with pytest.raises(ValueError, match="no columns"):
+        table([("x", 1, 2)], own=("c",))
+
+
+def test_tables_and_columns_of_ours_alone_say_so() -> None:
+    words = "ours alone: no paper prints these values"
+    alone, both = table([("x", 1, 2)], own=report.OURS), table([("x", exact(1, 1), 2)], own=("b",))
+    text = [page.page([Section("toy", "Toy", "D 5.2.1", [each])], GRADES_FACTS, "x") for each in (alone, both)]
+    assert [words in each for each in text] == [True, False]
+    assert '<th class="n">published</th><th class="n">ours</th><th class="n">ours</th>' in text[1]
+
+
+@pytest.fixture
+def timing(device: Any, tmp_path: Path) -> Context:
+    made = Context(tmp_path / "report")
+    made.__dict__["device"] = device
+    return made
+
+
+class Held:
+    """Notes when it is released."""
+
+    def __init__(self, notes: list[str], name: str) -> None:
+        self.notes, self.name = notes, name
+
+    def release(self) -> None:
+        self.notes.append(self.name)
+
+
+def test_what_is_held_is_released_after_an_error() -> None:
+    notes: list[str] = []
+
+    @contextmanager
+    def cases() -> Iterator[list[str]]:
+        with timed.Releasing() as held:
+            yield [held.own(Held(notes, name)).name for name in ("one", "two")]
+
+    with cases() as names:
+        assert names == ["one", "two"] and not notes
+    assert notes == ["two", "one"]
+    with pytest.raises(ZeroDivisionError), cases():
+        raise ZeroDivisionError
+    assert notes == 2 * ["two", "one"]
+
+
+def test_cases_run_in_turns_behind_a_round_that_does_not_count() -> None:
+    calls: list[str] = []
+    figures = iter(range(100))
+
+    def case(name: str) -> dict[str, float]:
+        calls.append(name)
+        return {"figure": next(figures)}
+
+    found = timed.measured({name: lambda name=name: case(name) for name in "ab"}, 3, start=0.5)
+    assert "".join(calls) == "ab" * 4
+    assert found["cases"]["a"]["parts"] == {"figure": [2, 4, 6]} and found["cases"]["b"]["parts"]["figure"][0] == 3
+    assert all(len(found["cases"][name][clock]) == 3 for name in "ab" for clock in ("wall", "cpu"))
+    assert found["start"] == 0.5 and len(found["load"]) == 2
+    timed.measured({"a": lambda: calls.append("once")}, 1, warm_up=False)
+    assert calls[-2:] == ["b", "once"]
+
+
+def test_other_processes_are_what_the_cpus_did_beside_this_one(monkeypatch: Any) -> None:
+    busy = iter([10.0, 14.0])
+    monkeypatch.setattr(timed, "_busy", lambda: next(busy))
+    clocks = {"perf_counter": iter([0.0, 0.0, 0.0, 4.0]), "process_time": iter([1.0, 1.0, 2.0, 3.0])}
+    for name, values in clocks.items():
+        monkeypatch.setattr(timed.time, name, lambda values=values: next(values))
+    monkeypatch.setattr(timed.os, "cpu_count", lambda: 2)
+    found = timed.measured({"a": lambda: None}, 1, warm_up=False)
+    assert found["others"] == 0.25  # four seconds of CPUs less two of our own, of four seconds of two
+
+
+def test_the_same_work_takes_the_same_time() -> None:
+    one = Spread((1.0, 1.1, 0.9))
+    assert timed.alike("x", one, Spread((1.1, 1.14, 3.0))).passed is True
+    assert timed.alike("x", one, Spread((2.0, 2.8, 1.1))).passed is False
+    assert timed.alike("x", Spread((2.8,)), Spread((1.0,))).passed is None
+
+
+def test_a_machine_that_was_not_quiet_is_told() -> None:
+    calm, busy = Quiet(5, 0.3, (1.0, 1.9), 0.02, (0.96, 1.84)), Quiet(3, 1.6, (1.0, 1.2), 0.4, (0.5, 1.0))
+    text = timed.said([calm])
+    assert "5 runs" in text and "0.3 at the start" in text and "other processes 2%" in text and "not quiet" not in text
+    assert "the runs had 1.0 to 1.8 CPUs" in text
+    text = timed.said([calm, busy])
+    assert "3 to 5 runs" in text and "The machine was not quiet" in text and "40%" in text
+    assert "the runs had 0.5 to 1.8 CPUs" in text
+    assert timed.said([]) == "" and timed.said([Quiet(1, 0.0, (0.0, 0.0), None, (1.0, 1.0))]).startswith("one run")
+
+
+def test_cpus_that_the_runs_had_are_those_of_all_cases(timing: Context, monkeypatch: Any) -> None:
+    cases = {name: {"wall": [2.0], "cpu": [cpu], "parts": {}} for name, cpu in (("b", 2.0), ("a", 1.0), ("c", 3.8))}
+    found = {"cases": cases, "start": 0.1, "load": [0.1, 0.2], "others": None}
+    monkeypatch.setattr(timed, "measured", lambda *_: found)
+    timing.enter("toy", Toy().make)
+    timed.keep(timing, ("cpus",), Toy().cases)
+    assert timing.quiet[-1].own == (0.5, 1.9)
+
+
+class Toy:
+    """A section with a unit of a clock and one of none, and how often each was made."""
+
+    def __init__(self) -> None:
+        self.timings = self.counts = 0
+        self.stop = False
+
+    @contextmanager
+    def cases(self) -> Iterator[dict[str, timed.Case]]:
+        self.timings += 1
+        yield {"b": lambda: {"number": self.timings}, "a": lambda: None}
+
+    def count(self) -> int:
+        self.counts += 1
+        return self.counts
+
+    def make(self, context: Context) -> Any:
+        found = timed.keep(context, ("toy",), self.cases)
+        assert len(found["a"].wall.values) == (1 if context.quick else timed.RUNS)
+        yield Text(f"timed {found['b'].parts['number'].median:g}")
+        if self.stop:
+            raise KeyboardInterrupt
+        yield Text(f"counted {context.keep('count', self.count)}")
+
+
+def registered_of_timed(make: Any, name: str = "toy", is_timed: bool = True) -> Registered:
+    return Registered(name, "A toy", "D 5.2.1", True, 0, make, is_timed)
+
+
+def texts(context: Context, toy: Toy) -> list[str]:
+    return [part.text for part in run.make(context, registered_of_timed(toy.make)).parts]
+
+
+@pytest.mark.parametrize("alone", [True, False])
+def test_an_update_measures_again(timing: Context, tmp_path: Path, alone: bool) -> None:
+    toy = Toy()
+    run.make(timing, registered_of_timed(toy.make))
+    timing.measured.put("toy", "stale", 1, {"date": ""})
+    timing.measured.put("other", "unit", 5, {"date": ""})
+    timing.measured.write(tmp_path)
+
+    def update(stop: bool) -> Measurements:
+        toy.stop = stop
+        found = Measurements.read(tmp_path)
+        again = Context(tmp_path, before=found if alone else None, kept="updating")
+        again.__dict__["device"] = timing.device
+        run.update(again, [registered_of_timed(toy.make)], found, lambda share, text: None)
+        return Measurements.read(tmp_path)
+
+    before = (tmp_path / FILE).read_bytes()
+    with pytest.raises(KeyboardInterrupt):
+        update(stop=True)
+    assert (tmp_path / FILE).read_bytes() == before and toy.timings == 2
+    found = update(stop=False)
+    assert toy.timings == 2  # it went on from there
+    assert toy.counts == (1 if alone else 2)
+    assert texts(Context(tmp_path, stored=found), toy) == ["timed 2", f"counted {toy.counts}"]
+    units = json.loads((tmp_path / FILE).read_text())["units"]
+    assert len(units["toy"]) == 2 and len(units["other"]) == 1  # without the stale one
+    assert not (tmp_path / "updating").exists()
+    update(stop=False)
+    assert toy.timings == 3
+
+
+def test_units_stay_where_something_is_absent(timing: Context, tmp_path: Path) -> None:
+    toy = Toy()
+    run.make(timing, registered_of_timed(toy.make))
+    found = timing.measured
+
+    def absent(context: Context) -> Any:
+        yield Absent("bunny.ply", "not here")
+
+    again = Context(tmp_path, kept="updating")
+    run.update(again, [registered_of_timed(absent)], found, lambda share, text: None)
+    assert len(json.loads((tmp_path / FILE).read_text())["units"]["toy"]) == 2
+
+
+CORNERS = [(0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.1), (1.0, 1.0, 0.0)]
+FACES = [(0, 1, 2), (1, 3, 2)]
+
+
+def ply(path: Path, faces: list[tuple[int, ...]], text: bool) -> Path:
+    kind = "ascii" if text else "binary_little_endian"
+    head = f"ply\nformat {kind} 1.0\nelement vertex 4\nproperty float x\nproperty float y\nproperty float z\n"
+    head += f"element face {len(faces)}\nproperty list uchar int vertex_indices\nend_header\n"
+    if text:
+        rows = [" ".join(map(str, corner)) for corner in CORNERS] + [f"3 {a} {b} {c}" for a, b, c in faces]
+        path.write_text(head + "\n".join(rows) + "\n")
+        return path
+    body = np.array(CORNERS, "<f4").tobytes()
+    body += b"".join(b"\3" + np.array(face, "<i4").tobytes() for face in faces)
+    path.write_bytes(head.encode() + body)
+    return path
+
+
+def test_a_checksum_is_of_triangles_whatever_the_format(tmp_path: Path) -> None:
+    one, two = ply(tmp_path / "one.ply", FACES, True), ply(tmp_path / "two.ply", FACES, False)
+    assert scene_files.digest(one) == scene_files.digest(two)
+    assert scene_files.digest(ply(tmp_path / "other.ply", FACES[::-1], True)) != scene_files.digest(one)
+    assert scene_files.digest(one)[0] == 2
+
+
+def test_files_are_looked_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> None:
+    """Right, missing, other and damaged files of a folder; only what is there and another makes an error."""
+    (tmp_path / "scenes").mkdir()
+    count, digest = scene_files.digest(ply(tmp_path / "any.ply", FACES, True))
+    file = SceneFile("quad.ply", "https://example.org: quad.ply", count, digest, "its rows are left out")
+    monkeypatch.setattr(scene_files, "FILES", (file,))
+    for make, state, code in (
+        (lambda path: None, MISSING, 0),
+        (lambda path: ply(path, FACES, False), RIGHT, 0),
+        (lambda path: ply(path, FACES[:1], True), OTHER, 1),
+        (lambda path: path.write_text("ply\nnonsense"), OTHER, 1),
+    ):
+        make(tmp_path / "scenes" / "quad.ply")
+        assert scene_files.file_state(file, tmp_path).startswith(state)
+        assert reproduce.main(["--scenes", str(tmp_path)]) == code
+        said = capsys.readouterr().out
+        assert f"quad.ply: {state}" in said and digest in said and file.source in said
+        assert ("without it: its rows are left out" in said) == (state != RIGHT)
+    with pytest.raises(ViewerError, match="is no folder"):
+        scene_files.summary(tmp_path / "nowhere")
+    assert reproduce.main(["--scenes", str(tmp_path / "nowhere")]) == 2
+
+
+def test_the_scene_data_has_the_files_of_the_report(shared_scenes: Path) -> None:
+    states = {file.name: scene_files.file_state(file, shared_scenes.parent) for file in scene_files.FILES}
+    assert set(states.values()) <= {RIGHT, MISSING} and RIGHT in states.values(), states
+    assert raystream.load(str(shared_scenes / "bunny.ply")).triangle_count == scene_files.FILES[0].triangles

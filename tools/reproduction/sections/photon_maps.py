@@ -10,7 +10,7 @@ import numpy as np
 
 from raystream.photons.grid import PhotonGrid, list_size
 from reproduction.simulators import photons
-from reproduction.simulators.photons import STENCIL_LARGEST, bitonic_passes, bitonic_sort, buckets, redistributed, route
+from reproduction.simulators.photons import STENCIL_LARGEST, bitonic_passes, bitonic_sort, route, search
 
 from .. import photon_cases, plots, report, timed
 from ..context import Context
@@ -164,13 +164,13 @@ def _routing() -> str:
 @section("knn_grid", paper="D 6.2.3, P3 2.3", title="The search for photons (figure 6.6)", order=3)
 def knn_grid(context: Context) -> Parts:
     """The published search over the drawn photons."""
-    steps, _ = photons.search(POINT, DRAWN, WANTED, RADIUS, 3)
+    steps, _ = search(POINT, DRAWN, WANTED, RADIUS, 3)
     yield told("knn_grid")
     yield captioned("search", svg=_search(steps), wanted=WANTED)
     counted, rejected = steps[-1].counted, sum(not step.taken for step in steps)
     yield checked("photons_counted", counted == 4, counted=counted)
     yield checked("photons_rejected", rejected == 2, rejected=rejected)
-    as_said = photons.search(POINT, DRAWN, CAPTION_NEAREST, RADIUS, 3)[0]
+    as_said = search(POINT, DRAWN, CAPTION_NEAREST, RADIUS, 3)[0]
     by_k = sum(not step.taken and not step.beyond for step in as_said)
     texts = {"nearest": CAPTION_NEAREST, "printed": CAPTION_REJECTED}
     yield checked("caption_rejected", by_k == CAPTION_REJECTED, by_k=by_k, **texts)
@@ -247,11 +247,14 @@ def tables(context: Context, name: str) -> dict[str, Any]:
     dense = PhotonGrid.over(low, high, SETTINGS[name].grid)
     numbers = dense.numbers(at)
     found = [
-        [f"dense grid, {report.sides(SETTINGS[name].grid)}", asdict(redistributed(numbers, numbers, power, ROUTED))]
+        [
+            f"dense grid, {report.sides(SETTINGS[name].grid)}",
+            asdict(photons.redistributed(numbers, numbers, power, ROUTED)),
+        ]
     ]
     for places in PLACES:
         cells = PhotonGrid.hashed(low, min(dense.cell[0], dense.cell[2]), places).cells_of(at)
         _, own = np.unique(cells, axis=0, return_inverse=True)
-        kept = redistributed(own.ravel(), buckets(cells, places), power, ROUTED)
+        kept = photons.redistributed(own.ravel(), photons.buckets(cells, places), power, ROUTED)
         found.append([f"hash, {places:,} places", asdict(kept)])
     return {"tables": found, "spread": float(power.std() / power.mean())}
