@@ -75,7 +75,7 @@ from raystream.stream.raster import raster_source
 from raystream.stream.selftest import machines as self_test
 from raystream.stream.selftest.fallbacks import trust
 from raystream.viewport.debug_views.photons import point_sources, wire_sources
-from raystream.viewport.picture_texture import film_source, running_source
+from raystream.viewport.picture_texture import running_source
 
 VALIDATOR = "glslangValidator"
 _EXTENSION = re.compile(r"^#extension (\w+) : require$", re.MULTILINE)
@@ -263,9 +263,9 @@ def _drawn_over_streams() -> Sources:
     for name, source in pass_sources("raster", gbuffer.PASSES):
         yield f"G-buffer: {name}", source
     for name in ("place", "resize"):
-        yield f"window: {name}", film_source(name)
+        yield f"window: {name}", Source.of_file(f"film/{name}.glsl")
     for smooth_up in (0, 1):
-        yield f"window: show, smooth_up = {smooth_up}", film_source("show", smooth_up=smooth_up)
+        yield f"window: show, smooth_up = {smooth_up}", Source.of_file("film/show.glsl", smooth_up=smooth_up)
     yield "window: running estimate", running_source()
 
 

@@ -27,14 +27,10 @@ SEARCHED = {"film": FILM, "radiance": RADIANCE, "path": PATH, "estimate": ESTIMA
 SEARCHING = ("shell", "cell", "photon", "total")  # its states
 
 
-def film_source(name: str, **constants: int) -> Source:
-    """A program of ``shaders/film``, with the constants that it leaves open."""
-    return Source.of_file(f"film/{name}.glsl", **constants)
-
-
 def film_drawing(device: Device, name: str, **constants: int) -> Drawing:
-    """`film_source`, to be drawn over a whole viewport. Raises ShaderError."""
-    return square(device, Shader(device, film_source(name, **constants)))
+    """A program of ``shaders/film``, with the constants that it leaves open, to be drawn over a whole viewport. Raises
+    ShaderError."""
+    return square(device, Shader(device, Source.of_file(f"film/{name}.glsl", **constants)))
 
 
 def fill(drawing: Drawing, target: moderngl.Framebuffer, viewport: tuple[int, int, int, int]) -> None:
