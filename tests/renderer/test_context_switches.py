@@ -1,4 +1,4 @@
-"""A call of the interface makes the context current once; the second picture does nothing that the first has done."""
+"""Whose context is current in calls of the interface and after them; and the film of a single sample."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pictures: layers against NumPy, sizes and cuts, abandoned and alternating runs, options, files, awkward scenes."""
+"""Pictures: layers against NumPy, sizes and cuts, counts, arrays, awkward scenes, and what is refused."""
 
 from __future__ import annotations
 

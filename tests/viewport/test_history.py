@@ -1,4 +1,4 @@
-"""A ray's history as text and data, and what is derived from it, by a history that is written down here."""
+"""A ray's history as text, and what is derived from it, by a history that is written down here."""
 
 from __future__ import annotations
 

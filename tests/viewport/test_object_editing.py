@@ -1,5 +1,4 @@
-"""What moves by itself, turn by turn, in closed form: the animation's time, the turntable and the environment; and what
-follows the mouse."""
+"""What moves by itself, turn by turn, in closed form: animations and the turntable; and what follows the mouse."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Photons in the window: key 5, points straight from their stream, a light that is dragged, cells of the grid."""
+"""Photons in the window: key 5, points straight from their stream, a light that is dragged."""
 
 from __future__ import annotations
 
