@@ -4,7 +4,7 @@ hand; the rest shows names and numbers of linked programs, small scenes' own arr
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from html import escape
@@ -169,7 +169,7 @@ def draw_pass(state: str = "intersect") -> str:
 def draw_stages() -> str:
     """Photon mapping's programs in turn, with the streams that go from one to the next."""
     emission, frame, picture = photon_emission(), photon_frame(), photon_map(search="nearest")
-    boxes = f"{emission.name}|photons leave the lights", f"{frame.name}|a frame for each bounce"
+    boxes: tuple[str, ...] = f"{emission.name}|photons leave the lights", f"{frame.name}|a frame for each bounce"
     boxes += "photon map|sort and search, or routing", f"{picture.name}|rays and radiance estimate"
     # What the one leaves and the next takes.
     between = [
@@ -456,9 +456,9 @@ def draw_tree(levels: Sequence[Mapping[str, Sequence[Any]]]) -> str:
 
 
 # Of the figures after a caption, in their order, those that are not drawn by hand.
-NUMBERS = ("2.1", "2.3", "2.4", "2.5", "2.6", "4.1", "4.2", "4.3")
+NUMBERS: tuple[str, ...] = ("2.1", "2.3", "2.4", "2.5", "2.6", "4.1", "4.2", "4.3")
 NUMBERS += ("6-1", "6-2", "6-3", "6-4", "6-7", "6-8", "6-9", "6-10", "6-14")
-DRAWN = {
+DRAWN: dict[str, Callable[[], str]] = {
     "2.4": draw_streams,
     "6-3": draw_structure,
     "6-8": partial(_at_surface, "specular reflection", False, True),

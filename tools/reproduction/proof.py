@@ -301,7 +301,7 @@ def search(registered: Registered, stored: Measurements) -> tuple[list[Proof], l
             after = made_with(registered, stored, made)
             for k in left.intersection(turned(before, after)):
                 then = f"{'agrees' if after[k].agrees else 'differs'}: {after[k].said}"
-                found[k] = Proof(before[k].kind, before[k].name, made, *map(short, (old, new)), then)
+                found[k] = Proof(before[k].kind, before[k].name, made, short(old), short(new), then)
             left -= set(found)
     left = {k for k, each in enumerate(before) if each.agrees is not None} - set(found)
     return [found[k] for k in sorted(found)], [before[k] for k in sorted(left)]

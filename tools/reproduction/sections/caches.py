@@ -4,6 +4,7 @@ reflections) through caches, bytes with them over bytes without."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -99,8 +100,8 @@ def make(context: Context) -> Parts:
         tried.append([f"Reflect, first bounce, {turned}", percent(reasons[f"first bounce, {off:g}"], "+.0f")])
     for edge in FINER:
         pixels = f"{reasons[f'pixels, {edge}']:.1f} neighbouring pixels to a triangle"
-        hits = f"{percent(reasons[f'above, {edge}'])} hits of triangles"
-        tried.append([f"{TOP}, {edge} pixels a side, {pixels}", hits])
+        above = f"{percent(reasons[f'above, {edge}'])} hits of triangles"
+        tried.append([f"{TOP}, {edge} pixels a side, {pixels}", above])
     yield tabled("what_decides_what_the_cache", tried, which=which(some).rstrip(","))
     yield report.captioned("cache", svg=_bars(found))
     lines = []
@@ -432,12 +433,17 @@ def tiles(context: Context, rows: int) -> list[list[Any]]:
             parts, passes = references.tiles_of((EDGE, rows), edge) if edge else None, list[int]()
             name, many = f"tiles of {edge} x {edge}" if edge else f"all {rows} rows", len(parts) if parts else 1
             trace = references.simd_references(space, eye, Traffic(TABLE_5_1["SIMD"]), tiles=parts, passes=passes)
-            add(name, lambda passes=passes, many=many: round(sum(passes) / many), trace)
+            add(name, partial(_a_tile, passes, many), trace)
     rays = reflect(space, eye)["MIMD"][0]
     for name, each in (("as they come", rays), ("by direction and origin", _ordered(rays))):
         traffic = Traffic(TABLE_5_1["MIMD"], eye=False, shade=False)
         add(f"reflected rays {name}", lambda: 1, references.mimd_references(space, each, traffic))
     return lines
+
+
+def _a_tile(passes: Sequence[int], many: int) -> int:
+    """Passes of one of so many tiles."""
+    return round(sum(passes) / many)
 
 
 def _ordered(rays: NDArray) -> NDArray:

@@ -134,7 +134,7 @@ def stencil_routing(context: Context) -> Parts:
         rows.append((f"{many:,}", int(back["stored"].median), *seconds, cell))
         texts = {"printed": READ_BACK_SHARE, "share": shares[-1], "why": worded("another_bus")}
         checks.append(checked("read_back", None, photons=many, **texts))
-    ends = {"least": min(SCENE_PHOTONS), "most": max(SCENE_PHOTONS)}
+    ends: dict[str, Any] = {"least": min(SCENE_PHOTONS), "most": max(SCENE_PHOTONS)}
     yield tabled("reading_photons_back_to_draw", rows, checks, **ends)
     if len(shares) > 1:
         yield concluded("read_back", [None], f"here {report.listed(shares)} on {context.device_name}")

@@ -64,7 +64,7 @@ def table_6_1(context: Context) -> Parts:
     grids = {name: [found[way].parts["build grid"].text() for way in BUILDS] for name, found in built.items()}
     yield tabled("building_the_map", [(name, *seconds) for name, seconds in grids.items()])
     yield from shares(context)
-    undecided = {None: " (runs overlap: not decided)"}
+    undecided: dict[bool | None, str] = {None: " (runs overlap: not decided)"}
     figures = (
         f"{each.what.split(':')[0]} {each.ours} for {each.published}{undecided.get(each.passed, '')}" for each in slower
     )
@@ -110,9 +110,13 @@ def _claims(context: Context, name: str, found: Mapping[str, Timed], built: Mapp
     medians = [found[kind].parts[ESTIMATE].median for kind in MAPS]
     visits = context.keep(("visits", name), lambda: _visits(context, name))
     whole = [sum(visits[kind].values()) for kind in MAPS]
-    texts = {"of_calls": whole[1] / whole[0], "of_cells": visits["sort"]["cell"] / whole[0], "routed": ROUTED}
+    calls_of: dict[str, Any] = {
+        "of_calls": whole[1] / whole[0],
+        "of_cells": visits["sort"]["cell"] / whole[0],
+        "routed": ROUTED,
+    }
     printed, ours = theirs.stencil[3] / theirs.sort[3], medians[1] / max(medians[0], 1e-9)
-    yield checked("estimate_shorter_time", None, name=name, printed=printed, ours=ours, visits=visits, **texts)
+    yield checked("estimate_shorter_time", None, name=name, printed=printed, ours=ours, visits=visits, **calls_of)
 
 
 def _visits(context: Context, name: str) -> dict[str, dict[str, int]]:
@@ -168,7 +172,10 @@ def tiles(context: Context) -> Parts:
         checks.append(checked("tiles_gain", close, name=name, ours=ours, why=why, **texts))
     small = ", an eighth of the width and height with few photons" if context.quick else ""
     yield tabled("tiles_by_counts", rows, checks, small=small)
-    masks = {QUAD: {"mask": "none"}, **{str(edge): {"mask": "tiles", "tile": edge} for edge in TIMED_EDGES}}
+    masks: dict[str, dict[str, Any]] = {
+        QUAD: {"mask": "none"},
+        **{str(edge): {"mask": "tiles", "tile": edge} for edge in TIMED_EDGES},
+    }
     of_edges = partial(photon_cases.masks, TIMED, context.device, context.quick, SWEPT_PART, masks)
     swept = timed.keep(context, ("sweep", TIMED_EDGES), of_edges, SWEPT, warm_up=False)
     gained = [_gain(swept, str(edge)) for edge in TIMED_EDGES]

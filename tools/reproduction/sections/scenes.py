@@ -165,7 +165,12 @@ def search_again(context: Context) -> Parts:
         sought += [(name, number, f"{low:g} to {high:g}", value) for number, (low, high), value in numbers]
     wide, tall = measured.size(context)
     yield tabled("eye_rays_of_the_stand", rows, checks, wide=wide, tall=tall)
-    fixed = {"first": stand_ins.FIRST, "rounds": stand_ins.ROUNDS, "edge": stand_ins.EDGE, "close": stand_ins.CLOSE}
+    fixed: dict[str, Any] = {
+        "first": stand_ins.FIRST,
+        "rounds": stand_ins.ROUNDS,
+        "edge": stand_ins.EDGE,
+        "close": stand_ins.CLOSE,
+    }
     yield tabled("cameras", sought, **fixed)
 
 
@@ -206,7 +211,8 @@ def viewpoint(camera: Camera, low: NDArray, high: NDArray, share: float, move: s
         about = eye if move == TURNED else (low + high) / 2
         eye, target, up = turn @ (eye - about) + about, turn @ (target - about) + about, turn @ up
     parts: dict[str, Any] = {"origin": eye, "target": target, "up": up}
-    return replace(camera, **{name: tuple(map(float, each)) for name, each in parts.items()})
+    moved: dict[str, Any] = {name: tuple(map(float, each)) for name, each in parts.items()}
+    return replace(camera, **moved)
 
 
 def seen_from(context: Context, name: str, edge: int, share: float) -> list[float]:
@@ -267,9 +273,9 @@ def grid_resolution(context: Context) -> Parts:
             published = "the published one" if voxels == measured.SOURCES[name].grid else ""
             size = format(one["megabytes"], ".0f" if one["megabytes"] >= 10 else ".1f")
             shown = (f"{one[key]:,.0f}" for key in least)
-            work = f"{one['v']:.1f}", f"{one['t']:.1f}", one["P"], *shown, f"{one['ratio']:.2f} : 1", size
-            said = "; ".join(filter(None, (published, marks and f"least {marks}")))
-            rows.append((name, one["grid"], *work, said))
+            numbers = f"{one['v']:.1f}", f"{one['t']:.1f}", one["P"], *shown, f"{one['ratio']:.2f} : 1", size
+            about = "; ".join(filter(None, (published, marks and f"least {marks}")))
+            rows.append((name, one["grid"], *numbers, about))
     yield tabled("what_a_ray_does_and", rows, edge=edge)
     figure, axes = plots.figure(9.0, 3.4, ncols=3)
     for color, (name, each) in zip(plots.COLORS, found.items(), strict=False):
@@ -280,8 +286,9 @@ def grid_resolution(context: Context) -> Parts:
             (2, "SIMD", "-"),
             (2, "MIMD", "--"),
         ):
-            values, named = [one[key] for one in each.values()], {"label": name} if key == "v" else {}
-            axes[panel].plot(list(each), values, marker=".", color=color, linestyle=style, **named)
+            label = name if key == "v" else None
+            values = [one[key] for one in each.values()]
+            axes[panel].plot(list(each), values, marker=".", color=color, linestyle=style, label=label)
     axes[1].axhspan(1 - report.COUNT, 1 + report.COUNT, color="0.9", zorder=0)
     for axis, title in zip(axes, PANELS, strict=True):
         ticks = sorted({n for each in found.values() for n in each if n & (n - 1) == 0})

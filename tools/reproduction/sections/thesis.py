@@ -53,8 +53,8 @@ def model(context: Context, file: str) -> tuple[Scene, Camera]:
     low, high = scene.bounds()
     middle, size = (low + high) / 2, float((high - low).max())
     eye, aim = middle + size * np.array([0.35, 0.6, 1.45]), middle - [0.0, 0.06 * size, 0.0]
-    ends: Any = (tuple(map(float, each)) for each in (eye, aim))
-    return on_plane(scene), Camera(*ends, fov=42.0, name="above")
+    origin, target = ((float(x), float(y), float(z)) for x, y, z in (eye, aim))
+    return on_plane(scene), Camera(origin, target, fov=42.0, name="above")
 
 
 def of_scenes(
@@ -121,9 +121,9 @@ def frame_times(context: Context) -> Parts:
     recursion = [each["CPU"] / each["emulation"] for each in median]
     # The printed parallel device is a graphics board; the text has the recursion's time of the scene graph's pointers,
     # which are not there in these arrays.
-    for claim, ours, (one, two) in (("parallel", parallel, (1, 3)), ("recursion_longer", recursion, (0, 1))):
-        printed = (each[one] / each[two] for each in SECONDS.values())
-        text = worded(f"thesis_{claim}", printed=listed(printed, ".3g"), ours=listed(ours, ".3g"))
+    for claim, gains, (one, two) in (("parallel", parallel, (1, 3)), ("recursion_longer", recursion, (0, 1))):
+        quotients = (each[one] / each[two] for each in SECONDS.values())
+        text = worded(f"thesis_{claim}", printed=listed(quotients, ".3g"), ours=listed(gains, ".3g"))
         yield concluded(claim, [None], text)
     ratio = [each[2] / each[3] for each in SECONDS.values()]
     yield checked("cuda_thrice", min(ratio) > 3, ratio=listed(ratio, ".3g"))
