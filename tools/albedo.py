@@ -13,9 +13,6 @@ crossing (index, roughness, cosine)
     A of GGX's refraction times 1 - s. What crosses in all, in power, is (1 - F0) A + (1 - F90) B.
 crossing_rise (index, roughness, cosine), of indices from 1 up
     B of GGX's refraction times s.
-anisotropy (strength, azimuth, roughness, cosine)
-    by how much E of anisotropic GGX exceeds that of the quadratic mean of its alphas; 0.5 is added. Strengths are those
-    of KHR_materials_anisotropy, azimuths the cosine of the direction's; both are even from 0 to 1.
 sheen (roughness, cosine)
     of Charlie's sheen, Estevez and Kulla 2017; divided by 8.
 
@@ -44,8 +41,7 @@ LEAST_ALPHA = 1e-4
 LEAST_SHEEN = 1e-3  # alpha: the lobe is bright within 2 degrees of the horizon
 BRIGHTEST_SHEEN = 8.0  # the fit of its shadowing lets more than all come back where it is smooth
 LEAST_COSINE = 1e-4
-STRENGTHS, AZIMUTHS, TURNED = 9, 5, 12  # the array of anisotropic lobes; its cosines and roughnesses
-LOOPS = ("_lambda", "_ggx", "_anisotropic_lambda", "_anisotropic", "_charlie_lambda", "_charlie")
+LOOPS = ("_lambda", "_ggx", "_charlie_lambda", "_charlie")
 
 Array = NDArray[np.float64]
 
@@ -111,47 +107,6 @@ def ggx(cosines: Array, alphas: Array, ratios: Array, samples: int = SAMPLES) ->
             reflected[row, column] = _ggx(cosine, alpha, ratios, samples, out)
             terms[:, :, row, column] = out.T
     return reflected, terms
-
-
-def _anisotropic_lambda(wx: float, wy: float, wz: float, x: float, y: float) -> float:
-    """Smith's Lambda of GGX (Heitz 2014, eq. 72 and 80)."""
-    return 0.5 * (math.sqrt(1.0 + (wx * wx * x * x + wy * wy * y * y) / max(wz * wz, 1e-18)) - 1.0)
-
-
-def _anisotropic(cosine: float, azimuth: float, x: float, y: float, samples: int) -> float:
-    """E of GGX with the alphas x and y. azimuth: cosine of that of the direction."""
-    total, sine = 0.0, math.sqrt(max(0.0, 1.0 - cosine * cosine))
-    wx, wy = sine * azimuth, sine * math.sqrt(max(0.0, 1.0 - azimuth * azimuth))
-    long = math.sqrt(x * x * wx * wx + y * y * wy * wy + cosine * cosine)
-    shadow = _anisotropic_lambda(wx, wy, cosine, x, y)
-    for i in range(2 * samples):
-        angle = math.pi * (i + 0.5) / samples
-        for j in range(samples):
-            height = 1.0 - (j + (0.5 + 0.6180339887498949 * i) % 1.0) / samples * (1.0 + cosine / long)
-            radius = math.sqrt(max(0.0, 1.0 - height * height))
-            hx = x * (x * wx / long + radius * math.cos(angle))
-            hy = y * (y * wy / long + radius * math.sin(angle))
-            hz = cosine / long + height
-            size = 1.0 / math.sqrt(hx * hx + hy * hy + hz * hz)
-            hx, hy, hz = hx * size, hy * size, hz * size
-            twice_dot = 2.0 * (hx * wx + hy * wy + hz * cosine)
-            above = twice_dot * hz - cosine
-            if above > 0.0:
-                leaving = _anisotropic_lambda(twice_dot * hx - wx, twice_dot * hy - wy, above, x, y)
-                total += (1.0 + shadow) / (1.0 + shadow + leaving)
-    return total / (2 * samples * samples)
-
-
-def anisotropic(strengths: Array, azimuths: Array, alphas: Array, cosines: Array, samples: int = 64) -> Array:
-    """(strengths, azimuths, alphas, cosines): by how much E exceeds that of the quadratic mean of both alphas."""
-
-    def excess(strength: float, azimuth: float, alpha: float, cosine: float) -> float:
-        alpha_x = alpha + (1.0 - alpha) * strength * strength
-        mean = math.sqrt(0.5 * (alpha_x * alpha_x + alpha * alpha))
-        isotropic = _anisotropic(cosine, 1.0, mean, mean, samples)
-        return _anisotropic(cosine, azimuth, alpha_x, alpha, samples) - isotropic
-
-    return np.array([[[[excess(s, p, a, c) for c in cosines] for a in alphas] for p in azimuths] for s in strengths])
 
 
 def _charlie_lambda(cosine: float, alpha: float) -> float:
@@ -225,13 +180,11 @@ def main() -> None:
     parser.add_argument("--output", type=Path, default=ASSET)
     arguments = parser.parse_args()
     compile_loops()
-    strengths, azimuths = np.linspace(0, 1, STRENGTHS), np.linspace(0, 1, AZIMUTHS)
-    turned = anisotropic(strengths, azimuths, alpha_axis(TURNED), cosine_axis(TURNED))
     reflection, _ = ggx(cosine_axis(FINE), alpha_axis(FINE), np.zeros(0))
     _, (rise, crossing, crossing_rise) = ggx(cosine_axis(), alpha_axis(), ratio_axis())
     charlie = sheen(cosine_axis(FINE), np.maximum(alpha_axis(FINE), LEAST_SHEEN)) / BRIGHTEST_SHEEN
     arrays = {"reflection": reflection, "rise": rise, "crossing": crossing, "crossing_rise": crossing_rise[INDICES:]}
-    arrays |= {"anisotropy": turned + 0.5, "sheen": charlie}
+    arrays["sheen"] = charlie
     np.savez(arguments.output, **{name: stored(array) for name, array in arrays.items()})
 
 

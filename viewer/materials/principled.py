@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -267,8 +266,6 @@ def _albedo_module(name: str, function: str) -> Module:
             f"{upper}_FIRST": slices // 2 if below_one else 0,
             f"{upper}_STEP": step,
         }
-    if name == "anisotropy":
-        constants |= {f"{upper}_STRENGTHS": values.shape[0] - 1, f"{upper}_AZIMUTHS": values.shape[1] - 1}
     if name == "sheen":
         constants[f"{upper}_BRIGHTEST"] = MAX_SHEEN_ALBEDO
     return Module(
@@ -298,12 +295,6 @@ def crossing_albedo() -> Module:
 def crossing_rise_albedo() -> Module:
     """The module of ``crossing_rise_albedo``: how much transmission rises by a grazing reflectance below 1."""
     return _albedo_module("crossing_rise", "crossing_rise_albedo")
-
-
-def anisotropic_albedo() -> Module:
-    """The module of ``anisotropic_albedo``: ``ggx_albedo`` of anisotropic lobes; needs that module."""
-    module = _albedo_module("anisotropy", "anisotropic_albedo")
-    return replace(module, needs=("ggx_albedo",))
 
 
 def sheen_albedo() -> Module:

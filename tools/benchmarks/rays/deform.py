@@ -311,9 +311,9 @@ def played(source: Scene | Path, seconds: float, rests: bool = True) -> dict[str
 
 def _compile_quick(view: CanvasView) -> None:
     """Compile what a picture at rest leaves time for, unless the machine is so busy that it takes too long."""
-    runner, renderer = view.session.runner, view.view.renderer
-    assert runner is not None and runner._warmup is not None and renderer is not None
-    quick = runner._warmup.quick
+    warmup, renderer = view.session._warmup, view.view.renderer
+    assert warmup is not None and renderer is not None
+    quick = warmup.quick
     if quick is not None:
         for _ in renderer.sampler.warm(quick, renderer.camera, QUICK):
             pass

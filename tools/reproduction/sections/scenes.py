@@ -279,15 +279,15 @@ def grid_resolution(context: Context) -> Parts:
     yield tabled("what_a_ray_does_and", rows, edge=edge)
     figure, axes = plots.figure(9.0, 3.4, ncols=3)
     for color, (name, each) in zip(plots.COLORS, found.items(), strict=False):
-        for panel, key, style in (
+        for panel, quantity, style in (
             (0, "v", "-"),
             (0, "t", "--"),
             (1, "ratio", "-"),
             (2, "SIMD", "-"),
             (2, "MIMD", "--"),
         ):
-            label = name if key == "v" else None
-            values = [one[key] for one in each.values()]
+            label = name if quantity == "v" else None
+            values = [one[quantity] for one in each.values()]
             axes[panel].plot(list(each), values, marker=".", color=color, linestyle=style, label=label)
     axes[1].axhspan(1 - report.COUNT, 1 + report.COUNT, color="0.9", zorder=0)
     for axis, title in zip(axes, PANELS, strict=True):

@@ -119,10 +119,10 @@ class NoisyPicture:
     def denoised(self, draft: bool = False) -> NDArray[np.float32]:
         """The denoised picture, (H, W, 3) linear sRGB; callable in any thread. ``draft``: by a smaller network. Raises
         ViewerError where that fails."""
-        inputs = self.reflected, self.albedo, self.normal
+        columns = [slice(*part) for part in pairwise(self.seams)]
         pictures = [
-            oidn.denoise(*(values[:, left:right] for values in inputs), self.clean, draft)
-            for left, right in pairwise(self.seams)
+            oidn.denoise(self.reflected[:, part], self.albedo[:, part], self.normal[:, part], self.clean, draft)
+            for part in columns
         ]
         return np.concatenate(pictures, axis=1) + self.emission
 
