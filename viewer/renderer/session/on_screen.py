@@ -1,4 +1,4 @@
-"""What a session has for its screen alone: shaders compiled in small steps, and the picture that is shown."""
+"""The parts of a session for its screen alone: shaders compiled in small steps, and the picture that is shown."""
 
 from __future__ import annotations
 

@@ -578,7 +578,7 @@ class Session:
         self._failed = True
 
     def _forget_shaders(self) -> None:
-        """Drop the frame in progress and what is compiled for it: another scene, or other shaders."""
+        """Drop the frame in progress and the programs compiled for it: another scene, or other shaders."""
         self._drop()
         if self._warmup is not None:
             self._warmup.end(flight=True)

@@ -1,4 +1,4 @@
-"""Panels of the debug views: the stream inspector, the history of a probed ray, and what both show in space."""
+"""Panels of the debug views: the stream inspector, the history of a probed ray, and their pictures in space."""
 
 from __future__ import annotations
 

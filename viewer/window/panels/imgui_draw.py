@@ -29,7 +29,7 @@ class ImguiDraw:
 
     @staticmethod
     def render(draw_data: imgui.ImDrawData) -> None:
-        """Draw what `imgui.render` has left."""
+        """Draw the lists of `imgui.render`."""
         imgui.backends.opengl3_render_draw_data(draw_data)
 
     def upload(self, texture: moderngl.Texture | None, picture: NDArray[np.uint8]) -> moderngl.Texture:

@@ -333,6 +333,7 @@ def _height() -> float:
 
 
 def is_animated(context: ViewerHost) -> bool:
+    """Whether the scene on show has an animation."""
     scene = context.view.scene
     return scene is not None and scene.duration > 0
 
