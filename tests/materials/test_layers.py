@@ -221,5 +221,5 @@ def test_the_series_of_a_film_is_airys():
     wave = np.exp(1j * turn)
     airy = np.abs((first[:, None] + second[:, None] * wave) / (1 + (first * second)[:, None] * wave)) ** 2
     constant, terms = lobe_twin.film_orders(first, second, turn, 60)
-    # Both amplitudes are below 0.85 here (Schlick at cosines of 0.1 and more): orders beyond 60 are below 1e-9.
+    # The amplitudes' product is below 0.25, so that orders beyond 60 are nothing: the rest is float64's rounding.
     np.testing.assert_allclose(constant[:, None] + terms, airy, atol=1e-9)

@@ -8,6 +8,7 @@ import pytest
 
 import raystream
 from raystream.cli.presets import preset
+from raystream.renderer.inputs.settings import NAMES
 from raystream.scene.builtin.caustics import PUBLISHED, STORED
 
 
@@ -16,7 +17,7 @@ from raystream.scene.builtin.caustics import PUBLISHED, STORED
 def test_as_many_photons_are_stored(scene: str) -> None:
     """Within 3 %: by chance, and as drivers round."""
     chosen: dict[str, Any] = {**preset("2003", scene), "machine": "singlepass", "nearest": 1, "light_samples": 1}
-    options = {name: value for name, value in chosen.items() if name not in ("size", "spp")}
+    options = {name: value for name, value in chosen.items() if name in NAMES}  # others are of the picture's file
     renderer = raystream.Renderer(scene, **options)
     renderer.render((4, 4), spp=1)
     assert abs(renderer.photon_map.stored / STORED[scene] - 1) < 0.03
