@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from soups import KINDS, soup
+from soups import KINDS, read_ply, soup
 
 from raystream.accel.grid import build as grid_build
 from raystream.accel.grid import cost as grid_cost
@@ -241,6 +243,16 @@ def test_one_triangle_of_any_size(scale: float, resolution: object) -> None:
         grid = build(corners, resolution)
         assert_sound(grid)
         assert set(np.unique(grid.lists)) == {-1, 0}
+
+
+def test_degenerate_files(shared_scenes: Path) -> None:
+    same = read_ply(shared_scenes / "broken" / "geo_all_same_100k.ply")
+    grid = build(same)
+    assert_sound(grid)
+    assert grid.statistics["references_per_full_voxel"] == len(same) == 100_000
+    series = read_ply(shared_scenes / "broken" / "geo_geometric_series.ply")
+    assert_sound(build(series))
+    assert set(np.unique(build(series).lists)) == set(range(-1, len(series)))
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -165,6 +165,23 @@ def towards(scene: Scene, moment: int, rng: np.random.Generator, count: int) -> 
     return given
 
 
+@pytest.mark.parametrize("shift", SHIFTS)
+@pytest.mark.parametrize("keys", [2, 7])
+def test_hits_at_any_time_are_those_of_all_instances(device: Any, keys: int, shift: str) -> None:
+    """Of instances that move, of meshes that deform, and of both."""
+    scene = in_motion(keys, keys, SHIFTS[shift], deforms=True)
+    given, structure = at_any_time(scene, keys), made(scene)
+    assert structure.built.top.segments == keys - 1
+    expected = traced(device, everywhere(scene), given)
+    assert 0.3 < (expected["triangle"] >= 0).mean() < 1
+    assert traced(device, structure, given).tobytes() == expected.tobytes()
+    entered = traced.entered  # type: ignore[attr-defined]
+    swept = made(scene, "grid")  # an instance in all voxels of its way
+    assert traced(device, swept, given).tobytes() == expected.tobytes()
+    if shift == "far":
+        assert entered < 0.6 * traced.entered  # type: ignore[attr-defined]
+
+
 @pytest.mark.parametrize("deforms", [False, True], ids=["instances", "meshes too"])
 @pytest.mark.parametrize("moment", [0, 9000, MOMENTS // 2, 50001, MOMENTS - 1])
 def test_hits_are_those_of_the_scene_of_that_moment(device: Any, moment: int, deforms: bool) -> None:

@@ -338,6 +338,28 @@ def test_without_an_aperture_the_middle_is_the_pixel_s_centre_to_the_bit(device)
     np.testing.assert_allclose(sampled[0], origins.reshape(-1, 3))
 
 
+def test_rays_of_one_point_of_the_film_meet_in_the_plane_of_focus(device) -> None:
+    count = 500
+    pixels, film = np.full((count, 2), 7), np.tile([0.2, 0.9], (count, 1))
+    found = Function(device, SAMPLE, modules=[thin_lens(CAMERA, (20, 20))])(pixels, film, uniform(count))
+    origin, direction = (values.astype(np.float64) for values in found)
+    forward = CAMERA.basis()[2]
+    depth = (origin - CAMERA.origin) @ forward
+    np.testing.assert_allclose(depth, 0, atol=1e-6)  # the lens stands across the view
+    assert np.linalg.norm(origin - CAMERA.origin, axis=1).max() <= 0.3 * (1 + 1e-6)
+    met = origin + direction * ((5.5 - depth) / (direction @ forward))[:, None]
+    np.testing.assert_allclose(met, np.broadcast_to(met.mean(axis=0), met.shape), atol=5e-6)
+
+
+def test_the_lens_is_covered_evenly(device) -> None:
+    disc = Function(device, "vec2 concentric_disc(vec2 u)", includes=["lib/disc.glsl"])
+    (points,) = disc(uniform(50_000))
+    radius, angle = np.hypot(*points.T), np.arctan2(points[:, 1], points[:, 0])
+    cell = np.minimum((radius**2 * 5).astype(int), 4) * 8 + np.minimum(((angle / math.pi + 1) * 4).astype(int), 7)
+    chi = ((np.bincount(cell, minlength=40) - 1250.0) ** 2 / 1250).sum()
+    assert chi < 80  # chi-square, 39 degrees of freedom: exceeded once in 9,000
+
+
 @pytest.mark.parametrize("name", [name for name in FILTERS if name != "point"])
 def test_offsets_have_the_filter_s_density(device, name) -> None:
     count = 60_000

@@ -187,6 +187,21 @@ def test_on_a_slow_disk_saving_takes_a_tenth_of_the_time(tmp_path, monkeypatch) 
     assert after(60.0, state.due) == [False, True]
 
 
+def test_the_old_state_stays_when_writing_fails(tmp_path, monkeypatch) -> None:
+    state = Checkpoint(tmp_path / "a.exr", SETTINGS)
+    state.save(filled(1))
+
+    def half(part, *rest, **named):
+        part.write_bytes(b"half")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(image, "_write_exr", half)
+    with pytest.raises(KeyboardInterrupt):
+        state.save(filled(2))
+    assert os.listdir(tmp_path) == ["a.exr.state.exr"] and state.saved == 1
+    same(resume(state.path, SIZE, SETTINGS), filled(1))
+
+
 # -- fingerprints ----------------------------------------------------------------------------------------------------
 
 

@@ -107,6 +107,21 @@ def test_tonemaps_on_the_device(device, name) -> None:
     np.testing.assert_allclose(found, twin, rtol=2e-6, atol=2e-4 if name == "agx" else 2e-6)
 
 
+@pytest.mark.parametrize("name", ["reinhard", "aces", "agx"])
+def test_tonemaps_are_curves(name) -> None:
+    """Grey stays grey, more light is never darker, black is black, and the brightest is white."""
+    grey = np.outer(np.linspace(0, 1000, 50_000, dtype=np.float32), np.ones(3, np.float32))
+    mapped = tonemap.TONEMAPS[name](grey)
+    np.testing.assert_allclose(
+        mapped, mapped[:, :1] * np.ones(3), atol=2e-3
+    )  # the rows of AgX and ACES sum to 1 only so
+    steps = np.diff(mapped[:, 1].astype(np.float64))
+    assert steps.min() > -2e-5  # AgX's polynomial turns over by 1e-5 at its upper end
+    assert abs(mapped[0]).max() < 1e-3
+    codes = srgb8(np.array([[np.inf] * 3, [1e30] * 3, [np.nan] * 3, [-np.inf] * 3], np.float32), tonemap=name)
+    assert codes[:2].min() >= 250 and codes[2:].max() == 0
+
+
 def test_tonemaps_at_published_points() -> None:
     """Reinhard: white at 4. Hill's ACES: by hand. AgX: middle grey (0.18) is half of the display's code values."""
     at = lambda name, value: float(tonemap.TONEMAPS[name](np.full((1, 3), value, np.float32))[0, 1])  # noqa: E731

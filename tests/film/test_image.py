@@ -145,6 +145,26 @@ def test_the_old_file_stays_when_writing_fails(tmp_path, monkeypatch, ending, fa
     assert path.read_bytes() == b"old" and os.listdir(tmp_path) == [path.name]
 
 
+@pytest.mark.parametrize("ending", image.FORMATS)
+def test_who_reads_the_old_file_keeps_its_bytes(tmp_path, monkeypatch, ending) -> None:
+    """The new one takes its name when it is whole; it is not written into the old one."""
+    path, seen = tmp_path / f"a{ending}", []
+    path.write_bytes(b"old bytes")
+    os.chmod(path, 0o640)
+    replace = os.replace
+
+    def watched(source, target):
+        seen.append((os.stat(source).st_size, path.read_bytes()))
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", watched)
+    with open(path, "rb") as reader:
+        image.save(path, picture())
+        assert reader.read() == b"old bytes" and os.fstat(reader.fileno()).st_ino != path.stat().st_ino
+    assert seen == [(path.stat().st_size, b"old bytes")]
+    assert path.stat().st_mode & 0o777 == 0o640 and os.listdir(tmp_path) == [path.name]
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="RLIMIT_FSIZE is POSIX")
 def test_a_full_disk_is_noticed(tmp_path) -> None:
     """A size limit stands in for the full disk: every length that is too short is refused, the old file stays."""
@@ -210,6 +230,15 @@ def test_paths_that_cannot_be(tmp_path, name: str, word: str) -> None:
         with pytest.raises(ViewerError, match=word):
             attempt(f"{tmp_path}/{name}")
     assert os.listdir(tmp_path) == ["folder.png"]
+
+
+def test_no_permission(tmp_path, monkeypatch) -> None:
+    def refuse(*arguments, **options):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(image.os, "open", refuse)
+    with pytest.raises(ViewerError, match="cannot be written: Permission denied"):
+        image.check_path(tmp_path / "a.png")
 
 
 def test_check_path_leaves_nothing_behind(tmp_path) -> None:

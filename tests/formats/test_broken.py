@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from documents import SHARED
 
+from raystream.formats import load
+
 # One process for all, held to 2 GiB more than an idle interpreter with its libraries maps.
 WORKER = """
 import json, resource, sys, tempfile, time
@@ -79,3 +81,16 @@ def test_broken_file(broken, shared_scenes, outcomes):
     elif expect == "reject":
         assert stage == "load"
         assert broken in message
+
+
+@pytest.mark.parametrize(
+    ("name", "area"),
+    [("obj_ok_ngon_concave.obj", 10.0), ("obj_ok_continuation.obj", 1.0), ("obj_ok_negative.obj", 1.0)],
+)
+def test_polygons_cover_their_area(name, area, shared_scenes):
+    import numpy as np
+
+    corners = load(shared_scenes / "broken" / name).flatten().corners()
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    assert np.linalg.norm(normals, axis=1).sum() / 2 == pytest.approx(area)
+    assert (normals[:, 2] > 0).all()

@@ -74,6 +74,16 @@ def test_png_is_srgb(tmp_path, mode) -> None:
     np.testing.assert_allclose(read_picture(tmp_path / "a.png"), expected, rtol=1e-6)
 
 
+def test_broken_png_files(tmp_path) -> None:
+    path = tmp_path / "a.png"
+    Image.fromarray((picture(64, 64) * 255).astype(np.uint8)).save(path)
+    whole = path.read_bytes()
+    for cut in (9, 30, len(whole) // 2):
+        path.write_bytes(whole[:cut])
+        with pytest.raises(ViewerError, match="cannot be decoded"):
+            read_picture(path)
+
+
 @pytest.mark.parametrize(("name", "data"), [("a.hdr", b"hello"), ("a.txt", b""), ("a.gif", b"GIF89a")])
 def test_other_files(tmp_path, name, data) -> None:
     (tmp_path / name).write_bytes(data)

@@ -79,6 +79,53 @@ def test_positions_are_those_of_the_oracle(tmp_path: Path, name: str, doc: Docum
     check(doc.write(tmp_path))
 
 
+@pytest.mark.parametrize(
+    ("model", "animation", "step"),
+    [
+        ("RiggedSimple", 0, 1),
+        ("AnimatedMorphCube", 0, 1),
+        ("BoxAnimated", 0, 1),
+        ("InterpolationTest", 4, 7),
+        ("MorphStressTest", 1, 31),
+        pytest.param("BrainStem", 0, 97, marks=pytest.mark.slow),
+    ],
+)
+def test_khronos_s_models(shared_scenes: Path, model: str, animation: int, step: int) -> None:
+    path = shared_scenes / "models" / f"{model}.glb"
+    scene = load(path)
+    check_model(path, scene, animation, step)
+
+
+def check_model(path: Path, scene: Scene, animation: int, step: int) -> None:
+    """As `check`, where vertices that get tangents follow those of the file."""
+    oracle = Oracle(path, animation)
+    scene.play(animation)
+    drawn = [(k, p) for k, p in _drawn(oracle)]
+    for seconds in np.linspace(0, scene.duration, 20).astype(np.float32).astype(np.float64).tolist():
+        posed = scene.posed(seconds)
+        for number, (node, primitive) in enumerate(drawn):
+            expected = np.array(oracle.positions(node, primitive, seconds, step))
+            count = len(oracle.rows(_primitive(oracle, node, primitive)["attributes"]["POSITION"]))
+            found = world(posed, number)[:count:step]
+            assert np.abs(found - expected).max() <= NEAR * np.abs(expected).max()
+
+
+def _primitive(oracle: Oracle, node: int, primitive: int) -> dict:
+    return oracle.json["meshes"][oracle.json["nodes"][node]["mesh"]]["primitives"][primitive]
+
+
+def _drawn(oracle: Oracle) -> list[tuple[int, int]]:
+    """Nodes and primitives in the order of the scene's instances."""
+    found, pending = [], list(reversed(oracle.json["scenes"][oracle.json.get("scene", 0)]["nodes"]))
+    while pending:
+        node = pending.pop()
+        about = oracle.json["nodes"][node]
+        if "mesh" in about:
+            found += [(node, k) for k in range(len(oracle.json["meshes"][about["mesh"]]["primitives"]))]
+        pending += reversed(about.get("children", []))
+    return found
+
+
 def test_rest_pose_and_default_weights(tmp_path: Path) -> None:
     """A file without animation is posed by its joints and default weights."""
     doc = morphed(skinned=True)

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from documents import MTL, OBJ
+from fields import field
 from obj_text import POINTS, read
 from PIL import Image as Pillow
 
@@ -320,6 +321,11 @@ UVS = "vt 0 0\nvt 1 0\nvt 1 1\nvt 0 1\n"
 FACE = "f 1/1 2/2 3/3 4/4\n"
 
 
+def area(scene: Scene) -> float:
+    a, b, c = np.moveaxis(scene.meshes[0].positions[scene.meshes[0].triangles].astype(np.float64), 1, 0)
+    return float(np.linalg.norm(np.cross(b - a, c - a), axis=1).sum() / 2)
+
+
 def colors(scene: Scene) -> list[tuple[float, ...]]:
     return [scene.materials[number].base_color[:3] for number in scene.meshes[0].materials.tolist()]
 
@@ -329,6 +335,41 @@ def texel(scene: Scene) -> list[int]:
     number = scene.materials[scene.meshes[0].materials[0]].texture
     assert number is not None
     return scene.textures[number].image.texels[0, 0].tolist()
+
+
+@pytest.mark.parametrize("name", ["o20_bom_mtllib.obj", "m07_bom.obj"])
+def test_marks_hide_no_material(name: str) -> None:
+    scene = load(field(name))
+    assert colors(scene) == [(1, 0, 0)] * 2 and scene.warnings == []
+
+
+@pytest.mark.parametrize("name", ["o01b_bom_v.obj", "o02_comment_backslash.obj"])
+def test_no_vertex_is_lost(name: str) -> None:
+    scene = load(field(name))
+    assert len(scene.meshes[0].positions) == 4 and scene.triangle_count == 2 and area(scene) == pytest.approx(2)
+
+
+def test_names_that_are_not_utf_8_stay_apart() -> None:
+    scene = load(field("m11_sjis.obj"))
+    assert len(scene.materials) == 2 and colors(scene) == [(1, 0, 0), (0, 0, 1)]
+
+
+@pytest.mark.parametrize(
+    "name", ["m40_latin1_tex.obj", "m01_opts_after.obj", "m06_case.obj", "m03_quoted.obj", "m19_tga.obj", "m20_bmp.obj"]
+)
+def test_pictures_of_materials_are_found_and_red(name: str) -> None:
+    scene = load(field(name))
+    assert texel(scene) == [255, 0, 0, 255] and scene.warnings == []
+
+
+@pytest.mark.parametrize("name", ["o04_nan_vt.obj", "o04c_nan_vn.obj"])
+def test_values_that_are_no_numbers(name: str) -> None:
+    scene = load(field(name))
+    mesh = scene.meshes[0]
+    assert scene.triangle_count == 2 and area(scene) == pytest.approx(2) and len(scene.warnings) == 1
+    assert mesh.uvs is not None and np.isfinite(mesh.uvs).all()
+    if mesh.normals is not None:
+        np.testing.assert_allclose(mesh.normals, np.tile((0.0, 0.0, 1.0), (len(mesh.normals), 1)), atol=1e-6)
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])

@@ -12,7 +12,7 @@ import pytest
 from glsl_call import Function
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from light_twin import BOUNDS, FACING, PDF, PUNCTUAL, chosen, random, sampler, some_emitters, twin
+from light_twin import BOUNDS, FACING, PDF, PUNCTUAL, chosen, folded, random, sampler, some_emitters, twin
 
 from raystream import Camera, Renderer
 from raystream.base.errors import ViewerError
@@ -82,6 +82,26 @@ def test_choices_are_those_of_the_table_to_the_quantum(device) -> None:
     np.testing.assert_allclose(
         found["weight"][listed_ones, 0], (strength / listed.probability)[number[listed_ones]], rtol=1e-6
     )
+
+
+def test_points_of_a_triangle_are_even(device) -> None:
+    fold = Function(
+        device,
+        "vec2 triangle_point(vec2 u)",
+        modules=[environment(DARKNESS), light_list(some_emitters()).module()],
+        records=[LIGHT_SAMPLE],
+    )
+    _, u = random(40_000)
+    (weights,) = fold(u)
+    np.testing.assert_allclose(weights, folded(u), atol=1e-6)
+    assert (weights >= 0).all() and (weights.sum(axis=1) <= 1).all()
+    # Sixteen equal small triangles: four rows of a subdivision.
+    cell = np.minimum((weights * 4).astype(int), 3)
+    upper = (weights * 4 - cell).sum(axis=1) > 1
+    counts = np.unique(cell[:, 0] * 100 + cell[:, 1] * 10 + upper, return_counts=True)[1]
+    assert len(counts) == 16
+    chi = ((counts - 2500.0) ** 2 / 2500).sum()
+    assert chi < 44  # chi-square, 15 degrees of freedom: exceeded once in 10,000
 
 
 def test_densities_are_those_of_the_choice() -> None:

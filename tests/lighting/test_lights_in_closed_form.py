@@ -8,15 +8,15 @@ import numpy as np
 import places
 import pytest
 from glsl_call import Function
-from light_twin import BOUNDS, FACING, random, sampler
+from light_twin import BOUNDS, FACING, PUNCTUAL, random, sampler, twin
 
 from raystream.kernels.records import LIGHT_SAMPLE
 from raystream.lighting.ambient import each_light
 from raystream.lighting.emitters import Emitters
 from raystream.lighting.environment import environment
-from raystream.lighting.lights import LightList, light_list, scene_lights
+from raystream.lighting.lights import KIND, LightList, light_list, scene_lights
 from raystream.lighting.photons import photon_modules
-from raystream.scene.environment import DARKNESS
+from raystream.scene.environment import DARKNESS, ConstantEnvironment
 from raystream.scene.light import Light
 from raystream.scene.material import Material
 from raystream.scene.quadric import Quadric
@@ -205,3 +205,21 @@ def test_photons_leave_a_sphere_with_its_power(device, side: float) -> None:
     assert all(
         abs(z(outwards[:, axis], 0.0)) < 4.5 and abs(z(outwards[:, axis] ** 2, 1 / 3)) < 4.5 for axis in range(3)
     )
+
+
+def test_all_lights_together_sum_to_the_closed_forms(device) -> None:
+    scene_lighting = ConstantEnvironment((0.2, 0.3, 0.4))
+    emitting = Emitters(np.concatenate([FACING, FACING * 0.5]), np.float32([[2, 3, 4], [40, 1, 0]]), np.int32([0, 2]))
+    listed = light_list(emitting, PUNCTUAL, scene_lighting, BOUNDS, 3)
+    position, normal = np.array([0.1, 0.0, 0.2]), np.array([0.0, 1.0, 0.0])
+    choose, u = random(400_000)
+    ok, found = sampler(device, listed, scene_lighting)(np.tile(position, (len(u), 1)), choose, u)
+    received = np.where(ok, np.maximum(found["direction"] @ normal, 0), 0)[:, None] * found["weight"].astype(np.float64)
+    truth = math.pi * np.array(scene_lighting.radiance)
+    for corners, emission in zip(emitting.corners.astype(float), emitting.emission, strict=True):
+        truth = truth + emission * polygon_irradiance(corners, position, normal)
+    for number, light in enumerate(PUNCTUAL, 2):
+        _, way, _, weight, _ = twin(emitting, PUNCTUAL, listed, number, position, u[0])
+        truth = truth + weight * max(way @ normal, 0) * listed.probability[number]
+        assert light.kind in KIND
+    assert max(abs(z(received[:, k], truth[k])) for k in range(3)) < 4.5

@@ -14,6 +14,9 @@ from raystream.base import paths
 from raystream.base.errors import ViewerError
 from raystream.lighting.sampler import MAX_SEED, SAMPLERS, blue_noise, random_points, sampler, sampler_uniforms
 
+LEAST_P = 1e-4  # of a single test with a fixed seed: what is right fails it once in 10,000 other seeds
+
+
 TILES = blue_noise()["value"].astype(np.int64).reshape(64, 64, 2)
 
 
@@ -61,6 +64,30 @@ TWINS: dict[tuple[str, int], Callable[..., NDArray]] = {
     ("table", 1): lambda *given: table_2d(*given)[..., 0],
     ("table", 2): table_2d,
 }
+
+
+def normal_tail(z: float) -> float:
+    """Probability of a standard normal number beyond +-z."""
+    from math import erfc
+
+    return erfc(abs(z) / 2**0.5)
+
+
+def chi_square_p(observed: NDArray, expected: float) -> float:
+    """Two-sided p-value of counts that should each be ``expected``: too even is as suspect as too uneven.
+
+    By the cube-root normal approximation (Wilson and Hilferty 1931), good to a per cent for 30 degrees and more.
+    """
+    degrees = observed.size - 1
+    square = float(((observed - expected) ** 2 / expected).sum())
+    spread = 2 / (9 * degrees)
+    return normal_tail(((square / degrees) ** (1 / 3) - (1 - spread)) / spread**0.5)
+
+
+def correlation_p(a: NDArray, b: NDArray) -> float:
+    """p-value of the correlation of two samples of numbers that should have none."""
+    a, b = (v.ravel().astype(np.float64) - 0.5 for v in (a, b))
+    return normal_tail(float((a * b).mean() * 12 * a.size**0.5))
 
 
 # -- bits ------------------------------------------------------------------------------------------------------------
@@ -163,6 +190,107 @@ def test_the_tiles_are_blue():
         frequency = np.hypot(axis[:, None], axis)
         assert power[(frequency > 0) & (frequency < 0.2)].mean() < 0.01
         assert power[frequency > 0.3].mean() > 1.1
+
+
+# Over pixels these samplers are even by construction, the opposite of chance.
+EVEN = ("sobol", "zorder")
+
+
+WAYS = [(n, w) for n in SAMPLERS for w in ("pixels", "seeds", "dimensions") if w != "pixels" or n not in EVEN]
+
+
+@pytest.mark.parametrize(("name", "way"), WAYS)
+def test_uniform(samplers, name, way):
+    """Chi-square of 16 x 16 cells: over pixels, over seeds (an estimate is then unbiased), over dimensions."""
+    if way == "pixels":
+        y, x = np.mgrid[:128, :128]
+        point = samplers[name](2, np.stack([x, y], -1), 3, 6, 5)
+    elif way == "seeds":
+        point = TWINS[name, 2]([(9, 4)], 2, 6, np.arange(8192) * 7)  # whose bits are tested above
+    else:
+        point = samplers[name](2, (100, 30), 2, np.arange(0, 32768, 2), 5)
+    counts, _, _ = np.histogram2d(*point.reshape(-1, 2).T, bins=16, range=[[0, 1], [0, 1]])
+    if name == "table" and counts.var() < counts.mean():
+        return  # drawn without putting back, from an even table: more even than chance is no fault
+    assert chi_square_p(counts, counts.sum() / 256) > LEAST_P
+
+
+@pytest.mark.parametrize("name", ["independent", "sobol", "zorder"])
+def test_dimensions_pixels_and_seeds_have_nothing_to_do_with_each_other(samplers, name):
+    """Pairs of numbers that differ in one of them: no correlation, and chi-square of 8 x 8 cells of the pair."""
+    number = np.arange(4096)
+    draw = lambda pixel=(7, 9), dimension=4, seed=1, width=2: samplers[name](width, pixel, number, dimension, seed)  # noqa: E731
+    one = draw()
+    others = {
+        "dimension": [draw(dimension=d)[:, 0] for d in (0, 2, 6, 12, 20, 36)],
+        "seed": [draw(seed=s)[:, 0] for s in (0, 2, 3, 17, 1000, MAX_SEED)],
+        "width": [draw(dimension=d, width=1) for d in (5, 6, 10, 11)],
+    }
+    if name == "independent":  # Sobol pixels share their points on purpose
+        others["pixel"] = [draw(pixel=p)[:, 0] for p in ((8, 9), (7, 10), (9, 7), (1000, 3))]
+        others["component"] = [one[:, 1]]
+    for what, drawn in others.items():
+        for other in drawn:
+            assert correlation_p(one[:, 0], other) > LEAST_P, what
+            counts, _, _ = np.histogram2d(one[:, 0], other, bins=8, range=[[0, 1], [0, 1]])
+            # Two even samples in random order leave counts more even than chance: only the upper tail is a fault.
+            assert chi_square_p(counts, 64) > LEAST_P or counts.std() < 8, what
+
+
+@pytest.mark.parametrize("name", ["sobol", "zorder"])
+def test_pixels_pair_their_dimensions_anew(samplers, name):
+    """Over pixels, what one pair of dimensions gives says nothing about another: errors of a picture do not add up."""
+    y, x = np.mgrid[:64, :64]
+    pixels = np.stack([x, y], -1)
+    for other in (2, 4, 6, 20):
+        a, b = (samplers[name](2, pixels, 0, dimension, 3)[..., 0] for dimension in (0, other))
+        assert correlation_p(a, b) > LEAST_P
+
+
+def mean_errors(name: str, samplers: dict[str, Sampler], number: NDArray, integrand, dimensions: int) -> float:
+    """Root mean square error, over 16 seeds and 64 pixels, of integrals that are 1."""
+    y, x = np.mgrid[:8, :8]
+    pixels = np.stack([x, y], -1).reshape(-1, 1, 2)
+    errors = []
+    for seed in range(16):
+        points = [samplers[name](2, pixels, number[None], 4 + 2 * k, seed) for k in range(dimensions)]
+        errors.append(integrand(np.concatenate(points, axis=-1).astype(np.float64)).mean(axis=1) - 1)
+    return float(np.sqrt(np.mean(np.square(errors))))
+
+
+INTEGRANDS = {
+    # name: (function of (..., 2 k) with integral 1, pairs k, largest share of the independent error at 64 samples)
+    "smooth": (lambda u: np.prod(1 + 0.5 * np.cos(2 * np.pi * u), axis=-1), 1, 0.15),
+    "edge": (lambda u: 2.0 * (u[..., 0] + u[..., 1] < 1), 1, 0.40),
+    "four dimensions": (lambda u: np.prod(0.5 + u, axis=-1), 2, 0.40),
+    "ten dimensions": (lambda u: np.prod(0.5 + u, axis=-1), 5, 0.75),
+}
+
+
+@pytest.mark.parametrize("name", list(INTEGRANDS))
+def test_errors_of_integrals(samplers, name):
+    """Even points against independent numbers at equal count, and the independent ones against theory."""
+    integrand, pairs, share = INTEGRANDS[name]
+    errors = {
+        (kind, count): mean_errors(kind, samplers, np.arange(count), integrand, pairs)
+        for kind in ("sobol", "zorder", "independent")
+        for count in (16, 64)
+    }
+    for kind in ("sobol", "zorder"):
+        assert errors[kind, 64] < share * errors["independent", 64]
+        assert errors[kind, 16] < errors["independent", 16]
+    points = np.random.default_rng(5).random((200_000, 2 * pairs))
+    deviation = integrand(points).std() / 8
+    # 1,024 estimates: their spread is known to 1 / sqrt(2 x 1024) = 2.2 %; four of these.
+    assert abs(errors["independent", 64] / deviation - 1) < 0.09
+
+
+@pytest.mark.parametrize("name", ["sobol", "zorder"])
+def test_the_first_points_of_a_smooth_integral_converge_fast(samplers, name):
+    """Owen 1997: n^-3/2 for a smooth integrand, against n^-1/2; from 16 to 256 points 64 times less against 4."""
+    integrand = INTEGRANDS["smooth"][0]
+    few, many = (mean_errors(name, samplers, np.arange(count), integrand, 1) for count in (16, 256))
+    assert many < few / 25
 
 
 # -- statistics ------------------------------------------------------------------------------------------------------

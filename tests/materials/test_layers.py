@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import layers_twin as twin
+import lobe_twin
 import numpy as np
 import pytest
 from bsdf_twin import sphere_grid, unit
@@ -203,3 +204,22 @@ def test_mirrors_do_not_send_light_below_the_surface(device):
     assert made.all() and (weight > 0).all()
     for found in (reflected, wi):
         np.testing.assert_allclose(found, want, atol=1e-5)
+
+
+def test_the_series_of_a_film_is_airys():
+    """The twin's own terms, against the coherent sum."""
+    count, random = 50, np.random.default_rng(14)
+    outside, film = np.where(random.random(count) < 0.5, 1.0, 1.5), random.uniform(1.2, 2.0, count)
+    film = np.where(np.abs(film - outside) < 0.1, outside + 0.25, film)
+    low = np.where(film < outside, 0.7, 0.1)  # none totally reflected
+    cosine, thickness, f0 = (
+        low + (1 - low) * random.random(count),
+        *random.uniform([[1], [0.01]], [[800], [0.3]], (2, count)),
+    )
+    first, second, within = lobe_twin.film_amplitudes(cosine, outside, film, f0)
+    turn = (4 * np.pi * film * thickness * within)[:, None] / np.linspace(400, 700, 30)
+    wave = np.exp(1j * turn)
+    airy = np.abs((first[:, None] + second[:, None] * wave) / (1 + (first * second)[:, None] * wave)) ** 2
+    constant, terms = lobe_twin.film_orders(first, second, turn, 60)
+    # The amplitudes' product is below 0.25, so that orders beyond 60 are nothing: the rest is float64's rounding.
+    np.testing.assert_allclose(constant[:, None] + terms, airy, atol=1e-9)

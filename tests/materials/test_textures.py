@@ -169,6 +169,27 @@ def test_second_textures_are_apart(device):
     np.testing.assert_allclose(got, want, atol=3 * 0.53 / 255)  # rounded at each of three levels
 
 
+def test_bilinear_lookups_agree_with_pillow(device):
+    """Pillow's enlargement by triangles is bilinear interpolation between the middles of texels, with clamped edges."""
+    from PIL import Image as Pillow
+
+    image = picture(9, 7, 3)
+    linear = linear_from_srgb(image.texels[..., :3] / 255.0).astype(np.float32)
+    larger = (9 * 8, 7 * 8)
+    want = np.stack(
+        [
+            np.asarray(Pillow.fromarray(np.ascontiguousarray(linear[..., k]), "F").resize(larger, Pillow.BILINEAR))
+            for k in range(3)
+        ],
+        axis=-1,
+    )
+    y, x = np.mgrid[: larger[1], : larger[0]]
+    uv = np.stack([(x.ravel() + 0.5) / larger[0], (y.ravel() + 0.5) / larger[1]], axis=1)
+    function = glsl_call.Function(device, LOOKUP, modules=[textures([Texture(image, ("clamp", "clamp"))])])
+    (color,) = function(np.zeros(len(uv)), places(uv))
+    np.testing.assert_allclose(color.reshape(want.shape), want, rtol=0, atol=2e-5)  # Pillow's weights are rounded, too
+
+
 def test_transforms(device):
     """Khronos' own example of KHR_texture_transform turns by a right angle: u becomes v."""
     np.testing.assert_allclose(uv_transform((0, 1), np.pi / 2, (0.5, 0.25)), [[0, 0.25, 0], [-0.5, 0, 1]], atol=1e-15)

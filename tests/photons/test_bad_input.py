@@ -44,6 +44,20 @@ def test_no_light_is_black_with_a_remark() -> None:
     assert "no light sends photons: --environment sky adds light" in picture.remarks()
 
 
+def test_lights_without_power_and_lights_that_see_nothing(lit: Renderer) -> None:
+    """Without power they are left out; behind a triangle's plane they see it edge on; far away no photon comes."""
+    renderer = Renderer(scene_of(point(intensity=0.0)), **OPTIONS)
+    assert any("without intensity" in note for note in renderer.notes)
+    picture = renderer.render((4, 4), spp=1)
+    assert not picture.linear.any() and any("no light sends photons" in line for line in picture.remarks())
+    lit.update(scene=scene_of(point((0.0, 0.0, 1e6))))
+    picture = lit.render((4, 4), spp=1)
+    assert np.isfinite(picture.linear).all()
+    assert any("no photon is in the map" in line for line in picture.remarks())
+    lit.update(scene=scene_of(point()))
+    assert lit.render((4, 4), spp=1).remarks() == []
+
+
 def test_no_diffuse_surface_is_black_with_a_remark() -> None:
     scene = scene_of(point(), material=Material("mirror", kind="mirror"))
     picture = Renderer(scene, **OPTIONS).render((4, 4), spp=1)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -136,6 +138,25 @@ def test_where_channels_part_a_gathering_ray_follows_one(device: Any) -> None:
         state, before = now, after
     assert min(refracted) > 10
     machine.release()
+
+
+@pytest.mark.slow
+def test_energy_of_the_cornell_box(shared_refs: Path) -> None:
+    """Against 8,192 paths a pixel: block means (8 x 8 blocks), by two gathering rays of 16 samples."""
+    data = np.load(shared_refs / "cornell_gi_128.npz")["mean"].astype(float)
+    said = json.loads((shared_refs / "cornell_gi_128.json").read_text())
+    renderer = Renderer(
+        raystream.load(str(shared_refs / "cornell.glb")),
+        **SINGLE,
+        program="photon",
+        photon_bounces=said["integrator"]["max_depth"] - 2,
+        photon_radius=20,
+        final_gather=2,
+    )
+    linear = renderer.render((128, 128), spp=16).linear.astype(float)
+    ours, theirs = (a.reshape(8, 16, 8, 16, 3).mean(axis=(1, 3)) for a in (linear, data))
+    assert abs(linear.mean() / data.mean() - 1) < 0.02
+    assert np.sqrt(np.mean((ours / theirs - 1) ** 2)) < 0.04
 
 
 ONE: dict[str, Any] = {"machine": "singlepass", "program": "photon"}

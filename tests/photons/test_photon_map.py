@@ -13,6 +13,7 @@ from reproduction.photon_cases import STAGES, stage_seconds
 import raystream
 from raystream import Renderer
 from raystream.kernels.photons import PHOTON, STORED
+from raystream.lighting.emitters import emitters
 from raystream.renderer.photon_map import MAX_RADIUS_SHARE, radius_share
 
 SINGLE: dict[str, Any] = {"machine": "singlepass", "program": "photon"}
@@ -30,6 +31,23 @@ def photons_of(renderer: Renderer) -> np.ndarray:
     with renderer.device.current():
         stream = renderer.photon_map.streams["photons"]
         return stream.read().reshape(renderer.settings.photon_bounces, -1)
+
+
+def test_lights_send_the_power_that_they_have(cornell: raystream.Scene) -> None:
+    """The lamp's area times pi times its radiance, evenly; every bounce carries less."""
+    renderer = Renderer(cornell, **SINGLE, **FEW)
+    renderer.render((8, 8), spp=1)
+    photons = photons_of(renderer)
+    lamp = emitters(cornell)
+    area = np.linalg.norm(np.cross(*(lamp.corners[:, k] - lamp.corners[:, 0] for k in (1, 2))), axis=1) / 2
+    wanted = np.pi * (area[:, None].astype(float) * lamp.emission).sum(axis=0)
+    met = photons["power"][0].any(axis=1)  # some leave the box at its open front
+    assert 0.7 < met[: renderer.settings.photons].mean() < 1
+    assert np.allclose(photons["power"][0][met], wanted / renderer.settings.photons, rtol=1e-5)
+    power = photons["power"].astype(float).sum(axis=1)
+    assert (power[1:] < power[:-1]).all()
+    assert not photons["stored"][0].any() and photons["stored"][1:].any(axis=1).all()  # direct light is left out
+    assert (photons["bounce"][1:][photons["stored"][1:] > 0] >= 1).all()
 
 
 # -- photons ---------------------------------------------------------------------------------------------------------

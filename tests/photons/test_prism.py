@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
+import places
+import pytest
 from numpy.typing import NDArray
 
-from raystream import Renderer
+from raystream import Camera, Renderer, Scene
 from raystream.scene import builtin
 from raystream.scene.builtin import prism
 from raystream.scene.builtin.parts.shapes import unit
+from raystream.scene.material import Material
 
 Array = NDArray[np.float64]
 UP = np.array([0.0, 1.0, 0.0])
@@ -60,6 +66,18 @@ def spectrum(ior: float, count: int = 300) -> tuple[Array, Array]:
     return ((o - screen) @ ACROSS)[o[:, 1] > 0], flux[o[:, 1] > 0]
 
 
+def test_the_middle_channel_passes_at_the_angle_of_least_deviation() -> None:
+    """Of which sin((deviation + 60 degrees) / 2) = index / 2 (Born and Wolf, Principles of Optics, section 4.7.2)."""
+    deviation = np.degrees(np.arccos(prism.INWARDS @ prism.OUTWARDS))
+    assert np.sin(np.radians((deviation + 60) / 2)) == pytest.approx(prism.GLASS.ior / 2, rel=1e-12)
+    left, right, far = prism.corners()
+    faces = [unit(np.cross(UP, far - left)), unit(np.cross(UP, far - right))]
+    inside, _ = refracted(prism.INWARDS[None], faces[0], 1 / prism.GLASS.ior)
+    np.testing.assert_allclose(inside, [[1, 0, 0]], atol=1e-12)
+    leaving, _ = refracted(inside, faces[1], prism.GLASS.ior)
+    np.testing.assert_allclose(leaving, prism.OUTWARDS[None], atol=1e-12)
+
+
 def test_photons_of_each_channel_are_where_their_index_bends_them(device) -> None:
     renderer = Renderer(
         builtin.build("prism"),
@@ -93,3 +111,52 @@ def test_photons_of_each_channel_are_where_their_index_bends_them(device) -> Non
         middles.append(np.average(place, weights=power))
     assert middles[0] < middles[1] < middles[2]  # red is bent least, blue most
     assert min(np.diff(middles)) > 0.015
+
+
+BIAS = 0.02  # of the mean: estimates near the caustic's edges, and the bounces that are cut off
+
+
+def ball_under_a_panel() -> Scene:
+    floor = places.quads([[(-2, 0, -2), (-2, 0, 2), (2, 0, 2), (2, 0, -2)]])
+    panel = places.quads([[(-0.5, 4, -1.5), (2.5, 4, -1.5), (2.5, 4, 1.5), (-0.5, 4, 1.5)]])
+    ball = places.sphere(3)
+    mesh = places.flat(ball * np.float32(0.8) + np.float32([0, 1.1, 0]), 1, "ball")
+    mesh = replace(mesh, normals=ball.reshape(-1, 3))
+    materials = [
+        Material("floor", (0.8, 0.8, 0.8, 1.0)),
+        Material("glass", (1.0, 1.0, 1.0, 1.0), kind="dielectric", dispersion=8.0),
+        places.material(0.0, shines=3.0),
+    ]
+    meshes = [places.flat(floor, 0, "floor"), mesh, places.flat(panel, 2, "panel")]
+    return places.scene(meshes, materials, Camera((-0.4, 0.9, 3), (-0.35, 0, 0), fov=40))
+
+
+@pytest.mark.slow
+def test_photons_bring_what_paths_find_by_chance(device) -> None:
+    """The mean of each channel, in which the caustic has a third, from four seeds of each."""
+    programs: dict[str, dict[str, Any]] = {
+        "path": {"spp": 256},
+        "photon": {"spp": 6, "photon_bounces": 8, "photons": 4096},
+    }
+    means = []
+    for program, options in programs.items():
+        spp = options.pop("spp")
+        renderer = Renderer(
+            ball_under_a_panel(),
+            device=device,
+            program=program,
+            machine="singlepass",
+            sampler="independent",
+            environment="none",
+            depth=8,
+            **options,
+        )
+        found = []
+        for seed in range(4):
+            renderer.update(seed=seed)
+            found.append(renderer.render(size=(24, 24), spp=spp).linear.astype(float).mean(axis=(0, 1)))
+        means.append(np.array(found))
+    apart = np.abs(means[0].mean(axis=0) - means[1].mean(axis=0))
+    error = np.sqrt(sum(each.var(axis=0, ddof=1).max() / 4 for each in means))  # of the noisiest channel
+    assert (apart < 4.5 * error + BIAS * means[0].mean()).all()
+    assert error < 0.015 * means[0].mean()

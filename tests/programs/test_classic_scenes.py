@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import OpenEXR
 import places
 import pytest
 from numpy.typing import NDArray
@@ -177,6 +178,32 @@ def test_textures_take_their_turns(device) -> None:
         scene = Scene([square], before_the_eye(number, 4), materials, [EYE], textures=textures)
         # Exact but for the sum of Fresnel's two shares.
         np.testing.assert_allclose(render(scene, device).linear[0, 0], wanted, rtol=1e-6)
+
+
+def test_six_faces_are_seen_by_what_is_reflected_and_refracted(device, tmp_path) -> None:
+    """A cube map of a colour a face, in a mirror and through a block of glass, from all six sides."""
+    sides = ("px", "nx", "py", "ny", "pz", "nz")
+    colors = {side: 0.125 * np.arange(k, k + 3, dtype=np.float32) for k, side in enumerate(sides)}
+    for side, color in colors.items():
+        face = np.broadcast_to(color, (4, 4, 3)).copy()
+        header = {"type": OpenEXR.scanlineimage, "compression": OpenEXR.ZIP_COMPRESSION}
+        OpenEXR.File(header, {"RGB": face}).write(str(tmp_path / f"{side}.exr"))
+    mirror = ClassicMaterial(bias=1.0, scale=0.0, reflectivity=1.0, transmittance=0.5)
+    block = ClassicMaterial(bias=0.0, scale=0.0, transmittance=1.0)
+    scene = Scene([places.flat(places.box())], [Instance(0)], [Material("cube", kind="classic", classic=mirror)], [EYE])
+    options: dict[str, Any] = {"program": "whitted", "environment": str(tmp_path), "pixel_filter": "point", "depth": 3}
+    renderer = Renderer(scene, machine="singlepass", device=device, **options)
+    for own, sign in ((mirror, 1), (block, -1)):
+        renderer.update(replace(scene, materials=[Material("cube", kind="classic", classic=own)]))
+        for axis, name in enumerate("xyz"):
+            for side in (1, -1):
+                away = np.eye(3)[axis] * 4.0 * side
+                up = (0.0, 0.0, 1.0) if axis == 1 else (0.0, 1.0, 0.0)
+                renderer.update(camera=Camera(tuple(away), (0.0, 0.0, 0.0), up, fov=1.0))
+                towards = side * sign * (-1 if axis == 0 else 1)  # the face named +X is seen towards -X
+                seen = renderer.render(size=(1, 1), spp=1).linear[0, 0]
+                np.testing.assert_allclose(seen, colors[("p" if towards > 0 else "n") + name], atol=1e-6)  # float32
+    renderer.release()
 
 
 def busy() -> Scene:

@@ -36,6 +36,13 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "cast, one kernel a pass": ("teapotahedron", {"program": "cast", "machine": "multipass", "fuse": "none"}),
 }
 
+SLOW: dict[str, tuple[str, dict[str, Any]]] = {
+    f"{program}, {machine}, {fuse}, {scene}": (scene, {"program": program, "machine": machine, "fuse": fuse})
+    for program in PICTURES
+    for machine, fuse in (("singlepass", "none"), ("multipass", "none"), ("multipass", "ray"), ("multipass", "surface"))
+    for scene in ("cornell", "prism", "glass_ball", "hall")
+}
+
 
 def rendered(scene: str, options: dict[str, Any], device: Any) -> np.ndarray:
     return places.picture(scene, SIZE, 3, device=device, denoise="none", **options).linear
@@ -44,6 +51,12 @@ def rendered(scene: str, options: dict[str, Any], device: Any) -> np.ndarray:
 @pytest.mark.parametrize("case", CASES)
 def test_bits_are_those_of_the_other_form(case: str, device: Device, gpu: Device) -> None:
     np.testing.assert_array_equal(rendered(*CASES[case], gpu), rendered(*CASES[case], device))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", SLOW)
+def test_bits_of_every_program(case: str, device: Device, gpu: Device) -> None:
+    np.testing.assert_array_equal(rendered(*SLOW[case], gpu), rendered(*SLOW[case], device))
 
 
 # -- what a pass keeps -------------------------------------------------------------------------------------------------

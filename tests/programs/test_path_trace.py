@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import places
 import pytest
 
-from raystream import Camera, Renderer, Scene
+from raystream import Camera, Renderer, Scene, ViewerError
 from raystream.film.device_film import FilmBuffer
 from raystream.film.film import Film
 from raystream.renderer.sampling.sampler import FramePlan, Tiling
@@ -186,6 +187,45 @@ def test_flat_and_two_level_structures_make_one_picture(device) -> None:
     for other in ("grid", "two-level-bvh", "two-level-grid"):
         close = np.isclose(made[other], made["bvh"], rtol=1e-3, atol=1e-4).all(axis=-1)
         assert close.mean() > 0.97, other
+
+
+def test_a_scene_without_light_stands_in_the_studio_and_says_so(device) -> None:
+    ball = places.alone(places.sphere(2), places.material(0.5))
+    lit = Renderer(ball, depth=2, **SINGLE)
+    assert len(lit.notes) == 1 and "studio" in lit.notes[0] and "--environment sky or none" in lit.notes[0]
+    assert (lit.render((16, 16), spp=2).linear > 0).mean() > 0.9  # but for the shadow below it
+    dark = Renderer(ball, depth=2, environment="none", **SINGLE)
+    assert len(dark.notes) == 1 and "nothing lights the scene" in dark.notes[0] and "studio" not in dark.notes[0]
+    assert not dark.render((16, 16), spp=2).linear.any()
+    assert not dark.render((16, 16), spp=2, layers=("bounce",)).layers["bounce.1"].any()
+    for renderer in (lit, dark):
+        renderer.release()
+
+
+@pytest.mark.parametrize(
+    ("value", "what", "instead"), [(np.nan, "not a number", 0.0), (np.inf, "infinite", 1.0), (-1.0, "negative", 0.0)]
+)
+def test_an_environment_that_is_no_light_is_named(
+    device, tmp_path: Path, value: float, what: str, instead: float
+) -> None:
+    """In a file the pixel is mended, in one line; in an array it is an error."""
+    from raystream.film.files import image
+
+    ball = places.alone(places.sphere(1), places.material())
+    pixels = np.ones((4, 8, 3), np.float32)
+    pixels[1, 2, 0] = value
+    path = tmp_path / "sky.exr"
+    image.save(path, pixels, {}, {})
+    renderer = Renderer(ball, environment=str(path))
+    (note,) = renderer.notes
+    assert "sky.exr: 1 pixel is " + what in note and "\n" not in note
+    expected = pixels.copy()
+    expected[1, 2, 0] = instead
+    np.testing.assert_array_equal(renderer.prepared.lighting.environment.pixels, expected)
+    renderer.release()
+    with pytest.raises(ViewerError) as raised:
+        Renderer(ball, environment=ImageEnvironment(pixels, "sky"))
+    assert "sky" in str(raised.value) and "pixel (2, 1)" in str(raised.value) and "\n" not in str(raised.value)
 
 
 # -- awkward scenes ---------------------------------------------------------------------------------------------------
