@@ -42,21 +42,6 @@ def test_opened_dragged_read_back_closed(run: Callable[..., None]) -> None:
     run(body)
 
 
-def test_two_at_once(run: Callable[..., None]) -> None:
-    async def body(one: Any, other: Any) -> None:
-        pages = Page(one), Page(other)
-        other.update(camera="0.5,2,8 0,1,0", fov=60)
-        for page in pages:
-            await page.rest(1)
-        for widget in (one, other):
-            wanted = raystream.render(
-                "cornell", size=SIZE, program="cast", machine="singlepass", camera=widget.camera, fov=widget.fov
-            )
-            assert np.array_equal(widget.snapshot().linear, wanted.linear)
-
-    run(body, count=2)
-
-
 def test_a_page_that_is_read_again(run: Callable[..., None]) -> None:
     """Frames that were on their way to a page that is gone do not hold up those of the next one."""
 

@@ -137,25 +137,6 @@ def test_a_request_in_time(cycle: str, protocol: str, aborted: int) -> None:
         assert len(aborts) == aborted * (number + 1)
 
 
-@pytest.mark.parametrize("closed", [False, True])
-def test_the_end_of_a_view(server: Server, monkeypatch: pytest.MonkeyPatch, closed: bool) -> None:
-    """The canvas's loop takes Ctrl-C for itself, and closes the view: that is a Ctrl-C all the same."""
-    given: list[Any] = []
-
-    def run(self: Server, sockets: Any) -> None:
-        given.append(sockets)
-        self.view.closed = closed
-
-    monkeypatch.setattr(Server, "run", run)
-    sockets: list[Any] = [object()]
-    if closed:
-        with pytest.raises(KeyboardInterrupt):
-            server.listen(sockets)
-    else:
-        server.listen(sockets)
-    assert given == [sockets]
-
-
 # -- signals -----------------------------------------------------------------------------------------------------------
 
 
@@ -213,22 +194,6 @@ def test_a_terminal_that_does_not_count(server: Server, ignored: Any) -> None:
     with server.capture_signals():
         assert signal.getsignal(HANGUP) == ignored and signal.getsignal(signal.SIGTERM) == server.handle_exit
     assert signal.getsignal(HANGUP) == ignored
-
-
-@pytest.mark.usefixtures("handlers")
-def test_signals_of_other_threads(server: Server) -> None:
-    """Python lets the main one alone have handlers."""
-    before = signal.getsignal(signal.SIGINT)
-    entered: list[Any] = []
-
-    def capture() -> None:
-        with server.capture_signals():
-            entered.append(signal.getsignal(signal.SIGINT))
-
-    if HANGUP is not None:
-        signal.signal(HANGUP, lambda number, frame: None)
-    elsewhere(capture)
-    assert entered == [before]
 
 
 @pytest.mark.usefixtures("handlers")

@@ -20,8 +20,7 @@ from raystream.options.tracing import PHOTONS
 from raystream.renderer.inputs.prepared import prepare
 from raystream.renderer.inputs.settings import NAMES
 from raystream.scene.camera import Camera
-from raystream.scene.edits.movable import with_light_at
-from raystream.scene.environment import ConstantEnvironment, ImageEnvironment, sky
+from raystream.scene.environment import ConstantEnvironment, sky
 from raystream.scene.light import Light
 
 SHOWN = {"size": (24, 16), "spp": 2}
@@ -297,40 +296,3 @@ def test_a_failed_update_changes_nothing(kept_simple: Renderer, accel: str, chan
     now = simple.settings, simple.scene, simple.prepared, simple.camera, simple.gpu_scene.resources.bytes()
     assert all(one is other or one == other for one, other in zip(now, held, strict=True))
     np.testing.assert_array_equal(simple.render(**SHOWN).linear, before)
-
-
-@pytest.fixture
-def fresh_renderer(device):
-    made = Renderer(of_two_kinds(everything()), environment="sky", device=device, machine="singlepass")
-    made.render(**SHOWN)
-    yield made
-    made.release()
-
-
-def is_as_made_anew(fresh_renderer, environment) -> bool:
-    """Whether its picture has the bits of another renderer's, of the same scene in that environment."""
-    other = Renderer(
-        fresh_renderer.scene,
-        environment=environment,
-        camera=fresh_renderer.camera,
-        device=fresh_renderer.device,
-        machine="singlepass",
-    )
-    pictures = [each.render(**SHOWN).linear for each in (fresh_renderer, other)]
-    other.release()
-    return np.array_equal(*pictures)
-
-
-def test_lights_that_move_leave_everything_else_as_it_is(fresh_renderer) -> None:
-    """Also where the environment has been turned, or was exchanged for another one, before."""
-    kept = {module.name: module for module in fresh_renderer.prepared.modules(lit=True)}
-    for place, environment in (((1, 2, 3), sky()), ((-1, 2, 3), sky().rotated(40)), ((0, 2, 1), None)):
-        if environment is None:
-            environment = ImageEnvironment(2 * sky(256).pixels, "bright")
-            fresh_renderer.update(environment=environment, environment_rotation=0.0)
-        else:
-            fresh_renderer.update(environment_rotation=environment.rotation)
-        fresh_renderer.update(with_light_at(fresh_renderer.scene, fresh_renderer.scene.lights[0].name, place))
-        assert is_as_made_anew(fresh_renderer, environment)
-        now = {module.name: module for module in fresh_renderer.prepared.modules(lit=True)}
-        assert all(now[name] is kept[name] for name in ("textures", "watertight", "flat geometry"))

@@ -145,22 +145,6 @@ def test_the_brightest_count(counts: list[int], high: float, clipped: bool) -> N
     assert false_color.highest(np.array(counts, np.int64)) == (high, clipped)
 
 
-def test_a_cut_is_at_the_whole_count_above_the_percentile() -> None:
-    counts = np.array([10] * 994 + [13] * 5 + [1000])
-    assert np.percentile(counts, 99.5) == pytest.approx(13.0)
-    generator = np.random.default_rng(2)
-    for _ in range(20):
-        counts = generator.integers(0, 40, generator.integers(1, 300))
-        found = false_color._percentile(np.bincount(counts), 99.5)
-        assert found == pytest.approx(np.percentile(counts, 99.5), abs=1e-9)
-    counts = np.array([10] * 99 + [1000])  # 99.5 %: halfway between the two
-    assert false_color.highest(counts) == (1000.0, False) and false_color._percentile(np.zeros(3, int), 99.5) == 0.0
-    counts = np.array([10] * 199 + [12] + [1000])  # at the last but one: 12
-    assert np.percentile(counts, 99.5) == 12.0 and false_color.highest(counts) == (12.0, True)
-    counts = np.array([10] * 200 + [12] + [1000])  # 10 + 2 * 0.895
-    assert false_color.highest(counts) == (np.ceil(np.percentile(counts, 99.5)), True) == (12.0, True)
-
-
 def test_counts_and_their_colours() -> None:
     counts, valid = np.array([[0, 1, 2, 4, -1, 3]]), np.array([[True] * 5 + [False]])
     shown = false_color.count("tests per ray", counts, valid, "tests")

@@ -15,7 +15,7 @@ from raystream.film.tonemap import TONEMAPS, srgb8
 from raystream.options.table import OPTIONS
 from raystream.viewport.camera_controller import FOV_STEP
 from raystream.viewport.host import ASLEEP
-from tests.window.conftest import Hands, xdotool
+from tests.window.conftest import Hands
 
 Look = Callable[[Any], Any]
 
@@ -84,20 +84,6 @@ def test_every_key_leaves_the_value_that_it_names(hands: Hands) -> None:
         assert look(app) == pytest.approx(expected) if isinstance(expected, float) else look(app) == expected, name
 
 
-@pytest.mark.parametrize(("name", "key"), [("pause", "p"), ("wires.toggle", "v"), ("statistics", "z"), ("help", "h")])
-def test_what_a_key_shows_is_seen(hands: Hands, name: str, key: str) -> None:
-    """In the window's pixels; the key pressed again takes it away."""
-    app = hands.app
-    hands.move(120, 100)  # off the button, whose tip would lie over the picture
-    before = hands.pixels()
-    hands.key(key)
-    assert (hands.pixels() != before).any()
-    hands.key(key)
-    app.view.say("")
-    hands.turn(2)
-    np.testing.assert_array_equal(hands.pixels(), before)
-
-
 def test_views_by_keys(hands: Hands) -> None:
     """Along the axes, to the middle of the scene; Enter goes back to the first camera, F turns to what is there."""
     app = hands.app
@@ -130,21 +116,6 @@ def test_views_by_keys(hands: Hands) -> None:
     hands.rest()
     np.testing.assert_allclose(app.view.controller.camera.basis()[2], forward, atol=1e-12)
     np.testing.assert_allclose(app.view.controller.camera.target, middle, atol=1e-9)
-
-
-def test_fly_forward(hands: Hands) -> None:
-    """As long as W is held, along the view."""
-    app = hands.app
-    hands.key("Tab")
-    before = app.view.controller.camera
-    xdotool("keydown", "w")
-    hands.until(lambda: app.view.controller.camera.origin != before.origin)
-    assert app.view.controller._thrust.keys == {"forward"}
-    xdotool("keyup", "w")
-    hands.until(lambda: not app.view.controller._thrust.keys)
-    hands.rest()
-    moved = np.subtract(app.view.controller.camera.origin, before.origin)
-    np.testing.assert_allclose(moved / np.linalg.norm(moved), before.basis()[2], atol=1e-6)
 
 
 # -- nothing to do ----------------------------------------------------------------------------------------------------

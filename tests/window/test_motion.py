@@ -3,10 +3,7 @@ picture is that of the scene built anew."""
 
 from __future__ import annotations
 
-import base64
-import json
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -87,76 +84,6 @@ def test_a_lamp_is_dragged_by_its_marker(traced: Callable[..., Hands]) -> None:
     assert app.device.compiled == compiled and (picture != before).any()
     assert app.view.renderer.prepared.structure.name == "bvh"
     np.testing.assert_array_equal(picture, rendered(app, accel="bvh"))
-
-
-def lit_floor(path: Path) -> Path:
-    """A glTF file of a square floor, a point light over it and the sun."""
-    corners = np.array([[-1, 0, -1], [1, 0, -1], [1, 0, 1], [-1, 0, 1]], np.float32)
-    indices = np.array([0, 2, 1, 0, 3, 2], np.uint16)
-    data = corners.tobytes() + indices.tobytes()
-    lights = [{"type": "point", "name": "bulb", "intensity": 300}, {"type": "directional", "name": "sun"}]
-    over = {"KHR_lights_punctual": {"light": 0}}
-    document = {
-        "asset": {"version": "2.0"},
-        "extensionsUsed": ["KHR_lights_punctual"],
-        "extensions": {"KHR_lights_punctual": {"lights": lights}},
-        "buffers": [
-            {
-                "byteLength": len(data),
-                "uri": "data:application/octet-stream;base64," + base64.b64encode(data).decode(),
-            }
-        ],
-        "bufferViews": [
-            {"buffer": 0, "byteOffset": 0, "byteLength": 48},
-            {"buffer": 0, "byteOffset": 48, "byteLength": 12},
-        ],
-        "accessors": [
-            {
-                "bufferView": 0,
-                "componentType": 5126,
-                "count": 4,
-                "type": "VEC3",
-                "min": [-1, 0, -1],
-                "max": [1, 0, 1],
-            },
-            {"bufferView": 1, "componentType": 5123, "count": 6, "type": "SCALAR"},
-        ],
-        "meshes": [{"primitives": [{"attributes": {"POSITION": 0}, "indices": 1}]}],
-        "nodes": [
-            {"mesh": 0},
-            {"translation": [0, 0.7, 0], "extensions": over},
-            {"rotation": [-0.6, 0, 0, 0.8], "extensions": {"KHR_lights_punctual": {"light": 1}}},
-        ],
-        "scenes": [{"nodes": [0, 1, 2]}],
-        "scene": 0,
-    }
-    path.write_text(json.dumps(document))
-    return path
-
-
-@pytest.mark.parametrize("name", ["bulb", "sun"])
-def test_lights_without_extent_are_dragged(traced: Callable[..., Hands], tmp_path: Path, name: str) -> None:
-    hands = traced(str(lit_floor(tmp_path / "floor.gltf")), camera="0.3,1.5,2.5 0,0.1,0", environment="none")
-    app = hands.app
-    lights = app.markers
-    before = settle(hands)
-    light = next(light for light in lights.listed() if light.name == name)
-    place = lights.marker_position(light)
-    compiled = app.device.compiled
-    app.editing.grab_light(light)
-    x, y = app.view.input.cursor
-    hands.move(round(x) + 8, round(y) + 5)
-    hands.until(lambda: (settle(hands) != before).any())
-    moved = next(light for light in lights.listed() if light.name == name)
-    assert moved.position != light.position
-    if name == "bulb":
-        shift = lights.marker_position(moved) - place
-        assert np.dot(shift, app.view.controller.camera.basis()[2]) == pytest.approx(0, abs=1e-9)
-    picture = settle(hands)
-    assert app.device.compiled == compiled
-    np.testing.assert_array_equal(picture, rendered(app, environment="none"))
-    hands.key("Escape")
-    np.testing.assert_array_equal(settle(hands), before)
 
 
 def test_a_camera_within_the_scene_flies(traced: Callable[..., Hands]) -> None:
