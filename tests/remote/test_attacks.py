@@ -144,3 +144,22 @@ def test_half_a_request_is_closed(standing: str) -> None:
                 assert time.monotonic() - began >= REQUEST - 0.5
                 half.close()
                 del halves[half]
+
+
+@pytest.fixture
+def hangups() -> Iterator[None]:
+    """Heard by what is started, though who ran the tests may ignore them (nohup)."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="no such signal here")
+@pytest.mark.usefixtures("hangups")
+def test_its_terminal_goes(served: Any) -> None:
+    process, address = served
+    page = opened(address)
+    process.send_signal(signal.SIGHUP)
+    assert process.wait(PATIENCE) == 129
+    page.close()
+    assert process.stderr is not None and process.stderr.read() == "raystream: stopped\n"

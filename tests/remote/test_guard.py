@@ -98,6 +98,29 @@ def test_answers(method: str, path: str, answer: tuple[int, str, bytes]) -> None
     ]
 
 
+def test_headers() -> None:
+    """Nothing is kept, nobody is told the address, and nothing is loaded from elsewhere."""
+    found = dict(HEADERS)
+    assert found.keys() == {
+        b"cache-control",
+        b"referrer-policy",
+        b"x-content-type-options",
+        b"content-security-policy",
+    }
+    assert (found[b"cache-control"], found[b"referrer-policy"]) == (b"no-store", b"no-referrer")
+    assert found[b"x-content-type-options"] == b"nosniff"
+    rules = dict(rule.split(" ", 1) for rule in found[b"content-security-policy"].decode().split("; "))
+    assert rules == {
+        "default-src": "'self'",
+        "img-src": "'self' blob: data:",
+        "style-src": "'self' 'unsafe-inline'",
+        "connect-src": "'self' ws:",
+        "frame-ancestors": "'none'",
+        "base-uri": "'none'",
+        "form-action": "'none'",
+    }
+
+
 @pytest.mark.parametrize(
     "path",
     [

@@ -205,6 +205,15 @@ def test_nothing_is_rendered_without_a_page(monkeypatch: pytest.MonkeyPatch, tmp
         page.close()
 
 
+def test_nonsense_is_passed_over(address: str) -> None:
+    page = Page(address)
+    for text in ("{", "[]", '{"type": 3}', json.dumps({"type": "option"}), "x" * 5000):
+        page.socket.send(text)
+    page.size(32, 32)
+    assert page.until((32, 32)).shape == (32, 32, 3)
+    page.close()
+
+
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
 def test_it_ends_with_the_process(number: int, code: int) -> None:
     """With a page open that has had a picture: the canvas's loop, which takes Ctrl-C for itself, is at work then."""

@@ -186,6 +186,24 @@ def test_the_end_of_the_terminal(server: Server) -> None:
 
 
 @pytest.mark.usefixtures("handlers")
+@pytest.mark.skipif(HANGUP is None, reason="no such signal here")
+@pytest.mark.parametrize("ignored", [signal.SIG_IGN, signal.SIG_DFL])
+def test_a_terminal_that_does_not_count(server: Server, ignored: Any) -> None:
+    """Under nohup it stays without effect; where nobody had a handler the system does what it does."""
+    signal.signal(HANGUP, ignored)
+    with server.capture_signals():
+        assert signal.getsignal(HANGUP) == ignored and signal.getsignal(signal.SIGTERM) == server.handle_exit
+    assert signal.getsignal(HANGUP) == ignored
+
+
+@pytest.mark.usefixtures("handlers")
+def test_a_system_without_terminals(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(signal, "SIGHUP", raising=False)
+    with server.capture_signals():
+        assert signal.getsignal(signal.SIGTERM) == server.handle_exit
+
+
+@pytest.mark.usefixtures("handlers")
 def test_it_looks_whether_to_end(server: Server) -> None:
     """Some times a second: for a signal, a view that was closed, and what a handler has raised where Python dropped
     it. Ctrl-C comes back to it where somebody has taken it."""

@@ -143,3 +143,17 @@ def test_ended_pixels_cost_nothing(renderer: Renderer) -> None:
     every = renderer.render(SIZE, spp=MIN_SAMPLES, stats=True)
     begun = counted.stats.kernels["begin"].calls - every.stats.kernels["begin"].calls
     assert begun == pytest.approx(paths, rel=0.02)  # a run that begins with no sample left for a pixel calls it, too
+
+
+def test_where_nothing_is_lit_or_all_is_light_there_is_no_noise(device) -> None:
+    """No hits, all hits on a lamp, and all hits on what reflects nothing."""
+    wall = np.array([[[-9.0, -9, 0], [9, -9, 0], [9, 9, 0], [-9, 9, 0]]])
+    meshes = [places.flat(places.quads(wall)), places.flat(places.quads(wall + [40, 0, 0]), 1)]
+    kinds = [places.material(0.0), places.material(0.0, shines=5.0)]
+    one = Renderer(places.scene(meshes, kinds, Camera((0, 0, 3), (0, 0, 0))), **SINGLE)
+    for x, z, light in ((0, 0, 0.0), (40, 0, 5.0), (0, 9, 0.0)):
+        one.update(camera=Camera((x, 0, 3), (x, 0, z)))
+        picture = one.render((12, 9), error=0.01)
+        assert (picture.linear == light).all()
+        assert film_of(picture).error() == 0.0 and film_of(picture).count.max() <= MIN_SAMPLES
+    one.release()

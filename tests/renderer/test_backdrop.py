@@ -12,11 +12,11 @@ from pictures import disc_above_a_speck
 
 from raystream import Renderer, Scene
 from raystream.base.errors import ViewerError
-from raystream.lighting.backdrop import GRADIENT_HIGH, GRADIENT_LOW
+from raystream.lighting.backdrop import GRADIENT_HIGH, GRADIENT_LOW, floor_light, floor_shares
 from raystream.scene import builtin
 from raystream.scene.builtin.parts.shapes import boxes
 from raystream.scene.camera import Camera
-from raystream.scene.environment import ImageEnvironment
+from raystream.scene.environment import IRRADIANCE, ConstantEnvironment, ImageEnvironment, studio
 from raystream.scene.light import LUMINANCE, Light
 from raystream.scene.material import Material
 from raystream.scene.mesh import Mesh
@@ -106,6 +106,22 @@ def test_a_blurred_environment_is_what_the_twin_says(renderer: Renderer) -> None
     assert np.allclose(made.reshape(-1, 3), twin.radiance(towards.reshape(-1, 3)), rtol=2e-3)
     assert np.ptp(sharp) > 2 * np.ptp(made)
     renderer.update(camera=None, pixel_filter="box", environment_rotation=0.0)
+
+
+@pytest.mark.parametrize("program", ["path", "whitted"])
+def test_a_shadow_is_the_ratio_of_arriving_light(device: Any, program: str) -> None:
+    """Under the middle of a disc a sky of one radiance loses its form factor, r^2 / (r^2 + h^2)."""
+    camera = Camera((0.0, 1.0, 0.0), (0.0, 0.0, 0.001), fov=2.0)
+    chosen: dict[str, Any] = {"machine": "singlepass", "program": program, "environment": (0.3, 0.5, 0.7)}
+    chosen["sampler"] = "sobol"
+    made = Renderer(
+        disc_above_a_speck(), device=device, camera=camera, ground="shadow", background=(2.0, 1.0, 0.5), **chosen
+    )
+    found = made.render(size=(8, 8), spp=256).linear.mean(axis=(0, 1), dtype=np.float64)
+    floor = made.prepared.lighting.backdrop.floor.height
+    made.release()
+    expected = 1 - 1 / (1 + (2.0 - floor) ** 2)
+    assert np.allclose(found / (2.0, 1.0, 0.5), expected, atol=0.02)
 
 
 def test_the_floor_itself_is_not_seen(device: Any) -> None:
@@ -339,3 +355,16 @@ def test_a_shining_texture_brings_light_to_the_floor(device: Any) -> None:
         assert made.render(size=(8, 8), spp=256).linear.mean(dtype=np.float64) == pytest.approx(wanted, abs=0.01)
     assert np.abs(apart).max() > 0.05
     made.release()
+
+
+def test_the_table_is_the_light_from_above() -> None:
+    """Its sum by the studio's own, and by hand under an even sky; nothing of what is below, or of a dark one."""
+    assert floor_shares(studio()).irradiance == pytest.approx(IRRADIANCE, rel=2e-3)
+    even = ImageEnvironment(np.full((5, 8, 3), 2.0, np.float32))
+    assert floor_shares(even).irradiance == pytest.approx(2 * np.pi, rel=1e-6)
+    assert floor_light(ConstantEnvironment((2.0, 2.0, 2.0))).uniforms["floor_irradiance"][1] == pytest.approx(2 * np.pi)
+    below = np.zeros((6, 8, 3), np.float32)
+    below[4:] = 3.0
+    dark = floor_shares(ImageEnvironment(below))
+    assert dark.irradiance == 0 and np.isfinite(dark.table.data["up_to"]).all()
+    assert floor_shares(ImageEnvironment(below[::-1].copy())).irradiance > 0

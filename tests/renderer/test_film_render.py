@@ -222,6 +222,24 @@ def test_whenever_it_is_stopped_the_state_goes_on_to_the_bit(
     assert any(0 < count < 24 for count in resumed)
 
 
+def test_states_are_saved_as_it_goes(
+    renderer: Renderer, whole: Picture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "raystream.film.files.checkpoint.MIN_INTERVAL_RATIO", 0.0
+    )  # between states, as a multiple of what saving one takes
+    state = renderer.checkpoint(tmp_path / "a.png")
+    assert state is not None
+    state.every = 0.0
+    picture = renderer.render(SIZE, spp=24, state=state)
+    assert_same(film_of(picture), film_of(whole))
+    assert state.saved >= 2 and state.path.exists()
+    kept = image.read_exr(state.path)[1]["film.count"]
+    assert 1 <= kept.min() == kept.max() <= 24
+    state.finish()
+    assert os.listdir(tmp_path) == []
+
+
 BASE = ["render", "cornell", "--size", "20x16", "--depth", "2", "--machine", "singlepass", "--quiet"]
 
 
@@ -231,6 +249,20 @@ def run(*words: object) -> int:
 
 def films(*paths: Path) -> list[dict[str, np.ndarray]]:
     return [{k: v for k, v in image.read_exr(path)[1].items() if k.startswith("film.")} for path in paths]
+
+
+def test_the_command_resumes(device, tmp_path: Path) -> None:
+    part, after, straight = (tmp_path / name for name in ("part.exr", "after.exr", "straight.exr"))
+    assert run("--spp", 3, "-o", part) == run("--spp", 9, "-o", straight) == 0
+    assert run("--spp", 9, "--resume", part, "-o", after) == 0
+    one, other = films(after, straight)
+    assert one.keys() == other.keys() and len(one) == 10
+    told = [image.read_exr(path)[0]["film.differences"] for path in (after, straight)]
+    assert told[0] == told[1] and told[0].startswith("3:")
+    for name, channel in one.items():
+        assert channel.tobytes() == other[name].tobytes(), name
+    assert run("--spp", 12, "--resume", part, "-o", part) == 0  # into its own file
+    assert set(np.unique(films(part)[0]["film.count"])) == {12}
 
 
 def test_an_environment_with_a_nan_is_one_line(device, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

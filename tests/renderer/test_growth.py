@@ -40,6 +40,18 @@ def taken(device) -> int:
     return own_memory()
 
 
+def test_300_renders(device) -> None:
+    renderer = Renderer(raystream.load("cornell"), device=device, depth=1)
+    for _ in range(20):
+        renderer.render((64, 64), spp=1, layers="normal")
+    before, held = taken(device), len(device.context.objects)
+    for number in range(300):
+        renderer.render((64, 64), spp=1, layers="normal" if number % 10 == 0 else ())
+    assert taken(device) - before < GROWTH
+    assert len(device.context.objects) <= held + 50  # what is freed at the next turn
+    renderer.release()
+
+
 def one_renderer(scene: raystream.Scene, device: Any, number: int) -> None:
     places.picture(scene, (32, 32), 1, device=device, **CHOICES[number % len(CHOICES)])
 

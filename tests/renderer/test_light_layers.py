@@ -154,6 +154,23 @@ def test_paths_are_sorted_by_a_single_pass_whose_first_hits_are_rays(device, mon
     renderer.release()
 
 
+def test_a_matte_wall_under_one_light_is_direct_and_diffuse(device) -> None:
+    wall = places.alone(
+        places.quads(np.array([[[-3, -3, 0], [3, -3, 0], [3, 3, 0], [-3, 3, 0]]])), places.material(0.5)
+    )
+    wall.lights = [Light("point", intensity=(7.0, 7.0, 7.0), position=(0.4, 0.3, 2.0))]
+    picture = rendered(device, wall, 1, pixel_filter="point", environment="none")
+    origins, directions = wall.camera().rays(*SIZE)
+    point = origins - directions * (origins[..., 2] / directions[..., 2])[..., None]
+    towards = np.array([0.4, 0.3, 2.0]) - point
+    square = (towards**2).sum(-1)
+    expected = 0.5 / np.pi * 7.0 * towards[..., 2] / square**1.5
+    found = picture.layers
+    assert np.abs(found["direct_diffuse"] - expected[..., None]).max() < 2e-5 * expected.max()
+    for name in set(LIGHT_LAYERS) - {"direct_diffuse"}:
+        assert not found[name].any(), name
+
+
 def test_a_furnace_gives_each_lobe_its_albedo(device) -> None:
     """Under an even sky a convex thing's direct layers are what each lobe scatters of it."""
     sky = {"environment": "1,1,1"}
@@ -452,4 +469,32 @@ def test_names_that_are_cut_are_told(device) -> None:
         picture = renderer.render(HIT_SIZE, layers="object,crypto_object")
     (first,) = (name for name in json.loads(picture.metadata["object names"]).values() if "x" in name)
     assert len(first) == 256 and first.startswith("xxx") and first[-9] == "~"
+    renderer.release()
+
+
+def test_a_hundred_thousand_instances_keep_their_names_in_files(device, tmp_path: Path) -> None:
+    """As many pixels, each with an instance of its own: numbers and ids are exact, in a header beyond a mebibyte."""
+    side = 320
+    quad = Mesh(
+        np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]], np.float32), np.array([[0, 1, 2], [0, 2, 3]], np.int32)
+    )
+    places = np.tile(np.eye(4), (side * side, 1, 1))
+    rows, columns = np.divmod(np.arange(side * side), side)
+    places[:, 0, 3], places[:, 1, 3] = columns - side / 2, side / 2 - 1 - rows
+    instances = [Instance(0, place, name=f"tile {number}") for number, place in enumerate(places)]
+    camera = Camera((0, 0, side), (0, 0, 0), fov=float(2 * np.degrees(np.arctan(0.5))))
+    renderer = Renderer(Scene([quad], instances, cameras=[camera]), program="cast", device=device)
+    picture = renderer.render((side, side), layers="object,crypto_object")
+    assert (picture.layers["object"].reshape(-1) == np.arange(side * side)).all()
+    picture.save(tmp_path / "a.exr")
+    from raystream.film.files.compare import read as read_layer
+    from raystream.film.files.image import exr_header
+
+    assert (read_layer(tmp_path / "a.exr", "object").pixels.reshape(-1) == np.arange(side * side)).all()
+    assert len(exr_header(tmp_path / "a.exr").texts["object names"]) > 1 << 20
+    read = Cryptomattes(tmp_path / "a.exr")
+    assert set(read.manifests["CryptoObject"]) == {f"tile {number}" for number in range(side * side)}
+    for number in (0, 319, 51_234, side * side - 1):
+        matte = read.matte("CryptoObject", f"tile {number}").reshape(-1)
+        assert matte[number] == 1 and matte.sum() <= 2  # two names of so many may share an id
     renderer.release()

@@ -36,6 +36,7 @@ from raystream.base.errors import ViewerError
 from raystream.cli import main as cli
 from raystream.film.files import image
 from raystream.renderer.sequence import render_frames
+from raystream.scene.animation import turntable
 from raystream.scene.builtin.parts import shapes as parts
 from raystream.scene.camera import Camera
 from raystream.scene.deform import Deformation, DeformedMesh, MeshPose, MorphTarget
@@ -360,6 +361,29 @@ def test_later_frames_compile_nothing(device, accel, monkeypatch):
         other = places.picture(exposed(scene, k / 4, (k + 1) / 4), **shown, **OPTIONS, accel=accel)
         assert np.array_equal(frame.picture.linear, other.linear)
     assert not np.array_equal(first.picture.linear, later[0].picture.linear)
+
+
+def test_the_turntable_blurs(device):
+    """A quarter of the turn in each of four frames: against stills along the first of them."""
+    scene = Scene([square(0.3)], [Instance(0, np.array([[1, 0, 0, 0.5], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1.0]]))])
+    scene.materials = [Material(emission=(1.0, 1.0, 1.0), double_sided=True)]
+    scene.cameras = [VIEW]
+    shown = {"size": SIZE, "spp": 256}
+    (first,) = (
+        frame.picture
+        for frame in render_frames(scene, range(4), turntable=True, shutter=(0, 0.5), render=shown, **OPTIONS)
+        if frame.number == 0
+    )
+    bounds = scene.bounds(ground=False)
+    renderer, means, noise = Renderer(scene, **OPTIONS), [], []
+    for k in range(48):
+        renderer.update(camera=turntable(VIEW, bounds, (k + 0.5) / 48 / 8), seed=k)
+        film = renderer.render(SIZE, spp=8).film
+        means.append(film.mean().mean(axis=-1, dtype=np.float64))
+        noise.append(film.variance().astype(np.float64))
+    film = first.film
+    blurred = film.mean().mean(axis=-1, dtype=np.float64), film.variance().astype(np.float64)
+    assert_alike(blurred, (np.mean(means, axis=0), np.sum(noise, axis=0) / 48**2), bias=1.5 / 48)
 
 
 def test_the_command_exposes_a_moment_and_frames(device, tmp_path):

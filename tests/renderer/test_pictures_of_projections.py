@@ -7,7 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import places
 import pytest
+from pictures import MACHINES, assert_same
 
 import raystream
 from raystream import Camera, Renderer
@@ -87,6 +89,20 @@ def test_no_backdrop_is_beside_the_film_s_part_that_sees(device: Any, ground: st
     assert not linear[~there].any() and (~there).any()
     assert (linear[there].max(axis=1) > 0).mean() > 0.9
     made.release()
+
+
+@pytest.mark.parametrize("name", ["fisheye", "orthographic"])
+def test_one_picture_on_every_machine(device: Any, name: str) -> None:
+    pictures = []
+    for machine in MACHINES:
+        pictures.append(places.picture("cornell", SIZE, 2, device=device, camera=CAMERAS[name], depth=2, **machine))
+    shared = Renderer(raystream.load("cornell"), device=device, camera=CAMERAS[name], depth=2, eye_rays="shared")
+    point = Renderer(raystream.load("cornell"), device=device, camera=CAMERAS[name], depth=2, pixel_filter="point")
+    assert shared.gpu_scene.first_hits(shared.settings, shared.camera).mode == "shared"
+    assert np.array_equal(shared.render(SIZE, 2).linear, point.render(SIZE, 2).linear)
+    for other in pictures[1:]:
+        assert_same(pictures[0], other)
+    assert pictures[0].linear.max() > 0
 
 
 def test_rasterised_first_hits_give_way_to_rays(device: Any) -> None:

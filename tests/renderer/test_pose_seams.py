@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
+import threading
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import deforming
@@ -15,6 +18,9 @@ from numpy.typing import NDArray
 from raystream import Renderer
 from raystream.accel import deform as deforming_module
 from raystream.accel.deform import DeformedBounds, merge_ranges, posed_bounds
+from raystream.base import paths
+from raystream.base.errors import ShaderError
+from raystream.base.interrupts import UNWAITED
 from raystream.film.error import Stop
 from raystream.kernels.records import VERTEX
 from raystream.renderer.device.deformer import GpuDeformer
@@ -98,6 +104,58 @@ def test_what_was_prepared_before_other_trees_is_shown_in_its_pose(
     assert np.array_equal(found.linear, fresh.linear)
 
 
+def test_an_upload_that_a_picture_overtakes(device: Any) -> None:
+    """The picture brings what it needs by itself; poses go on from there."""
+    base = deforming.scene(deforming.skinned_tube(), deforming.faceted_ball())
+    renderer = Renderer(base, program="cast", camera=base.camera())
+    upload = renderer.gpu_scene.upload(renderer.settings)
+    with device.current():
+        next(upload)
+    renderer.render((32, 32), layers=LAYERS)
+    with device.current():
+        for _ in upload:
+            pass
+    tables = len(renderer.gpu_scene.resources.arena.tables())
+    scene = deforming.posed(base, 3)
+    renderer.update(scene)
+    found = renderer.render((32, 32), layers=LAYERS)
+    fresh = Renderer(base, program="cast", camera=base.camera())
+    fresh.update(scene)
+    expected = fresh.render((32, 32), layers=LAYERS)
+    for name in LAYERS:
+        assert found.layers[name].tobytes() == expected.layers[name].tobytes(), name
+    assert tables == len(fresh.gpu_scene.resources.arena.tables())
+
+
+def test_poses_go_on_where_a_shader_does_not_compile_any_more(
+    device: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shaders = tmp_path / "shaders"
+    shutil.copytree(paths.shaders(), shaders)
+    monkeypatch.setattr(paths, "shaders", lambda: shaders)
+    base = deforming.scene(deforming.skinned_tube(), deforming.faceted_ball())
+    renderer = Renderer(base, program="cast", camera=base.camera())
+    renderer.render((32, 32))
+
+    def posed() -> bytes:
+        renderer.update(base)
+        renderer.update(deforming.posed(base, 3))
+        return renderer.render((32, 32)).linear.tobytes()
+
+    found, file = posed(), shaders / "deform" / "pose_vertex.glsl"
+    good = file.read_text()
+    file.write_text(good + "\nno GLSL")
+    with pytest.raises(ShaderError):
+        renderer.reload()
+    assert posed() == found
+    file.write_text(good.replace("return Vertex(position,", "return Vertex(position + vec3(0.25, 0.0, 0.0),"))
+    renderer.reload()
+    assert renderer.render((32, 32)).linear.tobytes() != found
+    file.write_text(good)
+    renderer.reload()
+    assert renderer.render((32, 32)).linear.tobytes() == found
+
+
 def test_renderers_of_one_preparation_have_poses_of_their_own(device: Any) -> None:
     """What one shows moves nothing that the others show, or that comes later of the same preparation."""
     base = deforming.scene(deforming.skinned_tube(), deforming.faceted_ball())
@@ -169,6 +227,27 @@ def test_vertices_that_the_caller_changes_later_stay(kind: Any) -> None:
     own += 1
     fresh = with_vertices(mesh, before)
     assert np.array_equal(made.pose.positions, before) and np.array_equal(fresh.positions, before)
+
+
+def test_a_process_may_end_while_trees_are_built(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And where there is no memory for others, those that there are serve on."""
+    monkeypatch.setattr(deforming_module, "MIN_PAUSE", 0.0)
+    mesh, made = deforming.skinned_tube(joints=5, influences=1), threading.Event()
+    structure = prepare(deforming.scene(mesh)).structure
+    assert structure.deforming is not None
+
+    def fail(trees: deforming_module.Trees) -> None:
+        made.wait(30)
+        raise MemoryError
+
+    rebuilder = deforming_module.Rebuilder(structure.deforming.bvhs, np.ones(1), "sah", fail)
+    rebuilder.check([mesh.posed(deforming.random_pose(mesh, 4))])
+    try:
+        assert any(thread.name == UNWAITED for thread in threading.enumerate())
+    finally:
+        made.set()
+        rebuilder.wait()
+    assert rebuilder.take_finished() is None
 
 
 def character() -> Scene:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 from collections.abc import Iterator
 from itertools import cycle
 from pathlib import Path
@@ -14,7 +15,7 @@ import pytest
 from embree import embree_scene, nearest
 
 import raystream
-from raystream import Renderer, Scene
+from raystream import Camera, Renderer, Scene
 from raystream.renderer.sampling.sampler import FramePlan, TileDone
 
 LARGEST_EXCLUDED = 1e-4  # share of rays that may pass an edge too near to tell
@@ -67,6 +68,32 @@ def test_random_rays(judged: Judged, start: str) -> None:
     directions = (directions / np.linalg.norm(directions, axis=1, keepdims=True)).astype(np.float32)
     hits = judged.renderer.trace(origins, directions)
     judged.check(origins, directions, hits.triangle, hits.distance)
+
+
+@pytest.mark.parametrize(
+    "name", ["primary_bunny_512", pytest.param("primary_forest_flat_path_512", marks=pytest.mark.slow)]
+)
+def test_reference_hits(name: str, request: pytest.FixtureRequest) -> None:
+    scenes, refs = (request.getfixturevalue(f) for f in ("shared_scenes", "shared_refs"))
+    about = json.loads((refs / f"{name}.json").read_text())
+    mesh = scenes / about["mesh"]
+    scene = raystream.load(mesh if mesh.is_file() else request.getfixturevalue("flat_forest"))
+    view = about["camera"]
+    camera = Camera(tuple(view["origin"]), tuple(view["target"]), tuple(view["up"]), fov=view["fov"])
+    size = (about["size"], about["size"])
+    renderer = Renderer(scene, camera=camera, program="cast")
+    picture = renderer.render(size, layers=("triangle", "depth"))
+    with np.load(refs / f"{name}.npz") as held:
+        other = exact.Exact(held["tri"].ravel(), np.where(held["tri"] >= 0, held["t"], np.inf).ravel())
+    origins, directions = (a.reshape(-1, 3).astype(np.float32) for a in camera.rays(*size))
+    triangle, depth = picture.layers["triangle"].ravel(), picture.layers["depth"].ravel()
+    verdict = exact.judge(renderer.prepared.triangles.corners(), origins, directions, triangle, depth, other)
+    share = len(verdict.near_edge) / triangle.size
+    print(f"{name}: {share:.1e} of rays too near an edge; {(triangle != other.triangle).mean():.1e} differ")
+    assert not len(verdict.wrong) and share < LARGEST_EXCLUDED
+    same = (triangle == other.triangle) & (triangle >= 0)
+    # both are float32, and the renderer's rays are rounded once more than the reference's
+    assert np.percentile(np.abs(depth[same] - other.t[same]) / other.t[same], 99.9) < 2e-6
 
 
 # --- the same bits

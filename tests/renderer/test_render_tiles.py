@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import meshes
 import numpy as np
 import pytest
 from pictures import MACHINES, assert_same
@@ -113,6 +114,39 @@ def test_a_run_that_was_abandoned_leaves_nothing_behind(scene: Scene, choices: d
     assert_same(whole, renderer.render(size, layers=layers))
     assert_same(whole, renderer.render(size, layers=layers))
     del left
+
+
+def test_renderers_in_turns_and_two_contexts_at_once(scene: Scene) -> None:
+    other = meshes.scene(meshes.icosphere(3).corners())
+    size, layers = (80, 60), ("depth", "triangle")
+    cameras = {"camera": scene.camera(aspect=size[0] / size[1])}
+    renderers = [
+        Renderer(scene, program="cast", **cameras),
+        Renderer(other, program="cast", **cameras),
+        Renderer(scene, barrier="off", program="cast", **cameras),
+        Renderer(scene, memory="texture", program="cast", **cameras),
+        Renderer(scene, machine="singlepass", barrier="off", memory="texture", program="cast", **cameras),
+    ]
+    assert renderers[0].device is renderers[1].device and renderers[0].device is not renderers[2].device
+    first = [r.render(size, layers=layers) for r in renderers]
+    for k in (2, 3, 4):
+        assert_same(first[0], first[k])
+    assert first[0].linear.tobytes() != first[1].linear.tobytes()
+    for _ in range(2):
+        for renderer, picture in zip(renderers, first, strict=True):
+            assert_same(picture, renderer.render(size, layers=layers))
+    # runs that are under way in both contexts at the same time
+    runs = [r.sampler.render_tiles(FramePlan(r.settings, r.camera, size)) for r in renderers[:3]]
+    ends: dict[int, np.ndarray] = {}
+    while len(ends) < 3:
+        for k, run in enumerate(runs):
+            for event in run:
+                if isinstance(event, TileDone):
+                    with renderers[k].device.current():
+                        ends[k] = event.tile.machine.read("radiance")["rgb"]
+                break
+    for k, rgb in ends.items():
+        assert rgb.tobytes() == first[k].linear.tobytes()
 
 
 def test_many_sizes_keep_few_machines(scene: Scene) -> None:

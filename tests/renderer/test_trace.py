@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import raystream
 from raystream import Hits, Renderer, ViewerError
+from raystream.accel.grid.build import MIN_EXTENT, rounding_margin
 from raystream.accel.structures import Structure
 
 AXES = np.concatenate([np.eye(3), -np.eye(3)]).astype(np.float32)
@@ -139,6 +140,18 @@ def test_axis_parallel_rays(cloud: np.ndarray) -> None:
             assert share < (1 if where == "lattice" else 0.05), where
 
 
+def test_negative_zeros_and_nearly_zero_components(cloud: np.ndarray) -> None:
+    rng = np.random.default_rng(7)
+    renderer = tracer(cloud)
+    origins = rng.uniform(-1.5, 1.5, (3000, 3)).astype(np.float32)
+    axis = AXES[rng.integers(0, 6, len(origins))]
+    plain = renderer.trace(origins, axis)
+    for tiny in (-0.0, 1e-45, -1e-45, 1e-38, -1e-38, 1e-31, -1e-31, 1e-29, -1e-25, 1e-20):
+        directions = np.where(axis == 0, np.float32(tiny), axis)
+        other = renderer.trace(origins, directions)
+        assert np.array_equal(plain.triangle, other.triangle) and np.array_equal(plain.distance, other.distance), tiny
+
+
 def test_length_of_the_direction_is_the_unit_of_distance(cloud: np.ndarray) -> None:
     rng = np.random.default_rng(8)
     renderer = tracer(cloud)
@@ -177,6 +190,18 @@ def test_origins_on_the_box_and_far_away(cloud: np.ndarray) -> None:
         assert share < 2e-3, where
     outward = renderer.trace(on_face[:100] + 2 * (on_face[:100] - (low + high) / 2), on_face[:100] - (low + high) / 2)
     assert (outward.triangle == -1).all()
+
+
+def test_origins_inside_a_voxel_full_of_triangles() -> None:
+    """2,000 triangles in one voxel of a grid that a far triangle makes coarse."""
+    rng = np.random.default_rng(10)
+    knot = rng.uniform(-1, 1, (2000, 3, 3)) * 0.01
+    corners = np.concatenate([knot, [[[9, 9, 9], [9, 8, 9], [8, 9, 9]]]]).astype(np.float32)
+    renderer = tracer(corners, grid=4)
+    assert renderer.grid.statistics["longest_list"] >= 2000
+    origins = rng.uniform(-0.01, 0.01, (4000, 3)).astype(np.float32)
+    directions = rng.normal(size=origins.shape).astype(np.float32)
+    assert assert_right(corners, origins, directions, renderer.trace(origins, directions), least=0.8) < 1e-2
 
 
 def test_an_origin_on_a_triangle_does_not_hit_it() -> None:
@@ -236,11 +261,89 @@ def test_any_hit_says_whether_there_is_one(cloud: np.ndarray, structure: str) ->
     assert np.array_equal(mixed.triangle, np.where(half, some.triangle, closest.triangle))
 
 
+@pytest.fixture(scope="module")
+def layered() -> np.ndarray:
+    """A floor of coplanar triangles of all sizes, each several times, and copies of it at the same places."""
+    rng = np.random.default_rng(15)
+    floor = rng.integers(-16, 17, (120, 3, 3)) / 8
+    floor[..., 1] = rng.integers(-1, 2, (120, 1)) / 4
+    floor = floor[np.linalg.norm(np.cross(floor[:, 1] - floor[:, 0], floor[:, 2] - floor[:, 0]), axis=1) > 0]
+    again = floor[rng.permutation(len(floor))]
+    loose = rng.uniform(-2, 2, (40, 3, 3))
+    return np.concatenate([loose, floor, again, loose, floor]).astype(np.float32)
+
+
+CHOICES = (
+    {"machine": "singlepass"},
+    {"machine": "multipass", "fuse": "ray"},
+    {"machine": "multipass", "fuse": "none", "unroll": 1},
+    {"machine": "multipass", "fuse": "none", "policy": "most-work", "mask": "none"},
+)
+
+
+def test_of_equal_distances_the_lower_number_wins(layered: np.ndarray) -> None:
+    """On every machine and at every resolution. Heights over the floor are exact where the ray is steep."""
+    rng = np.random.default_rng(16)
+    count = 6000
+    origins = rng.uniform(-2, 2, (count, 3)).astype(np.float32)
+    origins[:, 1] = rng.integers(-16, 17, count) / 8 + 1 / 16
+    directions = rng.uniform(-0.9, 0.9, (count, 3)).astype(np.float32)
+    directions[:, 1] = np.where(origins[:, 1] > 0, -1, 1)
+    first = None
+    for resolution in (1, 7, "auto"):
+        renderer = tracer(layered, grid=resolution)
+        for choices in CHOICES if resolution == 7 else CHOICES[:1]:
+            for each in renderer.each.values():
+                each.update(**choices)
+            hits = renderer.trace(origins, directions)
+            first = first or hits
+            for a, b in zip(first, hits, strict=True):
+                assert np.array_equal(a, b), (resolution, choices)
+    assert first is not None
+    own = layered[np.maximum(first.triangle, 0)]
+    flat = (first.triangle >= 0) & (np.ptp(own[..., 1], axis=1) == 0)
+    assert flat.mean() > 0.3
+    # the lowest of all that are hit as near, and whose edges are not too near
+    near = layered[first.triangle[flat], 0, 1]
+    o, d = origins[flat].astype(np.float64), directions[flat].astype(np.float64)
+    meet = o + d * ((near - o[:, 1]) / d[:, 1])[:, None]
+    inside = np.ones((len(meet), len(layered)), bool)
+    a, b, c = (layered[:, k].astype(np.float64)[None, :, [0, 2]] for k in range(3))
+    p = meet[:, None, [0, 2]]
+    signs = [cross(b - a, p - a), cross(c - b, p - b), cross(a - c, p - c)]
+    inside = np.all([s > 1e-6 for s in signs], axis=0) | np.all([s < -1e-6 for s in signs], axis=0)
+    unsure = (np.min(np.abs(signs), axis=0) <= 1e-6) & ~inside
+    level = (layered[..., 1] == near[:, None, None]).all(axis=2)
+    lowest = np.where(inside & level, np.arange(len(layered)), len(layered)).min(axis=1)
+    sure = ~(unsure & level & (np.arange(len(layered)) < lowest[:, None])).any(axis=1)
+    assert sure.mean() > 0.9
+    assert np.array_equal(first.triangle[flat][sure], lowest[sure])
+
+
 # --- ties and grids
 
 
 def cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0]
+
+
+def test_box_is_wider_than_the_triangles_by_the_rounding_of_a_walk(cloud: np.ndarray) -> None:
+    """Rays in the very faces of the triangles' bounds hit what lies in them."""
+    low, high = cloud.min(axis=(0, 1)), cloud.max(axis=(0, 1))
+    assert (rounding_margin(np.stack([low, high]).astype(float)) > MIN_EXTENT).all()
+    for axis in range(3):
+        for level in (low[axis], high[axis]):
+            wall = np.full((2, 3, 3), level, np.float32)
+            u, v = (axis + 1) % 3, (axis + 2) % 3
+            wall[:, :, u] = np.float32([[low[u], high[u], low[u]], [high[u], high[u], low[u]]])
+            wall[:, :, v] = np.float32([[low[v], low[v], high[v]], [low[v], high[v], high[v]]])
+            renderer = tracer(np.concatenate([cloud, wall]))
+            rng = np.random.default_rng(18)
+            inside = rng.uniform(low, high, (500, 3)).astype(np.float32)
+            onto = inside.copy()
+            onto[:, axis] = level
+            hits = renderer.trace(inside, onto - inside)
+            assert (hits.triangle >= 0).all() and (hits.distance <= 1).all()
 
 
 # --- arguments

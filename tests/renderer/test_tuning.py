@@ -163,6 +163,13 @@ def test_trials_are_kept_with_their_day(tuning_folder: Path) -> None:
     assert tuning("one", True) == OTHERS
 
 
+def test_a_folder_that_cannot_be_written_is_none(tuning_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tuning_folder / "file").write_text("")
+    monkeypatch.setattr(tunings, "tuning_path", lambda: tuning_folder / "file" / "devices.json")
+    tunings.save_tuning("one", OTHERS)
+    assert tuning("one", True) == DEFAULTS
+
+
 def test_a_choice_decides_machines_and_changes_no_bit(device: Device, tuning_folder: Path) -> None:
     asked = {"size": (40, 30), "spp": 2}
     before = Renderer("cornell", device=device, program="path").render(**asked)

@@ -331,6 +331,23 @@ def test_a_moment_before_the_scene_is_there(device: Any) -> None:
             opened(source, **chosen)
 
 
+def test_closed(device: Any) -> None:
+    view = opened((np.eye(3), [[0, 1, 2]]))
+    view.handle({"event_type": "close"})
+    view.handle(event("key_down", key="w"))
+    assert view.closed and view.idle and view.advance() is None
+    with pytest.raises(raystream.ViewerError, match="closed"):
+        view.snapshot()
+
+
+def test_z_upwards(device: Any) -> None:
+    """The camera is turned with the object: where z was up, (x, y, z) is (y, z, x)."""
+    view = opened((np.eye(3), [[0, 1, 2]]), up="z", camera="5,1,2 0,0,0")
+    view.wait()
+    assert view.view.controller.camera.origin == (1, 2, 5) and view.view.controller.camera.up == (0, 1, 0)
+    view.release()
+
+
 def test_parked_it_comes_back_as_it_was(device: Any) -> None:
     """Of an object, too, which no file can give again, and more than once; what is closed stays closed."""
     view = opened((np.eye(3), [[0, 1, 2]]), exposure=1.0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,10 @@ from raystream.denoise.upsampling import SHOWN
 from raystream.film.tonemap import stops
 from raystream.formats.named import load
 from raystream.renderer.inputs.settings import Settings
-from raystream.renderer.preview.headlight import Headlight, headlight_scene
+from raystream.renderer.preview.headlight import SHEEN, Headlight, headlight_scene
 from raystream.scene.material import Material
 from raystream.scene.mesh import Mesh
+from raystream.scene.quadric import Quadric
 from raystream.scene.scene import Instance, Scene
 from raystream.scene.texture import Image, Texture
 from raystream.stream.gl.stream import Stream
@@ -183,6 +185,27 @@ def test_glass_is_seen_through_in_its_colour(device: Any) -> None:
     ):
         found = drawn(device, before_another(glass, back=(1.0, 0.5, 0.0, 1.0)), places.FRONT)[24, 32, :3]
         np.testing.assert_allclose(found, (0.2, 0.5, 0.0), atol=0.1)
+
+
+def test_glass_looks_the_same_in_any_order_of_its_triangles(device: Any) -> None:
+    """Both sides of a ball: no triangle hides another of what is seen through."""
+    ball = Quadric.sphere(radius=0.8).tessellated(16)
+    pictures = []
+    for triangles in (ball.triangles, ball.triangles[::-1]):
+        mesh = replace(ball, triangles=np.ascontiguousarray(triangles))
+        scene = Scene([mesh], [Instance(0, material=0)], [Material(kind="dielectric")])
+        pictures.append(drawn(device, scene, places.FRONT))
+    np.testing.assert_allclose(*pictures, atol=1e-6)  # sums in another order
+    assert pictures[0][24, 32, 0] > 0.1
+
+
+def test_sheen_and_emission_are_seen(device: Any) -> None:
+    """Cloth whose base is black is as red as its sheen; what shines does so from aside, too."""
+    cloth = Material(kind="principled", base_color=(0.0, 0.0, 0.0, 1.0), sheen_color=(1.0, 0.0, 0.0))
+    found = drawn(device, before_another(cloth), places.FRONT)[24, 32, :3]
+    np.testing.assert_allclose(found, (SHEEN, 0, 0), atol=0.02)
+    lamp = Material(base_color=(0.0, 0.0, 0.0, 1.0), emission=(9.0, 0.5, 0.0))
+    np.testing.assert_allclose(drawn(device, before_another(lamp), places.FRONT)[24, 32, :3], (1, 0.5, 0), atol=0.02)
 
 
 @pytest.fixture

@@ -182,6 +182,25 @@ def test_a_storm_of_sizes(resized: Hands) -> None:
     assert resized.pixels().shape == (122, 203, 3) and lit(resized.pixels())
 
 
+def test_one_pixel_and_eight_million(resized: Hands) -> None:
+    import glfw
+
+    app = resized.app
+    glfw.set_window_size(app.window.handle, 1, 1)
+    resized.until(lambda: app.window.pixels == (1, 1))
+    resized.rest()
+    assert app.canvas.texture.size == (1, 1)
+    pictures = app.session.pictures
+    glfw.set_window_size(app.window.handle, 3840, 2160)
+    resized.until(lambda: app.session.pictures > pictures)  # the preview
+    assert app.canvas.texture.size[0] <= 3840 and lit(app.session.linear()[::16, ::16])
+    resized.until(lambda: app.canvas.texture.size == (3840, 2160))  # the full picture has begun
+    glfw.set_window_size(app.window.handle, 160, 120)
+    resized.until(lambda: app.window.pixels == (160, 120))
+    resized.rest()
+    assert lit(resized.pixels())
+
+
 def test_minimised_and_another_screen(resized: Hands, monkeypatch: pytest.MonkeyPatch) -> None:
     from raystream.window.window import Window
 
@@ -208,6 +227,17 @@ def test_minimised_and_another_screen(resized: Hands, monkeypatch: pytest.Monkey
         assert app.canvas.texture.size == (320, 240) and app.view.area.scale == 2.0
     resized.rest()
     assert app.canvas.texture.size == (160, 120)
+
+
+def test_keys_of_ones_own(opened: Opener, place: Path) -> None:
+    (place / "settings.toml").write_text("[keys]\npause = 'F9'\n'program.cast' = ''\n")
+    hands = opened()
+    hands.key("F9")
+    assert hands.app.view.paused
+    xdotool("key", "p")
+    hands.turn(5)
+    assert hands.app.view.paused  # P does nothing now
+    assert hands.app.view.keymap.text("pause") == "F9"
 
 
 # -- settings ----------------------------------------------------------------------------------------------------------
@@ -267,3 +297,33 @@ def test_shaders_are_compiled_anew(opened: Opener, place: Path, monkeypatch: pyt
     show = copy / "film" / "show.glsl"
     show.write_text(show.read_text().replace("shown = vec4(", "shown = vec4(1.0) - vec4("))
     hands.until(lambda: (hands.pixels()[60, 80] == 255 - shown).all(), "the inverted picture")
+
+
+def test_panels_lie_over_the_picture(opened: Opener) -> None:
+    """Neither they nor the inspector change its size or restart it; beside them it stays as it was, to the pixel."""
+    hands = opened(size=(600, 160))
+    app = hands.app
+    hands.rest()
+    hands.until(lambda: app.session.idle, "the last sample, denoised")
+    app.view.preferences.hint = False
+    hands.move(590, 100)  # where no button under it tells what it does
+    hands.quietly()
+    hands.turn(4)  # neither a note nor a hint lies over the picture
+    hands.until(lambda: app.auto_exposure.reached, "its exposure")
+    before, began, texture = hands.pixels(), app.session.pictures, app.canvas.texture
+    for keys in (("ctrl+b",), ("i",), ("ctrl+b",)):
+        hands.quietly(*keys)
+        hands.until(lambda: not app.view.compiling)
+        hands.turn(4)
+        assert (app.view.area.size, app.session.size) == ((600, 160), (600, 160))
+        assert app.session.pictures == began and app.canvas.texture is texture and app.session.complete
+    hands.quietly("ctrl+b")
+    hands.quietly("i")
+    hands.turn(4)
+    assert app.view.overlays.panels.on and app.debug_views.inspector is None
+    beside = slice(0, 130), slice(330, None)  # above the status line
+    hands.until(lambda: np.array_equal(hands.pixels()[beside], before[beside]), "notes that fade")
+    app.events.on_move(300.0, 80.0)
+    assert app.view.input.cursor == (300, 80)
+    _, _, forward = app.view.controller.camera.basis()
+    np.testing.assert_allclose(app.view.ray_under_cursor()[1], forward, atol=1e-9)

@@ -100,6 +100,21 @@ def test_escape_closes(hands: Hands, scenes: Path, monkeypatch: pytest.MonkeyPat
     hands.until(lambda: not found.visible, "the list's end")
 
 
+def test_a_bad_file_leaves_the_list(hands: Hands, scenes: Path) -> None:
+    app, found, scene = hands.app, opened(hands, scenes), hands.app.view.scene
+    typed(hands, "broken", ["*broken.ply*"])
+    hands.key("Return")
+    hands.until(lambda: app.view.message.is_error, "the line")
+    hands.turn(5)
+    assert "broken.ply" in app.view.message.text and found.visible and app.view.scene is scene
+    for _ in "broken":
+        hands.key("BackSpace")
+    typed(hands, "nothing", [])
+    hands.key("Return")
+    hands.until(lambda: "nothing: no such file" in app.view.message.text, "the other line")
+    assert found.visible
+
+
 def test_paths_are_typed_and_pasted(hands: Hands, scenes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Folders that are written out are entered; a whole path is a file's row."""
     app, found = hands.app, opened(hands, scenes)
@@ -115,6 +130,43 @@ def test_paths_are_typed_and_pasted(hands: Hands, scenes: Path, monkeypatch: pyt
     hands.until(lambda: rows(found) == ["*\u00e4ther.ply*"], "the pasted file")
     hands.key("Return")
     hands.until(lambda: app.scene_loader.shown_path == str(scenes / "\u00e4ther.ply") and not found.visible, "the file")
+
+
+def test_a_folder_that_is_gone_says_so(hands: Hands, scenes: Path) -> None:
+    """In the list; the folder above is a key away."""
+    found = opened(hands, scenes)
+    before = hands.pixels()
+    shutil.rmtree(scenes / "more")
+    hands.key("Return")
+    hands.until(lambda: found._shown.path == scenes / "more", "the folder")
+    assert found._shown.fault == f"{scenes / 'more'}: No such file or directory"
+    assert (hands.pixels() != before).any()
+    hands.key("BackSpace")
+    hands.until(lambda: rows(found) == ["*alpha.ply*", "beta.ply", "broken.ply"], "the folder above")
+
+
+def test_long_folders_do_not_stall(hands: Hands, scenes: Path) -> None:
+    """Rows out of sight cost nothing; the chosen one is brought into view."""
+    for number in range(10_000):
+        (scenes / "more" / f"{number:05}.ply").touch()
+    found = opened(hands, scenes)
+
+    def cost() -> float:
+        began = time.process_time()
+        hands.turn(10)
+        return time.process_time() - began
+
+    few = min(cost() for _ in range(3))
+    hands.key("Return")
+    hands.until(lambda: len(rows(found)) == 10_001, "ten thousand rows")
+    hands.turn(3)
+    assert min(cost() for _ in range(3)) < 2 * few + 0.1  # all rows drawn would take ten times as long
+    above = hands.pixels()
+    for _ in range(3):
+        hands.key("Next")
+    hands.turn(3)
+    assert rows(found)[36] == "*00036.ply*" and (hands.pixels() != above).any()
+    typed(hands, "9999", ["*09999.ply*"])
 
 
 def test_a_folder_that_answers_late_stays_away(hands: Hands, scenes: Path, monkeypatch: pytest.MonkeyPatch) -> None:

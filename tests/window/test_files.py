@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -126,3 +127,23 @@ def test_loading_is_cancelled_by_escape(hands: Hands, monkeypatch: pytest.Monkey
     worker.join(PATIENCE)
     hands.turn(3)
     assert app.view.scene is scene and app.scene_loader.loading is None
+
+
+def test_upload_is_cancelled_by_escape(hands: Hands, monkeypatch: pytest.MonkeyPatch) -> None:
+    from raystream.renderer.device.gpu_scene import GpuScene
+
+    app, scene = hands.app, hands.app.view.scene
+    upload = GpuScene.upload
+
+    def slowly(gpu_scene: GpuScene, *what: Any) -> Any:
+        for k in range(400):
+            time.sleep(0.02)
+            yield k / 400
+        yield from upload(gpu_scene, *what)
+
+    monkeypatch.setattr(GpuScene, "upload", slowly)
+    app.scene_loader.open("cornell")
+    hands.until(lambda: app.scene_loader.loading is not None and "uploading" in app.scene_loader.loading[0])
+    hands.key("Escape")
+    hands.turn(3)
+    assert app.scene_loader.loading is None and app.view.scene is scene

@@ -60,6 +60,18 @@ def test_the_first_gesture_does_not_jump(angles) -> None:
         np.testing.assert_allclose(target(controller), camera.target, atol=1e-12)
 
 
+def test_orbit_does_not_drift(controller: CameraController) -> None:
+    controller.orbit(0.1, 0.1)
+    controller.orbit(-0.1, -0.1)
+    for k in range(5000):
+        controller.orbit(17.3 * math.sin(k), 5 * math.cos(k))
+        controller.look(0.0, 0.0)
+        controller.orbit(-17.3 * math.sin(k), -5 * math.cos(k))
+    # 10,000 sums of angles up to pi: a random walk of roundings stays within 1e4 * 4e-16.
+    np.testing.assert_allclose(eye(controller), START.origin, atol=1e-11)
+    np.testing.assert_allclose(target(controller), START.target, atol=1e-11)
+
+
 # Drags
 
 
@@ -144,6 +156,15 @@ def test_home_frames_all_from_the_same_direction(angles, aspect: float, fov: flo
     assert (np.abs(at - [width / 2, height / 2]).max() > 0.3 * side) or fov > 60
 
 
+def test_home_of_an_empty_or_infinite_scene() -> None:
+    for bounds in (np.full((2, 3), np.inf) * [[1], [-1]], np.zeros((2, 3)), [[5e8] * 3] * 2):
+        controller = CameraController(START, bounds)
+        assert 0 < controller.speed < np.inf
+        controller.frame_all(1.0)
+        settle(controller, 0.5)
+        assert np.isfinite(controller.camera.origin).all()
+
+
 # Anything at all
 
 pixels = st.one_of(st.floats(-3000, 3000), st.sampled_from([0.0, 1e300, -1e300, math.inf, -math.inf, math.nan]))
@@ -182,3 +203,13 @@ def test_whatever_happens_the_camera_is_one(angles, wishes, size: float) -> None
         assert Camera.parse(camera.text(), fov=camera.fov, name=camera.name) == camera
     controller.release_all()
     settle(controller, 1.5, 1 / 10)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.tuples(st.sampled_from(["orbit", "look"]), st.floats(-200, 200), st.floats(-200, 200)), max_size=30))
+def test_a_level_camera_stays_level_and_upright(drags) -> None:
+    controller = CameraController(START, BOX)
+    for gesture, dx, dy in drags:
+        getattr(controller, gesture)(dx, dy)
+        right, up, _ = controller.camera.basis()
+        assert abs(right[1]) < 1e-9 and up[1] > -1e-9

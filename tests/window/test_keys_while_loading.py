@@ -68,3 +68,32 @@ def test_keys_that_are_held_move_the_first_camera(loading: Hands, gate: threadin
     assert not np.allclose(view.controller.camera.origin, before)
     xdotool("keyup", "d")
     loading.until(lambda: not view.input.motions and not view.controller.moving, "its rest")
+
+
+def test_they_are_given_up_with_the_scene(loading: Hands, gate: threading.Event) -> None:
+    app = loading.app
+    loading.key("space", "Escape")
+    assert app.view.actions.waiting == [] and app.scene_loader.loading is None
+    loading.key("space")
+    assert app.view.message.is_error and "none is loaded yet" in app.view.message.text
+    gate.set()
+    app.scene_loader.open("balls")
+    loading.rest()
+    assert not app.editing.animation.player.playing
+
+
+def test_the_file_on_its_way_has_neighbours_and_is_read_again(
+    loading: Hands, gate: threading.Event, tmp_path: Path
+) -> None:
+    """Not an empty name, as where nothing is on show."""
+    app = loading.app
+    for name in "ab":
+        (tmp_path / f"{name}.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
+    app.scene_loader.open(str(tmp_path / "a.obj"))
+    loading.key("Right")
+    assert app.scene_loader.path == str(tmp_path / "b.obj")
+    loading.key("F5")
+    assert app.scene_loader.path == str(tmp_path / "b.obj") and not app.view.message.is_error
+    gate.set()
+    loading.rest()
+    assert app.scene_loader.shown_path == str(tmp_path / "b.obj")

@@ -8,8 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import raystream
 from raystream.film.files import image
-from tests.window.conftest import Hands
+from raystream.renderer.renderer import Renderer
+from tests.window.conftest import SMALL, Hands
 from tests.window.traced_pictures import rendered, settle
 
 # -- samples -----------------------------------------------------------------------------------------------------------
@@ -43,6 +45,33 @@ def test_it_stops_at_a_noise(traced: Callable[..., Hands]) -> None:
     session.stop_at(4096, wanted)  # what is there stays
     settle(hands)
     assert session.error <= wanted and session.samples > before
+
+
+def test_more_samples_never_show_less(traced: Callable[..., Hands]) -> None:
+    """While samples are added the picture is never darker or emptier: no flash."""
+    hands = traced(samples=24)
+    app, levels = hands.app, []
+    app.session.restart()
+    while not app.session.converged:
+        app.turn()
+        levels.append(float(app.session.linear().mean()))
+    assert min(levels) > 0.6 * max(levels) > 0  # a preview of few samples is noisy
+    assert app.session.samples == 24
+
+
+def test_a_saved_picture_can_be_resumed(traced: Callable[..., Hands], place: Path) -> None:
+    hands = traced(samples=2)
+    app = hands.app
+    settle(hands)
+    hands.key("ctrl+s")
+    hands.rest()
+    path = place / "cornell_001.exr"
+    renderer = Renderer(
+        raystream.load("cornell"), device=app.device, machine="singlepass", camera=app.view.renderer.camera
+    )
+    more = renderer.render(SMALL, 4, resume=str(path))
+    np.testing.assert_array_equal(more.linear, rendered(app, 4))
+    assert image.read_exr(path) is not None
 
 
 @pytest.mark.parametrize(

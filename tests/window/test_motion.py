@@ -6,8 +6,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+import pytest
 
 import raystream
+from raystream.viewport import editing as animation
 from raystream.viewport.debug_views.wires import project_points
 from raystream.viewport.editing import FRAME
 from tests.window.conftest import SMALL, Hands
@@ -47,6 +49,21 @@ def test_an_object_follows_the_mouse(traced: Callable[..., Hands]) -> None:
     hands.key("Escape")
     assert not app.editing.grabbing
     np.testing.assert_array_equal(settle(hands), picture)
+
+
+def test_objects_of_one_level_come_under_two(traced: Callable[..., Hands], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where there are too many triangles to build a structure over them for each picture."""
+    monkeypatch.setattr(animation, "MAX_REBUILT", 30)
+    hands = traced(samples=1, accel="bvh")
+    app = hands.app
+    hands.move(*GRAB)
+    hands.key("g")
+    hands.until(lambda: "two levels" in app.view.message.text or app.editing.grabbing)
+    hands.until(lambda: app.editing.grabbing)
+    assert app.view.renderer.prepared.structure.levels == 2 and app.scene_loader.requested.accel == ACCEL
+    assert "follows the mouse" in app.view.message.text
+    hands.key("Return")
+    assert not app.editing.grabbing
 
 
 def test_a_lamp_is_dragged_by_its_marker(traced: Callable[..., Hands]) -> None:

@@ -11,6 +11,7 @@ import pytest
 from raystream.renderer.preview.scheduler import HELD
 from raystream.viewport import host
 from raystream.viewport.camera_controller import WHEEL_DOLLY, WHEEL_SPEED
+from raystream.viewport.host import TURNING
 from tests.window.conftest import Hands, xdotool
 
 
@@ -33,6 +34,14 @@ def test_a_drag_that_rests_is_traced(hands: Hands, monkeypatch: pytest.MonkeyPat
     hands.until(lambda: app.view.input.drag is None, "end")
 
 
+def test_a_drag_turns_the_environment(hands: Hands) -> None:
+    app = hands.app
+    camera, before = app.view.controller.camera, app.scene_loader.requested.environment_rotation
+    hands.drag(3, (100, 80), (140, 100), "shift")
+    assert app.scene_loader.requested.environment_rotation == pytest.approx((before + 40 * TURNING) % 360)
+    assert app.view.controller.camera == camera
+
+
 def test_wheel(hands: Hands) -> None:
     """To the cursor by `WHEEL_DOLLY` a step; in flight the speed by `WHEEL_SPEED`."""
     app = hands.app
@@ -49,6 +58,22 @@ def test_wheel(hands: Hands) -> None:
     speed = app.view.controller.speed
     hands.click(5)
     assert app.view.controller.speed == pytest.approx(speed / WHEEL_SPEED) and app.view.controller.camera == after
+
+
+def test_the_probe_follows_the_cursor(hands: Hands) -> None:
+    app = hands.app
+    hands.move(130, 101)
+    hands.key("x")
+    hands.rest()
+    probe, expected = (
+        app.debug_views.probe,
+        app.view.renderer.render(app.window.pixels, layers=("triangle", "instance")),
+    )
+    assert probe.pixel == (130, 101) and probe.size == app.window.pixels and probe.complete
+    assert probe.surface.triangle == expected.layers["triangle"][101, 130] >= 0
+    assert probe.surface.instance == expected.layers["instance"][101, 130]
+    hands.key("x")
+    assert app.debug_views.probe is None
 
 
 def test_focus_lost_with_keys_held(hands: Hands) -> None:

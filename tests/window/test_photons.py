@@ -123,3 +123,24 @@ def test_photons_have_the_colour_of_their_power(mapped: Hands, channel: int) -> 
     inside = before & (places > 2).all(axis=1) & (places < np.array(SIZE) - 2).all(axis=1)
     columns, rows = places[inside].astype(int).T
     assert (np.abs(drawn[rows, columns] - 255 * power) <= 1).all(axis=1).sum() > 20
+
+
+def test_a_dragged_light_takes_its_photons_along(mapped: Hands) -> None:
+    """Ctrl and a right drag move the light in the plane of the view, from wherever the mouse is."""
+    app = mapped.app
+    light = app.view.scene.lights[0]
+    before, traced = app.session.linear(), app.view.renderer.photon_map.trace_count
+    mapped.drag(3, (60, 45), (72, 51), "ctrl")
+    mapped.until(lambda: app.session.converged and not app.editing.grabbing)
+    moved = app.view.scene.lights[0]
+    shift = np.subtract(moved.position, light.position)
+    right, up, forward = app.view.controller.camera.basis()
+    # As far as the mouse at the light's depth: 12 pixels to the right and 6 down, of 90 in the field of view.
+    depth = float(np.subtract(light.position, app.view.controller.camera.origin) @ forward)
+    pixel = 2 * np.tan(np.radians(20)) * depth / SIZE[1]
+    np.testing.assert_allclose([shift @ right, shift @ up, shift @ forward], [12 * pixel, -6 * pixel, 0], atol=1e-6)
+    after = app.session.linear()
+    assert app.view.renderer.photon_map.trace_count > traced and (after != before).any()
+    renderer = app.view.renderer
+    other = Renderer(app.view.scene, renderer.settings, camera=renderer.camera, device=app.device)
+    np.testing.assert_array_equal(after, other.render(app.session.size, spp=2).linear)

@@ -57,6 +57,17 @@ def test_a_broken_file_is_one_line_and_is_never_lost(path, data: bytes, line: st
         assert path.read_bytes() == data
 
 
+@pytest.mark.parametrize("levels", [150, 400])
+def test_more_levels_than_can_be_saved(path, levels: int) -> None:
+    nested = "[" * levels + "]" * levels
+    with pytest.raises(ViewerError, match=r"recent|nested too deeply"):
+        Preferences.load(written(path, f"recent = {nested}\n"))
+    text = f"other = {nested}\n"
+    with pytest.raises(ViewerError, match="nested too deeply"):
+        Preferences(path=written(path, text), panels=True).save()
+    assert path.read_text() == text
+
+
 def test_places_that_hold_no_file(tmp_path, path) -> None:
     for wrong in (tmp_path, Path(os.devnull)):
         with pytest.raises(ViewerError, match="is no file"):

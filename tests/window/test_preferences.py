@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import time
 import tomllib
 from pathlib import Path
 
@@ -118,6 +119,13 @@ def test_only_the_changed_lines_change(path) -> None:
     assert tomllib.loads(path.read_text())["extra"]["deep"] == tomllib.loads(HAND_WRITTEN)["extra"]["deep"]
 
 
+def test_unchanged_settings_are_not_written(path) -> None:
+    settings = Preferences.load(written(path, HAND_WRITTEN))
+    os.utime(path, (1, 1))
+    settings.save()
+    assert path.stat().st_mtime == 1
+
+
 def test_settings_whose_file_was_removed_meanwhile_are_all_written(path) -> None:
     settings = Preferences.load(written(path, "panels = true\nspeed = 2.0\n"))
     path.unlink()
@@ -161,6 +169,25 @@ def test_unusual_spellings_keep_their_values(path, text: str) -> None:
     assert back.exposure == 2.0 and back.keys == {"help": "F1", "camera.focus": ["F7", "F8"]}
     other = tomllib.loads(text).get("other")
     assert repr(tomllib.loads(path.read_text()).get("other")) == repr(other)
+
+
+def test_comments_within_a_table_stay_as_its_keys_change(path) -> None:
+    table = '[keys]  # of this keyboard\n# flight\n"fly.up" = "R"  # not E\nhelp = "F1"\n# the end\n'
+    settings = Preferences.load(written(path, table))
+    settings.keys = {"fly.up": "T", "pause": ["P", "Space"]}
+    settings.save()
+    assert path.read_text() == (
+        '[keys]  # of this keyboard\n# flight\n"fly.up" = "T"  # not E\n# the end\npause = ["P", "Space"]\n'
+    )
+
+
+def test_a_value_of_very_many_lines_takes_no_longer(path) -> None:
+    settings = Preferences.load(written(path, "recent = [\n" + '"a",\n' * 3_000 + "]\n"))
+    settings.panels = True
+    began = time.process_time()
+    settings.save()
+    assert time.process_time() - began < 10  # seconds; 0.5 where time grows with the lines, not with their square
+    assert Preferences.load(path) == Preferences(panels=True, recent=["a"])
 
 
 def test_unknown_keys_are_reported_and_kept(path) -> None:

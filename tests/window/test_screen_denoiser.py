@@ -382,6 +382,25 @@ def test_previews_that_follow_each_other_take_other_samples(session: Session, re
     assert len(set(numbers)) == 3
 
 
+def test_after_a_flight_the_converged_picture_is_of_its_own_samples(session: Session, renderer: Renderer) -> None:
+    """Film and picture: nothing is left of what was seen on the way."""
+    run(session, 20)
+    film, shown = session.film(), session.linear()
+    start = renderer.camera
+    session.update(camera=aside(renderer, 50.0))
+    run(session, moving=True)
+    session.update(camera=start)
+    run(session, moving=True)
+    while not session.complete:  # on a busy machine a preview comes first at rest, too
+        run(session, 1)
+    assert session.samples < 4
+    run(session, 20)
+    again = session.film()
+    assert session.converged and film is not None and again is not None
+    np.testing.assert_array_equal(again.linear, film.linear)
+    np.testing.assert_array_equal(session.linear(), shown)
+
+
 def test_where_light_is_another_nothing_is_kept(renderer: Renderer) -> None:
     """Which changes a picture before is still good after."""
     before, were = renderer.prepared, renderer.settings
