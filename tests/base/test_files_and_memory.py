@@ -12,10 +12,12 @@ import weakref
 from pathlib import Path
 from types import FrameType
 
+import numpy as np
 import pytest
 
 from raystream.base import memory, part_file
 from raystream.base.errors import ViewerError
+from raystream.film.files import image
 from raystream.stream.lock import FairLock
 
 
@@ -220,3 +222,32 @@ def test_what_dead_writers_left_is_removed_by_the_next(tmp_path: Path, monkeypat
     part_file.write(str(target), "text")
     part_file.write(str(other), "text")
     assert [*tmp_path.glob("*.part")] == [foreign]
+
+
+PICTURE = np.ones((2, 3, 3), np.float32)
+
+
+def parts(folder: Path) -> list[str]:
+    return sorted(name for name in os.listdir(folder) if name.endswith(".part"))
+
+
+def test_a_living_writer_keeps_its_part_whoever_else_writes(tmp_path: Path) -> None:
+    target = tmp_path / "a.png"
+    first, second = part_file.begin(target), part_file.begin(target)  # as two threads
+    first.path.write_bytes(b"first")
+    image.save(target, PICTURE)
+    assert parts(tmp_path) == sorted([first.path.name, second.path.name]) and first.path.read_bytes() == b"first"
+    os.replace(first.path, target)
+    third = part_file.begin(target)
+    assert third.path == first.path  # the name is free
+    first.end()
+    assert third.path.exists() and target.read_bytes() == b"first"
+    second.end()
+    third.end()
+    assert os.listdir(tmp_path) == ["a.png"]
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="/dev/full is Linux's")
+def test_a_device_that_takes_nothing() -> None:
+    with pytest.raises(ViewerError, match="/dev/full: cannot be written: No space left on device"):
+        part_file.write("/dev/full", "text")

@@ -239,3 +239,12 @@ def test_a_file_goes_before_a_built_in_scene(tmp_path):
 def test_a_wrong_number_is_the_value_of_an_option_that_may_stand_alone(value: str) -> None:
     with pytest.raises(ViewerError, match=f"ortho='{value}'"):
         _parse("render", ["cornell", "-o", "a.png", "--ortho", value])
+
+
+def test_statistics_replace_the_old_file_whole_or_not_at_all(library, capsys, monkeypatch):
+    Path("s.json").write_text("old")
+    monkeypatch.setattr(os, "replace", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+    run("render", "one", "-o", "a.png", "--stats", "s.json", code=2)
+    assert "s.json: cannot be written: No space left" in error_line(capsys)
+    assert Path("s.json").read_text() == "old"
+    assert sorted(os.listdir()) == ["a.png", "s.json"]

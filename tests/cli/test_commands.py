@@ -23,6 +23,7 @@ from raystream.cli import main as cli
 from raystream.cli.main import _parse
 from raystream.cli.rendering import _unused_options
 from raystream.film.files.image import read_exr
+from raystream.stream.compile.source import Source
 
 SMALL = ("--size", "24x16", "--machine", "singlepass")
 # What a picture of the presets says of itself.
@@ -234,3 +235,39 @@ def test_a_chosen_camera_has_no_stand_in(camera: str | None, told: int, monkeypa
     arguments = Namespace(scene="a", camera=camera, quiet=False, **keys)
     commands.load_scene(arguments, SimpleNamespace(note=notes.append))  # type: ignore[arg-type]
     assert len(notes) == told and "other" in notes[-1]
+
+
+def test_stopped_before_the_first_sample_there_is_nothing_to_keep(capsys, monkeypatch):
+    from raystream.renderer.sampling.sampler import Sampler
+
+    def interrupted(self, *_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Sampler, "render_tiles", interrupted)
+    run("render", "cornell", "-o", "a.png", *SMALL, code=130)
+    assert capsys.readouterr().err == "raystream: stopped\n"
+    assert os.listdir() == []
+
+
+def test_an_error_ends_a_render_where_no_context_is_current(capsys):
+    """The film lies on the device: the rule that looks at it has the context, though nobody else holds it."""
+    run("render", "cornell", "-o", "a.png", "--spp", "65536", "--error", "0.5", *SMALL)
+    assert "samples a pixel (--error met)" in capsys.readouterr().out
+
+
+def test_what_is_drawn_beside_machines_compiles(monkeypatch, request):
+    """Without a context that somebody else has made current, as from the command line."""
+    device, lines = request.getfixturevalue("device"), []
+    routed = [*shader_check.routed_sources(), ("broken", (Source(), Source()))]
+    monkeypatch.setattr(shader_check, "routed_sources", lambda: iter(routed))
+    monkeypatch.setattr(shader_check, "machine_jobs", lambda device: iter(()))
+    assert shader_check.check_shaders(lines.append, device) == 1
+    passed = {line.split(": ok")[0] for line in lines if ": ok" in line}
+    assert {
+        "photon map: route, fetched",
+        "photon map: compaction",
+        "window: photons",
+        "window: cells of photons",
+    } <= passed
+    assert "photon map: broken" not in passed and any(line.startswith("photon map: broken: ") for line in lines)
+    assert "kernels/scatter.glsl: in no program" in lines

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -33,6 +34,7 @@ from raystream.cli.doctor import (
 from raystream.cli.main import COMMANDS
 from raystream.stream.gl.device import Device
 from raystream.stream.selftest.check import DIFFERS, FAIL, PASS
+from raystream.stream.selftest.fallbacks import CHECKS
 from tests.signals import children, ctrl_c, gone, heeding, starts
 
 PATIENCE = 300.0  # seconds, against hanging alone
@@ -220,3 +222,22 @@ def test_all_lines_of_a_report() -> None:
         "62 s; the whole report is in report.json; this line may go into an issue:",
         "raystream 1; llvmpipe",
     ]
+
+
+@pytest.mark.slow
+def test_all_of_it(device: Device, tmp_path: Path) -> None:
+    """In a minute of a core's time by a software rasteriser, on which nothing fails."""
+    before = os.times()
+    command = [sys.executable, "-P", "-m", "raystream", "doctor"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stdout + done.stderr
+    report = json.loads((tmp_path / "raystream-doctor.json").read_text())
+    assert done.stdout.splitlines()[-1] == report["line"]
+    assert {check["name"] for check in report["checks"]} >= set(CHECKS)
+    assert not [check for check in report["checks"] if check["verdict"] == "fail"]
+    assert len(report["speed"]) == 5 and all(each["path_msamples"] > 0 for each in report["speed"].values())
+    assert all(each["compile_seconds"] > 0 for each in report["compile"].values())
+    assert all(each > 0 for each in report["microseconds"].values())
+    after = os.times()
+    spent = after.children_user + after.children_system - before.children_user - before.children_system
+    assert spent < 60 or not device.software

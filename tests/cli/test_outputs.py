@@ -11,6 +11,7 @@ from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 import raystream
@@ -18,6 +19,7 @@ from raystream.base.errors import ViewerError
 from raystream.cli import commands, main, progress, rendering
 from raystream.cli.presets import preset
 from raystream.cli.progress import TerminalProgress
+from raystream.film.tonemap import BLACK_LUMINANCE, darkness
 
 FRAMES = ("--frames", "0-3")
 
@@ -355,3 +357,15 @@ def test_dim_lights_are_told(words: tuple[str, ...], said: str, monkeypatch: pyt
     assert main.main(("render", "dim", *words, *DIM, *above)) == 0
     err = capsys.readouterr().err
     assert err.count("own lights") == bool(said) and said in err
+
+
+def test_what_is_nearly_black() -> None:
+    picture = np.zeros((10, 10, 3), np.float32)
+    assert "sky adds light, a higher --exposure brightens" in darkness(picture)
+    picture[:2] = BLACK_LUMINANCE / 4
+    assert "--exposure 9 brightens" in darkness(picture) and darkness(picture, 1.9)  # 0.5 / 0.00125 is 400
+    assert not darkness(picture, 2.1)
+    picture[0, :5] = 1  # a lamp that is seen, in the dark
+    assert "a higher --exposure brightens" in darkness(picture)
+    picture[:2] = np.inf, np.nan, 0
+    assert not darkness(np.ones((4, 4, 3), np.float32)) and darkness(np.full((4, 4, 3), np.nan, np.float32))

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
+import time
 
 import pytest
 from calls import PATIENCE, process, run
+from signals import heeding
 
 from raystream.cli import main as cli
 from raystream.options.declare import PAPERS
@@ -103,3 +106,25 @@ def test_compiling_of_loops_is_told_once(tmp_path):
     for told in ([note], []):
         done = process("info", "teapotahedron", env={**os.environ, "RAYSTREAM_CACHE_DIR": str(tmp_path)}, check=True)
         assert [line for line in done.stderr.splitlines() if "compiling" in line] == told
+
+
+@pytest.mark.parametrize("delay", [0.05, 0.4, 1.5])
+def test_interrupted_process_leaves_nothing(tmp_path, delay):
+    script = "from raystream.cli.main import entry; print('begins', flush=True); entry()"
+    if delay > 0.3:  # modules are there by then, on a slow machine, too: some of what comes amid imports is dropped
+        script = "import raystream.cli.rendering, raystream.renderer.renderer; " + script
+    command = [sys.executable, "-P", "-c", script, "render", "cornell", "-o", "a.png", "--size", "8192x8192"]
+    command += ["--stats", "s.json", "--program", "cast"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    child = subprocess.Popen(command, cwd=tmp_path, text=True, preexec_fn=heeding, **pipes)
+    assert child.stdout is not None and child.stdout.readline() == "begins\n"
+    time.sleep(delay)
+    child.send_signal(signal.SIGINT)
+    try:
+        _, err = child.communicate(timeout=PATIENCE)
+    finally:
+        child.kill()
+    if delay > 0.3:  # before, it may not have come to where it heeds the signal
+        assert (child.returncode, err) == (130, "raystream: stopped\n")
+    assert child.returncode != 0
+    assert os.listdir(tmp_path) == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -314,3 +315,41 @@ def test_a_damaged_record_is_made_again(edit: dict[str, Any] | bytes, tmp_path: 
         dataset.add(counted(1))
         dataset.finish()
     assert manifest.read_bytes() == b"".join(lines)
+
+
+def test_a_cut_line_is_taken_away(tmp_path: Path) -> None:
+    """What is written after it can be read by the next process, too."""
+    path = tmp_path / "d"
+    with open_folder(str(path), STAGE) as folder:
+        folder.add(made(2))
+        folder.add(made(0))
+    manifest = path / "manifest.jsonl"
+    manifest.write_bytes(manifest.read_bytes()[:-9])
+    for number, before in ((1, {2}), (3, {2, 1})):
+        with open_folder(str(path), STAGE) as folder:
+            assert folder.done.keys() == before
+            folder.add(made(number))
+    assert numbers(path) == [2, 1, 3]
+
+
+def test_random_damage(tmp_path: Path) -> None:
+    """800 times: what is left is whole, or the file is refused and kept."""
+    draw, folder = random.Random(43), tmp_path / "d"
+    manifest, lines = whole_manifest(folder)
+    content, refused = b"".join(lines), 0
+    whole = {json.loads(line)["number"]: json.loads(line) for line in lines[1:]}
+    for _ in range(800):
+        damaged = bytearray(content)
+        for _ in range(draw.randint(1, 3)):
+            at = draw.randrange(len(damaged))
+            damaged[at : at + draw.randint(0, 4)] = bytes(draw.randrange(256) for _ in range(draw.randint(0, 4)))
+        manifest.write_bytes(damaged)
+        try:
+            with open_folder(str(folder), STAGE) as dataset:
+                assert dataset.done.keys() <= {0, 1, 2, 3}
+                for number, record in dataset.done.items():
+                    assert record.items() <= whole[number].items()
+        except ViewerError:
+            refused += 1
+            assert manifest.read_bytes() == damaged
+    assert 20 < refused < 400  # where the head is hit

@@ -144,3 +144,32 @@ def test_the_scene_travels_once(scheduler: str, renderer: raystream.Renderer) ->
             assert sorted(task.index for task, _ in work.run(tasks, scene)) == [0, 1]
         assert work.add_payload(raystream.load("cornell")) == scene  # by its content
         assert work.sent == 1 and work.lost == 0 and len(work.drivers()) == 1
+
+
+@pytest.mark.slow
+def test_a_worker_hangs(
+    scheduler: str, renderer: raystream.Renderer, alone: raystream.Picture, monkeypatch: Any
+) -> None:
+    """It is ended after the time that its unit may take, and what it was at is done by another one."""
+    from distributed import Client
+
+    from raystream.farm import task_scheduler
+
+    monkeypatch.setattr(task_scheduler, "MIN_TIMEOUT", 2.0)
+    monkeypatch.setattr(
+        task_scheduler.TaskScheduler.__init__, "__kwdefaults__", {"mixed": False, "wait_timeout": 2.0, "notify": None}
+    )
+    monkeypatch.setattr(task_scheduler, "TIMEOUT_FACTOR", 2.0)
+    told: list[str] = []
+    with Client(scheduler, set_as_default=False) as client:
+        pids = list(client.run(os.getpid).values())
+
+        def hang(share: float | None, text: str) -> None:
+            if share is not None and share > 0.1 and pids:
+                os.kill(pids[0], signal.SIGSTOP)
+                pids.clear()
+
+        picture = render_on(renderer, scheduler, size=SIZE, spp=SPP, progress=hang, notify=told.append)
+        client.wait_for_workers(2, timeout=120)
+    same(picture.film, alone.film)
+    assert len(told) == 1 and "does not answer" in told[0]

@@ -400,3 +400,47 @@ def test_workers_make_the_same_bytes(tmp_path: Path, scheduler: str) -> None:
 def test_a_worker_without_the_stage_says_so() -> None:
     with pytest.raises(worker.SceneLost):
         worker.dataset_picture("unknown", 0)
+
+
+def test_a_picture_of_uneven_samples_goes_on(
+    farm: SimpleNamespace, renderer: raystream.Renderer, tmp_path: Path
+) -> None:
+    """Half of its pixels have more samples than all are to have, half fewer."""
+    picture = renderer.render((8, 4), 2)
+    more = renderer.render((8, 4), 6).film
+    assert picture.film is not None and more is not None
+    picture.film.store(more.part(4, 0, 4, 4).records(), 4, 0)
+    picture.film.halves = picture.film.sample_budget = None
+    picture.save(path := tmp_path / "uneven.exr")
+    told: list[Any] = []
+    found = render_on(renderer, "local", size=(8, 4), spp=4, resume=str(path), progress=lambda *w: told.append(w))
+    assert found.film is not None and told[1] == (1.0, "1 of 1 tiles, 1 workers")
+    np.testing.assert_array_equal(found.film.count, np.float32([[4] * 4 + [6] * 4] * 4))
+    assert farm.works[0].tasks[0].cost == 4 * 4 * 2
+
+
+def test_no_halves_where_a_tile_had_begun(samples: np.ndarray) -> None:
+    made = Film(*COLLECTED)
+    collected = merge_tiles(made)
+    next(collected)
+    for k, unit in enumerate(tile_units(COLLECTED, SAMPLES, 32)):
+        film = filled(samples[:, *unit.region])
+        film.halves = None if k == 1 else film.halves
+        collected.send((k, unit, film))
+    collected.close()
+    assert made.halves is None and made.count.min() == SAMPLES
+
+
+def test_halves_by_hand() -> None:
+    """Means over the pixels, of the levels that all tiles have; errors as the roots of their squares' sums."""
+    one = part(0, 1, 4, {0: 9.0, 1: 2.0, 2: 4.0}, {1: 8.0, 2: 4.0}, {1: 0.5, 2: 0.25})
+    other = part(1, 3, 4, {1: 6.0, 2: 0.0, 3: 9.0}, {1: 8.0, 2: 12.0, 3: 1.0}, {2: 0.5, 3: 1.0})
+    for parts in ((one, other), (other, one)):
+        found = halves(*parts)
+        assert found is not None
+        assert found.differences == {1: 0.25 * 2 + 0.75 * 6, 2: 0.25 * 4} == {1: 5.0, 2: 1.0}
+        assert found.variances == {1: 8.0, 2: 0.25 * 4 + 0.75 * 12} == {1: 8.0, 2: 10.0}
+        # (0.25 * 4 * 0.25, 0.75 * 12 * 0.5) = (0.25, 4.5)
+        assert found.relative_std_errors == {2: pytest.approx((0.0625 + 20.25) ** 0.5 / 10, rel=1e-12)}
+        np.testing.assert_array_equal(found.sum, np.float32([[10, 11, 11, 11]] * 2))
+        np.testing.assert_array_equal(found.count, np.float32([[4, 4, 4, 4]] * 2))

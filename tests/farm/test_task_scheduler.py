@@ -327,3 +327,120 @@ def test_a_result_that_is_lost(scene: raystream.Scene) -> None:
     made.seconds[4] = 3e-9
     free = Task(4, "free", worker.trace, (4,), 0.0)
     assert made._result("a", free, Reply(*DONE), waiting) == ("made",) and made._rate == pytest.approx(3.0)
+
+
+def test_a_worker_is_killed_while_the_scene_travels_to_it(scene: raystream.Scene) -> None:
+    """Which is no silence of the scheduler: others get it."""
+    client = Told("a", unit=lambda *_: DONE, scattered=[TimeoutError(), OSError("gone"), "finished"])
+    made = TaskScheduler(client)
+    assert len(list(made.run(tasks(1), made.add_payload(scene)))) == 1 and made.sent == 1
+
+
+def test_the_scheduler_goes_while_the_scene_travels(scene: raystream.Scene) -> None:
+    client = Told("a", unit=lambda *_: DONE)
+    made = TaskScheduler(client)
+
+    def scatter(data: Any, hash: bool) -> Reply:
+        client.nthreads = lambda: (_ for _ in ()).throw(OSError("closed"))  # type: ignore[method-assign]
+        raise TimeoutError
+
+    client.scatter = scatter  # type: ignore[method-assign]
+    with pytest.raises(raystream.ViewerError, match="scheduler does not answer"):
+        list(made.run(tasks(1), made.add_payload(scene)))
+
+
+def test_the_answer_of_a_lost_worker_is_not_taken(scene: raystream.Scene) -> None:
+    """Its unit has another future by then: each unit is made once."""
+    late: list[Reply] = []
+
+    def unit(address: str, number: int) -> Answer:
+        if address == "a" and not late:
+            return "pending", None
+        late.append(client.futures[0])
+        if len(late) == 1:
+            late[0].end("finished", "late")
+        return DONE
+
+    client = Told("a", unit=unit)
+    notes: list[str] = []
+    made = TaskScheduler(client, notify=notes.append)
+    running = made.run(tasks(1), made.add_payload(scene))
+
+    def nthreads() -> dict[str, int]:
+        if client.futures:
+            client.there = {"b": 1}
+        return dict(client.there)
+
+    client.nthreads = nthreads  # type: ignore[method-assign]
+    assert [(task.attempts, result) for task, result in running] == [(1, "made")]
+    assert made.lost == 1 and notes == ["worker a has gone; its work is repeated"]
+
+
+def test_workers_of_other_builds(scene: raystream.Scene) -> None:
+    """Those of other code than this process's, and those of other drivers than each other's."""
+    build = f"raystream 1 ({source_digest()})"
+    mine, code, driver = Build("1", source_digest(), "one"), Build("2", "bb", "one"), Build("1", source_digest(), "two")
+    hint = "install the same version there; --mix-builds takes it as it is"
+    both = f"{build}, one on a", f"{build}, two on b"
+    for builds, lines in (
+        ({"a": code}, [f"a has other code, raystream 2 (bb), one, than this process, {source_digest()} ({hint})"]),
+        (
+            {"a": mine, "b": driver},
+            [
+                f"its workers would give different bits: {'; '.join(order)} (--mix-builds takes them all)"
+                for order in (both, both[::-1])  # as they come
+            ],
+        ),
+    ):
+
+        def other(address: str, kind: str, builds: dict[str, Build] = builds) -> Answer | None:
+            return ("finished", builds[address]) if kind == "build" else None
+
+        made = TaskScheduler(Told(*builds, unit=lambda *_: DONE, other=other))
+        made.add_payload(scene)
+        with pytest.raises(raystream.ViewerError) as caught:
+            list(made.run(tasks(1, 1), made.add_payload(scene)))
+        assert caught.value.typed in [f"--cluster: {line}" for line in lines]
+        mixed = TaskScheduler(Told(*builds, unit=lambda *_: DONE, other=other), mixed=True)
+        assert len(list(mixed.run(tasks(1, 1), mixed.add_payload(scene)))) == 2
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (OSError("Timed  out\nafter 3 s"), "Timed out after 3 s"),
+        (CancelledError(), "CancelledError"),
+        (OSError(), "OSError"),
+    ],
+)
+def test_a_scheduler_that_is_gone(scene: raystream.Scene, error: BaseException, said: str) -> None:
+    """In one line; what its workers do is given up."""
+    client = Told("a", unit=lambda *_: ("pending", None))
+    made = TaskScheduler(client)
+    looks = [1, 1, 1, 1, 1]
+
+    def nthreads() -> dict[str, int]:
+        if client.futures:
+            raise error
+        return {"a": looks.pop()}
+
+    client.nthreads = nthreads  # type: ignore[method-assign]
+    with pytest.raises(raystream.ViewerError) as caught:
+        list(made.run(tasks(1), made.add_payload(scene)))
+    assert caught.value.typed == f"--cluster: the scheduler does not answer any more ({said}) (start it again)"
+    assert caught.value.__cause__ is error and client.futures[0].cancelled == [True]
+    assert made.workers["a"].job is None
+
+
+def test_who_stops_in_between(scene: raystream.Scene) -> None:
+    """Gives up what workers do, also where the cluster does not answer to that."""
+    client = Told("a", "b", "c", unit=lambda address, _: DONE if address == "a" else ("pending", None))
+    made = TaskScheduler(client)
+    running = made.run(tasks(*[1] * 9), made.add_payload(scene))
+    while [each.job.kind for each in made.workers.values() if each.job is not None].count("unit") < 2:
+        next(running)
+    pending = [each for each in client.futures if each.status == "pending"]
+    pending[0].cancel = lambda force=False: 1 / 0  # type: ignore[method-assign,assignment]
+    running.close()  # type: ignore[attr-defined]
+    assert [each.cancelled for each in pending] == [[], [True]]
+    assert all(each.job is None for each in made.workers.values())

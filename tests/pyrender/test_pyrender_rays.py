@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
 import numpy as np
 import pytest
 from rasteriser import at, at_edges, ball, box, rasterise, square
 
-from raystream import ViewerError
+from raystream import ViewerError, pyrender
 from raystream.pyrender import (
     GLTF,
     Camera,
@@ -307,3 +310,23 @@ def test_faults_are_one_line(offscreen):
     scene.add(PerspectiveCamera(1.0))
     with pytest.raises(ViewerError, match=r"^seg_node_map: 256 is no colour"):
         renderer.render(scene, RenderFlags.SEG, {scene.add(box()): 256})
+
+
+def _scene(indices: Any = None) -> pyrender.Scene:
+    scene, pose = pyrender.Scene(), np.eye(4)
+    pose[2, 3] = 3
+    scene.add(pyrender.Mesh([pyrender.Primitive(CORNERS, indices=indices)]))
+    scene.add(pyrender.PerspectiveCamera(yfov=1.0), pose=pose)
+    scene.add(pyrender.DirectionalLight(intensity=3.0), pose=pose)
+    return scene
+
+
+def test_six_threads_use_one_renderer() -> None:
+    """Without the fixture that keeps the device in this thread."""
+    renderer, scene = pyrender.OffscreenRenderer(16, 16, spp=2), _scene()
+    color, depth = renderer.render(scene)
+    with ThreadPoolExecutor(6) as threads:
+        for each_color, each_depth in threads.map(lambda _: renderer.render(scene), range(12)):
+            np.testing.assert_array_equal(each_color, color)
+            np.testing.assert_array_equal(each_depth, depth)
+    renderer.delete()

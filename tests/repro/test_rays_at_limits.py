@@ -9,6 +9,7 @@ import places
 import pytest
 
 from raystream import Renderer, Scene
+from raystream.scene.builtin import forest
 from raystream.scene.scene import Instance
 
 
@@ -152,3 +153,21 @@ def test_hits_are_those_of_a_tree(device, corners: np.ndarray, memory: str) -> N
     for mine, other in zip(found, Renderer(scene, accel="bvh", **options).trace(origins, aims - origins), strict=True):
         assert np.array_equal(mine, other)
     grid.release()
+
+
+@pytest.mark.slow
+def test_the_forest_at_its_published_grid() -> None:
+    """Its 43 million voxels."""
+    scene = forest.build()
+    grid = Renderer(scene, program="cast", machine="singlepass", accel="grid", grid=128)
+    assert grid.prepared.structure.facts["grid"] == "581x128x581"
+    views = [[part.reshape(-1, 3) for part in camera.rays(96, 96)] for camera in scene.cameras]
+    traced = [grid.trace(*rays) for rays in views]
+    grid.release()
+    tree = Renderer(scene, program="cast", machine="singlepass", accel="bvh")
+    for rays, found in zip(views, traced, strict=True):
+        expected = tree.trace(*rays)
+        assert (found.triangle >= 0).mean() > 0.5
+        for mine, other in zip(found, expected, strict=True):
+            assert np.array_equal(mine, other)
+    tree.release()

@@ -142,3 +142,21 @@ def test_a_windows_context_stays_in_its_thread(opengl: Device, scenes: list[Scen
         with pytest.raises(DeviceError, match="the window's thread"):
             at_once(lambda: renderer.render(SIZE))
         assert renderer.render(SIZE).linear.any()
+
+
+def test_an_update_waits_for_the_picture_of_another_thread(opengl: Device, scenes: list[Scene]) -> None:
+    renderer = Renderer(scenes[0], **CHOICES)
+    first, begun, done = bits(renderer), threading.Event(), []
+
+    def progress(*_: Any) -> None:
+        begun.set()
+        assert not done
+
+    def change() -> None:
+        begun.wait(PATIENCE)
+        renderer.update(scenes[1])
+        done.append(True)
+
+    rendered, _ = at_once(lambda: bits(renderer, progress=progress), change)
+    assert rendered == first and done
+    assert bits(renderer) == bits(Renderer(scenes[1], **CHOICES)) != first

@@ -221,3 +221,17 @@ def test_a_compensated_environment_spares_most_of_the_variance(device) -> None:
     # Of a colour nothing is left to light sampling.
     variance = lit_by(WHITE)
     assert variance["both"] == variance["bsdf"] < 0.5 * variance["lights"]
+
+
+def test_bounce_layers_of_a_closed_room(device) -> None:
+    """Layer k holds light that has come over k surfaces: a^k, and nothing else."""
+    albedo, depth = 0.6, 4
+    room = shining_room(albedo)
+    renderer = Renderer(room, machine="singlepass", depth=depth, strategy="bsdf")
+    picture = renderer.render((16, 16), spp=4, layers=("bounce",))
+    renderer.release()
+    names = [f"bounce.{k}" for k in range(depth + 1)]
+    assert list(picture.layers) == names
+    for k, name in enumerate(names):
+        assert exact(picture.layers[name], albedo**k)
+    np.testing.assert_allclose(sum(picture.layers[name] for name in names), picture.linear, rtol=ROUNDING)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from blocks import Blocks, chi_square_tail, means, of_film, of_reference, score_of_means, scores
+from blocks import Blocks, chi_square_tail, means, normal_tail, of_film, of_reference, score_of_means, scores
 
 import raystream
 from raystream import Renderer
@@ -20,8 +20,10 @@ REFERENCES = {
     **dict.fromkeys(("cornell_direct_128", "cornell_depth5_128"), 64),
     **dict.fromkeys(("cornell_gi_128", "bunny_ground_depth5_256", "glass_sphere_256", "metal_ring_256"), 32),
 }
+MANY = 1024
 LEAST_CHANCE = 1e-4  # of the sum of all squared scores
 FARTHEST = 4.0  # standard errors, of a picture's mean
+NEAREST = 0.003  # of the mean, with many samples
 
 
 @dataclass(frozen=True)
@@ -180,3 +182,26 @@ def test_the_estimated_error_is_the_measured_one(device, shared_refs: Path, scen
     assert picture.film is not None and picture.film.sample_budget is not None
     assert picture.film.error() == pytest.approx(measured(picture), rel=APART)
     assert measured(picture) < (1 + APART) * GOALS[scene]
+
+
+@pytest.mark.slow
+def test_references_with_many_samples(device, shared_refs: Path) -> None:
+    """1,024 samples of every pixel: some 10 minutes of CPU."""
+    found = []
+    for name in REFERENCES:
+        pair = compared(shared_refs, name, MANY)
+        found.append(pair.scores)
+        score = score_of_means(pair.ours, pair.other)
+        apart = pair.ours.total[0] / pair.other.total[0] - 1
+        chance = chi_square_tail(float((found[-1] ** 2).sum()), len(found[-1]))
+        print(f"{name}: {len(found[-1])} blocks, p {chance:.3g}; mean off by {score:.2f} errors, {apart:.2e} of itself")
+        assert abs(score) <= FARTHEST and abs(apart) <= NEAREST
+    every = np.concatenate(found)
+    assert chi_square_tail(float((every**2).sum()), len(every)) > LEAST_CHANCE
+
+
+def test_tails_of_distributions() -> None:
+    # Abramowitz and Stegun, Handbook of Mathematical Functions (1964), table 26.8: 100 degrees of freedom.
+    for value, chance in ((118.498, 0.1), (124.342, 0.05), (135.807, 0.01), (149.449, 0.001)):
+        assert chi_square_tail(value, 100) == pytest.approx(chance, rel=0.02)
+    assert normal_tail(1.959964) == pytest.approx(0.05, rel=1e-6)

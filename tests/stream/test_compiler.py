@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import signal
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -248,3 +249,36 @@ def test_a_program_is_made_whole_before_an_interrupt(device: Device, monkeypatch
         signal.signal(signal.SIGINT, before)
     assert len(made) == 1
     made[0].release()
+
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_a_folder_that_cannot_be_written(
+    fresh: Callable[[], Device], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv(cache_folder.FOLDER, str(tmp_path / "file" / "cache"))
+    device = fresh()
+    assert drawn(device, Shader(device, source())).any() and device.compiler.loaded == 0
+
+
+WRITER = """
+import sys
+from raystream.stream.gl.compiler import Binaries
+binaries, content = Binaries("one driver", max_bytes=30000), bytes([int(sys.argv[1])]) * 10000
+for number in range(200):
+    name = binaries.name(str(number % 5))
+    binaries._bytes_since_sweep = 1 << 30
+    binaries.store(name, 1, content)
+    form, found = binaries.find(name) or (1, content)
+    assert form == 1 and len(found) == 10000 and len(set(found)) == 1
+"""
+
+
+def test_two_processes_at_once(folder: Path) -> None:
+    """What one of them reads is whole, whichever has written it, and swept or not."""
+    both = [subprocess.Popen([sys.executable, "-c", WRITER, str(k)], cwd=ROOT, stderr=subprocess.PIPE) for k in (1, 2)]
+    for each in both:
+        assert each.communicate(timeout=600)[1] == b"" and each.returncode == 0
+    assert sum(path.stat().st_size for path in folder.iterdir()) <= 30000

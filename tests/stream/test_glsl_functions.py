@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import glsl_call
 import numpy as np
 import pytest
@@ -9,7 +11,11 @@ from glsl_call import Function
 from numpy.typing import NDArray
 
 from raystream.accel import primitives
-from raystream.kernels.records import RAY
+from raystream.kernels.records import HIT, RAY
+from raystream.materials.geometry import flat_geometry
+from raystream.materials.tables import appearance
+from raystream.scene.material import Material
+from raystream.scene.scene import Scene
 
 ULP = 2.0**-24  # half a unit in the last place, relative: one rounding of float32
 FAR = np.float32(3.4e38)
@@ -212,3 +218,120 @@ def test_an_interval_holds_the_exact_one(device, boxes: int) -> None:
     # The factor, and three roundings of 2^-24; no more, or boxes would be entered for nothing.
     np.testing.assert_allclose(exit_, leaves * 1.0000006, rtol=3 * 2.0**-24)
     np.testing.assert_allclose(entry, enters, rtol=2 * 2.0**-24)
+
+
+def _sphere() -> tuple[NDArray[np.float32], NDArray[np.int32]]:
+    """A closed mesh: an octahedron, each face cut in 16, pushed out to a sphere that is not centred."""
+    vertices = np.array([[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 1], [0, 0, -1]], float)
+    faces = [[0, 2, 4], [2, 1, 4], [1, 3, 4], [3, 0, 4], [2, 0, 5], [1, 2, 5], [3, 1, 5], [0, 3, 5]]
+    points = {tuple(v): k for k, v in enumerate(vertices)}
+
+    def number(point: NDArray) -> int:
+        return points.setdefault(tuple(np.round(point / np.linalg.norm(point), 9)), len(points))
+
+    for _ in range(2):
+        finer = []
+        at = np.array(list(points))
+        for a, b, c in faces:
+            ab, bc, ca = number(at[a] + at[b]), number(at[b] + at[c]), number(at[c] + at[a])
+            finer += [[a, ab, ca], [ab, b, bc], [ca, bc, c], [ab, bc, ca]]
+        faces = finer
+    placed = (np.array(list(points)) * [1.3, 0.9, 1.1] + [0.31, -0.17, 0.05]).astype(np.float32)
+    return placed, np.array(faces, np.int32)
+
+
+def test_watertight_rays_at_edges_and_vertices_hit(device):
+    """Rays from everywhere, at vertices and at points of edges, against the triangles that touch there."""
+    vertices, faces = _sphere()
+    corners = vertices[faces]
+    random = np.random.default_rng(2)
+    count = 40_000
+    edges = np.unique(np.sort(np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]]), axis=1), axis=0)
+    at = np.concatenate(
+        [edges[random.integers(0, len(edges), count)], np.repeat(np.arange(len(vertices))[:, None], 2, 1)]
+    )
+    share = random.random((len(at), 1))
+    targets = vertices[at[:, 0]] * share + vertices[at[:, 1]] * (1 - share)
+    rays = _rays(random.normal(size=(len(at), 3)) * 2, targets)
+    has = (faces[None] == np.arange(len(vertices))[:, None, None]).any(axis=2)
+    touching = [np.flatnonzero(row) for row in has[at[:, 0]] & has[at[:, 1]]]
+    assert {len(t) for t in touching} == {2, 4, 6}
+    near = np.array([np.resize(t, 6) for t in touching])
+    (hit,) = _triangle_test(device, "watertight", corners)(np.repeat(rays, 6), near.ravel())
+    met = (hit["triangle"] >= 0).reshape(near.shape)
+    # The target is rounded, and a rounding can carry a ray past the mesh where it passes its silhouette.
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]).astype(float)
+    facing = np.einsum("ik,ijk->ij", rays["direction"].astype(float), normals[near])
+    silhouette = (facing.min(axis=1) < 1e-4) & (facing.max(axis=1) > -1e-4)
+    assert silhouette.mean() < 0.3
+    assert met[~silhouette].any(axis=1).all()
+
+
+@pytest.mark.parametrize("test", list(primitives.TESTS))
+def test_degenerate_triangles_and_what_lies_behind_are_not_hit(device, test):
+    corners = np.array(
+        [
+            [[0, 0, 0], [1, 0, 0], [0, 1, 0]],  # a proper one
+            [[0, 0, 0], [1, 0, 0], [2, 0, 0]],  # a needle
+            [[0.2, 0.3, 0]] * 3,  # a point, right on the ray
+            [[0, 0, -1], [0, 1, 0], [0, 0.5, 1]],  # edge on
+        ],
+        np.float32,
+    )
+    function = _triangle_test(device, test, corners)
+    down = _rays(np.tile([[0.2, 0.3, 5.0]], (4, 1)), np.tile([[0.2, 0.3, 0.0]], (4, 1)))
+    np.testing.assert_array_equal(function(down, np.arange(4))[0]["triangle"], [0, -1, -1, -1])
+    up = down.copy()
+    up["direction"] *= -1
+    np.testing.assert_array_equal(function(up, np.arange(4))[0]["triangle"], [-1] * 4)
+    near = down.copy()
+    near["t_max"] = 5.0  # a hit at t_max does not count
+    np.testing.assert_array_equal(function(near, np.arange(4))[0]["triangle"], [-1] * 4)
+
+
+def test_surfaces_are_interpolated(device):
+    random = np.random.default_rng(8)
+    scene = Scene.from_triangles(random.normal(size=(30, 3)), random.integers(0, 30, (40, 3)))
+    flat = scene.flatten()
+    flat = replace(
+        flat,
+        colors=random.random(flat.colors.shape).astype(np.float32),
+        materials=random.integers(0, 2, len(flat)).astype(np.int32),
+    )
+    materials = [Material(base_color=(0.2, 0.5, 0.9, 1.0)), Material(base_color=(1.0, 0.1, 0.3, 1.0))]
+    modules = [flat_geometry(flat), *appearance(materials)]
+    function = glsl_call.Function(device, "Surface surface_at(Ray ray, Hit hit)", modules=modules)
+    count = 2000
+    rays = _rays(random.normal(size=(count, 3)), random.normal(size=(count, 3)))
+    hits = np.zeros(count, HIT.dtype)
+    hits["triangle"] = random.integers(0, len(flat), count)
+    weights = random.dirichlet((1, 1, 1), count)
+    hits["barycentric"] = weights[:, 1:]
+    (surface,) = function(rays, hits)
+
+    of = flat.triangles[hits["triangle"]]
+    given = hits["barycentric"].astype(float)
+    weights = np.concatenate([1 - given.sum(axis=1, keepdims=True), given], axis=1)
+    normal = np.einsum("ij,ijk->ik", weights, flat.normals[of].astype(float))
+    length = np.linalg.norm(normal, axis=1, keepdims=True)
+    away = np.einsum("ij,ij->i", normal, rays["direction"].astype(float))
+    normal *= np.where(away > 0, -1, 1)[:, None] / length
+    sure = np.abs(away) > 1e-5  # which side is the ray's is a matter of rounding where the normal is across it
+    # Three weights, products and sums of unit normals: 8 roundings; cancellation amplifies them by 1 / length.
+    assert np.all(np.abs(surface["normal"] - normal)[sure] <= (12 * ULP / length)[sure])
+    albedo = np.einsum("ij,ijk->ik", weights, flat.colors[of].astype(float))
+    albedo *= np.array([m.base_color[:3] for m in materials])[flat.materials[hits["triangle"]]]
+    np.testing.assert_allclose(surface["albedo"], albedo, rtol=0, atol=8 * ULP)
+
+
+def test_a_surface_without_a_shading_normal_has_its_geometric_one(device):
+    scene = Scene.from_triangles([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
+    flat = replace(scene.flatten(), normals=np.array([[0, 0, 1], [0, 0, -1], [0, 0, 1]], np.float32))
+    function = glsl_call.Function(
+        device, "Surface surface_at(Ray ray, Hit hit)", modules=[flat_geometry(flat), *appearance([Material()])]
+    )
+    rays = _rays(np.array([[0.3, 0.1, 4.0]]), np.array([[0.25, 0.5, 0.0]]))
+    hits = np.zeros(1, HIT.dtype)
+    hits["barycentric"] = [0.5, 0.25]
+    (surface,) = function(rays, hits)
+    np.testing.assert_array_equal(surface["normal"], [[0.0, 0.0, 1.0]])  # on the ray's side

@@ -82,3 +82,22 @@ def test_its_holder_lends_it_and_holds_it_as_often_afterwards() -> None:
         order.append("mine")
         assert lock.held and lock._depth == 2
     assert order == ["other", "lent", "mine"] and lock._holder is None
+
+
+def test_it_is_held_again_after_an_error_and_after_a_wait() -> None:
+    lock, free = FairLock(), threading.Event()
+
+    def hold() -> None:
+        with lock:
+            free.wait(PATIENCE)
+
+    with lock:
+        with pytest.raises(OSError, match="enough"), lock.lent():
+            holder = started(hold)
+            while lock._holder is None:
+                time.sleep(1e-4)
+            threading.Timer(0.05, free.set).start()
+            raise OSError("enough")
+        assert lock.held and lock._depth == 1
+    ended(holder)
+    assert lock._holder is None
